@@ -3,10 +3,13 @@
 Sources: Docker's reference of ``docker container create`` and podman's manual page podman-create(1).
 """
 
+import csv
+import io
 import json
 import os
 import re
 import subprocess
+import time
 import uuid
 from datetime import datetime
 
@@ -23,6 +26,9 @@ CONTAINER_ENGINES = ("docker", "podman")
 NO_IMAGE = "the image"  # every text of `_NoImage` begins with these words
 
 SECONDS_TO_PULL = 3600  # a team's registry must not keep all others waiting
+# So much may the machine's clock be set during a run: seconds at once, and by the steady correction of servers
+# of time, which is at most 500 millionths.
+LARGEST_CHANGE, LARGEST_DRIFT = 0.1, 0.001
 NOT_FOUND = 127  # the exit code of a shell for a command that does not exist
 NO_ENTRY_POINT = re.compile('exec: "|executable')  # what runc and crun write about a missing entry point
 
@@ -85,7 +91,14 @@ def _run(image: str, settings: Settings, working: str) -> Run:
         raise UsageError(f"{engine} cannot make a container: {last_line(created)}")
     try:
         start, stop = [engine, "start", "--attach", name], [engine, "kill", name]
+        before = time.time() - time.monotonic()
         result = run_supervised(settings, start, dict(os.environ), working, stop=stop)
+        changed = time.time() - time.monotonic() - before
+        if abs(changed) > LARGEST_CHANGE + LARGEST_DRIFT * result.measured["seconds"]:
+            raise UsageError(
+                f"the machine's clock was changed by {changed:+,.1f} s while {image} ran, and {engine} takes "
+                "the container's times from it. Finished runs are kept: start the same command again to go on"
+            )
         return _as_the_engine_says(result, engine, name)
     finally:
         answer_of(engine, "rm", "--force", name)
@@ -104,8 +117,9 @@ def _options(name: str, settings: Settings, working: str) -> list[str]:
         # than root is allowed to set, for example inside another container.
         "--ulimit", f"nproc={constants.OPEN_FILES}",
         "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
-        "--mount", f"type=bind,source={settings.data},target={data},readonly",
-        "--mount", f"type=bind,source={working},target={WORKING}", "--env", f"PODIUM_DATA={data}",
+        "--mount", _mount("type=bind", f"source={settings.data}", f"target={data}", "readonly"),
+        "--mount", _mount("type=bind", f"source={working}", f"target={WORKING}"),
+        "--env", f"PODIUM_DATA={data}",
     ]  # fmt: skip
     if hasattr(os, "getuid"):
         options += ["--user", f"{os.getuid() or constants.NOBODY}:{os.getgid() or constants.NOBODY}"]
@@ -115,6 +129,13 @@ def _options(name: str, settings: Settings, working: str) -> list[str]:
         docker = settings.container_engine == "docker"
         options += ["--gpus", "all"] if docker else ["--device", "nvidia.com/gpu=all"]
     return options
+
+
+def _mount(*parts: str) -> str:
+    """The value of ``--mount``, which the engines read as a line of CSV: paths may contain commas."""
+    made = io.StringIO()
+    csv.writer(made, lineterminator="").writerow(parts)
+    return made.getvalue()
 
 
 def _as_the_engine_says(result: Run, engine: str, name: str) -> Run:
@@ -130,8 +151,8 @@ def _as_the_engine_says(result: Run, engine: str, name: str) -> Run:
         raise UsageError(f"{engine} lost the container: {last_line(answer)}")
     state = json.loads(answer.stdout)
     start, end = (datetime.fromisoformat(state[moment]) for moment in ("StartedAt", "FinishedAt"))
-    # Podman sometimes notes an end that lies before the start.
-    measured["seconds"] = max((end - start).total_seconds(), 0.0)
+    if end > start:  # podman sometimes notes an end that lies before the start
+        measured["seconds"] = (end - start).total_seconds()
     measured["exit_code"] = state["ExitCode"]
     if start.year == 1:  # both engines write the year 1 for a container that never ran
         if not NO_ENTRY_POINT.search(result.log):

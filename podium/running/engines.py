@@ -4,9 +4,11 @@ import contextlib
 import importlib.util
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from podium.errors import UsageError, missing_extra
 from podium.running import bubblewrap, caches, control_groups
@@ -16,6 +18,7 @@ from podium.running.models import CONTAINER, Model
 from podium.running.settings import Run, Settings
 from podium.running.supervised import answer_of, last_line, run_supervised
 from podium.running.supervisor import nothing_measured
+from podium.wording import printable
 
 __all__ = ["choose", "probe", "run"]
 
@@ -82,12 +85,16 @@ def probe(settings: Settings, models: list[Model]) -> None:
     Raises
     ------
     UsageError
-        If the sandbox cannot be made, or if models cannot read the data in it.
+        If the sandbox cannot be made, or if models could not read all of the data in it.
     """
     inside = [model for model in models if model.kind != "container" and settings.sandbox == "bubblewrap"]
     as_nobody = constants.is_root() and (inside or settings.container_engine)
-    if as_nobody and settings.data.stat().st_mode & 0o5 != 0o5:
-        raise UsageError(f"{constants.CLOSED} {settings.data} (chmod -R o+rX)")
+    if (inside or settings.container_engine) and (link := _link_out_of(settings.data)):
+        raise UsageError(
+            f"{printable(link)} is a link to a file that models do not see; replace it by a copy (cp -L)"
+        )
+    if as_nobody and (closed := _closed_to_others(settings.data)):
+        raise UsageError(f"{constants.CLOSED} {printable(closed)} (chmod -R o+rX)")
     if inside:
         bubblewrap.probe(settings)
 
@@ -164,13 +171,43 @@ def _closed(model: Model, settings: Settings) -> str:
     """
     if model.kind == "container" or settings.sandbox != "bubblewrap" or not constants.is_root():
         return ""
-    for path, needed in (
-        (model.folder, 0o5),
-        (model.folder / model.entry, 0o5 if model.entry == "run" else 0o4),
-    ):
-        if path.stat().st_mode & needed != needed:
-            return path.name
-    return ""
+    if closed := _closed_to_others(model.folder):
+        return printable(closed.relative_to(model.folder.parent))
+    entry = model.folder / model.entry
+    return model.entry if model.entry == "run" and not entry.stat().st_mode & 0o1 else ""
+
+
+def _paths_in(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """All files, folders and links in a folder and in the folders within it, as far as podium can read them."""
+    waiting = [os.fspath(folder)]
+    while waiting:
+        with contextlib.suppress(OSError):
+            for entry in list(os.scandir(waiting.pop())):
+                yield entry
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+
+
+def _closed_to_others(folder: Path) -> Path | None:
+    """The folder itself, or the first file or folder in it, that users other than its owner cannot read."""
+    if folder.stat().st_mode & 0o5 != 0o5:
+        return folder
+    for entry in _paths_in(folder):
+        mode = entry.stat(follow_symlinks=False).st_mode
+        if (stat.S_ISREG(mode) and not mode & 0o4) or (stat.S_ISDIR(mode) and mode & 0o5 != 0o5):
+            return Path(entry.path)
+    return None
+
+
+def _link_out_of(folder: Path) -> Path | None:
+    """The first link in a folder whose target lies outside, where the sandbox does not show it."""
+    for entry in _paths_in(folder):
+        if entry.is_symlink():
+            target, top = os.readlink(entry.path), os.fspath(folder)
+            path = os.path.normpath(os.path.join(os.path.dirname(entry.path), target))
+            if os.path.isabs(target) or os.path.commonpath([path, top]) != top:
+                return Path(entry.path)
+    return None
 
 
 def _run_without_sandbox(model: Model, settings: Settings, working: str) -> Run:

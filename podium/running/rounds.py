@@ -28,6 +28,7 @@ from podium.running.reference import reference_seconds
 from podium.running.results import TIME_LIMIT, Results, failure_of, results_of
 from podium.running.settings import CLOSED, FILES, Settings, cores_used
 from podium.running.supervisor import Measured
+from podium.wording import printable
 
 __all__ = [
     "Execute",
@@ -48,6 +49,9 @@ ONE_MODEL, ONE_MODEL_LOG = "submission", "run"  # the names of the files of a te
 
 # So many lines and characters at the end of a log are quoted as the reason of a failure.
 LAST_LINES, LONGEST_REASON = 5, 600
+
+# The reason begins with these words if a run was stopped because the whole machine had no memory left.
+MACHINE_FULL = "the machine ran out of memory"
 
 # Models that run on one machine, one directly after the other; each with the number of its run.
 Turn = list[tuple[Model, int]]
@@ -310,7 +314,8 @@ def _outcome(measured: Measured, log: str, settings: Settings) -> str:
             "memory": f"memory limit of {settings.memory_limit / 2**30:g} GB",
             "disk": f"disk limit of {settings.disk_limit / 2**30:g} GB",
             "files": f"more than {FILES:,} files",
-            "machine": "the machine ran out of memory",
+            "machine": f"{MACHINE_FULL} before the model reached its limit of "
+            f"{settings.memory_limit / 2**30:g} GB (--memory-limit)",
             "watch": "its processes could not be watched",
             "cores": f"it left the cores to which it was pinned ({settings.cores})",
         }[measured["stopped"]]
@@ -336,7 +341,7 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
     """Write ``hardware.json``; if it exists, check that machine, settings and data are still the same."""
     described: dict[str, Any] = {
         "hardware": machine,
-        "settings": settings._asdict() | {"data": settings.data.name, "seed": seed},
+        "settings": settings._asdict() | {"data": printable(settings.data.name), "seed": seed},
         "data": digest_of(settings.data),
     }
     if path.exists():
@@ -358,14 +363,15 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
 def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) -> list[Row]:
     """The earlier runs that still count: their model has not changed, and its predictions are still there.
 
-    A run also has to be made again if it failed for a reason that was not the model's own.  An example is an
-    image that could not be pulled.
+    A run also has to be made again if it failed for a reason that may not be the model's own: an image could
+    not be pulled, files were closed, the machine had no memory left, or no machine ended the run.
     """
+    of_the_machine = (containers.NO_IMAGE, CLOSED, MACHINE_FULL)
     current = {model.key: model.digest for model in models}
     kept = [
         row
         for row in rows
-        if current.get(row.key) == row.digest and not row.outcome.startswith((containers.NO_IMAGE, CLOSED))
+        if current.get(row.key) == row.digest and row.machine and not row.outcome.startswith(of_the_machine)
     ]
     for key in {row.key for row in rows}:
         runs = [row for row in kept if row.key == key]

@@ -5,12 +5,14 @@ The folder FAKE_IMAGES has an image's program under the image's name, with / and
 not there cannot be pulled. A container is a folder below FAKE_IMAGES.
 """
 
+import csv
 import json
 import os
 import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 home = Path(os.environ["FAKE_IMAGES"])
@@ -46,7 +48,7 @@ match arguments:
             sys.exit(f"Error: no such image \x1b[31m{image}")
     case ["create", *_, image]:
         mounts = [word for word in arguments if word.startswith("type=bind")]
-        sources = [mount.split("source=")[1].split(",")[0] for mount in mounts]
+        sources = [part[7:] for part in chain(*csv.reader(mounts)) if part.startswith("source=")]
         (home / option("--name")).write_text(json.dumps([image, *sources]))
     case ["start", "--attach", name]:
         image, data, working = json.loads((home / name).read_text())

@@ -22,7 +22,7 @@ def settings_for(folder: Path, **changed: Any) -> Settings:
     data.mkdir(exist_ok=True)
     if not (data / "texts.txt").exists():
         (data / "texts.txt").write_text("one two three\n", encoding="utf-8")
-    return SMALL._replace(data=data, **changed)
+    return SMALL._replace(**{"data": data} | changed)
 
 
 def write_model(folder: Path, source: str = "", name: str = "run.py") -> Path:

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -249,6 +250,7 @@ def test_when_podium_is_killed_the_model_is_too(tmp_path: Path) -> None:
     (path / "run.py").unlink()
     code = f"""
 from pathlib import Path
+from types import SimpleNamespace
 from podium.running import engines
 from podium.running.models import find_model
 from tests.running.support import settings_for
@@ -316,6 +318,7 @@ FAKE = Path(__file__).with_name("fake_container_engine.py")
 FAKE_ENGINE_STARTER = '#!/bin/sh\nexec {python} {source} "${{0##*/}}" "$@"\n'
 ENGINES = containers.CONTAINER_ENGINES
 # The engines have most behavior in common, which is the default here.
+BLUE = "docker.io/blue/model:1"
 DOCKER_FIRST = ["docker", pytest.param("podman", marks=pytest.mark.slow)]
 
 
@@ -344,7 +347,7 @@ def calls(images: Path, first: str) -> list[list[str]]:
 def run_image(folder: Path, engine: str, **changed: float) -> tuple[str, Run]:
     """Run the image of the team Blue with changed settings."""
     settings = settings_for(folder, container_engine=engine, **changed)
-    return run(folder, settings, "docker.io/blue/model:1", "container.txt")
+    return run(folder, settings, BLUE, "container.txt")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -379,6 +382,42 @@ def test_the_time_of_a_container_is_its_own(tmp_path: Path, images: Path, engine
     assert result.measured["seconds"] > 0.2
     assert result.measured["cpu_seconds"] != result.measured["cpu_seconds"]
     assert calls(images, "pull") == []
+
+
+def test_commas_in_the_paths_of_a_container(tmp_path: Path, images: Path) -> None:
+    """The engines read --mount as a line of CSV."""
+    (images / "docker.io_blue_model_1").write_text(SUBMIT)
+    settings = settings_for(tmp_path)
+    data = settings.data.rename(tmp_path / 'a,b "c"')
+    script = run(tmp_path, settings._replace(data=data, container_engine="docker"), BLUE, "container.txt")
+    assert script[0] == "done"
+    [call] = calls(images, "create")
+    [mount] = [word for word in call if "readonly" in word]
+    quoted = str(data).replace('"', '""')
+    assert mount.startswith(f'type=bind,"source={quoted}","target=/kaggle/input/a,b ""c""",readonly')
+
+
+@pytest.mark.parametrize("change", [3600.0, -3600.0])
+def test_a_clock_that_is_changed_during_a_container_s_run_is_the_machine_s_fault(
+    tmp_path: Path, images: Path, monkeypatch: pytest.MonkeyPatch, change: float
+) -> None:
+    clock = iter([1e9, 1e9 + change])
+    monkeypatch.setattr(containers, "time", SimpleNamespace(time=lambda: next(clock), monotonic=lambda: 0.0))
+    (images / "docker.io_blue_model_1").write_text(SUBMIT)
+    with pytest.raises(UsageError, match=r"clock was changed by [+-]3,600.0 s .* start the same command"):
+        run_image(tmp_path, "docker")
+    assert len(calls(images, "rm")) == 1
+
+
+def test_a_container_whose_end_lies_before_its_start_has_the_time_of_the_engine_s_program(
+    tmp_path: Path, images: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Podman sometimes says so; a runtime of 0 would be the best of all."""
+    (images / "docker.io_blue_model_1").write_text(SUBMIT)
+    program = images.parent / "programs" / "docker"
+    program.write_text(program.read_text().replace("datetime.now(UTC).isoformat(),", '"2001-01-01T00:00:00Z",'))
+    _, result = run_image(tmp_path, "docker")
+    assert result.measured["seconds"] > 0.2
 
 
 @pytest.mark.parametrize("engine", ENGINES[:1])
@@ -519,22 +558,39 @@ def test_a_machine_that_forbids_namespaces(tmp_path: Path, monkeypatch: pytest.M
 def test_data_that_nobody_can_read_is_said_before_any_model_runs(tmp_path: Path) -> None:
     script, settings = script_in(tmp_path), settings_for(tmp_path, sandbox="bubblewrap")
     engines.probe(settings, [script])
-    settings.data.chmod(0o700)
-    with pytest.raises(UsageError, match=r"nobody, who cannot read .*data "):
+    for path in settings.data / "texts.txt", settings.data:
+        path.chmod(0o700)
+        with pytest.raises(UsageError, match=rf"nobody, who cannot read {path} \(chmod -R o\+rX\)"):
+            engines.probe(settings, [script])
+        path.chmod(0o755)
+
+
+@needs_sandbox
+@pytest.mark.parametrize("target", ["../run.py", "inner/../../run.py", "/etc/passwd"])
+def test_links_that_lead_out_of_the_data_are_said_before_any_model_runs(tmp_path: Path, target: str) -> None:
+    """Every model that reads such a file would fail, through no fault of its own."""
+    script, settings = script_in(tmp_path), settings_for(tmp_path, sandbox="bubblewrap")
+    (settings.data / "inner").mkdir()
+    (settings.data / "inner" / "same").symlink_to("../texts.txt")
+    engines.probe(settings, [script])
+    (settings.data / "link").symlink_to(target)
+    with pytest.raises(UsageError, match="data/link is a link to a file that models do not see"):
         engines.probe(settings, [script])
+    engines.probe(settings._replace(sandbox="none"), [script])
 
 
 @needs_sandbox
 @pytest.mark.skipif(os.geteuid() != 0, reason="root's models run as nobody")
-@pytest.mark.parametrize("closed", ["Red", "Red/run.py"])
+@pytest.mark.parametrize("closed", ["Red", "Red/run.py", "Red/weights", "Red/weights/first.bin"])
 def test_a_model_that_nobody_can_read_is_one_team_s_failure(tmp_path: Path, closed: str) -> None:
     script, settings = script_in(tmp_path), settings_for(tmp_path, sandbox="bubblewrap")
+    (tmp_path / "Red" / "weights").mkdir(mode=0o755)
+    (tmp_path / "Red" / "weights" / "first.bin").touch(0o644)
     (tmp_path / closed).chmod(0o700)
     engines.probe(settings, [script])
     result = engines.run(script, settings)
     assert _outcome(result.measured, result.log, settings) == (
-        "as podium runs as root, models run as the user nobody, "
-        f"who cannot read {Path(closed).name} (chmod -R o+rX)"
+        f"as podium runs as root, models run as the user nobody, who cannot read {closed} (chmod -R o+rX)"
     )
 
 

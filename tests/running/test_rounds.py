@@ -60,6 +60,7 @@ def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = Non
                 "after": QUICK,
                 "content": b"a\n1\n",
                 "name": ".csv",
+                "machine": "here",
             } | make(model, number, len(log))
             log.append((model.team, number))
             is_done = fields["outcome"] == "done"
@@ -77,7 +78,7 @@ def made_up(make: Made, log: list[tuple[str, int]], stop_after: int | None = Non
                 reference_before=fields["before"],
                 reference_after=fields["after"],
                 sha256=rounds._hash(fields["content"], fields["name"]) if is_done else "",
-                machine="here",
+                machine=fields["machine"],
                 started_at="2026-01-01T00:00:00+00:00",
                 engine="bubblewrap",
                 digest=model.digest,
@@ -578,15 +579,40 @@ def test_a_changed_model_is_run_again_and_one_that_is_gone_is_forgotten(tmp_path
     assert not (tmp_path / "out" / "submissions" / "C").exists()
 
 
-def test_an_image_that_could_not_be_had_is_asked_for_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        "the image a:1 cannot be pulled: timeout",
+        "the machine ran out of memory before the model reached its limit of 16 GB (--memory-limit)",
+    ],
+)
+def test_what_may_be_the_fault_of_the_machine_is_tried_again(tmp_path: Path, outcome: str) -> None:
     models = models_in(tmp_path, "AB")
-    outcomes = {"A": "the image a:1 cannot be pulled: timeout", "B": "exit code 1: the image is blurred"}
+    outcomes = {"A": outcome, "B": "exit code 1: the image is blurred"}
     _, failed, _ = measure(tmp_path, models, lambda model, *_: {"outcome": outcomes[model.team]})
     assert [failure.reason for failure in failed] == list(outcomes.values())
     runtimes, failed, log = measure(tmp_path, models, quiet)
     assert [row["team"] for row in runtimes] == ["A"]
     assert [failure.team for failure in failed] == ["B"]
     assert log == [("A", 1), ("A", 2), ("A", 3)]
+
+
+def test_a_model_that_no_machine_ended_is_run_again(tmp_path: Path) -> None:
+    models = models_in(tmp_path, "A")
+    lost = {"outcome": "2 workers were lost while they ran this model", "machine": ""}
+    assert measure(tmp_path, models, lambda *_: lost)[2] == [("A", 1)]
+    assert measure(tmp_path, models, quiet)[1:] == ([], [("A", 1), ("A", 2), ("A", 3)])
+
+
+def test_a_folder_of_data_whose_name_is_not_text(tmp_path: Path) -> None:
+    models = models_in(tmp_path, "A")
+    try:
+        data = settings_for(tmp_path).data.rename(tmp_path / "\udcff")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    for runs in 3, 0:  # the second time the name is compared with the one that was noted
+        runtimes, _, log = measure(tmp_path, models, quiet, settings={"data": data})
+        assert ([row["team"] for row in runtimes], len(log)) == (["A"], runs)
 
 
 def models_of_folder(folder: Path, team: str) -> list[Model]:

@@ -316,10 +316,9 @@ def read_named(source: str, required: list[str], filled: list[str], text: set[st
         if column in table and table[column].isna().any():
             row = int(table[column].isna().to_numpy().argmax()) + 1
             raise HostError(f"{source} has no {column} in row number {row}")
-    table = table.astype(object).where(table.notna(), None)
     for column in text.intersection(FOREIGN, table):
         table[column] = table[column].map(spreadsheet_original, na_action="ignore")
-    return table
+    return table.astype(object).where(table.notna(), None)
 
 
 def check_unique(keys: Iterable[str], source: str) -> None:

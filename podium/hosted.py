@@ -13,6 +13,7 @@ import importlib.util
 import inspect
 import linecache
 import math
+import numbers
 import os
 import sys
 import time
@@ -458,9 +459,9 @@ def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
     The form follows sacrebleu (Post, “A Call for Clarity in Reporting BLEU Scores”, 2018).
     """
     parts: dict[str, Any] = {"metric": metric.name, "version": metric.version}
-    annotations = inspect.signature(metric.score).parameters
+    kinds = _types(metric)
     for name, value in settings(metric, parameters).items():
-        parts[name] = float(value) if annotations[name].annotation is float else value
+        parts[name] = float(value) if kinds[name] is float and isinstance(value, numbers.Real) else value
     return "|".join(f"{name}:{value}" for name, value in parts.items())
 
 
@@ -491,14 +492,16 @@ def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
     Parameters
     ----------
     metric : podium.contract.Metric
-        The metric. The annotations of its ``score`` say which type a value has.
+        The metric. The annotations of its ``score`` say which type a value has. Without an annotation, the
+        default says it.
     assignments : list of str
         The texts, as ``--set`` takes them.
 
     Returns
     -------
     dict of str to object
-        The values by name. The text "none" means None for an optional parameter.
+        The values by name. The text "none" means None for an optional parameter, and commas separate the
+        elements of a list or a tuple.
 
     Raises
     ------
@@ -507,7 +510,7 @@ def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
     HostError
         The metric has no such parameter, or the value is not of its type.
     """
-    annotations = inspect.signature(metric.score).parameters
+    kinds = _types(metric)
     values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
@@ -517,17 +520,45 @@ def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
             raise UsageError(f"--set {name} is given twice")
         check_parameters(metric, {name: text})
         try:
-            values[name] = _convert(text, annotations[name].annotation)
+            values[name] = _convert(text, kinds[name])
         except ValueError as problem:
             raise HostError(f"{name} is {text!r}: {problem}") from None
     return values
 
 
+def _types(metric: Metric) -> dict[str, Any]:
+    """The type of each parameter of ``score``: its annotation, or else the type of its default."""
+    types_of: dict[str, Any] = {}
+    for name, parameter in inspect.signature(metric.score).parameters.items():
+        annotation, default = parameter.annotation, parameter.default
+        if isinstance(annotation, str):  # It is in quotes, or the file imports annotations from __future__.
+            try:
+                annotation = typing.get_type_hints(metric.score)[name]
+            except Exception:  # An annotation may name what is not there, or be no type at all.
+                annotation = inspect.Parameter.empty
+        if annotation in (inspect.Parameter.empty, Any):
+            annotation = str if default in (inspect.Parameter.empty, None) else type(default)
+        if annotation in (list, tuple) and isinstance(default, list | tuple) and default:
+            annotation = types.GenericAlias(annotation, (type(default[0]),))
+        types_of[name] = annotation
+    return types_of
+
+
 def _convert(text: str, annotation: Any) -> Any:
     """Convert a text to the type that an annotation names; a ValueError says what was expected."""
-    options = [option for option in typing.get_args(annotation) if option is not type(None)]
-    if options:  # Optional[…]: the text none means None
-        return None if text.lower() == "none" else _convert(text, options[0])
+    origin, inner = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
+    if origin is typing.Literal:
+        values = {
+            str(value).lower() if isinstance(value, bool | None) else str(value): value for value in inner
+        }
+        if text not in values:
+            raise ValueError(f"expected one of {', '.join(values)}")
+        return values[text]
+    if origin in (list, tuple):
+        kind = inner[0] if inner else str
+        return origin(_convert(part.strip(), kind) for part in text.split(",") if text.strip())
+    if origin in (typing.Union, types.UnionType):
+        return _convert_to_any(text, inner)
     if annotation is bool:
         words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
         if text.lower() not in words:
@@ -540,6 +571,22 @@ def _convert(text: str, annotation: Any) -> Any:
                 return number
         raise ValueError(f"expected a {'whole ' if annotation is int else ''}number")
     return text
+
+
+def _convert_to_any(text: str, options: tuple[Any, ...]) -> Any:
+    """Convert a text to the first type that fits it; the text none means None where that is one of them."""
+    kinds = [option for option in options if option is not type(None)]
+    if len(kinds) < len(options) and text.lower() == "none":
+        return None
+    expected = []
+    for kind in kinds:
+        try:
+            return _convert(text, kind)
+        except ValueError as problem:
+            expected.append(str(problem).removeprefix("expected "))
+    if len(kinds) < len(options):
+        expected.append("none")
+    raise ValueError(f"expected {' or '.join(expected)}")
 
 
 @contextmanager

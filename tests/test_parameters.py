@@ -10,7 +10,7 @@ from podium.contract import Metric
 from podium.errors import HostError, ToolError, UsageError
 
 ANY_KIND = """
-from typing import Optional
+from typing import Literal, Optional
 
 import pandas as pd
 
@@ -24,15 +24,30 @@ def score(
     rounds: int = 2,
     weight: float = 1.0,
     name: str = "x",
+    names: list[str] = ["x"],
+    bounds: tuple[float, ...] = (0.0, 1.0),
+    mean: Literal["macro", "micro"] = "macro",
+    level: Literal[1, 2, True, None] = 1,
+    either: int | bool | None = 1,
+    anything: float | str = 1.0,
+) -> float:
+    return 0.5
+"""
+
+# What has no annotation has the type of its default.
+NO_ANNOTATION = """
+def score(
+    solution, submission, row_id_column_name, weight=1.0, rounds=2, strict=False, name="x", limit=None,
+    names=["x"], bounds=(0, 1), parts=(), mean: "Missing" = "macro", share: "float" = 0.5,
 ) -> float:
     return 0.5
 """
 
 
-@pytest.fixture
-def any_kind(tmp_path: Path) -> Metric:
+@pytest.fixture(params=["", "from __future__ import annotations"], ids=["types", "types as texts"])
+def any_kind(request: pytest.FixtureRequest, tmp_path: Path) -> Metric:
     """A metric with a parameter of every kind that can be set."""
-    (tmp_path / "metric_of_any_kind.py").write_text(ANY_KIND)
+    (tmp_path / "metric_of_any_kind.py").write_text(request.param + ANY_KIND)
     return hosted.load(tmp_path / "metric_of_any_kind.py")
 
 
@@ -53,6 +68,19 @@ def any_kind(tmp_path: Path) -> Metric:
         ("name=none", "none"),
         ("name=a=b", "a=b"),
         ("name=", ""),
+        ("name=7", "7"),
+        ("names=a, b", ["a", "b"]),
+        ("names=", []),
+        ("bounds=0,0.5", (0.0, 0.5)),
+        ("mean=micro", "micro"),
+        ("level=2", 2),
+        ("level=true", True),
+        ("level=none", None),
+        ("either=7", 7),
+        ("either=no", False),
+        ("either=NONE", None),
+        ("anything=2", 2.0),
+        ("anything=none", "none"),
     ],
 )
 def test_a_value_has_the_type_of_its_parameter(any_kind: Metric, text: str, value: Any) -> None:
@@ -65,11 +93,15 @@ def test_a_value_has_the_type_of_its_parameter(any_kind: Metric, text: str, valu
 @pytest.mark.parametrize(
     ("texts", "error", "message"),
     [
-        (["limit=3.5"], HostError, "limit is '3.5': expected a whole number"),
-        (["share=half"], HostError, "share is 'half': expected a number"),
+        (["limit=3.5"], HostError, "limit is '3.5': expected a whole number or none"),
+        (["share=half"], HostError, "share is 'half': expected a number or none"),
         (["weight=nan"], HostError, "weight is 'nan': expected a number"),
         (["rounds=none"], HostError, "rounds is 'none': expected a whole number"),
         (["strict=maybe"], HostError, "strict is 'maybe': expected true or false"),
+        (["bounds=0,x"], HostError, "bounds is '0,x': expected a number"),
+        (["mean=mode"], HostError, "mean is 'mode': expected one of macro, micro"),
+        (["level=3"], HostError, "level is '3': expected one of 1, 2, true, none"),
+        (["either=x"], HostError, "either is 'x': expected a whole number or true or false or none"),
         (["limit"], UsageError, "--set limit: expected NAME=VALUE"),
         (["limit=3", "limit=none"], UsageError, "--set limit is given twice"),
     ],
@@ -80,3 +112,34 @@ def test_a_value_of_another_type_is_refused(
     with pytest.raises(error) as refused:
         hosted.parse_parameters(any_kind, texts)
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("weight=2", 2.0),
+        ("rounds=3", 3),
+        ("strict=no", False),
+        ("name=7", "7"),
+        ("limit=7", "7"),
+        ("names=a,b", ["a", "b"]),
+        ("bounds=2,3", (2, 3)),
+        ("parts=2,3", ("2", "3")),
+        ("mean=7", "7"),
+        ("share=1", 1.0),
+        ("row_id_column_name=7", "7"),
+    ],
+)
+def test_without_an_annotation_the_default_has_the_type(tmp_path: Path, text: str, value: Any) -> None:
+    (tmp_path / "plain.py").write_text(NO_ANNOTATION)
+    name, _, _ = text.partition("=")
+    parameters = hosted.parse_parameters(hosted.load(tmp_path / "plain.py"), [text])
+    assert parameters == {name: value}
+    assert type(parameters[name]) is type(value)
+
+
+def test_equal_settings_have_equal_signatures_without_annotations_too(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text(NO_ANNOTATION)
+    metric = hosted.load(tmp_path / "plain.py")
+    assert hosted.signature(metric, {"weight": 1}) == hosted.signature(metric, {})
+    assert "|weight:odd|" in hosted.signature(metric, {"weight": "odd"})

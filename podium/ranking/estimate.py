@@ -154,7 +154,9 @@ def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
     >>> runtimes_around(final, "A")
     [40.0, 42.5, 45.0, 47.5, 50.0, 52.5, 55.0, 57.5, 60.0, 62.5]
     """
-    eligible = final.loc[final["eligible"] & (final["team"].astype(str) != str(team)), "runtime"]
+    # Compared one by one: a name from the command line may have bytes that a column of text cannot hold.
+    is_another = np.array([str(name) != str(team) for name in final["team"]], bool)
+    eligible = final.loc[final["eligible"] & is_another, "runtime"]
     fastest = (final["runtime"] if eligible.empty else eligible).min()
     tried = [] if pd.isna(fastest) else [boost.exact(fastest) * slowdown for slowdown in SLOWDOWNS]
     return list(boost.floats(tried).tolist())

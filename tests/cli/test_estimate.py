@@ -79,6 +79,7 @@ def test_a_board_without_runtimes_lacks_a_column(capsys, tmp_path):
     ("arguments", "code", "message"),
     [
         (["Yelow"], 2, "error: expected a team of the leaderboard, such as 'Yellow'; found 'Yelow'"),
+        (["\udcff"], 2, "'Green'; found '\\udcff'"),  # a byte that is no text in the terminal's encoding
         (
             ["Red", "--runtimes", "30,-1"],
             2,
@@ -115,7 +116,7 @@ def test_a_terminal_that_cannot_show_a_name(tmp_path):
         [sys.executable, "-m", "podium", "estimate", str(board), "青"],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C.UTF-8"},
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u9752" in done.stdout

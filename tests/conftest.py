@@ -1,11 +1,14 @@
 """Options, markers and fixtures that all tests share."""
 
+import atexit
 import gc
 import locale
 import os
 import resource
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +20,12 @@ from hypothesis import HealthCheck, settings
 # these.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Notebooks, matplotlib and others want to write into the home folder, which may not be there.  Workers of
+# pytest-xdist get the home of the process that starts them.
+if not os.access(os.path.expanduser("~"), os.W_OK):
+    os.environ["HOME"] = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
 
 # Where the network is reached by a proxy, servers of tests are not.
 for name in ("no_proxy", "NO_PROXY"):

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -763,7 +764,8 @@ def test_a_metric_that_fails_is_the_host_s_matter(call, accuracy, tmp_path):
 
 @pytest.mark.slow
 def test_a_closed_pipe_is_no_error():
-    program = f"{sys.executable} -m podium score {SOLUTION_SAMPLE} {SUBMISSION_SAMPLE} | head -n 1"
+    words = [sys.executable, "-m", "podium", "score", str(SOLUTION_SAMPLE), str(SUBMISSION_SAMPLE)]
+    program = f"{shlex.join(words)} | head -n 1"
     done = subprocess.run(program, shell=True, cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "Score    0.587969\n"
     assert "Traceback" not in done.stderr

@@ -2,8 +2,10 @@
 
 import contextlib
 import ctypes
+import fcntl
 import itertools
 import json
+import os
 import platform
 import re
 import shutil
@@ -169,6 +171,16 @@ def left_over(folder: Path) -> list[str]:
     return commands
 
 
+def assert_nothing_is_locked(path: Path) -> None:
+    """Check that neither a lock nor a lease of another process is on a file."""
+    file = os.open(path, os.O_RDWR | os.O_NONBLOCK)  # fails if there is a lease
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(file)
+
+
 def test_the_quick_ones_are_there() -> None:
     assert {one.name for one in HOSTILE} > QUICK
 
@@ -226,6 +238,7 @@ def test_hostile_models_fail_without_harm(
     assert bait.visitors == []
     assert bait.process.poll() is None
     assert left_over(tmp_path) == []
+    assert_nothing_is_locked(settings.data / "texts.txt")
     after = {path: path.lstat() for path in sorted(tmp_path.rglob("*")) if not path.is_dir()}
     assert {path: (s.st_size, s.st_mtime_ns) for path, s in before.items()} == {
         path: (s.st_size, s.st_mtime_ns) for path, s in after.items()

@@ -667,8 +667,8 @@ class Agreement:
 
     @functools.cached_property
     def criteria(self) -> pd.DataFrame:
-        """The mean of every criterion that counts, with its 95% interval."""
-        table = statistics.intervals(self, self.numbers)[["measure", "value", "low", "high"]]
+        """The mean of every criterion that counts, with its 95% interval and the note on it."""
+        table = statistics.intervals(self, self.numbers)[["measure", "value", "low", "high", "note"]]
         table = table.rename(columns={"measure": "criterion", "value": "mean"})
         places, titles = zip(*self._criteria.shown.values())
         table = table.iloc[list(places)].reset_index(drop=True)

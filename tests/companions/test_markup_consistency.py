@@ -346,6 +346,14 @@ def agreement_of(*documents: list[dict[str, Any]]) -> Any:
     return companion.agreement(prepared, frame)
 
 
+def test_an_interval_of_the_agreement_comes_with_its_note() -> None:
+    table = agreement_of([spans((0, 10)), spans((0, 5))], [spans((0, 10)), spans((0, 8))]).criteria
+    assert set(table["note"]) == {"beware: fewer than 10 items"}
+    alone = agreement_of([spans((0, 10)), spans((0, 5))]).criteria
+    assert set(alone["note"]) == {"no interval: only one item"}
+    assert alone[["low", "high"]].isna().all(axis=None)
+
+
 def test_the_outlier_among_experts_by_hand() -> None:
     """Of [0, 10), b shares .8 with a, and c shares .5 with a and .7 with b. So c is taken for an algorithm."""
     a, b, c = spans((0, 10)), spans((2, 12)), spans((5, 15))

@@ -12,6 +12,8 @@ __all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "notes", "without_ti
 
 SAME = "same score as"
 BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", "the order of the names"
+# What puts a team behind the other one.
+BEHIND = {BY_TIME: "the later submission", BY_RUNTIME: "the longer runtime", BY_NAME: BY_NAME}
 
 
 def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list[str]:
@@ -69,7 +71,7 @@ def without_ties(note: str) -> str:
 
     Examples
     --------
-    >>> without_ties("no runtime, so not eligible; same score as Blue, ranked after it by the shorter runtime")
+    >>> without_ties("no runtime, so not eligible; same score as Blue, ranked after it by the longer runtime")
     'no runtime, so not eligible'
     """
     return "; ".join(part for part in note.split("; ") if not part.startswith(SAME))
@@ -92,12 +94,14 @@ def notes(teams: list[str], decided: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> notes(["Red", "Blue"], [BY_TIME])[0]
-    'same score as Blue, ranked before it by the earlier submission'
+    >>> for note in notes(["Red", "Blue"], [BY_TIME]):
+    ...     print(note)
+    same score as Blue, ranked before it by the earlier submission
+    same score as Red, ranked after it by the later submission
     """
     said: list[list[str]] = [[] for _ in teams]
     for row, reason in enumerate(decided):
         if reason:
             said[row].append(f"{SAME} {teams[row + 1]}, ranked before it by {reason}")
-            said[row + 1].append(f"{SAME} {teams[row]}, ranked after it by {reason}")
+            said[row + 1].append(f"{SAME} {teams[row]}, ranked after it by {BEHIND[reason]}")
     return ["; ".join(each) for each in said]

@@ -51,7 +51,7 @@ def test_without_rewards_runtimes_decide_nothing():
 def test_both_teams_are_told():
     assert ties.notes(["a", "b", "c"], [ties.BY_TIME, ""]) == [
         "same score as b, ranked before it by the earlier submission",
-        "same score as a, ranked after it by the earlier submission",
+        "same score as a, ranked after it by the later submission",
         "",
     ]
 

@@ -12,6 +12,7 @@ It writes these files:
 """
 
 import argparse
+import secrets
 from pathlib import Path
 
 from podium.cli.arguments import add_metric, share
@@ -19,6 +20,8 @@ from podium.errors import UsageError
 
 COLUMNS = "subpopulation_column_names"
 SUBPOPULATIONS = "ell_status,economically_disadvantaged"
+SECRET_BITS = 64  # of the seeds that are drawn here
+GUESSABLE = 2**48  # seeds below can be tried one by one
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="share of these essays that is Public (default: 0.3)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the draw (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, help="seed of the draw (default: a secret one, which the report names)"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -82,6 +87,7 @@ def run(options: argparse.Namespace) -> None:
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)
     names, assignments, test = options.subpopulations, options.map, options.test
+    seed = secret_seed() if options.seed is None else options.seed
     if metric.companion.make_files is not None:
         if options.sample is not None:
             raise UsageError(
@@ -101,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
             attributes,
             test or 0.4,
             options.public,
-            options.seed,
+            seed,
             options.essay_id,
             _spellings(assignments or []),
             parameters | {COLUMNS: ",".join(attributes)},
@@ -109,12 +115,31 @@ def run(options: argparse.Namespace) -> None:
     elif any(value is not None for value in (options.essay_id, names, assignments, test)):
         raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of essays")
     else:
-        files = official.make_files(
-            metric, options.corpus, options.sample, options.public, options.seed, parameters
-        )
+        files = official.make_files(metric, options.corpus, options.sample, options.public, seed, parameters)
     writing.write(files, options.out)
     print(f"{files.report}\nwritten to {options.out}")
     console.warn(files.warnings)
+    if abs(seed) < GUESSABLE and options.seed is not None:
+        console.warn(
+            [
+                f"--seed {seed}: participants can guess a number this small, draw again, and learn which items "
+                "are Private; for a real competition, leave out --seed"
+            ]
+        )
+
+
+def secret_seed() -> int:
+    """Draw a seed that participants cannot guess.
+
+    The ids of all items are public, and so is the way in which podium draws.  Who knows the seed can draw the
+    Public and the Private part again.
+
+    Returns
+    -------
+    int
+        A number below ``2**SECRET_BITS``.
+    """
+    return secrets.randbits(SECRET_BITS)
 
 
 def _spellings(assignments: list[str]) -> dict[str, str]:

@@ -271,7 +271,8 @@ def make(
     public_share : float from 0 to 1
         The share of the scored essays that are Public.
     seed : int
-        The seed of the draw. One seed gives the same split everywhere and for every order of the rows.
+        The seed of the draw. One seed gives the same split everywhere and for every order of the rows. Whoever
+        knows it and the ids can draw again, so the seed of a real competition is large and secret.
     essay_id : str, optional
         The column that names the essays, if several columns could.
     spellings : mapping of str to str

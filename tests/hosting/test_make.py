@@ -14,6 +14,7 @@ import pytest
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
 from podium import hosted, spans
+from podium.cli.make import secret_seed
 from podium.errors import HostError
 from podium.essays import corpus
 from podium.hosting import folders, split, writing
@@ -700,3 +701,38 @@ def test_bad_options_write_nothing(capsys, tmp_path, by_words, options, code, me
 def test_no_corpus(capsys, tmp_path):
     code, _, err = run_podium(capsys, "make", tmp_path / "none.csv", "--out", tmp_path / "out")
     assert (code, err) == (2, f"error: cannot read {tmp_path / 'none.csv'}: No such file or directory\n")
+
+
+def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, tmp_path, by_words):
+    """A participant knows all ids and tries small seeds; the one that fits would tell the Private part."""
+    monkeypatch.setattr("podium.cli.make.secret_seed", secret_seed)
+    drawn = [secret_seed() for _ in range(20)]
+    assert len(set(drawn)) == 20
+    assert max(drawn) > 2**56
+    by_words.drop(columns=[corpus.PROMPT, *corpus.DEMOGRAPHICS], errors="ignore").to_csv(
+        tmp_path / "corpus.csv", index=False
+    )
+    guessed = {}
+    for name, seed in (("secret", ()), ("guessable", ("--seed", 7))):
+        given = [tmp_path / "corpus.csv", "--subpopulations", "", *seed]
+        code, _, err = run_podium(capsys, "make", *given, "--out", tmp_path / name)
+        assert code == 0
+        assert ("participants can guess" in err) == (name == "guessable")
+        train = set(pd.read_csv(tmp_path / name / "public" / "train.csv").essay_id)
+        sample = pd.read_csv(tmp_path / name / "public" / "sample_submission.csv")
+        ids = sorted(train | set(sample.essay_id))
+        parts = [split.split(ids, [()] * len(ids), ids, 0.4, 0.3, seed) for seed in range(50)]
+        guessed[name] = [train == {each for each, part in zip(ids, of) if part == "train"} for of in parts]
+    assert guessed == {"secret": [False] * 50, "guessable": [seed == 7 for seed in range(50)]}
+
+
+def test_a_drawn_seed_makes_the_same_files_again(monkeypatch, capsys, tmp_path, by_words):
+    monkeypatch.setattr("podium.cli.make.secret_seed", lambda: 2**63 + 11)
+    by_words.to_csv(tmp_path / "corpus.csv", index=False)
+    for name, given in (("first", ()), ("again", ("--seed", 2**63 + 11))):
+        code, _, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / name, *given)
+        assert code == 0
+        assert "participants can guess" not in err
+    for path in (tmp_path / "first").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "again" / path.relative_to(tmp_path / "first")).read_bytes()
+    assert f"Drawn with seed {2**63 + 11}:" in (tmp_path / "first" / "report.md").read_text(encoding="utf-8")

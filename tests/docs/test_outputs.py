@@ -162,6 +162,23 @@ def test_files_that_it_names_exist(page: Path) -> None:
     ] == []
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors that code hosts make of a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_headings_that_it_links_exist(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:\s]*)#([^)\s]*)\)", page.read_text(encoding="utf-8"))
+    assert [
+        f"{name}#{anchor}"
+        for name, anchor in links
+        # MkDocs makes the anchors of functions.
+        if not anchor.startswith("podium.") and anchor not in anchors(page.parent / name if name else page)
+    ] == []
+
+
 if __name__ == "__main__":
     for written in PAGES:
         with warnings.catch_warnings():

@@ -371,7 +371,7 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
         (lambda frame: frame.assign(probability="sure"), 3, "first in row number 1: 'sure'"),
         (lambda frame: frame.assign(predictionstring="1 3"), 3, "predictionstring: expected"),
         (lambda frame: frame.assign(essay_id="other"), 3, "expected essays of the test set"),
-        (lambda frame: frame[frame["essay_id"] == "e1"], 2, "folds: expected 2 to 1 (the number of"),
+        (lambda frame: frame[frame["essay_id"] == "e1"], 2, "expected candidates for at least 2 essays"),
     ],
 )  # fmt: skip
 def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, code, message):
@@ -394,6 +394,11 @@ def test_in_python_they_are_the_same_errors(known):
         tuning.tune(fold, candidates.drop(columns="probability"))
     with pytest.raises(UsageError, match=rf"2 to {ESSAYS} \(the number of essays to tune on\), found 1"):
         tuning.tune(fold, candidates, folds=1)
+    for rows in (0, 1):
+        with pytest.raises(
+            UsageError, match=rf"^expected candidates for at least 2 essays .* for {rows}; compare"
+        ):
+            tuning.tune(fold, candidates.head(rows))
     with pytest.raises(TypeError, match=r"tune: solution: expected what podium.prepare\(solution\) returns"):
         tuning.tune(fold.prepared["All"], candidates)
     with pytest.raises(TypeError, match="tune: candidates: expected a pandas DataFrame, found str"):

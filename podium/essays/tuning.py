@@ -138,13 +138,18 @@ def tune(
     SubmissionRejected
         The candidates are not a submission, or their probability is not a number from 0 to 1.
     UsageError
-        There are more folds than essays, or fewer than two.
+        There are more folds than essays, or fewer than two; or fewer than two essays have a candidate.
     """
     prepared = prepared_solution(solution, "tune")
     if not isinstance(candidates, pd.DataFrame):
         raise TypeError(f"tune: candidates: expected a pandas DataFrame, found {type(candidates).__name__}")
     problem, notices = _problem(solution, prepared, candidates, effectiveness)
     essays = len(problem.prepared.items)
+    if essays < 2:
+        raise UsageError(
+            f"expected candidates for at least 2 essays of the solution, found them for {essays}; compare the "
+            "ids of the candidates with those of the solution"
+        )
     if not 2 <= folds <= essays:
         raise UsageError(f"folds: expected 2 to {essays} (the number of essays to tune on), found {folds}")
     fold = _folds(problem.prepared.groups, folds, seed)

@@ -88,13 +88,14 @@ def probe(settings: Settings, models: list[Model]) -> None:
         If the sandbox cannot be made, or if models could not read all of the data in it.
     """
     inside = [model for model in models if model.kind != "container" and settings.sandbox == "bubblewrap"]
-    as_nobody = constants.is_root() and (inside or settings.container_engine)
-    if (inside or settings.container_engine) and (link := _link_out_of(settings.data)):
+    isolated = inside or settings.container_engine
+    if isolated and (link := _link_out_of(settings.data)):
         raise UsageError(
             f"{printable(link)} is a link to a file that models do not see; replace it by a copy (cp -L)"
         )
-    if as_nobody and (closed := _closed_to_others(settings.data)):
-        raise UsageError(f"{constants.CLOSED} {printable(closed)} (chmod -R o+rX)")
+    if isolated and (closed := _unreadable(settings.data)):
+        words, whom = _closed_to()
+        raise UsageError(f"{words} {printable(closed)} (chmod -R {whom}+rX)")
     if inside:
         bubblewrap.probe(settings)
 
@@ -120,7 +121,7 @@ def run(model: Model, settings: Settings) -> Run:
         If the engine itself fails, which is a fault of the machine and never the team's.
     """
     if closed := _closed(model, settings):
-        return Run(nothing_measured(f"{constants.CLOSED} {closed} (chmod -R o+rX)"), 0.0, "", b"")
+        return Run(nothing_measured(closed), 0.0, "", b"")
     caches.equalize([model.folder, settings.data])
     if model.kind != "container" and settings.sandbox == "bubblewrap":
         return bubblewrap.run_in_bubblewrap(model.folder, bubblewrap.program_of(model), settings)
@@ -165,16 +166,19 @@ def _working_folder() -> Iterator[str]:
 
 
 def _closed(model: Model, settings: Settings) -> str:
-    """The name of a model's file or folder that the sandbox's user cannot read, or "" if it can read all.
-
-    That user is nobody when podium runs as root.
-    """
-    if model.kind == "container" or settings.sandbox != "bubblewrap" or not constants.is_root():
+    """The message that the sandbox's user cannot read a model, or "" if it can read all of it."""
+    if model.kind == "container" or settings.sandbox != "bubblewrap":
         return ""
-    if closed := _closed_to_others(model.folder):
-        return printable(closed.relative_to(model.folder.parent))
-    entry = model.folder / model.entry
-    return model.entry if model.entry == "run" and not entry.stat().st_mode & 0o1 else ""
+    path, entry = _unreadable(model.folder), model.folder / model.entry
+    if model.entry == "run" and constants.is_root() and not entry.stat().st_mode & 0o1:
+        path = path or entry
+    words, whom = _closed_to()
+    return f"{words} {printable(path.relative_to(model.folder.parent))} (chmod -R {whom}+rX)" if path else ""
+
+
+def _closed_to() -> tuple[str, str]:
+    """The words that say who cannot read a file, and the letter for these users in ``chmod``."""
+    return (constants.CLOSED, "o") if constants.is_root() else (constants.CLOSED_TO_USER, "u")
 
 
 def _paths_in(folder: Path) -> Iterator[os.DirEntry[str]]:
@@ -188,13 +192,22 @@ def _paths_in(folder: Path) -> Iterator[os.DirEntry[str]]:
                     waiting.append(entry.path)
 
 
-def _closed_to_others(folder: Path) -> Path | None:
-    """The folder itself, or the first file or folder in it, that users other than its owner cannot read."""
-    if folder.stat().st_mode & 0o5 != 0o5:
+def _unreadable(folder: Path) -> Path | None:
+    """The folder itself, or the first file or folder in it, that the sandbox's user cannot read.
+
+    That user is nobody when podium runs as root, and otherwise the user who runs podium.
+    """
+
+    def is_readable(path: str, mode: int) -> bool:
+        if not constants.is_root():
+            return os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0))
+        return mode & 0o5 == 0o5 if stat.S_ISDIR(mode) else bool(mode & 0o4)
+
+    if not is_readable(os.fspath(folder), folder.stat().st_mode):
         return folder
     for entry in _paths_in(folder):
         mode = entry.stat(follow_symlinks=False).st_mode
-        if (stat.S_ISREG(mode) and not mode & 0o4) or (stat.S_ISDIR(mode) and mode & 0o5 != 0o5):
+        if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and not is_readable(entry.path, mode):
             return Path(entry.path)
     return None
 

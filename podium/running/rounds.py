@@ -26,7 +26,7 @@ from podium.running.journal import DONE, Row, differ, predictions_of, read_journ
 from podium.running.models import Failure, Model, digest_of
 from podium.running.reference import reference_seconds
 from podium.running.results import TIME_LIMIT, Results, failure_of, results_of
-from podium.running.settings import CLOSED, FILES, Settings, cores_used
+from podium.running.settings import CLOSED, CLOSED_TO_USER, FILES, Settings, cores_used
 from podium.running.supervisor import Measured
 from podium.wording import printable
 
@@ -363,10 +363,10 @@ def _note_hardware(path: Path, machine: dict[str, Any], settings: Settings, seed
 def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) -> list[Row]:
     """The earlier runs that still count: their model has not changed, and its predictions are still there.
 
-    A run also has to be made again if it failed for a reason that may not be the model's own: an image could
-    not be pulled, files were closed, the machine had no memory left, or no machine ended the run.
+    A run also has to be made again if it failed for a reason that may not be the model's own.  That is so if
+    an image could not be pulled, files were closed, the machine's memory was full, or no machine ended the run.
     """
-    of_the_machine = (containers.NO_IMAGE, CLOSED, MACHINE_FULL)
+    of_the_machine = (containers.NO_IMAGE, CLOSED, CLOSED_TO_USER, MACHINE_FULL)
     current = {model.key: model.digest for model in models}
     kept = [
         row

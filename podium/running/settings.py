@@ -21,6 +21,7 @@ NOBODY = 65534  # the number of the user nobody
 
 # The reason why a model did not run begins with these words if its files are closed to the sandbox's user.
 CLOSED = "as podium runs as root, models run as the user nobody, who cannot read"
+CLOSED_TO_USER = "models run as the user who runs podium, who cannot read"
 
 # The nice values of a model and of its supervisor.  Only root may raise a priority.
 MODEL_OF_ROOT, SUPERVISOR_OF_ROOT, MODEL_OF_OTHERS = 0, -10, 5

@@ -566,6 +566,23 @@ def test_data_that_nobody_can_read_is_said_before_any_model_runs(tmp_path: Path)
 
 
 @needs_sandbox
+def test_files_that_the_user_of_podium_cannot_read_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root can read everything, so here the operating system's answer is made up."""
+    script, settings = script_in(tmp_path), settings_for(tmp_path, sandbox="bubblewrap")
+    monkeypatch.setattr("podium.running.settings.is_root", lambda: False)
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith((".txt", "run.py")))
+    with pytest.raises(
+        UsageError, match=r"^models run as .*podium, who cannot read .*texts.txt \(chmod -R u\+rX\)$"
+    ):
+        engines.probe(settings, [script])
+    assert engines.run(script, settings).measured["problem"] == (
+        "models run as the user who runs podium, who cannot read Red/run.py (chmod -R u+rX)"
+    )
+
+
+@needs_sandbox
 @pytest.mark.parametrize("target", ["../run.py", "inner/../../run.py", "/etc/passwd"])
 def test_links_that_lead_out_of_the_data_are_said_before_any_model_runs(tmp_path: Path, target: str) -> None:
     """Every model that reads such a file would fail, through no fault of its own."""

@@ -583,6 +583,7 @@ def test_a_changed_model_is_run_again_and_one_that_is_gone_is_forgotten(tmp_path
     "outcome",
     [
         "the image a:1 cannot be pulled: timeout",
+        "models run as the user who runs podium, who cannot read A/weights (chmod -R u+rX)",
         "the machine ran out of memory before the model reached its limit of 16 GB (--memory-limit)",
     ],
 )

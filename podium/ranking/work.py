@@ -258,7 +258,8 @@ def _list_of_faults(texts: dict[Submission, str]) -> str:
     """List the submissions that could not be scored, each with the reason."""
     lines = [f"  {each.team}/{each.name}: {text}" for each, text in texts.items()]
     number = counted(len(lines), "submission")
-    title = f"{number} could not be scored, through no fault of their own (nothing is lost):"
+    whose = "its" if len(lines) == 1 else "their"
+    title = f"{number} could not be scored, through no fault of {whose} own (nothing is lost):"
     return "\n".join([title, *first_lines(lines)])
 
 

@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call, mon
     assert (code, out) == (2, "")
     assert "trying again after faults: 1 of 1\n" in err
     assert err.endswith(
-        "error: 1 submission could not be scored, through no fault of their own (nothing is lost):\n"
+        "error: 1 submission could not be scored, through no fault of its own (nothing is lost):\n"
         f"  20/20.csv: cannot read {folder / 'teams' / '20.csv'}: No such file or directory\n"
     )
     assert not (folder / "final" / "rejected.csv").exists()
@@ -474,7 +474,7 @@ def test_what_a_full_machine_refuses_is_a_fault(folder, call):
     (folder / "teams" / "08.csv").unlink()
     code, _, err = call("--memory-limit", "512M")
     assert code == 2
-    assert "1 submission could not be scored, through no fault of their own" in err
+    assert "1 submission could not be scored, through no fault of its own" in err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kinds of Linux")
@@ -580,7 +580,7 @@ def test_a_process_that_dies_is_a_fault(folder, call):
         text=True,
     )
     assert done.returncode == 2
-    assert "error: 1 submission could not be scored, through no fault of their own" in done.stderr
+    assert "error: 1 submission could not be scored, through no fault of its own" in done.stderr
     assert "\n  07/07.csv: BrokenProcessPool: " in done.stderr
     assert entries(folder) == 19
 

@@ -180,7 +180,7 @@ def test_a_wrong_file_is_the_host_s_fault(folder, rank, change, expected_code, m
     change(folder / "judged" / "Bo.csv")
     code, out, err = rank()
     assert (code, out) == (expected_code, "")
-    assert "error: 1 submission could not be scored, through no fault of their own" in err
+    assert "error: 1 submission could not be scored, through no fault of its own" in err
     assert message in err.splitlines()[-1]
     assert not (folder / "final" / "rejected.csv").exists()
 

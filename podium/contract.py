@@ -973,9 +973,10 @@ def one_float(metric: Metric, result: object) -> float:
     """
     if isinstance(result, float):
         return float(result)
+    cure = "end it with return" if result is None else "return float(…)"
     raise HostError(
         f"{where(metric)}: expected one finite float, found {type(result).__name__} "
-        f"{' '.join(repr(result).split()):.40}"
+        f"{' '.join(repr(result).split()):.40}; {cure}"
     )
 
 

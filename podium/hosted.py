@@ -347,8 +347,16 @@ def _load_or_explain(path: Path, name: str) -> types.ModuleType:
         sys.modules.pop(name, None)
         if not _is_of_the_file(problem):
             raise
-        hint = ". Install it where podium is installed" if isinstance(problem, ModuleNotFoundError) else ""
+        hint = _how_to_import(problem, path) if isinstance(problem, ModuleNotFoundError) else ""
         raise HostError(f"{path} cannot be loaded: {_described(problem, path.parent)}{hint}") from problem
+
+
+def _how_to_import(problem: ModuleNotFoundError, path: Path) -> str:
+    """Tell the host what to do about a module that a file cannot import."""
+    package = (problem.name or "").partition(".")[0]
+    if (path.parent / f"{package}.py").is_file() or (path.parent / package / "__init__.py").is_file():
+        return f". {path.name} is uploaded alone: copy into it what it needs of {package}"
+    return ". Install it where podium is installed"
 
 
 def _load_file(path: Path, name: str) -> types.ModuleType:

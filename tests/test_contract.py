@@ -140,7 +140,7 @@ SLIPS = {
     "score() returns nothing": (
         "return float(prepared",
         "float(prepared",
-        "score(): expected one finite float, found NoneType None",
+        "score(): expected one finite float, found NoneType None; end it with return",
     ),
     "score() returns NaN": (
         "return float(prepared",
@@ -262,7 +262,8 @@ def test_a_score_alone_is_a_number(tmp_path: Path, result: str, named: str) -> N
     file = tmp_path / "alone.py"
     file.write_text(f"def score(solution, submission, row_id_column_name):\n    return {result}\n")
     with pytest.raises(
-        HostError, match=rf"^alone\.py, line 1: score\(\): expected one finite float, found {named}$"
+        HostError,
+        match=rf"^alone\.py, line 1: score\(\): expected one finite float, found {named}; return float\(…\)$",
     ):
         podium.score(SOLUTION, SUBMISSION, metric=file)
 
@@ -540,3 +541,20 @@ def test_a_metric_that_changes_within_a_second_is_loaded_anew(tmp_path):
         os.utime(path, (soon, soon))
         scores.append(hosted.load(path).score(None, None, "id"))
     assert scores == [0.25, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("beside", "cure"),
+    [
+        ("helper.py", "alone.py is uploaded alone: copy into it what it needs of helper"),
+        ("helper/__init__.py", "alone.py is uploaded alone: copy into it what it needs of helper"),
+        ("help.py", "Install it where podium is installed"),
+    ],
+)
+def test_a_file_beside_the_metric_cannot_be_imported(tmp_path: Path, beside: str, cure: str) -> None:
+    """Nothing but the one file reaches the platform, so installing would be the wrong advice."""
+    (tmp_path / beside).parent.mkdir(exist_ok=True)
+    (tmp_path / beside).write_text("K = 2\n")
+    (tmp_path / "alone.py").write_text("from helper import K\n\ndef score(): return K\n")
+    with pytest.raises(HostError, match=rf"No module named 'helper' .*\. {re.escape(cure)}$"):
+        hosted.load(tmp_path / "alone.py")

@@ -20,6 +20,8 @@ from hypothesis import HealthCheck, settings
 # these.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Libraries' warnings about themselves must not appear in the outputs of these processes.
+os.environ.pop("PYTHONWARNINGS", None)
 
 # Notebooks, matplotlib and others want to write into the home folder, which may not be there.  Workers of
 # pytest-xdist get the home of the process that starts them.

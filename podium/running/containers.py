@@ -26,8 +26,8 @@ CONTAINER_ENGINES = ("docker", "podman")
 NO_IMAGE = "the image"  # every text of `_NoImage` begins with these words
 
 SECONDS_TO_PULL = 3600  # a team's registry must not keep all others waiting
-# So much may the machine's clock be set during a run: seconds at once, and by the steady correction of servers
-# of time, which is at most 500 millionths.
+# How much the machine's clock may change during a run: seconds at once, and the share of a steady correction.
+# Time servers correct by at most 500 millionths.
 LARGEST_CHANGE, LARGEST_DRIFT = 0.1, 0.001
 NOT_FOUND = 127  # the exit code of a shell for a command that does not exist
 NO_ENTRY_POINT = re.compile('exec: "|executable')  # what runc and crun write about a missing entry point

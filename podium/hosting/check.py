@@ -159,8 +159,14 @@ def _with_doubt(direction: Check, slips: dict[str, str]) -> Check:
 
 
 def _check_parameters(slips: dict[str, str]) -> list[Check]:
-    """Tell which parameters change nothing; nothing if there are none."""
-    return [Check(PARAMETERS, NOTE, f"these change nothing: {slips['unused']}")] if "unused" in slips else []
+    """Tell which parameters change nothing, and which were not tried; nothing if there are none."""
+    remarks = [
+        f"{what}: {slips[key]}"
+        for key, what in (("unused", "these change nothing"), ("late", "no time was left to try these"))
+        if key in slips
+    ]
+    verdict = NOTE if "unused" in slips else UNTRIED
+    return [Check(PARAMETERS, verdict, "; ".join(remarks))] if remarks else []
 
 
 def contract_slips(

@@ -47,10 +47,11 @@ def slips(
     Returns
     -------
     dict of str to str
-        One key and its text, or an empty dict if all is well. The key is "slip" for a slip of the metric and
+        Texts by their keys, or an empty dict if all is well. The key is "slip" for a slip of the metric and
         "companion" for one of the companion. It is "library" for a library that is missing here, and "untried"
-        for the reason why the metric could not be tried. It is "doubt" for what may be right or wrong, and
-        "unused" for parameters that change nothing. It is "direction" for a doubt about which score is better.
+        for the reason why the metric could not be tried. It is "doubt" for what may be right or wrong. It is
+        "unused" for parameters that change nothing, and "late" for those that no time was left to try. It is
+        "direction" for a doubt about which score is better.
     """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     metric = None
@@ -65,7 +66,9 @@ def slips(
             _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
             told = [str(each.message) for each in caught if issubclass(each.category, ContractWarning)]
             best = "" if metric.is_own else check_submissions(evaluation, pd.DataFrame(solution))
-            unused = [] if metric.is_own else unused_parameters(evaluation, pd.DataFrame(solution), submission)
+            unused, late = (
+                ([], []) if metric.is_own else unused_parameters(evaluation, pd.DataFrame(solution), submission)
+            )
     except SubmissionRejected:
         return {"untried": "the submission is rejected"}
     except HostError as problem:
@@ -80,7 +83,7 @@ def slips(
         if metric is not None and metric.prepare is None and problem.__cause__ is not None:
             return {"untried": "score() raises an error"}  # which another check tells
         return {"slip": str(problem)}
-    doubts = {"doubt": "; ".join(told), "unused": "; ".join(unused), "direction": best}
+    doubts = {"doubt": "; ".join(told), "unused": "; ".join(unused), "late": ", ".join(late), "direction": best}
     return {name: text for name, text in doubts.items() if text}
 
 
@@ -150,7 +153,7 @@ def _score_of(solution: scoring.Solution, name: str, submission: Any) -> float:
 
 def unused_parameters(
     evaluation: scoring.Evaluation, solution: pd.DataFrame, submission: dict[Any, Any]
-) -> list[str]:
+) -> tuple[list[str], list[str]]:
     """Try every parameter of a metric with other values; the contract has to hold for them, too.
 
     Parameters
@@ -164,8 +167,10 @@ def unused_parameters(
 
     Returns
     -------
-    list of str
+    unused : list of str
         The parameters that never changed the score, each with the values that were tried.
+    late : list of str
+        The parameters that were not tried with all values within `MOST_SECONDS`.
 
     Raises
     ------
@@ -174,12 +179,13 @@ def unused_parameters(
     """
     metric, arguments = evaluation.solution.metric, evaluation.solution.arguments
     unused: list[str] = []
+    settings = hosted.settings(metric, arguments)
     end = time.monotonic() + MOST_SECONDS
-    for name, value in hosted.settings(metric, arguments).items():
+    for number, (name, value) in enumerate(settings.items()):
         tried = []
         for other in contract.other_values(metric, name, value):
             if time.monotonic() > end:
-                return unused
+                return unused, list(settings)[number:]
             try:
                 changed = scoring.prepare(metric, solution, arguments | {name: other})
                 score = scoring.evaluate(changed, pd.DataFrame(submission)).score
@@ -193,7 +199,7 @@ def unused_parameters(
         else:
             if tried:
                 unused.append(f"{name} (tried: {', '.join(map(repr, tried))})")
-    return unused
+    return unused, []
 
 
 if __name__ == "__main__":

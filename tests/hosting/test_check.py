@@ -11,7 +11,7 @@ import pytest
 
 from podium import hosted
 from podium.errors import UsageError
-from podium.hosting import check, fresh, kernel
+from podium.hosting import check, contract_check, fresh, kernel
 from podium.hosting.check import FAIL, NOTE, PASS, UNTRIED
 from tests.support.host_line import ROOT, SOLUTION, SUBMISSION, every_metric, run_podium, stay_in_process
 from tests.support.kaggle_metrics import FATES
@@ -547,3 +547,17 @@ def test_kaggle_s_helper_leaves_named_errors_alone():
     with pytest.raises(utilities.HostVisibleError, match=r"^labels$"):
         utilities.safe_call_score(fail, pd.DataFrame({"x": [1]}), None)
     assert utilities.safe_call_score(lambda *_: 1, None, None) == 1.0
+
+
+def test_parameters_that_no_time_was_left_to_try_are_named(monkeypatch, tmp_path):
+    (tmp_path / "metric.py").write_text(
+        "def score(solution, submission, row_id_column_name: str, first: int = 1, second: int = 2) -> float:\n"
+        "    return float((solution['x'] == submission['x']).mean()) * first * second\n"
+    )
+    table = {"id": ["a", "b"], "x": [1, 2]}
+    monkeypatch.setattr(contract_check, "MOST_SECONDS", -1.0)
+    path, arguments = str(tmp_path / "metric.py"), {"row_id_column_name": "id"}
+    slips = contract_check.slips(path, table | {"Usage": ["Public", "Private"]}, table, arguments)
+    assert slips["late"] == "first, second"
+    [told] = check._check_parameters(slips)
+    assert (told.verdict, told.remark) == (UNTRIED, "no time was left to try these: first, second")

@@ -1,5 +1,6 @@
 """Tuning finds thresholds that are known, computes exact scores on its way, and says what may be luck."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -98,6 +99,21 @@ def test_the_thresholds_are_those_that_are_known(known):
     assert tuned.comparison["value"][0] == 1.0
     assert tuned.comparison["low"][0] > 0.2
     assert "it may be chance" not in str(tuned)
+
+
+@pytest.mark.parametrize(
+    ("difference", "low", "p", "told"),
+    [
+        (0.02, 0.01, 0.01, "p 0.0100"),
+        (0.02, -0.01, 0.01, "p 0.0100"),  # the p-value is exact, the interval an approximation
+        (0.02, 0.01, 0.2, "p 0.2000: it may be chance"),
+        (-0.02, -0.05, 0.2, "p 0.2000: it may be chance"),
+        (-0.02, -0.05, 0.01, "p 0.0100: a loss that is hardly chance"),
+    ],
+)
+def test_the_p_value_tells_luck_from_gain(tuned, difference, low, p, told):
+    found = tuned.comparison.head(1).assign(difference=difference, low=low, p=p)
+    assert str(dataclasses.replace(tuned, comparison=found)).endswith(told)
 
 
 def test_the_scores_are_those_of_the_files(made_up, tuned):

@@ -29,6 +29,7 @@ from podium import explain, hosted, progress, statistics
 from podium.errors import SubmissionRejected, UsageError
 from podium.essays.spans import TYPES, Spans, join, prepared_solution
 from podium.scoring import Solution
+from podium.statistics.inference import SIGNIFICANT
 from podium.wording import counted
 
 __all__ = ["Tuning", "tune"]
@@ -90,7 +91,9 @@ class Tuning:
         interval = f"95% interval from {gain['low']:.6f} to {gain['high']:.6f}, p {gain['p']:.4f}"
         if np.isnan(gain["low"]):
             interval = f"{gain['note']}, p {gain['p']:.4f}"
-        doubt = "" if gain["low"] > 0 else ": it may be chance"
+        # The p-value decides, because it is exact; the interval is an approximation.
+        told = ": a loss that is hardly chance" if gain["difference"] < 0 else ""
+        doubt = told if gain["p"] <= SIGNIFICANT else ": it may be chance"
         return (
             f"Before    {self.before:.6f}  all candidates\n"
             f"Tuned     {self.searches['tuned'][0]:.6f}  on the essays on which the thresholds were found\n"

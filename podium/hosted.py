@@ -42,6 +42,7 @@ __all__ = [
     "parse_parameters",
     "settings",
     "signature",
+    "stands_beside",
 ]
 
 DEFAULT = "unified"  # the metric of a command that is not given one
@@ -351,10 +352,29 @@ def _load_or_explain(path: Path, name: str) -> types.ModuleType:
         raise HostError(f"{path} cannot be loaded: {_described(problem, path.parent)}{hint}") from problem
 
 
+def stands_beside(path: Path, package: str) -> bool:
+    """Whether a package is a file or a folder beside a metric file.
+
+    Parameters
+    ----------
+    path : Path
+        The metric file, which is uploaded alone.
+    package : str
+        The name of a package or a module that it imports.
+
+    Returns
+    -------
+    bool
+        True if Python would find it only in the metric file's own folder.
+    """
+    beside = path.parent / f"{package}.py", path.parent / package / "__init__.py"
+    return package not in sys.stdlib_module_names and any(file.is_file() for file in beside)
+
+
 def _how_to_import(problem: ModuleNotFoundError, path: Path) -> str:
     """Tell the host what to do about a module that a file cannot import."""
     package = (problem.name or "").partition(".")[0]
-    if (path.parent / f"{package}.py").is_file() or (path.parent / package / "__init__.py").is_file():
+    if stands_beside(path, package):
         return f". {path.name} is uploaded alone: copy into it what it needs of {package}"
     return ". Install it where podium is installed"
 

@@ -239,6 +239,11 @@ def check(
         failed = Check(COMPILES, FAIL, " ".join(str(problem).split()))
         return [failed, *(Check(name, UNTRIED) for name in (IMPORTS, *CHECKS.values()))]
     packages = unloaded.imported(tree)
+    beside = [name for name in sorted(packages) if hosted.stands_beside(path, name)]
+    imports = _check_imports(packages, beside)
+    if beside:  # none of these processes would find it
+        untried = [Check(name, UNTRIED) for name in CHECKS.values()]
+        return [Check(COMPILES, PASS), imports, *_check_division(tree), *untried]
     columns = None if frames is None else tuple(map(fresh.columns_of, frames))
     answers: dict[str, Any] = {}
     interpreter = fresh.environment(python, to_install(packages))
@@ -249,7 +254,7 @@ def check(
         except HostError as problem:
             answers[key] = FAIL, str(problem)
     tried = [Check(name, *answers.get(key, (UNTRIED, ""))) for key, name in CHECKS.items()]
-    return [Check(COMPILES, PASS), _check_imports(packages), *_check_division(tree), *tried]
+    return [Check(COMPILES, PASS), imports, *_check_division(tree), *tried]
 
 
 def to_install(packages: Collection[str]) -> set[str]:
@@ -274,16 +279,22 @@ def to_install(packages: Collection[str]) -> set[str]:
     return {*INSTALLED, *((FURTHER | OTHER_NAMES).get(name, name) for name in packages if name not in there)}
 
 
-def _check_imports(imported: set[str]) -> Check:
-    """Check that Kaggle's image has the packages that a metric file imports; "." is a relative import."""
+def _check_imports(imported: set[str], beside: list[str]) -> Check:
+    """Check that Kaggle's image has the packages that a metric file imports.
+
+    Those that stand beside it are not uploaded with it; "." is a relative import.
+    """
     if OURS in imported:
         return Check(
             IMPORTS,
             FAIL,
             "it imports podium, which Kaggle's image does not have: copy what it needs into the file",
         )
-    if "." in imported:
-        return Check(IMPORTS, FAIL, "it imports a file beside it, but is uploaded alone: copy what it needs")
+    if "." in imported or beside:
+        name = f" ({', '.join(beside)})" if beside else ""
+        return Check(
+            IMPORTS, FAIL, f"it imports a file beside it{name}, but is uploaded alone: copy what it needs"
+        )
     others = sorted(imported - KNOWN)
     if others:
         return Check(IMPORTS, NOTE, f"it imports {', '.join(others)}: make sure that Kaggle's image has it")

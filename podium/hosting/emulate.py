@@ -1,5 +1,6 @@
 """Treat a submission as Kaggle would, and show what Kaggle would show, as far as this is known."""
 
+import ast
 import csv
 import io
 import sys
@@ -84,6 +85,12 @@ def emulate(
         If the metric needs a library that is not installed here.
     """
     source = fresh.read_source(metric.path)
+    for package in sorted(unloaded.imported(ast.parse(source))):
+        if hosted.stands_beside(metric.path, package):
+            raise HostError(
+                f"{metric.path.name} is uploaded alone: copy into it what it needs of {package}, which stands "
+                "beside it"
+            )
     contract.check_signature(metric)
     row_id = arguments["row_id_column_name"]
     if row_id not in solution:

@@ -244,6 +244,19 @@ def test_not_utf8(in_process, tmp_path):
 # --- in real processes ------------------------------------------------------------------------------
 
 
+def test_a_file_beside_the_metric_is_not_uploaded_with_it(in_process, tmp_path):
+    (tmp_path / "helper.py").write_text("def half(x):\n    return x / 2\n")
+    path = tmp_path / "a_metric.py"
+    path.write_text(GOOD + "\nfrom helper import half\n")
+    results = check.check(path)
+    reason = "it imports a file beside it (helper), but is uploaded alone: copy what it needs"
+    assert [result[1:] for result in results if result.name == check.IMPORTS] == [(FAIL, reason)]
+    assert {result.verdict for result in results} == {PASS, FAIL, UNTRIED}
+    (tmp_path / "helper.py").rename(tmp_path / "json.py")  # the standard library's comes first
+    path.write_text(GOOD + "\nimport json\n")
+    assert not any(result.verdict == FAIL for result in check.check(path))
+
+
 def test_nothing_of_ours_can_be_imported(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(ROOT)

@@ -356,6 +356,14 @@ def test_a_stranger_s_file_runs_in_processes_of_its_own_alone(capsys, accuracy, 
     assert f"ran-{os.getpid()}" not in ran
 
 
+def test_a_file_beside_the_metric(capsys, accuracy, in_process, tmp_path):
+    (tmp_path / "helper.py").write_text("SCORE = 1.0\n")
+    paths = accuracy("from helper import SCORE\n    return SCORE", FIVE)
+    code, _, err = run_podium(capsys, "emulate", *paths)
+    told = "accuracy.py is uploaded alone: copy into it what it needs of helper, which stands beside it"
+    assert (code, err) == (4, f"error: {told}\n")
+
+
 def test_a_library_that_is_not_here(capsys, accuracy, in_process):
     paths = accuracy("import polars_of_tomorrow\n    return 1.0", FIVE)
     code, _, err = run_podium(capsys, "emulate", *paths)

@@ -246,13 +246,13 @@ def print_report(result: "Run", out: Path) -> None:
     """
     from podium.cli import console
     from podium.ranking import ties, wording
-    from podium.wording import listed
+    from podium.wording import counted, listed
 
     ranking = result.ranking
     counts, boosted = ranking.facts["counts"], ranking.facts["boosted"]
     eligible = f", eligible for a boost: {counts['eligible']:,}" if boosted else ""
     print(
-        f"{counts['submissions']:,} submissions, {counts['rejected']:,} rejected; teams on the board: "
+        f"{counted(counts['submissions'], 'submission')}, {counts['rejected']:,} rejected; teams on the board: "
         f"{counts['teams']:,}{eligible}; {ranking.facts['rule']}"
     )
     print(wording.of_direction(ranking.facts))

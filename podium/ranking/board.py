@@ -22,6 +22,7 @@ from podium.ranking.submissions import Submission, errors_of_boost
 from podium.ranking.uncertainty import Uncertainty
 from podium.ranking.work import Scored
 from podium.ranking.workers import Workers
+from podium.wording import counted
 
 __all__ = ["Inputs", "Ranking", "Request", "Run", "rank"]
 
@@ -244,7 +245,7 @@ def _chosen(files: pd.DataFrame) -> pd.DataFrame:
     if chosen.empty:
         first = files.iloc[0]
         raise HostError(
-            f"none of {len(files):,} submissions could be scored; the first, {first['submission']}: "
+            f"none of {counted(len(files), 'submission')} could be scored; the first, {first['submission']}: "
             f"{first['rejected']}"
         )
     return chosen

@@ -145,7 +145,7 @@ def test_files_that_are_no_tables_are_no_teams_and_a_warning_names_them(says_fol
         (says_folder / "teams" / name).write_text("no table")
     code, out, err = rank_says()
     assert code == 0
-    assert out.startswith("1 submissions, 0 rejected")
+    assert out.startswith("1 submission, 0 rejected")
     assert "these files are no tables and are left out: “Ada.csv~”, “LICENSE”, “README.md”" in err
 
 

@@ -391,4 +391,5 @@ companion = Companion(
     perfect_submission=perfect_submission,
     side_columns=SIDE_COLUMNS,
     add_side=add_side,
+    public_columns=("subject",),
 )

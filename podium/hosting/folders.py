@@ -38,6 +38,8 @@ class Files(NamedTuple):
         The metric's ``NAME``.
     parameters : dict
         The metric's parameters for which the files are made.
+    public_columns : sequence of str
+        The columns of the solution that participants may know.
     """
 
     public: dict[str, pd.DataFrame]
@@ -47,6 +49,7 @@ class Files(NamedTuple):
     items: Collection[str] = ()
     metric: str = ""
     parameters: Mapping[str, Any] = {}
+    public_columns: Sequence[str] = ()
 
 
 @contextlib.contextmanager

@@ -108,8 +108,10 @@ def make_files(
         f"`{parts.signature}`",
     ]
     public = {SAMPLE: as_texts(shown)}
-    if TEXT in solution:
-        public[TEST] = as_texts(solution[[str(solution.columns[0]), TEXT]])
+    known = [name for name in metric.companion.public_columns if name in solution]
+    shown_columns = [*known, *([TEXT] if TEXT in solution else [])]
+    if shown_columns:
+        public[TEST] = as_texts(solution[[whole.arguments["row_id_column_name"], *shown_columns]])
     private = {SOLUTION: as_texts(solution)} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
     return Files(
         public,
@@ -119,6 +121,7 @@ def make_files(
         items,
         metric.name,
         arguments,
+        known,
     )
 
 

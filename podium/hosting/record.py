@@ -32,7 +32,7 @@ class Record(NamedTuple):
     parameters : dict
         The parameters of its ``score`` by name.  Parameters that are not named have their official values.
     public_columns : sequence of str
-        The columns of the solution that participants may know, as the host has written there.
+        The columns of the solution that participants may know, as the metric's companion or the host says.
     """
 
     path: Path
@@ -41,7 +41,9 @@ class Record(NamedTuple):
     public_columns: Sequence[str] = ()
 
 
-def write(folder: Path, metric: str, parameters: Mapping[str, Any]) -> None:
+def write(
+    folder: Path, metric: str, parameters: Mapping[str, Any], public_columns: Sequence[str] = ()
+) -> None:
     """Save a metric's name and its parameters in the folder of a competition; keep the public columns.
 
     Parameters
@@ -52,11 +54,14 @@ def write(folder: Path, metric: str, parameters: Mapping[str, Any]) -> None:
         The metric's name.
     parameters : mapping of str to object
         The parameters of its ``score`` by name.
+    public_columns : sequence of str
+        The columns of the solution that participants may know.  If there is a record already, its own are kept.
     """
     content: dict[str, Any] = {"metric": metric, "parameters": dict(parameters)}
     before = read(folder)
-    if before is not None and before.public_columns:
-        content[PUBLIC_COLUMNS] = list(before.public_columns)
+    known = public_columns if before is None else before.public_columns
+    if known:
+        content[PUBLIC_COLUMNS] = list(known)
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_atomically(folder / RECORD, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 

@@ -44,7 +44,7 @@ def write(files: Files, folder: Path) -> None:
                         f"{name}/{file}: expected the table that was written, found another one on the disk"
                     )
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
-        record.write(whole, files.metric, files.parameters)
+        record.write(whole, files.metric, files.parameters, files.public_columns)
         leaks.refuse(whole, files.items)
 
 

@@ -1,12 +1,14 @@
 """`podium make` turns the official files of the other metrics into competitions for Kaggle."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from podium import hosted, scoring
-from podium.hosting import emulate
+from podium.errors import HostError
+from podium.hosting import emulate, leaks
 from tests.hosting.test_emulate import SLIPS
 from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
 
@@ -53,7 +55,7 @@ def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, monkeyp
     assert sorted(path.name for path in public.iterdir()) == ["sample_submission.csv", *texts]
     for name in texts:
         shown = pd.read_csv(public / name)
-        assert list(shown) == ["document_id", "text"]
+        assert list(shown) == ["document_id", *(["subject"] if metric == "readable" else []), "text"]
         assert len(shown) == len(pd.read_csv(private / "solution.csv"))
     # Types that a tweet lacks cannot be right, so the best worth of an alert is below 1. Experts disagree, so a
     # markup may be more like theirs than they are like each other.
@@ -107,6 +109,29 @@ def test_items_are_whole(capsys, tmp_path, metric):
     parts = pd.Series(solution["Usage"].to_numpy()).groupby(prepared.item_of_row).nunique()
     assert set(parts) == {1}
     assert set(solution["Usage"]) == {"Public", "Private"}
+
+
+def test_participants_of_readable_get_the_subjects(capsys, tmp_path):
+    """Without an essay's subject nobody can grade it, so the leak search knows that it may be public."""
+    labels = pd.read_csv(READABLE / "solution.csv", dtype=str, keep_default_na=False)
+    labels.drop(columns="text", errors="ignore").to_csv(tmp_path / "labels.csv", index=False)
+    out = tmp_path / "out"
+    code, _, _ = run_podium(
+        capsys, "make", tmp_path / "labels.csv", "--metric", "readable", "--seed", 3, "--out", out
+    )
+    assert code == 0
+    shown = pd.read_csv(out / "public" / "test.csv", dtype=str)
+    assert list(shown) == ["document_id", "subject"]
+    subjects = labels.set_index("document_id")["subject"].to_dict()
+    assert shown.set_index("document_id")["subject"].to_dict() == subjects
+    path = out / "competition.json"
+    content = json.loads(path.read_text())
+    assert content.pop("public_columns") == ["subject"]
+    items = shown["document_id"].tolist()
+    leaks.refuse(out, items)
+    path.write_text(json.dumps(content))
+    with pytest.raises(HostError, match=r"public/test\.csv would reveal subject"):
+        leaks.refuse(out, items)
 
 
 @pytest.mark.parametrize(

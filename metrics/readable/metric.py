@@ -1143,8 +1143,10 @@ def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
         unknown = ~index.isin(expected)
         table.reject(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
         if lacking := len(expected) - len(ids):
-            whole = "expected a row for every document of the test set"
-            raise table.error(f"{table.name}: {whole}. It lacks {_counted(lacking, 'document')}")
+            raise table.error(
+                f"{table.name}: expected a row for every document of the test set. It lacks "
+                f"{_counted(lacking, 'document')}; give all documents in one table"
+            )
     return ids
 
 

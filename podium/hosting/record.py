@@ -41,9 +41,7 @@ class Record(NamedTuple):
     public_columns: Sequence[str] = ()
 
 
-def write(
-    folder: Path, metric: str, parameters: Mapping[str, Any], public_columns: Sequence[str] = ()
-) -> None:
+def write(folder: Path, metric: str, parameters: Mapping[str, Any], public_columns: Sequence[str] = ()) -> None:
     """Save a metric's name and its parameters in the folder of a competition; keep the public columns.
 
     Parameters

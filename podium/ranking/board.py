@@ -238,15 +238,23 @@ def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
 
 # ---- Steps ----------------------------------------------------------------------------------------------
 
+# A team's folder of documents may be meant as one submission.
+ONE_TABLE = (
+    ". Each file in a team's folder counts as a submission. If they are the documents of one submission, make "
+    "one table of them: see “Files in and out” in the README.md of the metric"
+)
+
 
 def _chosen(files: pd.DataFrame) -> pd.DataFrame:
     """Keep the files that count, of which there must be at least one."""
     chosen = files[files["chosen"]]
     if chosen.empty:
         first = files.iloc[0]
+        is_document = first["submission"].removesuffix(".gz").endswith(".json")
+        hint = ONE_TABLE if is_document and files["team"].duplicated().any() else ""
         raise HostError(
             f"none of {counted(len(files), 'submission')} could be scored; the first, {first['submission']}: "
-            f"{first['rejected']}"
+            f"{first['rejected']}{hint}"
         )
     return chosen
 

@@ -684,6 +684,29 @@ def test_nothing_to_rank(files, call):
     )
 
 
+def test_a_folder_of_documents_is_not_one_submission(tmp_path, capsys):
+    """Each file would be ranked by itself, so the host is told to make one table of them."""
+    samples = hosted.folder("readable") / "samples"
+    for team in ("Ada", "Bo"):
+        (tmp_path / "teams" / team).mkdir(parents=True)
+        for path in sorted((samples / "essays").glob("*.json"))[:2]:
+            shutil.copy(path, tmp_path / "teams" / team)
+    arguments = ["rank", samples / "solution.csv", tmp_path / "teams", "--metric", "readable", "--no-boost"]
+    given = [*map(str, arguments), "--out", str(tmp_path / "out"), "--resamples", "0"]
+    assert cli.main(given) == 4
+    error = capsys.readouterr().err
+    assert "none of 4 submissions could be scored" in error
+    assert (
+        "It lacks 11 documents; give all documents in one table. Each file in a team's folder counts" in error
+    )
+    assert "make one table of them: see “Files in and out” in the README.md of the metric" in error
+    shutil.copy(samples / "submission.csv", tmp_path / "teams" / "Cy.csv")
+    assert cli.main(given) == 0
+    rejected = read_table(tmp_path / "out" / "rejected.csv", set(), HostError)
+    assert len(rejected) == 4
+    assert rejected["reason"].str.endswith("; give all documents in one table").all()
+
+
 def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
     """SciFact's leaderboard has twelve columns."""
     samples = hosted.folder("scifact") / "samples"

@@ -66,10 +66,12 @@ def bad_submissions(good: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, str]]:
         ),
         "too few": (
             good.head(1),
-            "the submission: expected a row for every document of the test set. It lacks 1 document",
+            "the submission: expected a row for every document of the test set. It lacks 1 document; "
+            "give all documents in one table",
         ),
         "empty": (
             good.head(0),
-            "the submission: expected a row for every document of the test set. It lacks 2 documents",
+            "the submission: expected a row for every document of the test set. It lacks 2 documents; "
+            "give all documents in one table",
         ),
     }

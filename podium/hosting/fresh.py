@@ -39,12 +39,15 @@ def read_source(path: Path) -> str:
     Raises
     ------
     HostError
-        If the file is not text in UTF-8.
+        If the file is not text in UTF-8, or begins with a byte order mark, which no notebook cell may have.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:
         raise HostError(f"{path} is not UTF-8 text: {problem}") from None
+    if source.startswith("\ufeff"):
+        raise HostError(f"{path} begins with a byte order mark: save it as UTF-8 without BOM")
+    return source
 
 
 def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:

@@ -343,6 +343,13 @@ def test_files_that_cannot_be_loaded(capsys, accuracy, in_process, code, reason)
     assert reason in err
 
 
+def test_a_byte_order_mark(capsys, accuracy, in_process):
+    path, *tables = accuracy("return 1.0", FIVE)
+    path.write_text("\ufeff" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    exit_code, _, err = run_podium(capsys, "emulate", path, *tables)
+    assert (exit_code, "begins with a byte order mark: save it as UTF-8 without BOM" in err) == (4, True)
+
+
 def test_a_stranger_s_file_runs_in_processes_of_its_own_alone(capsys, accuracy, tmp_path):
     """Its parameters and constants are read from its text."""
     mark = f"import os, pathlib\npathlib.Path({str(tmp_path)!r}, f'ran-{{os.getpid()}}').touch()"

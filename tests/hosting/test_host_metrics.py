@@ -277,7 +277,7 @@ def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, 
         ),
         (
             "\ufeff" + RMSE,
-            "FAIL  is UTF-8 text that compiles: invalid non-printable character U+FEFF (mine.py, line 1)",
+            "begins with a byte order mark: save it as UTF-8 without BOM",
         ),
     ],
 )

@@ -610,7 +610,7 @@ def read_rows(
                     if row:
                         yield row
     except UnicodeDecodeError as problem:
-        raise error(f"{path} is not UTF-8 text: {problem}") from None
+        raise error(f"{path} is not UTF-8 text: {problem}; {AS_CSV}") from None
     except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise error(f"{path} is not a CSV table: {problem}") from None
     except OSError as problem:
@@ -852,7 +852,7 @@ def _read_with_pandas(
             **EXACT,
         )
     except UnicodeDecodeError as problem:
-        raise error(f"{name} is not UTF-8 text: {problem}") from None
+        raise error(f"{name} is not UTF-8 text: {problem}; {AS_CSV}") from None
     except (ValueError, EOFError, OSError, csv.Error) as problem:
         if "out of memory" in str(problem):
             raise MemoryError(str(problem)) from None

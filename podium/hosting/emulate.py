@@ -13,7 +13,7 @@ import pandas as pd
 
 from podium import contract, hosted, scoring
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import csv_of, read_bytes
+from podium.files import AS_CSV, csv_of, read_bytes
 from podium.hosting import check, fresh, kernel, unloaded
 from podium.hosting.folders import as_texts
 from podium.hosting.judge import UNEXPECTED
@@ -232,7 +232,7 @@ def _read(
     try:
         return pd.read_csv(file, low_memory=False)
     except UnicodeDecodeError as problem:
-        raise error(f"{path} is not UTF-8 text: {problem}") from None
+        raise error(f"{path} is not UTF-8 text: {problem}; {AS_CSV}") from None
     except (ValueError, csv.Error) as problem:
         raise error(f"{path} is not a CSV table: {' '.join(str(problem).split())}") from None
 

@@ -275,15 +275,13 @@ def share(text: str) -> float:
 
     Raises
     ------
-    ValueError
-        The text is not a number.
     argparse.ArgumentTypeError
-        The number is not between 0 and 1.
+        The text is not such a number.
     """
-    number = float(text)
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
-    return number
+    with suppress(ValueError):
+        if 0 < float(text) < 1:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, such as 0.4, found {text}")
 
 
 def probability(text: str) -> float:

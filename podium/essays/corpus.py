@@ -312,6 +312,9 @@ def make(
     warnings = _warnings(counts, len(annotations.effective), len(essays), named)
     if TEXT not in corpus.names:
         warnings.append(f"the corpus has no column {TEXT}: put the texts of the essays into public/ yourself")
+    elif not all(chosen[TEXT]):
+        empty = sum(not text for text in chosen[TEXT])
+        warnings.append(f"{TEXT} is empty in {counted(empty, 'essay')}: participants get no text there")
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
@@ -360,6 +363,7 @@ def _annotations(
     columns = _check_columns(corpus, attributes, essay_id)
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
+    _check_meanings(spellings)
     type_of = _spelled(types, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings)
     label_of = _spelled(labels, (*EFFECTIVENESS, ""), spellings)
     unused = [repr(text) for text in spellings if text not in types.values + labels.values]
@@ -480,6 +484,14 @@ def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) 
         )
     columns = {name: column for name, column in corpus.columns.items() if name not in ESSAY_IDS}
     return columns | {ESSAY_ID: corpus.columns[candidates[0]]}
+
+
+def _check_meanings(spellings: Mapping[str, str]) -> None:
+    """Check that every spelling stands for a type or an effectiveness, of which "" is a missing one."""
+    known = [*metric.DISCOURSE_TYPES, UNANNOTATED, *EFFECTIVENESS]
+    for theirs, ours in spellings.items():
+        if ours not in ("", *known):
+            raise HostError(f"--map {theirs}={ours}: expected OURS to be one of {', '.join(known)}")
 
 
 def _spelled(column: Column, known: tuple[str, ...], spellings: Mapping[str, str]) -> Ints:

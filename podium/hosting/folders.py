@@ -71,9 +71,12 @@ def new_folder(folder: Path) -> Iterator[Path]:
     UsageError
         If the folder is not empty or cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"cannot write {folder}: expected a new or empty folder")
     try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(f"cannot write {folder}: expected a new or empty folder")
+        nearest = next(parent for parent in folder.absolute().parents if parent.exists())
+        if not nearest.is_dir():
+            raise UsageError(f"cannot write {folder}: {nearest} is not a folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as building:
             whole = Path(building, "whole")

@@ -65,7 +65,10 @@ def split(
     needed = [TRAIN, *PARTS] if test_share < 1 else PARTS
     absent = [name for name in needed if name not in part]
     if absent:
-        raise HostError(f"{len(names):,} items are too few to split: none is left for {' and '.join(absent)}")
+        raise HostError(
+            f"expected enough items to split, found {len(names):,}: none is left for {' and '.join(absent)}; "
+            "give more items, or another share by --public or --test"
+        )
     of_twins = dict(zip(leaders, part))
     return np.array([of_twins[twin] for twin in twins], dtype=object)
 

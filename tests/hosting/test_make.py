@@ -237,7 +237,7 @@ def test_any_essays_can_be_drawn_together():
 
 def test_too_few_essays_to_split(by_offsets):
     two = by_offsets[by_offsets["essay_id_comp"].isin(by_offsets["essay_id_comp"].unique()[:2])]
-    with pytest.raises(HostError, match=r"^2 items are too few to split: none is left for "):
+    with pytest.raises(HostError, match=r"^expected enough items to split, found 2: none is left for "):
         make(two)
 
 
@@ -533,9 +533,7 @@ def test_other_spellings(by_words):
         pd.testing.assert_frame_equal(tables(files)[name], table)
     with pytest.raises(HostError, match=r"^--map: 'Hock' occurs neither in discourse_type nor in"):
         make(by_words, spellings={"Hock": "Lead"})
-    with pytest.raises(
-        HostError, match=r"^discourse_type: expected one of Lead, .*row 1 \('Lead'\)|discourse_type: "
-    ):
+    with pytest.raises(HostError, match=r"^--map Lead=Leads: expected OURS to be one of Lead, Position, "):
         make(by_words, spellings={"Lead": "Leads"})
 
 
@@ -681,9 +679,9 @@ def test_options(capsys, tmp_path, by_words):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--test", "0"], 2, "argument --test: 0 is not between 0 and 1"),
-        (["--public", "1"], 2, "argument --public: 1 is not between 0 and 1"),
-        (["--public", "x"], 2, "argument --public: invalid share value: 'x'"),
+        (["--test", "0"], 2, "argument --test: expected a share between 0 and 1, such as 0.4, found 0"),
+        (["--public", "1"], 2, "argument --public: expected a share between 0 and 1, such as 0.4, found 1"),
+        (["--public", "x"], 2, "argument --public: expected a share between 0 and 1, such as 0.4, found x"),
         (["--seed", "x"], 2, "argument --seed: invalid int value: 'x'"),
         (["--map", "x"], 2, "error: --map x: expected THEIRS=OURS"),
         (["--subpopulations", "race"], 4, "error: the corpus lacks columns: race."),
@@ -696,6 +694,25 @@ def test_bad_options_write_nothing(capsys, tmp_path, by_words, options, code, me
     assert result[:2] == (code, "")
     assert message in result[2]
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("below", ["", "/x"])
+def test_a_folder_below_a_file(capsys, tmp_path, by_words, below):
+    by_words.to_csv(tmp_path / "corpus.csv", index=False)
+    out, file = tmp_path / f"corpus.csv/out{below}", tmp_path / "corpus.csv"
+    code, _, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", out)
+    assert (code, err) == (2, f"error: cannot write {out}: {file} is not a folder\n")
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_empty_texts_are_told(whole):
+    frame = whole.drop(columns=[*corpus.OFFSETS])
+    ids = frame["essay_id_comp"]
+    some = frame.assign(full_text=frame["full_text"].where(ids != ids.iloc[0], " "))
+    told = "full_text is empty in 1 essay: participants get no text there"
+    assert told in make(some).warnings
+    assert told in make(some).report
+    assert not [warning for warning in make(frame).warnings if "is empty" in warning]
 
 
 def test_no_corpus(capsys, tmp_path):

@@ -25,7 +25,7 @@ KINDS = {
     "train.csv": "the annotated items to learn from",
     "train_essays.csv": "the texts of the items to learn from",
     "test_essays.csv": "the texts to predict for",
-    "test.csv": "the texts to predict for",
+    "test.csv": "the items to predict for",
     SAMPLE: "a submission in the right format; it names every item to predict for",
 }
 OTHER_FILE = "a further file of the hosts"

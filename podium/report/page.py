@@ -6,9 +6,10 @@ The page loads nothing from elsewhere, and only the script ``templates/report.js
 import base64
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,9 @@ from podium.files import read_table, write_atomically
 from podium.report import histograms, items
 from podium.scoring import Evaluation
 from podium.wording import plural
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 MOST_ITEMS = 200
 TEXT_COLUMNS = ("text", "full_text")
@@ -80,6 +84,7 @@ def render(
     environment.filters |= {
         "number": items.number,
         "gain": items.gain,
+        "breakable": _breakable,
         "share": lambda share: items.NOTHING if pd.isna(share) else f"{share:.1%}",
     }
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
@@ -109,6 +114,13 @@ def render(
         histograms=histograms.figures(evaluation.explanation),
         items=items.section(evaluation, texts or {}, most_items, random),
     )
+
+
+def _breakable(name: str) -> "Markup":
+    """A measure's name, which a narrow page breaks after a dot or an underscore, not within a word."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"([._])(?=\w)", r"\1<wbr>", str(escape(name))))
 
 
 def write(page: str, path: Path) -> None:

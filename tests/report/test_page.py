@@ -606,7 +606,18 @@ def test_sibling_metrics_show_what_they_offer(name):
     expected |= {"items"} if explain.column(evaluation.explanation, "item") else set()
     assert set(parsed.sections) - {None} == expected
     assert evaluation.signature in parsed.text
+    longest = max(evaluation.measures, key=len)
+    assert f"<bdi>{report._breakable(longest)}</bdi>" in page
     assert all(title in parsed.text for title in evaluation.explanation.tables)
+
+
+def test_long_names_of_measures_break_between_their_words():
+    """A phone would break them within a word; what is no tag stays text."""
+    assert [report._breakable(name) for name in ("fragments.overtexts.tags", "alert_worth", "a<b")] == [
+        "fragments.<wbr>overtexts.<wbr>tags",
+        "alert_<wbr>worth",
+        "a&lt;b",
+    ]
 
 
 def test_an_interval_comes_with_its_note():

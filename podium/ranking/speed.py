@@ -346,8 +346,8 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
             f", so {'it is' if once == 1 else 'they are'} drawn with the noise of one run of the other models "
             f"({noise.of_one_run:.1%})"
             if noise.is_known
-            else "; nothing is known about their noise, so no rank is called more certain than the score "
-            "makes it"
+            else "; how much they vary is not known, so the ranges of ranks are at least as wide as without "
+            "rewards for speed"
         )
         sentences.append(f"{those} measured once{how}")
     fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()

@@ -31,8 +31,8 @@ ROOT = Path(metric.__file__).parent
 METRIC = ROOT / "metric.py"
 TEAMS = ["Ada", "Bo", "Cy", "NA", "007"]
 ONCE = (
-    "warning: all runtimes were measured once; nothing is known about their noise, so no rank is called more "
-    "certain than the score makes it\n"
+    "warning: all runtimes were measured once; how much they vary is not known, so the ranges of ranks are at "
+    "least as wide as without rewards for speed\n"
 )
 
 

@@ -41,8 +41,8 @@ def test_a_runtime_that_was_measured_once_is_never_certain_if_any_noise_is_known
 
 def test_measured_once_is_said():
     assert speed.notices(BOARD, table()) == [
-        "all runtimes were measured once; nothing is known about their noise, so no rank is called more "
-        "certain than the score makes it"
+        "all runtimes were measured once; how much they vary is not known, so the ranges of ranks are "
+        "at least as wide as without rewards for speed"
     ]
     assert speed.notices(BOARD, table(runs=["99 100 101", "", "400"])) == [
         "2 of 3 runtimes were measured once, so they are drawn with the noise of one run of the other "
@@ -117,9 +117,9 @@ def test_on_screen_and_page_and_no_set_of_ranks_is_narrower_than_that_of_the_sco
     runtimes.to_csv(run_copy / "runtimes.csv", index=False)
     code, _, err = call("rank", *arguments(run_copy))
     assert code == 0
-    assert "warning: all runtimes were measured once; nothing is known about their noise" in err
+    assert "warning: all runtimes were measured once; how much they vary is not known" in err
     html = (run_copy / "final" / "board.html").read_text(encoding="utf-8")
-    assert "All runtimes were measured once; nothing is known about their noise" in html
+    assert "All runtimes were measured once; how much they vary is not known" in html
     boosted = pd.read_csv(run_copy / "final" / "intervals.csv").set_index("team")
     assert call("rank", *arguments(run_copy), "--no-boost")[0] == 0
     by_score = pd.read_csv(run_copy / "final" / "intervals.csv").set_index("team").loc[boosted.index]

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from podium.ranking.board import Ranking, Run
+from podium.statistics.inference import SIGNIFICANT
 from podium.wording import counted, listed, plural
 
 __all__ = [
@@ -20,7 +21,6 @@ __all__ = [
 
 LIKELY = 0.05  # a rival is named if it wins on at least this share of the draws
 NAMED = 3
-SIGNIFICANT = 0.05
 CHARACTERS_SHOWN = 60  # of a team's name in a sentence
 RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 
@@ -336,10 +336,10 @@ def _of_one_step(step: "pd.Series[Any]", team: str, facts: dict[str, Any]) -> li
     cases = in_cases(step["probability_ahead"])
     sentences = [f"With other {items_of(facts)} of the same kind, {team} would be ahead {cases}."]
     if not pd.isna(step["p"]):
-        chance = "is hardly chance" if step["p"] < SIGNIFICANT else "may be chance"
+        chance = "is hardly chance" if step["p"] <= SIGNIFICANT else "may be chance"
         before = " before rewards" if facts["boosted"] else ""
         sentences.append(f"The difference of the scores{before} {chance} (p = {number(step['p'], 3)}).")
-    return [*sentences, "The ranks follow the scores, whether or not the difference is certain."]
+    return [*sentences, f"The ranks follow the {score_name(facts)}s, whether or not the difference is certain."]
 
 
 def _of_the_winner(run: Run) -> list[str]:

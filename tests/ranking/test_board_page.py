@@ -133,7 +133,7 @@ def test_why_a_team_is_not_one_rank_better():
         "1.9% for a runtime of 45.0 s, and T3 got none for a runtime of 50.0 s.",
         "With other essays of the same kind, T2 would be ahead in about 75 of 100 cases.",
         "The difference of the scores before rewards may be chance (p = 0.250).",
-        "The ranks follow the scores, whether or not the difference is certain.",
+        "The ranks follow the boosted scores, whether or not the difference is certain.",
     ]
     assert "<h2>Why not rank 2?</h2><p>T2 is ahead by" in page.of_team(run, "T3")
     assert "Why not rank" not in page.of_team(run, "T1")
@@ -141,6 +141,11 @@ def test_why_a_team_is_not_one_rank_better():
     plain = run_of(board_of(3), boosted=False, ties=["", ties.BY_NAME], neighbors=neighbors)
     assert wording.why_not_better(plain, 1)[0] == "T1 is ahead by 0.15000 in score: 0.60000 against 0.45000."
     assert "The difference of the scores is hardly chance (p = 0.010)." in wording.why_not_better(plain, 1)
+    assert wording.why_not_better(plain, 1)[-1].startswith("The ranks follow the scores, ")
+    at_the_limit = run_of(board_of(3), boosted=False, neighbors=run.ranking.neighbors.assign(p=0.05))
+    assert "The difference of the scores is hardly chance (p = 0.050)." in wording.why_not_better(
+        at_the_limit, 1
+    )
     assert wording.why_not_better(plain, 2)[0] == (
         "T2 has the same score, 0.30000, and the order of the names puts it ahead."
     )

@@ -218,7 +218,8 @@ def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
     absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
     if absent:
         raise HostError(
-            f"the selection: expected files that are among the submissions, found {listed(sorted(absent))}"
+            f"the selection: expected files that are among the submissions, found {listed(sorted(absent))}; "
+            "write each name as it is in the folder, with its ending, or in the manifest"
         )
     return selection
 

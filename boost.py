@@ -2,9 +2,9 @@
 
     python boost.py leaderboard.csv
 
-The leaderboard has the columns team and score. It can also have the columns runtime (in seconds) and
-submitted_at. The final leaderboard is printed. The exit code is 0, 2 (wrong usage) or 4 (the leaderboard is
-wrong). The formula comes from section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric"
+The leaderboard has the columns team and score.  It can also have the columns runtime (in seconds) and
+submitted_at.  The final leaderboard is printed.  The exit code is 0, 2 (wrong usage) or 4 (the leaderboard is
+wrong).  The formula comes from section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric"
 (23 January 2024):
 
     eligible     best / score <= 1.05, where best is the highest score on the board
@@ -14,13 +14,13 @@ wrong). The formula comes from section 4 of R. Abboud's memo "Shovel-Ready Compe
 
 Where the memo is silent, this file decides, and a test holds each decision:
 
-* A number is the decimal that is written or printed, so 0.63 / 0.60 is 1.05. Limits and ties are decided
+* A number is the decimal that is written or printed, so 0.63 / 0.60 is 1.05.  Limits and ties are decided
   exactly, and the results are the nearest floats.
-* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise). Then
-  the shorter runtime decides, and then the text of the team's name. A missing time counts as the latest,
+* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise).  Then
+  the shorter runtime decides, and then the text of the team's name.  A missing time counts as the latest,
   and a missing runtime as the longest.
-* A team without a runtime is not eligible, but its score may be the best one by which others are judged. A
-  team without a score is ranked last. If the best score is 0, nobody is eligible. The column ``note`` says
+* A team without a runtime is not eligible, but its score may be the best one by which others are judged.  A
+  team without a score is ranked last.  If the best score is 0, nobody is eligible.  The column ``note`` says
   so.
 * On a board without any runtime, scores may be negative, and lower may be better.
 """
@@ -241,14 +241,14 @@ def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) 
     board : Board
         The board, which decides between equal scores.
     scores : (..., teams) array_like of float or Fraction
-        The scores by which to rank, such as boosted scores. NaN is last.
+        The scores by which to rank, such as boosted scores.  NaN is last.
     higher_is_better : bool
         Whether a higher score is better.
 
     Returns
     -------
     (..., teams) int
-        The ranks, from 1. Each rank occurs once in a leaderboard.
+        The ranks, from 1.  Each rank occurs once in a leaderboard.
 
     Examples
     --------
@@ -398,7 +398,7 @@ def floats(numbers: Iterable[Any]) -> npt.NDArray[np.float64]:
     Returns
     -------
     (n,) float
-        The floats. A number beyond all floats is infinity.
+        The floats.  A number beyond all floats is infinity.
 
     Examples
     --------

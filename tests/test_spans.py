@@ -675,3 +675,22 @@ def test_an_old_numpy_is_told(monkeypatch):
     monkeypatch.setattr(np, "__version__", "1.26.4")
     with pytest.raises(ImportError, match=r"^podium.spans needs numpy 2.0 or later, found 1.26.4: pip install"):
         importlib.reload(tokens)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda fold, ids: spans.to_submission(from_words([0, 0], [2, 3], "Lead", essay=[0, 2]), ids),
+        lambda fold, ids: spans.to_segments(fold, from_words([0, 0], [2, 3], "Lead", essay=[0, 2]), ids),
+        lambda fold, ids: spans.score(fold, from_words(0, 2, "Lead"), ids),
+        lambda fold, ids: spans.measures(fold, from_words(0, 2, "Lead"), ids),
+        lambda fold, ids: from_table(pd.read_csv("solution_sample.csv"), ids),
+    ],
+    ids=["to_submission", "to_segments", "score", "measures", "from_table"],
+)
+@pytest.mark.parametrize("ids", [["7", "B", "7"], ["7", "B", 7]], ids=["text", "number"])
+def test_two_texts_never_share_an_id(use, ids):
+    """An id of two texts would make one essay of them, as when windows are taken for texts."""
+    fold = podium.prepare(pd.read_csv("solution_sample.csv"))
+    with pytest.raises(ValueError, match=r"a different id for each text, .* found '7' for texts 0 and 2, "):
+        use(fold, ids)

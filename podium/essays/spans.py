@@ -391,7 +391,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     TypeError
         The table is not a DataFrame.
     ValueError
-        A column is missing, or a predictionstring is not valid.
+        A column is missing, a predictionstring is not valid, or one of `essay_ids` occurs twice.
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"from_table: expected a pandas DataFrame, found {type(frame).__name__}")
@@ -403,6 +403,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
             f"expected {counted(len(lacking), 'more column')}: {', '.join(sorted(lacking))}; found "
             f"{', '.join(map(str, frame))}"
         )
+    _require_distinct(essay_ids)
     # Ids and types repeat, so each distinct one is looked up only once.
     number = dict(zip(map(str, essay_ids), range(len(essay_ids))))
     codes, ids = pd.factorize(frame["essay_id"])
@@ -880,7 +881,7 @@ def to_submission(spans: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        There are fewer ids than essays.
+        There are fewer ids than essays, or an id occurs twice.
     """
     _require_ids(spans, essay_ids)
     return pd.DataFrame(
@@ -981,7 +982,7 @@ def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> A
     TypeError
         The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
     ValueError
-        None of the ids is an id of the solution.
+        None of the ids is an id of the solution, or an id occurs twice.
     """
     prepared = prepared_solution(solution, "to_segments")
     if not isinstance(spans, Spans):
@@ -1038,7 +1039,7 @@ def score(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> float:
     TypeError
         The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
     ValueError
-        None of the ids is an id of the solution.
+        None of the ids is an id of the solution, or an id occurs twice.
     """
     prepared = prepared_solution(solution, "score")
     sums = solution.metric.module.sums_of_groups(_counts(solution, spans, essay_ids), prepared.groups)
@@ -1068,7 +1069,7 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
     TypeError
         The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
     ValueError
-        None of the ids is an id of the solution.
+        None of the ids is an id of the solution, or an id occurs twice.
     """
     counts = _counts(solution, spans, essay_ids)
     submission = pd.DataFrame({"essay_id": []})  # The measures depend on the counts alone.
@@ -1178,7 +1179,8 @@ def require_essays(spans: Spans, essays: int) -> None:
 
 
 def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
-    """Check that there is an id for every essay that has a segment."""
+    """Check that every essay that has a segment has an id, and that no two essays have the same one."""
+    _require_distinct(essay_ids)
     last = int(spans.essay.max(initial=-1))
     if last >= len(essay_ids):
         raise ValueError(
@@ -1186,3 +1188,15 @@ def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
             f"for segments of essays up to number {last:,}, counted from 0"
         )
     require_essays(spans, len(essay_ids))
+
+
+def _require_distinct(essay_ids: Sequence[Any]) -> None:
+    """Check that no id occurs twice, compared as text: two texts would silently become one essay."""
+    seen: dict[str, int] = {}
+    for number, name in enumerate(map(str, essay_ids)):
+        if seen.setdefault(name, number) != number:
+            raise ValueError(
+                f"essay_ids: expected a different id for each text, in the order of the texts, found {name!r} "
+                f"for texts {seen[name]:,} and {number:,}, counted from 0; if they are windows of one text, "
+                "or rows of segments, give each text's id once"
+            )

@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the predictions, or - for standard input; the first one is compared with each of the others",
     )
     arguments.add_metric(parser)
-    parser.add_argument("-b", "--bare", action="store_true", help="print the score and nothing else")
+    parser.add_argument(
+        "-b", "--bare", action="store_true", help="print the score alone; warnings of what was scored stay"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument(
         "--rows",
@@ -112,11 +114,15 @@ def run(options: argparse.Namespace) -> None:
     arguments.check_outputs([options.rows, options.report], inputs)
 
     from podium import explain
+    from podium.cli import console
     from podium.files import check_table_name, write_table
 
     if options.rows is not None:
         check_table_name(options.rows)
     solution, evaluation, others, notices = score_submissions(options)
+    on_selection = notices_on_selection(solution, evaluation, options)
+    if options.bare:
+        console.warn(on_selection)  # a number alone does not tell that it is the score of some items
     if options.bare and options.rows is None and options.report is None:
         print_scores([evaluation, *others.values()])
         return
@@ -131,7 +137,7 @@ def run(options: argparse.Namespace) -> None:
         print_scores([evaluation, *others.values()])
         return
     verdicts = verdicts_of(evaluation, comparisons, options)
-    told = [*notices_on_selection(solution, evaluation, options), *evaluation.notices]
+    told = [*on_selection, *evaluation.notices]
     if options.json:
         told_of_others = {"verdict": verdicts[0]} if len(others) == 1 else {"verdicts": verdicts}
         print_json(evaluation, tables | (told_of_others if others else {}), notices + told)

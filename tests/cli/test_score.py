@@ -236,8 +236,9 @@ def test_some_essays_alone(call, frames, tmp_path):
     essays = sorted(truth["essay_id"].unique())[:10]
     (tmp_path / "ids.txt").write_text("\n".join([*essays, "nobody", ""]))
     part = truth[truth["essay_id"].isin(essays)]
-    _, out, _ = call("-b", SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")
+    _, out, err = call("-b", SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")
     assert float(out) == metric.score(part, predicted, "row_id")
+    assert err == "warning: the solution lacks 1 of 11 ids in ids.txt: nobody\n"
     fold = predicted[predicted["essay_id"].isin(essays)]
     fold.to_csv(tmp_path / "fold.csv", index=False)
     _, out, err = call(SOLUTION, tmp_path / "fold.csv")
@@ -252,6 +253,8 @@ def test_some_essays_alone(call, frames, tmp_path):
     )
     part = truth[truth["essay_id"].isin(fold["essay_id"])]
     assert out.startswith(f"Score    {metric.score(part, fold, 'row_id'):.6f}\n")
+    bare = call("-b", SOLUTION, tmp_path / "fold.csv", "--only-predicted")
+    assert bare == (0, f"{metric.score(part, fold, 'row_id')}\n", f"{err.splitlines()[0]}\n")
     first = min(truth["essay_id"])
     for content, found in (("nobody\nsomebody\n", "'nobody'"), (" \n", "an empty file")):
         (tmp_path / "ids.txt").write_text(content)

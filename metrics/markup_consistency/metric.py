@@ -1618,10 +1618,8 @@ def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
         unknown = ~index.isin(expected)
         table.reject(table.row_id, unknown, lambda row: "unknown", "ids of the test set's documents")
         if lacking := len(expected) - len(ids):
-            raise table.error(
-                f"{table.name}: expected a row for every document of the test set. It lacks "
-                f"{_counted(lacking, 'document')}; give all documents in one table"
-            )
+            rest = _counted(lacking, "document")
+            raise table.error(f"{table.name}: expected a row for every document, in one table. It lacks {rest}")
     return ids
 
 

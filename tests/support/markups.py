@@ -66,12 +66,10 @@ def bad_submissions(good: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, str]]:
         ),
         "too few": (
             good.head(1),
-            "the submission: expected a row for every document of the test set. It lacks 1 document; "
-            "give all documents in one table",
+            "the submission: expected a row for every document, in one table. It lacks 1 document",
         ),
         "empty": (
             good.head(0),
-            "the submission: expected a row for every document of the test set. It lacks 2 documents; "
-            "give all documents in one table",
+            "the submission: expected a row for every document, in one table. It lacks 2 documents",
         ),
     }

@@ -515,6 +515,25 @@ def test_columns_of_feedback_prize_1_are_read():
     assert triples(spans.from_table(theirs, ["A"])) == [(0, "Lead", 3, 4)]
 
 
+@pytest.mark.parametrize(
+    ("column", "essay_ids", "expected"),
+    [
+        (pd.Series(["A", "B", None, "A"]), ["B", "A"], [1, 0, 1]),
+        (pd.Series(["A", "B", None, "A"], dtype=object), ["B", "A"], [1, 0, 1]),
+        (pd.Series(["A", "B", "A"], dtype="category"), ["B"], [0]),
+        (pd.Series([1, 2, 3]), ["3", 1], [1, 0]),
+        (pd.Series([1.0, 2.5, np.nan]), ["1.0", 2.5], [0, 1]),
+        (pd.Series([1, "A", True, "nan"], dtype=object), ["True", "A", 1], [2, 1, 0]),
+        (pd.Series([b"A", b"B"]), [b"B"], [0]),
+        (pd.Series([pd.Timestamp("2026-01-02")]), ["2026-01-02 00:00:00"], [0]),
+    ],
+)
+def test_ids_of_any_type_are_compared_as_text(column, essay_ids, expected):
+    """Rows without an id, and those of other essays, are left out."""
+    frame = pd.DataFrame({"essay_id": column, "discourse_type": "Lead", "predictionstring": "0 1"})
+    assert spans.from_table(frame, essay_ids).essay.tolist() == expected
+
+
 def test_a_tokenizer_of_words_is_as_good_as_one_of_texts():
     """The same tokens give the same segments, whether their offsets count in the text or in the words."""
     tokenizer = tokenizer_of("WordPiece")

@@ -396,19 +396,18 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"from_table: expected a pandas DataFrame, found {type(frame).__name__}")
     names = {old: new for old, new in FEEDBACK_PRIZE_1.items() if old in frame and new not in frame}
-    frame = frame.rename(columns=names)
+    frame = frame.rename(columns=names) if names else frame
     lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
     if lacking:
         raise ValueError(
             f"expected {counted(len(lacking), 'more column')}: {', '.join(sorted(lacking))}; found "
             f"{', '.join(map(str, frame))}"
         )
-    _require_distinct(essay_ids)
-    # Ids and types repeat, so each distinct one is looked up only once.
-    number = dict(zip(map(str, essay_ids), range(len(essay_ids))))
-    codes, ids = pd.factorize(frame["essay_id"])
-    of_ids = np.array([number.get(name, -1) for name in map(str, ids.tolist())] + [-1], dtype=np.int64)
-    essay = of_ids[codes]
+    # The given ids come first, so that their codes are 0, 1, 2 and so on. Other ids have larger codes.
+    given, ids = pd.Series(_distinct_texts(essay_ids), dtype=str), frame["essay_id"]
+    texts = ids if pd.api.types.is_string_dtype(ids) else ids.map(str, na_action="ignore")
+    codes, _ = pd.factorize(pd.concat([given, texts]))
+    essay = np.where(codes < len(given), codes, -1)[len(given) :]
     if (essay < 0).any():
         frame, essay = frame[essay >= 0], essay[essay >= 0]
     cells = frame["predictionstring"]
@@ -1180,7 +1179,7 @@ def require_essays(spans: Spans, essays: int) -> None:
 
 def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
     """Check that every essay that has a segment has an id, and that no two essays have the same one."""
-    _require_distinct(essay_ids)
+    _distinct_texts(essay_ids)
     last = int(spans.essay.max(initial=-1))
     if last >= len(essay_ids):
         raise ValueError(
@@ -1190,13 +1189,15 @@ def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
     require_essays(spans, len(essay_ids))
 
 
-def _require_distinct(essay_ids: Sequence[Any]) -> None:
-    """Check that no id occurs twice, compared as text: two texts would silently become one essay."""
-    seen: dict[str, int] = {}
-    for number, name in enumerate(map(str, essay_ids)):
-        if seen.setdefault(name, number) != number:
-            raise ValueError(
-                f"essay_ids: expected a different id for each text, in the order of the texts, found {name!r} "
-                f"for texts {seen[name]:,} and {number:,}, counted from 0; if they are windows of one text, "
-                "or rows of segments, give each text's id once"
-            )
+def _distinct_texts(essay_ids: Sequence[Any]) -> list[str]:
+    """List the ids as texts. None may occur twice, because two texts would silently become one essay."""
+    names = list(map(str, essay_ids))
+    if len(set(names)) < len(names):
+        first = dict(zip(reversed(names), reversed(range(len(names)))))
+        again = next(row for row, name in enumerate(names) if first[name] < row)
+        raise ValueError(
+            "essay_ids: expected a different id for each text, in the order of the texts, found "
+            f"{names[again]!r} for texts {first[names[again]]:,} and {again:,}, counted from 0; if they are "
+            "windows of one text, or rows of segments, give each text's id once"
+        )
+    return names

@@ -434,6 +434,7 @@ class Explanation(contract.Explanation):
 
 companion = Companion(
     text_columns=TEXT_COLUMNS,
+    public_columns=("claim",),
     read_solution=read_solution,
     read_submission=read_submission,
     explain=Explanation,

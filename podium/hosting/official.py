@@ -108,7 +108,9 @@ def make_files(
         f"`{parts.signature}`",
     ]
     public = {SAMPLE: as_texts(shown)}
-    known = [name for name in metric.companion.public_columns if name in solution]
+    known = [
+        name for name in metric.companion.public_columns if name in solution and solution[name].notna().any()
+    ]
     shown_columns = [*known, *([TEXT] if TEXT in solution else [])]
     if shown_columns:
         public[TEST] = as_texts(solution[[whole.arguments["row_id_column_name"], *shown_columns]])

@@ -51,11 +51,16 @@ def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, monkeyp
     code, report, _ = make(capsys, tmp_path / "out", metric)
     assert code == 0
     public, private = tmp_path / "out" / "public", tmp_path / "out" / "private"
-    texts = ["test.csv"] if metric in ("markup_consistency", "readable") else []
+    columns = {
+        "scifact": ["claim_id", "claim"],
+        "markup_consistency": ["document_id", "text"],
+        "readable": ["document_id", "subject", "text"],
+    }.get(metric)
+    texts = ["test.csv"] if columns else []
     assert sorted(path.name for path in public.iterdir()) == ["sample_submission.csv", *texts]
     for name in texts:
         shown = pd.read_csv(public / name)
-        assert list(shown) == ["document_id", *(["subject"] if metric == "readable" else []), "text"]
+        assert list(shown) == columns
         assert len(shown) == len(pd.read_csv(private / "solution.csv"))
     # Types that a tweet lacks cannot be right, so the best worth of an alert is below 1. Experts disagree, so a
     # markup may be more like theirs than they are like each other.
@@ -132,6 +137,21 @@ def test_participants_of_readable_get_the_subjects(capsys, tmp_path):
     path.write_text(json.dumps(content))
     with pytest.raises(HostError, match=r"public/test\.csv would reveal subject"):
         leaks.refuse(out, items)
+
+
+def test_participants_of_scifact_get_the_claims(capsys, tmp_path):
+    """The texts of the claims are for participants; labels without texts make no table of them."""
+    lines = (SCIFACT / "claims.jsonl").read_text(encoding="utf-8").splitlines()
+    gold = [json.loads(line) for line in lines]
+    wordless = tmp_path / "wordless.jsonl"
+    wordless.write_text(
+        "".join(json.dumps({"id": each["id"], "evidence": each["evidence"]}) + "\n" for each in gold)
+    )
+    for path, out in ((SCIFACT / "claims.jsonl", tmp_path / "a"), (wordless, tmp_path / "b")):
+        assert run_podium(capsys, "make", path, "--metric", "scifact", "--out", out)[0] == 0
+    shown = pd.read_csv(tmp_path / "a" / "public" / "test.csv", dtype=str)
+    assert shown.set_index("claim_id")["claim"].to_dict() == {str(each["id"]): each["claim"] for each in gold}
+    assert [path.name for path in (tmp_path / "b" / "public").iterdir()] == ["sample_submission.csv"]
 
 
 @pytest.mark.parametrize(

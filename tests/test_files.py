@@ -601,3 +601,10 @@ def test_a_csv_reads_back_the_same(tmp_path, suffix):
 def test_texts_that_need_no_quotes_have_none(tmp_path):
     write_table(pd.DataFrame({"a": ["x", None], "b": [1.0, 0.5], "c": [True, None]}), tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_bytes() == b"a,b,c\nx,1,True\n,0.5,\n"
+
+
+@pytest.mark.parametrize(("last", "expected"), [("+7", 7), ("7 8", "7 8")])
+def test_a_column_becomes_numbers_only_if_its_last_cell_is_one_too(last, expected):
+    content = "a\n" + "3.0\n" * 1000 + last + "\n"
+    column = parse_table(content.encode(), "table", {"a"}, SubmissionRejected, number_columns={"a"})["a"]
+    assert column.tolist() == [3 if expected == 7 else "3.0"] * 1000 + [expected]

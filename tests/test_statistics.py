@@ -361,19 +361,61 @@ def test_without_groups_the_score_s_interval_is_that_of_the_draws(frames):
     assert scores.tolist() == samples[:, 0].tolist()
 
 
-def test_plausible_scores_are_those_of_a_literal_transcription(pair):
+@pytest.mark.parametrize("is_defined", [True, False])
+def test_plausible_scores_are_those_of_a_literal_transcription(pair, is_defined):
     """This includes a group of one essay, which tells nothing about its own spread: its score varies by
-    rounding alone.
+    rounding alone, or is not defined.
     """
     prepared, mine, _ = pair
+    if not is_defined:
+        mine = mine.copy()
+        mine[7, :-1] = 0
     groups = prepared.groups.copy()
     groups[1, 7] = len(prepared.labels)
     labels = [*prepared.labels, (prepared.labels[-1][0], "alone")]
     prepared = dataclasses.replace(prepared, labels=labels, groups=groups)
+    alone = statistics.measures(prepared, mine)[f"{labels[-1][0]} = alone"]
+    assert math.isnan(alone) != is_defined
     weights = statistics.draw(60, 41, 3)
     assert (weights[:, 7] == 0).any()
     ((*_, scores),) = statistics.resampler(prepared, weights, seed=4)(mine)
     assert scores.tolist() == pytest.approx(plausible_scores(prepared, mine, weights, seed=4), rel=1e-9)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MeanOfGroups(Mean):
+    """A metric that keeps the contract: the mean over all groups of the mean of a value in the group."""
+
+    @property
+    def measure_names(self):
+        return ["score", *(f"{attribute} = {value}" for attribute, value in self.labels)]
+
+    def measures(self, sums):
+        sums = np.asarray(sums)
+        means = sums[..., 0] / np.maximum(sums[..., 1], 1)
+        return np.concatenate([means.mean(axis=-1, keepdims=True), means], axis=-1)
+
+
+def mean_of_three_groups() -> MeanOfGroups:
+    """The prepared solution of a `MeanOfGroups` with 60 items."""
+    items, groups = [f"{item:02}" for item in range(60)], np.arange(60)[np.newaxis] % 3
+    return MeanOfGroups(items, groups, [("group", "a"), ("group", "b"), ("group", "c")])
+
+
+def test_plausible_scores_may_be_negative():
+    """Only statistics that are nowhere negative have sums that cannot be, either."""
+    prepared, weights = mean_of_three_groups(), statistics.draw(60, 50, 0)
+    values = 5 + np.random.default_rng(0).normal(0, 1, 60)
+    ((*_, gained),) = statistics.resampler(prepared, weights)(as_statistics(values))
+    ((*_, lost),) = statistics.resampler(prepared, weights)(as_statistics(-values))
+    assert lost.tolist() == pytest.approx((-gained).tolist(), rel=1e-9)
+    assert gained.min() > 4
+
+
+def test_groups_that_never_vary_keep_their_draws():
+    prepared, weights = mean_of_three_groups(), statistics.draw(60, 50, 0)
+    ((_, samples, scores),) = statistics.resampler(prepared, weights)(as_statistics(np.full(60, 0.5)))
+    assert scores.tolist() == samples[:, 0].tolist() == [0.5] * 50
 
 
 @functools.cache
@@ -560,6 +602,18 @@ def test_notes_say_where_few_items_decide():
         assert row["note"] == note
 
 
+def test_each_measure_has_a_note_of_its_own():
+    values = np.random.default_rng(0).random(60)
+    values[::3], values[0] = 0, 1
+    table = statistics.intervals(mean_of_three_groups(), as_statistics(values), 50).set_index("measure")
+    assert table["note"].to_dict() == {
+        "score": "",
+        "group = a": "beware: only about 1 item decides this value",
+        "group = b": "",
+        "group = c": "",
+    }
+
+
 @pytest.mark.parametrize(
     ("reaction", "deciding", "note"),
     [
@@ -567,6 +621,7 @@ def test_notes_say_where_few_items_decide():
         ([0.09, 0.91], [1, 20], ""),
         ([0.0, 1.0], [1, 4], "beware: only about 4 items decide this value"),
         ([0.0, 1.0], [1, 5], ""),
+        ([0.0, 1.0], [0, 1], "beware: only about 1 item decides this value"),
         ([0.05, 0.95], [0, 1], "no interval: hardly any item decides this value"),
     ],
 )
@@ -647,6 +702,8 @@ def compared(difference, low, high, p, note=""):
             ["score of b.csv is better than that of a.csv by 0.020000", "hardly due to chance"],
         ),
         ((0.02, -0.01, 0.03, 0.3), ["may well be due to chance", "the same"]),
+        ((-0.02, -0.03, 0.0, 0.3), ["may well be due to chance", "the same"]),
+        ((0.02, 0.0, 0.03, 0.3), ["may well be due to chance", "the same"]),
         ((0.1, -0.019, 0.214, 0.001), ["hardly due to chance", "includes 0, but it is only an approximation"]),
         ((0.1, 0.01, 0.2, 0.2), ["may well be due to chance", "excludes 0, but it is only an approximation"]),
         (
@@ -884,6 +941,36 @@ def test_parts_are_the_sums_of_their_items(frames):
     for part in ("Public", "Private"):
         rows = with_usage["Usage"] == part
         assert evaluation.scores[part] == metric.score(solution[rows], one, "row_id")
+
+
+def test_a_part_is_what_the_metric_would_prepare_of_its_items_alone(frames):
+    solution, *_ = frames
+    whole = metric.prepare(solution, "row_id")
+    of_item = np.full(60, whole.labels[0][1])
+    for group in range(len(whole.labels)):
+        of_item[whole.groups[0] == group] = whole.labels[group][1]
+    kept = of_item != whole.labels[0][1]
+    alone = metric.prepare(solution[kept[whole.item_of_row]], "row_id")
+    part = statistics.part(whole, kept)
+    assert len(part.labels) < len(whole.labels)
+    assert (part.items, part.labels) == (alone.items, alone.labels)
+    assert part.groups.tolist() == alone.groups.tolist()
+
+
+def test_slopes_of_a_column_whose_sum_is_zero_in_one_group():
+    """A step of its own size is found for every column, though the sum of one group is 0."""
+    total = np.array([[0.0, 20.0], [4e-9, 20.0], [2e-9, 20.0]])
+    slopes = sampling.slopes(mean_of_three_groups(), total)
+    square = dataclasses.make_dataclass("Square", [], namespace={"measures": staticmethod(squared)})
+    assert slopes[0, :, 0].tolist() == pytest.approx([1 / 60] * 3, rel=1e-3)
+    assert sampling.slopes(square(), total)[0, :, 0].tolist() == pytest.approx(
+        [0, 8e-9, 4e-9], rel=1e-3, abs=1e-13
+    )
+
+
+def squared(sums):
+    """A measure that is no straight line: the sum of the squares of the first column."""
+    return (np.asarray(sums)[..., 0] ** 2).sum(axis=-1)[..., np.newaxis]
 
 
 def test_the_smallest_numbers_are_rounded_without_a_warning() -> None:

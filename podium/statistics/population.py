@@ -9,6 +9,7 @@ Therefore the groups of each draw are first moved towards each other, as far as 
 The Notes of `resampler` describe the model, and ``docs/explanation/statistics.md`` discusses its constants.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -124,7 +125,10 @@ def resampler(prepared: Any, weights: npt.NDArray[Any], seed: int = 0) -> Callab
         if columns is None:
             return [Resampled(total, each, each[:, 0]) for total, each in zip(observed, samples)]
         scores = np.stack([prepared.measures(each)[columns] for each in observed])
-        variances = np.stack([np.nanvar(each[:, columns], axis=0) for each in samples])
+        with warnings.catch_warnings():
+            # A group whose score is undefined on every draw has the variance NaN.
+            warnings.filterwarnings("ignore", "Degrees of freedom", RuntimeWarning)
+            variances = np.stack([np.nanvar(each[:, columns], axis=0) for each in samples])
         if compared:
             scores[:], variances[:] = scores.mean(axis=0), variances.mean(axis=0)
         plausible = [

@@ -32,7 +32,10 @@ def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[
     ]
     columns = [prepared.measure_names.index(f"{attribute} = {value}") for attribute, value in prepared.labels]
     scores = prepared.measures(np.array(observed))[columns]
-    variances = np.nanvar([prepared.measures(np.array(totals))[columns] for totals in drawn], axis=0)
+    scores_drawn = np.array([prepared.measures(np.array(totals))[columns] for totals in drawn])
+    variances = [
+        np.var(column[~np.isnan(column)]) if not np.isnan(column).all() else np.nan for column in scores_drawn.T
+    ]
     random, plausible = np.random.default_rng([seed, 3]), [list(means) for _ in weights]
     for attribute in dict.fromkeys(attribute for attribute, _ in prepared.labels):
         groups = [number for number, label in enumerate(prepared.labels) if label[0] == attribute]

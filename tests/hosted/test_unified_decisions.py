@@ -143,10 +143,10 @@ def test_a_missing_demographic_value_is_its_own_sub_population(missing):
 @pytest.mark.parametrize("step", [1, -1])
 def test_sub_populations_are_in_the_order_of_their_values(step):
     """So whatever is summed over them is summed in the same order, however the rows are ordered."""
-    truth = solution(*((name, "Lead", words(0, 9), 1) for name in "ABCD"), ell_status=["b", None, "a", "B"])
+    truth = solution(*((name, "Lead", words(0, 9), 1) for name in "ABCD"), ell_status=["a", None, "b", "B"])
     prepared = metric.prepare(truth[::step], "row_id", subpopulation_column_names="ell_status")
     assert [value for _, value in prepared.labels] == ["B", "a", "b", "(missing)"]
-    assert (prepared.items, prepared.groups.tolist()) == (list("ABCD"), [[2, 3, 1, 0]])
+    assert (prepared.items, prepared.groups.tolist()) == (list("ABCD"), [[1, 3, 2, 0]])
 
 
 def test_an_attribute_that_is_missing_everywhere_is_one_sub_population():

@@ -269,7 +269,7 @@ def test_an_unknown_type_is_quoted_and_the_seven_listed(truth, predicted):
 
 @pytest.mark.parametrize("value", [
     -0.1, 1.0001, -1.1e-6, 1 + 1.1e-6, np.inf, -np.inf, "inf", "nan", "abc", "0,5", "1e400", "0.5.5", "0_5",
-    "½", [0.5], np.array([0.5]), 0.5 + 0j, "\ud800", 10**400,
+    "½", "１", [0.5], np.array([0.5]), 0.5 + 0j, "\ud800", 10**400,
 ])  # fmt: skip
 @pytest.mark.parametrize("column", [D0, D1])
 def test_a_probability_is_a_finite_number_from_0_to_1(truth, predicted, value, column):

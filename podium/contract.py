@@ -64,6 +64,7 @@ __all__ = [
     "check_score",
     "check_signature",
     "check_statistics",
+    "ids_of",
     "made_submission",
     "one_float",
     "rows_that_answer",
@@ -798,12 +799,11 @@ def _expect_items(expect: Callable[[bool, str, object], None], items: Any, item_
         f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution",
         f"{item_of_row.dtype} of shape {item_of_row.shape}",
     )
+    values = np.unique(item_of_row)
     expect(
-        bool((np.unique(item_of_row) == np.arange(len(items))).all())
-        if len(np.unique(item_of_row)) == len(items)
-        else False,
+        np.array_equal(values, np.arange(len(items))),
         f"item_of_row to hold each index from 0 to {len(items) - 1} of the items",
-        f"{len(np.unique(item_of_row))} different values from {item_of_row.min()} to {item_of_row.max()}",
+        f"{len(values)} different values from {values[0]} to {values[-1]}" if rows else "no row",
     )
 
 
@@ -1343,11 +1343,32 @@ def rows_that_answer(
         The whole submission for a metric with ``COMPLETE_SUBMISSION``. Otherwise the rows that answer other
         rows of the solution are left out. Rows that answer nothing stay, so that the metric can reject them.
     """
-    if metric.complete_submission or rows.all() or row_id not in submission or row_id not in solution:
+    is_clear = all(list(table.columns).count(row_id) == 1 for table in (solution, submission))
+    if metric.complete_submission or rows.all() or not is_clear:
         return submission
-    others = set(solution.loc[~rows, row_id].astype(str))
-    answers: pd.DataFrame = submission[~submission[row_id].astype(str).isin(others)]
+    answers: pd.DataFrame = submission[~ids_of(submission, row_id).isin(ids_of(solution, row_id)[~rows])]
     return answers
+
+
+def ids_of(table: pd.DataFrame, row_id: str) -> pd.Series:
+    """Take the ids of a table's rows as texts.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A solution or a submission.
+    row_id : str
+        The column with the ids.
+
+    Returns
+    -------
+    Series of str
+        The ids. A whole number is written without decimals, so that 1 and 1.0 are the same id.
+    """
+    ids = table[row_id]
+    if ids.dtype.kind == "f" and (ids % 1 == 0).all():
+        ids = ids.astype("int64")
+    return ids.astype(str)
 
 
 def _is_label(label: object) -> bool:

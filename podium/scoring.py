@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import contract, hosted, statistics
-from podium.contract import Explanation, Metric, Progress
+from podium.contract import Explanation, Metric, Progress, ids_of
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
 from podium.wording import counted, printable
@@ -39,7 +39,6 @@ __all__ = [
     "add_side",
     "check_rows",
     "evaluate",
-    "ids_of",
     "items_of",
     "parse_submission",
     "prepare",
@@ -767,27 +766,6 @@ def _tables_of_part(
     """
     answers = submission if solution.metric.complete_submission else submission[rows]
     return solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
-
-
-def ids_of(table: pd.DataFrame, row_id: str) -> pd.Series:
-    """Take the ids of a table's rows as texts.
-
-    Parameters
-    ----------
-    table : DataFrame
-        A solution or a submission.
-    row_id : str
-        The column with the ids.
-
-    Returns
-    -------
-    Series of str
-        The ids. A whole number is written without decimals, so that 1 and 1.0 are the same id.
-    """
-    ids = table[row_id]
-    if ids.dtype.kind == "f" and (ids % 1 == 0).all():
-        ids = ids.astype("int64")
-    return ids.astype(str)
 
 
 def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> None:

@@ -80,6 +80,11 @@ def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
     strange = pd.concat([submission, submission.head(1).assign(claim_id=-1)])
     with pytest.raises(SubmissionRejected, match="Not in the test set: 1, such as -1"):
         scoring.evaluate(evaluation.solution, strange)
+    with_decimals = submission.astype({"claim_id": float})
+    assert scoring.evaluate(evaluation.solution, with_decimals).score == evaluation.score
+    twice = pd.concat([submission, submission[["claim_id"]]], axis=1)
+    with pytest.raises(SubmissionRejected, match="expected one column claim_id, found 2"):
+        scoring.evaluate(evaluation.solution, twice)
 
 
 def test_ignored_segments_are_not_explained() -> None:

@@ -332,13 +332,13 @@ def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd
     HostError
         If the solution has an id twice.
     """
-    ids = scoring.ids_of(solution, row_id)
+    ids = contract.ids_of(solution, row_id)
     if not ids.is_unique:
         raise HostError(
             f"{row_id}: expected one row per id in the solution, as Kaggle aligns by it. "
             f"{ids[ids.duplicated()].iloc[0]!r} occurs twice: is it for --complete-submission?"
         )
-    return submission.set_axis(scoring.ids_of(submission, row_id)).loc[ids.tolist()]
+    return submission.set_axis(contract.ids_of(submission, row_id)).loc[ids.tolist()]
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:

@@ -631,7 +631,7 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
     expected = "Parquet" if name.endswith(".parquet") else "CSV"
     beginning = content[:1024].lstrip().lower()
     if b"\0" in beginning and not any(content.startswith(start) for start, *_ in OTHER_FORMS):
-        raise error(f"{name}: expected a {expected} table, found bytes of zero, as in UTF-16; {AS_CSV}")
+        raise error(f"{name}: expected a {expected} table, found null bytes, as in UTF-16; {AS_CSV}")
     for start, form, cure in OTHER_FORMS:
         if content.startswith(start):
             raise error(f"{name}: expected a {expected} table, found {form}; {cure}")
@@ -749,8 +749,8 @@ def _columns_of_unknown_size(
             size += chunk.size
             if DELTA_BYTE_ARRAY in chunk.encodings and chunk.values * chunk.size > limit:
                 raise error(
-                    f"{name}: expected texts as they are or in a dictionary, found {column.path} packed by "
-                    f"common beginnings, whose size cannot be known before; {WITH_PANDAS}"
+                    f"{name}: expected texts in the encoding PLAIN or in a dictionary, found {column.path} in "
+                    f"DELTA_BYTE_ARRAY, of which nothing tells how large it becomes; {WITH_PANDAS}"
                 )
             if not DICTIONARIES.isdisjoint(chunk.encodings):
                 packed.add(column.path)

@@ -144,7 +144,7 @@ def test_damaged_tables_are_told_without_words_of_the_parser(reader, tmp_path, c
         (b'{"id": 1}\n{"id": 2}\n', f"a CSV table, found JSON{PANDAS}"),
         (b"<!DOCTYPE html>\n<html></html>", "a CSV table, found a page in HTML; was it downloaded whole?"),
         (b"\xfd7zXZ\0", "a CSV table, found a file packed by xz; pack it with gzip"),
-        ("a,b\n1,2\n".encode("utf-16-le"), f"a CSV table, found bytes of zero, as in UTF-16{EXCEL}"),
+        ("a,b\n1,2\n".encode("utf-16-le"), f"a CSV table, found null bytes, as in UTF-16{EXCEL}"),
         (
             gzip.compress(gzip.compress(b"a,b\n", mtime=0), mtime=0),
             "a CSV table, found a file packed twice; pack it once",
@@ -256,7 +256,7 @@ LONG = "x" * 100_000
         (
             {"row_id": [LONG] * 2_000},
             {"use_dictionary": False, "column_encoding": {"row_id": "DELTA_BYTE_ARRAY"}},
-            "row_id packed by common beginnings, whose size cannot be known before",
+            "row_id in DELTA_BYTE_ARRAY, of which nothing tells how large it becomes",
         ),
         ({"x": np.zeros(10_000_000)}, {}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),
         ({"x": pa.nulls(10_000_000)}, {}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),
@@ -282,7 +282,7 @@ def test_parquet_is_weighed_before_it_becomes_a_frame(table, options, expected):
             {"use_dictionary": False, "column_encoding": {"row_id": "DELTA_BYTE_ARRAY"}},
             b"\x25\x06\x0e",
             b"\x25\x06\x00",
-            "row_id packed by common beginnings",
+            "row_id in DELTA_BYTE_ARRAY",
         ),
         # The expanded size of the column.
         ({"row_id": [LONG] * 2_000}, {"use_dictionary": False}, None, None, "found 190 MB"),

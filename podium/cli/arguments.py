@@ -222,10 +222,8 @@ def natural(text: str) -> int:
 
     Raises
     ------
-    ValueError
-        The text is not a number.
     argparse.ArgumentTypeError
-        The number is below 0.
+        The text is not such a number.
     """
     return _at_least(0, text)
 
@@ -245,19 +243,18 @@ def positive(text: str) -> int:
 
     Raises
     ------
-    ValueError
-        The text is not a number.
     argparse.ArgumentTypeError
-        The number is below 1.
+        The text is not such a number.
     """
     return _at_least(1, text)
 
 
 def _at_least(least: int, text: str) -> int:
     """Parse a whole number that is at least `least`."""
-    if int(text) < least:
-        raise argparse.ArgumentTypeError(f"{text} is below {least}")
-    return int(text)
+    with suppress(ValueError):
+        if int(text) >= least:
+            return int(text)
+    raise argparse.ArgumentTypeError(f"expected a whole number that is at least {least}, found {text}")
 
 
 def share(text: str) -> float:

@@ -107,8 +107,9 @@ def run(options: argparse.Namespace) -> None:
     """
     if options.report is None and options.texts is not None:
         raise UsageError("--texts needs --report")
-    if len(set(options.submission[1:])) < len(options.submission[1:]):
-        raise UsageError("give each of the other submissions once")
+    others = options.submission[1:]
+    if repeated := [path for path in others if others.count(path) > 1]:
+        raise UsageError(f"{repeated[0]} is given twice: name each submission to compare with once")
     inputs = [options.solution, *options.submission, options.metric]
     inputs += [options.texts, options.essays, options.side]
     arguments.check_outputs([options.rows, options.report], inputs)

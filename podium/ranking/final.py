@@ -205,7 +205,7 @@ def inputs_of(request: Request, rules: Rules, job: Job, files: list[Submission],
         nearly = names.near_misses(((team,) for team in failed["team"]), ((each.team,) for each in files))
         if nearly:
             raise HostError(
-                f"the failed models: expected the names of the teams to the letter, found {listed(nearly)}"
+                f"the failed models: expected exactly the names of the teams, found {listed(nearly)}"
             )
     return Inputs(request, rules, job, files, store, runtimes, selection, failed)
 

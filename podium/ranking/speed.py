@@ -124,8 +124,8 @@ def _check_errors(cells: "pd.Series[Any]") -> None:
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise HostError(
-            f"{ERROR}: expected seconds from 0, or nothing, found {str(cells.iloc[row])!r} in row number "
-            f"{row + 1} of the runtimes"
+            f"{ERROR}: expected seconds of at least 0 or an empty cell, found {str(cells.iloc[row])!r} in row "
+            f"number {row + 1} of the runtimes"
         )
 
 
@@ -173,9 +173,7 @@ def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]
     keys = _keys(runtimes)
     known = {each[:2] for each in submissions} | {each[:1] for each in submissions}
     if nearly := names.near_misses(keys, known):
-        raise HostError(
-            f"the runtimes: expected the names of the submissions to the letter, found {listed(nearly)}"
-        )
+        raise HostError(f"the runtimes: expected exactly the names of the submissions, found {listed(nearly)}")
     unknown = ["/".join(key) for key in keys if key not in known]
     if unknown:
         warnings.warn(f"runtimes without a submission: {listed(sorted(unknown))}", stacklevel=2)

@@ -284,13 +284,13 @@ def _of_undecided(pairs: Sequence[tuple[Timing, Timing]], noise: Noise) -> str:
     ]
     runs = min(min(len(one.counting), len(other.counting)) for one, other in pairs)
     told = fairness.cannot_tell(noise, runs)
-    text = f"the measurements do not decide the order of {listed(named, NAMES_SHOWN)}"
     known = "varies by" if noise.is_measured else "is assumed to vary by"
-    text += f". One run {known} {noise.one_run:.1%}, so with {counted(runs, 'run')} of each model "
-    text += f"differences below {told:.1%} stay undecided. "
-    if told > TELLING:
-        return f"{text}A quieter machine helps most, then a higher --most-repeats"
-    return f"{text}A higher --most-repeats helps"
+    cure = "A quieter machine helps most, then a higher --most-repeats"
+    return (
+        f"the measurements do not decide the order of {listed(named, NAMES_SHOWN)}. One run {known} "
+        f"{noise.one_run:.1%}, so with {counted(runs, 'run')} of each model differences below {told:.1%} stay "
+        f"undecided. {cure if told > TELLING else 'A higher --most-repeats helps'}"
+    )
 
 
 def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed: Path) -> list[dict[str, Any]]:

@@ -495,7 +495,7 @@ def test_several_submissions_end_with_a_verdict_each(call, frames, tmp_path):
     assert [row["p_corrected"] for row in report["comparison"]] == pytest.approx(
         [2 * p[0], max(2 * p[0], p[1])]
     )
-    message = "error: give each of the other submissions once\n"
+    message = f"error: {paths[0]} is given twice: name each submission to compare with once\n"
     assert call(SOLUTION, SUBMISSION, paths[0], paths[0]) == (2, "", message)
 
 

@@ -5,8 +5,9 @@ python -m tests.docs.test_messages     prints what is missing and what is too mu
 
 import ast
 import functools
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,6 @@ SOURCES = [
 ERRORS = {
     "ArgumentTypeError", "CompanionError", "Differences", "Disagreement", "HostError", "HostVisibleError",
     "LeaderboardError", "ParticipantVisibleError", "SubmissionRejected", "UsageError", "error", "kind",
-    "missing_extra",
 }  # fmt: skip
 # The lists to which notices are appended before a command prints them as warnings.
 NOTICES = {
@@ -32,25 +32,53 @@ NOTICES = {
     "podium/ranking/speed.py": "sentences",
     "podium/running/results.py": "said",
 }
+# The functions that make lists of warnings, which their callers print.
+WARNING = {
+    "check_alone", "notices", "notices_on_selection", "recognize", "_notices", "_warnings",
+}  # fmt: skip
+PARTS_OF_WARNINGS = {"of line …", "… in round …"}  # texts in these functions that are no warnings
 PLACEHOLDER = "…"
-LEAST_LETTERS = 8  # a text that is nothing but placeholders says nothing
+LEAST_LETTERS = 6  # a text that is nothing but placeholders says nothing
 
 
-def text_of(node: ast.expr) -> str | None:
-    """Turn a literal text into a template, with a placeholder for each value in it; None if it is not a
-    literal.
+def text_of(node: ast.expr, named: dict[str, ast.expr] | None = None) -> str | None:
+    """Turn a text into a template, with a placeholder for each value in it; None if nothing in it is literal.
+
+    A name stands for the text that the function assigned to it, and ``"\\n".join([…])`` for all of its lines.
     """
+    named = named or {}
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
         parts = (text_of(part) if isinstance(part, ast.Constant) else PLACEHOLDER for part in node.values)
         return "".join(part or "" for part in parts)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = text_of(node.left), text_of(node.right)
+        left, right = text_of(node.left, named), text_of(node.right, named)
         return None if left is None and right is None else (left or PLACEHOLDER) + (right or PLACEHOLDER)
     if isinstance(node, ast.IfExp):
         return PLACEHOLDER
+    if isinstance(node, ast.Name) and node.id in named:
+        return text_of(named[node.id])
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "strip":
+            return text_of(node.func.value, named)
+        if node.func.attr == "join" and isinstance(node.args[0], ast.List):
+            return " ".join(text_of(line, named) or PLACEHOLDER for line in node.args[0].elts)
     return None
+
+
+def assigned(tree: ast.Module) -> Iterator[tuple[ast.AST, dict[str, ast.expr]]]:
+    """List every node of a file, with the values of the names that its function and the module assign."""
+    named: dict[ast.AST, dict[str, ast.expr]] = {tree: {}}
+    for node in ast.walk(tree):  # from the outside to the inside
+        if isinstance(node, ast.FunctionDef | ast.Module):
+            named[node] = dict(named[node])
+            for inner in ast.walk(node) if isinstance(node, ast.FunctionDef) else node.body:
+                if isinstance(inner, ast.Assign) and isinstance(inner.targets[0], ast.Name):
+                    named[node][inner.targets[0].id] = inner.value
+        for child in ast.iter_child_nodes(node):
+            named[child] = named[node]
+        yield node, named[node]
 
 
 def one_line(text: str) -> str:
@@ -59,37 +87,80 @@ def one_line(text: str) -> str:
     return re.sub(rf"{PLACEHOLDER}+", PLACEHOLDER, text)
 
 
+def name_of(function: ast.expr) -> str:
+    """The last name of a called function: ``error`` of ``self.error``."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def worth_telling(texts: Iterable[str | None]) -> Iterator[str]:
+    """The templates, on one line each, that are more than placeholders."""
+    return (
+        one_line(text) for text in texts if text is not None and sum(map(str.isalpha, text)) >= LEAST_LETTERS
+    )
+
+
+def functions_of(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    """The functions and methods of a file by their names."""
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def texts_of(
+    node: ast.expr, named: dict[str, ast.expr], functions: dict[str, ast.FunctionDef]
+) -> Iterator[str | None]:
+    """The template of a text; if a function of the file writes the text, one for each of its returns."""
+    yield text_of(node, named)
+    if isinstance(node, ast.Call) and name_of(node.func) in functions:
+        inside = ast.walk(functions[name_of(node.func)])
+        yield from (text_of(each.value) for each in inside if isinstance(each, ast.Return) and each.value)
+
+
 def messages_of(source: Path) -> Iterator[str]:
-    """List the messages that a source file raises, as templates."""
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+    """List the messages that a source file raises, as templates.
+
+    A message may be written by a function of the same file. An error may be returned, to be raised elsewhere.
+    """
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    functions = functions_of(tree)
+    for node, named in assigned(tree):
+        made = node.exc if isinstance(node, ast.Raise) else node.value if isinstance(node, ast.Return) else None
+        if isinstance(node, ast.Call) and name_of(node.func) == "_say":
+            text = text_of(node.args[0]) or ""
+            yield from worth_telling([text.removeprefix("error: ").removeprefix("warning: ")])
+        if not isinstance(made, ast.Call) or not made.args or name_of(made.func) not in ERRORS:
             continue
-        function = node.exc.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if name not in ERRORS or not node.exc.args:
-            continue
-        arguments = node.exc.args[:1] if name != "missing_extra" else []
-        for argument in arguments:
-            text = text_of(argument)
-            if text is not None and sum(map(str.isalpha, text)) >= LEAST_LETTERS:
-                yield one_line(text)
+        yield from worth_telling(texts_of(made.args[0], named, functions))
 
 
 def warnings_of(source: Path) -> Iterator[str]:
     """List the warnings and notices of a source file, as templates."""
     notices = NOTICES.get(source.relative_to(ROOT).as_posix() if source.is_relative_to(ROOT) else "", "notices")
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    functions = functions_of(tree)
+    for node, named in assigned(tree):
+        if isinstance(node, ast.FunctionDef) and node.name in WARNING:
+            texts = (text_of(each, named) for each in itertools.chain(*map(elements, ast.walk(node))))
+            sentences = worth_telling(text for text in texts if " " in (text or "").strip())
+            yield from (sentence for sentence in sentences if sentence not in PARTS_OF_WARNINGS)
         if not isinstance(node, ast.Call) or not node.args:
             continue
-        function = node.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        is_notice = name == "append" and ast.unparse(function) == f"{notices}.append"
-        if name not in ("warn", "_warn") and not is_notice:
+        is_notice = ast.unparse(node.func) == f"{notices}.append"
+        if name_of(node.func) not in ("warn", "_warn") and not is_notice:
             continue
         argument = node.args[0]
-        for text in map(text_of, argument.elts if isinstance(argument, ast.List) else [argument]):
-            if text is not None and sum(map(str.isalpha, text)) >= LEAST_LETTERS:
-                yield one_line(text)
+        each = argument.elts if isinstance(argument, ast.List) else [argument]
+        yield from worth_telling(itertools.chain(*(texts_of(text, named, functions) for text in each)))
+
+
+def elements(node: ast.AST) -> list[ast.expr]:
+    """The elements of a list, a tuple or the keys of a dict."""
+    match node:
+        case ast.List(elts) | ast.Tuple(elts):
+            return elts
+        case ast.ListComp(elt):
+            return [elt]
+        case ast.Dict(keys):
+            return [key for key in keys if key is not None]
+    return []
 
 
 @functools.cache
@@ -133,15 +204,20 @@ def test_every_entry_says_what_the_message_means_and_what_to_do() -> None:
     ("source", "message"),
     [
         ("raise UsageError('there is no such file')", "there is no such file"),
+        ("def f():\n head = f'{a}: expected '\n raise error(head + b)", "…: expected …"),
+        ("raise Differences('\\n'.join([f'{a} differs:', *lines]))", "… differs: …"),
+        ("def why(x):\n return f'no sandbox: {x}'\nraise UsageError(why(1))", "no sandbox: …"),
+        ("def missing(x):\n return UsageError(f'{x} is missing')", "… is missing"),
+        ("_say('error: there is no memory')", "there is no memory"),
+        ("raise UsageError(f'{a}: {b}')", ""),
         ("raise HostError(f'{name}: expected {a}, ' f'found {b}')", "…: expected …, found …"),
-        ("raise error(f'{path} is ' + why)", "… is …"),
+        ("raise error(f'{path} is no file: ' + why)", "… is no file: …"),
         ("raise errors.SubmissionRejected(f'''the\n  submission: {x}{y}''')", "the submission: …"),
     ],
 )
 def test_templates(tmp_path: Path, source: str, message: str) -> None:
     (tmp_path / "a.py").write_text(source)
-    messages = list(messages_of(tmp_path / "a.py"))
-    assert messages == ([message] if sum(map(str.isalpha, message)) >= LEAST_LETTERS else [])
+    assert list(messages_of(tmp_path / "a.py")) == ([message] if message else [])
 
 
 @pytest.mark.parametrize(

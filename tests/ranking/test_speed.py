@@ -93,11 +93,11 @@ def test_marks_and_provisional_runtimes_are_said():
     [
         (
             "team,runtime,runtime_error\na,1,-1\n",
-            "runtime_error: expected seconds from 0, or nothing, found '-1'",
+            "runtime_error: expected seconds of at least 0 or an empty cell, found '-1'",
         ),
         (
             "team,runtime,runtime_error\na,1,x\n",
-            "runtime_error: expected seconds from 0, or nothing, found 'x'",
+            "runtime_error: expected seconds of at least 0 or an empty cell, found 'x'",
         ),
         (
             "team,runtime,runtime_error,runs\na,1,0.1,1.5 2\n",

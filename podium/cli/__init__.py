@@ -61,7 +61,7 @@ PAGES = {
     "verify": "how-to/rank.md",
 }
 
-EXIT_CODES = """Exit codes: 0 done, 1 differences found, 2 wrong usage or environment,
+EXIT_CODES = """Exit codes: 0 done, 1 podium verify found differences, 2 wrong usage or environment,
 3 the submission is rejected, 4 the solution, a parameter or the metric is wrong."""
 READ_ON = """Read on in docs/{} of the repository. Messages are explained in docs/reference/messages.md."""
 

@@ -26,12 +26,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "solution", help="the experts' markups: a table, a folder of files, or an export of an annotation tool"
     )
-    arguments.add_metric(parser)
     parser.add_argument(
-        "--gamma", action="store_true", help="also compute γ, an agreement that is corrected for chance"
+        "--metric",
+        required=True,
+        metavar="METRIC",
+        help="a metric that compares experts: markup_consistency, readable, or a folder with your own",
+    )
+    arguments.add_parameters(parser)
+    parser.add_argument(
+        "--gamma",
+        action="store_true",
+        help="also compute γ, another measure of agreement, which takes chance into account",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the criteria to a .png, .svg or .pdf")
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw a histogram of each criterion into this .png, .svg or .pdf",
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,6 +14,9 @@ from podium.errors import HostError, UsageError
 if TYPE_CHECKING:
     from podium.hosted import Metric
 
+# The names of podium's own metrics. A test compares them with the folders.
+OWN_METRICS = ("unified", "markup_consistency", "readable", "scifact", "trec_is")
+
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
     """Declare --metric and --set.
@@ -27,8 +30,8 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
         "--metric",
         default="unified",
         metavar="METRIC",
-        help="one of podium's own metrics, a Python file with a score(), or a folder with a metric.py "
-        "(default: unified)",
+        help=f"one of podium's own metrics ({', '.join(OWN_METRICS)}), a Python file with a score(), "
+        "or a folder with a metric.py (default: unified)",
     )
     add_parameters(parser)
 
@@ -46,7 +49,8 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter of the metric, such as temperature=80; may be repeated",
+        help="a parameter of the metric, such as temperature=80; may be repeated (default: the metric's "
+        "own values)",
     )
 
 
@@ -59,8 +63,11 @@ def add_competition(parser: argparse.ArgumentParser) -> None:
         The parser of the command.
     """
     parser.add_argument("files", type=Path, help="the folder that podium make wrote")
-    parser.add_argument("--title", required=True, help="title of the competition")
-    parser.add_argument("--subtitle", help="one line under the title (default: the metric's first line)")
+    parser.add_argument("--title", required=True, help="the title of the competition")
+    parser.add_argument(
+        "--subtitle",
+        help="one line below the title (default: the first line of the metric's docstring)",
+    )
     add_metric(parser)
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 FORMULA = {
-    "max_boost": "the boost of the fastest model (default: 0.05)",
-    "eligibility_ratio": "a team is eligible if best score / its score is at most this (default: 1.05)",
-    "slowdown_limit": "a runtime gets no boost from this multiple of the fastest one on (default: 1.2)",
+    "max_boost": "the boost of the fastest eligible team, as a share of its score (default: 0.05)",
+    "eligibility_ratio": "a team is eligible for a boost if the best score is at most this many times its own "
+    "(default: 1.05)",
+    "slowdown_limit": "a team gets no boost if its runtime is this many times the fastest one, or more "
+    "(default: 1.2)",
 }
 
 
@@ -37,7 +39,9 @@ def add_board(parser: argparse.ArgumentParser) -> None:
     parser : argparse.ArgumentParser
         The parser of the command.
     """
-    parser.add_argument("board", metavar="BOARD", help="the leaderboard, a CSV file")
+    parser.add_argument(
+        "board", metavar="BOARD", help="the leaderboard, a CSV file with the columns described above"
+    )
     add_formula(parser)
 
 

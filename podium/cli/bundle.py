@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : argparse.ArgumentParser
         The parser of the command.
     """
-    parser.add_argument("platform", choices=PLATFORM_NAMES, help="the platform")
+    parser.add_argument("platform", choices=PLATFORM_NAMES, help="the platform that will host the competition")
     arguments.add_competition(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder for the bundle")
     for name, what in (("start", "it opens"), ("switch", "the Private phase begins"), ("end", "it closes")):
         parser.add_argument(
             f"--{name}", type=arguments.moment, required=True, metavar="DATE", help=f"when {what}, in UTC"
@@ -36,15 +36,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.positive,
         default=5,
         metavar="N",
-        help="submissions per team and day (default: 5)",
+        help="how many submissions a team may send each day of the Public phase (default: 5)",
     )
     parser.add_argument(
         "--total",
         type=arguments.positive,
         metavar="N",
-        help="submissions per team in the Public phase (default: the daily limit on every day)",
+        help="how many submissions a team may send in the whole Public phase (default: the daily limit times "
+        "the number of days)",
     )
-    parser.add_argument("--approve-entrants", action="store_true", help="approve every entrant by hand")
+    parser.add_argument(
+        "--approve-entrants",
+        action="store_true",
+        help="let you approve everybody who wants to take part (default: everybody may)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : argparse.ArgumentParser
         The parser of the command.
     """
-    parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
+    parser.add_argument(
+        "metric", help="a Python file with a score(), a folder with a metric.py, or a metric's name"
+    )
     parser.add_argument(
         "solution",
         type=Path,
@@ -37,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("submission", type=Path, nargs="?", help="a submission that must get a score")
     add_parameters(parser)
     parser.add_argument(
-        "--python", metavar="VERSION", help="try it with this Python, and Kaggle's versions of the libraries"
+        "--python",
+        metavar="VERSION",
+        help="try it with this Python, and Kaggle's versions of the libraries (default: this Python)",
     )
 
 

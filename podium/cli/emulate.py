@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         The parser of the command.
     """
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
-    parser.add_argument("solution", type=Path, help="the right answers, with Usage")
+    parser.add_argument("solution", type=Path, help="the right answers, with a column Usage")
     parser.add_argument("submission", type=Path, help="the predictions")
     parser.add_argument(
         "--complete-submission",

@@ -18,7 +18,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         The parser of the command.
     """
     parser.add_argument("competition", help="the competition's name in the address of its page")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the table to write, whose name ends in .csv, .csv.gz or .parquet",
+    )
 
 
 def run(options: argparse.Namespace) -> None:

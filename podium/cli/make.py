@@ -37,31 +37,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample", metavar="FILE", help="a sample submission for another metric than the Unified Metric"
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
-    parser.add_argument("--essay-id", metavar="COLUMN", help="the column that names the essays")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder for the files")
+    parser.add_argument(
+        "--essay-id",
+        metavar="COLUMN",
+        help="the column with the ids of the essays (default: essay_id_comp, essay_id or id, if the corpus has "
+        "only one of them)",
+    )
     parser.add_argument(
         "--subpopulations",
         metavar="NAMES",
-        help=f"columns of the writers' demographics whose values are scored apart (default: {SUBPOPULATIONS})",
+        help="columns of the corpus, separated by commas, whose values are the groups that are scored apart; "
+        f"an empty text for no groups (default: {SUBPOPULATIONS})",
     )
     parser.add_argument(
         "--map",
         action="append",
         metavar="THEIRS=OURS",
-        help="another spelling of a type or effectiveness; may be repeated",
+        help="translate a spelling of the corpus, such as Adequate=0 or Hook=Lead; may be repeated",
     )
     parser.add_argument(
-        "--test", type=share, metavar="SHARE", help="share of the essays that is scored (default: 0.4)"
+        "--test",
+        type=share,
+        metavar="SHARE",
+        help="the share of the essays that becomes the test set (default: 0.4)",
     )
     parser.add_argument(
         "--public",
         type=share,
         default=0.3,
         metavar="SHARE",
-        help="share of these essays that is Public (default: 0.3)",
+        help="the share of the test set that is Public (default: 0.3)",
     )
     parser.add_argument(
-        "--seed", type=int, help="seed of the draw (default: a secret one, which the report names)"
+        "--seed",
+        type=int,
+        help="a number that decides what is drawn (default: a secret one, which only report.md names)",
     )
 
 

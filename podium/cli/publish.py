@@ -28,29 +28,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : argparse.ArgumentParser
         The parser of the command.
     """
-    parser.add_argument("site", choices=["kaggle"], help="the site")
+    parser.add_argument("site", choices=["kaggle"], help="the site that will host the competition")
     arguments.add_competition(parser)
+    parser.add_argument("--slug", help="the competition's address on the site (default: made from the title)")
     parser.add_argument(
-        "--slug", help="the competition's address on the site (default: the title in lower case)"
+        "--template",
+        type=int,
+        metavar="ID",
+        help="the number of a competition on the site whose settings and metric are copied (default: none)",
     )
-    parser.add_argument("--template", type=int, metavar="ID", help="clone this competition and its metric")
-    for name, what in (("deadline", "closes, such as 2027-04-15T23:59Z"), ("launch-at", "opens")):
+    for name, what in (
+        ("deadline", "closes, in UTC, such as 2027-04-15T23:59Z"),
+        ("launch-at", "opens, in UTC (default: not yet)"),
+    ):
         parser.add_argument(f"--{name}", type=arguments.moment, metavar="DATE", help=f"when it {what}")
     parser.add_argument(
-        "--step", action="append", choices=STEP_NAMES, help="take only this step; may be repeated"
+        "--step",
+        action="append",
+        choices=STEP_NAMES,
+        help="take only this step; may be repeated (default: all steps that are due)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="print the calls without making them")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, and send nothing")
     parser.add_argument(
         "--force",
         action="store_true",
-        help="launch although something has changed since the trial in the sandbox",
+        help="open the competition although something has changed since it was tried on the site",
     )
     parser.add_argument(
         "--wait",
         type=float,
         default=60.0,
         metavar="MINUTES",
-        help="how long to wait for clicks and scores (default: 60)",
+        help="how long to wait for what you have to do on the site, and for its scores (default: 60)",
     )
 
 

@@ -41,32 +41,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "submissions",
         nargs="?",
-        help="a folder or URL with a file or a folder per team; or a manifest CSV: team, path[, submission, "
-        "submitted_at, public_score, side]",
+        help="a folder or URL with a file or a folder for each team; or a manifest, a CSV with the columns "
+        "team and path and, if you like, submission, submitted_at, public_score and side",
     )
     parser.add_argument(
         "runtimes",
         nargs="?",
-        help="CSV: team, runtime in seconds[, submission, submitted_at, runtime_low, runtime_high, runs, "
-        "runtime_error, marks, provisional]",
+        help="the runtimes.csv of podium run, or a CSV with the columns team and runtime (seconds) and, if you "
+        "like, submission, submitted_at, runtime_low, runtime_high, runs, runtime_error, marks and provisional",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the results")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="the folder for the results")
     parser.add_argument(
         "--again",
         type=Path,
         metavar="FOLDER",
-        help="rank again what an earlier run stored there, with the options given here; no submission is read",
+        help="rank again from what an earlier run stored in this folder, with the options given now; no "
+        "submission is read",
     )
     arguments.add_metric(parser)
     parser.add_argument(
         "--choose",
         type=choice,
         metavar="RULE",
-        help="public:N, the best by Private score of a team's N best by Public score (default: public:2 where "
-        "there are Public scores), or private, the best of all",
+        help="which file of a team counts: with public:N, of its N best files by Public score the one with the "
+        "best Private score; with private, the best of all its files (default: public:2 if there are Public "
+        "scores, otherwise private)",
     )
     parser.add_argument(
-        "--select", metavar="CSV", help="CSV: team, submission; for these teams only these files count"
+        "--select",
+        metavar="CSV",
+        help="a CSV with the columns team and submission; of the teams in it, only the named files count",
     )
     parser.add_argument(
         "--side",
@@ -77,11 +81,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--failed",
         metavar="CSV",
-        help="CSV: team, model, reason; the models that failed, to be named on the page (default: failed.csv "
-        "beside the runtimes, where podium run puts it)",
+        help="the models that failed, to be named on the page; a CSV with the columns team, model and reason "
+        "(default: failed.csv beside the runtimes, where podium run puts it)",
     )
     parser.add_argument(
-        "--no-boost", action="store_false", dest="boost", default=None, help="rank by score alone"
+        "--no-boost",
+        action="store_false",
+        dest="boost",
+        default=None,
+        help="rank by score alone, and reward no speed",
     )
     add_formula(parser)
     _add_work(parser)
@@ -91,21 +99,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_work(parser: argparse.ArgumentParser) -> None:
     """Declare how the work is done, and how much time and memory a submission may take."""
-    parser.add_argument("--jobs", type=arguments.positive, default=0, help="processes (default: one per core)")
-    parser.add_argument("--dask", metavar="ADDRESS", help="work on this Dask cluster instead")
+    parser.add_argument(
+        "--jobs",
+        type=arguments.positive,
+        default=0,
+        metavar="N",
+        help="how many processes work at once (default: one per core)",
+    )
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="work on the cluster whose Dask scheduler is at this address (default: on this machine)",
+    )
     parser.add_argument(
         "--time-limit",
         type=seconds,
         default="10m",
         metavar="TIME",
-        help="processor time to read and score a submission; one that needs more is rejected (default: 10m)",
+        help="processor time for one submission, such as 90s or 20m; one that needs more is rejected "
+        "(default: 10m)",
     )
     parser.add_argument(
         "--memory-limit",
         type=size,
         default="4G",
         metavar="SIZE",
-        help="memory to read and score a submission; one that needs more is rejected (default: 4G)",
+        help="memory for one submission, such as 500M; one that needs more is rejected (default: 4G)",
     )
 
 
@@ -114,9 +133,15 @@ def _add_certainty(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resamples",
         type=arguments.natural,
+        metavar="N",
         help="number of bootstrap resamples; 0 for no intervals (default: 1000)",
     )
-    parser.add_argument("--prizes", type=arguments.natural, help="places that win a prize (default: 3)")
+    parser.add_argument(
+        "--prizes",
+        type=arguments.natural,
+        metavar="N",
+        help="how many places win a prize (default: 3)",
+    )
     parser.add_argument(
         "--variants",
         action="store_true",
@@ -124,14 +149,18 @@ def _add_certainty(parser: argparse.ArgumentParser) -> None:
         help="also rank with other weights, thresholds and overlap rules, and with the memo's steps from the "
         "metric of Feedback Prize 1 (slower: the chosen files are read once more)",
     )
-    parser.add_argument("--seed", type=arguments.natural, help="seed of all random numbers (default: 0)")
+    parser.add_argument(
+        "--seed", type=arguments.natural, help="a number that decides what is drawn (default: 0)"
+    )
 
 
 def _add_heading(parser: argparse.ArgumentParser) -> None:
     """Declare the texts at the top of the pages."""
-    parser.add_argument("--title", help="the heading of the page, such as the competition's name")
-    parser.add_argument("--organizer", help="who publishes the board, for the page")
-    parser.add_argument("--team", metavar="NAME", help="also write team.html, a page for this team")
+    parser.add_argument(
+        "--title", help="the heading of the pages, such as the competition's name (default: The final board)"
+    )
+    parser.add_argument("--organizer", help="who publishes the board, for the pages (default: nobody is named)")
+    parser.add_argument("--team", metavar="NAME", help="also write team.html, the page of this team")
 
 
 def choice(text: str) -> str:

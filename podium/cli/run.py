@@ -39,17 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser : argparse.ArgumentParser
         The parser of the command.
     """
-    parser.add_argument("models", type=Path, help="a folder with a folder per team")
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="what the models may read")
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the results")
+    parser.add_argument("models", type=Path, help="a folder that has a folder for each team")
+    parser.add_argument(
+        "--data", type=Path, required=True, metavar="FOLDER", help="the folder that the models may read"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="the folder for the results")
     parser.add_argument("--one", action="store_true", help="MODELS is the folder of one model: run it once")
     parser.add_argument(
-        "--repeats", type=positive, default=3, metavar="N", help="runs of each model (default: 3)"
+        "--repeats", type=positive, default=3, metavar="N", help="how often each model runs (default: 3)"
     )
     parser.add_argument(
         "--most-repeats", type=positive, metavar="N",
-        help="limit on the runs of a model whose runs were disturbed or whose rank is undecided "
-        "(default: two more than --repeats; 1 for --repeats 1)",
+        help="how often a model runs at most, if its runs were disturbed or its rank is undecided (default: "
+        "two more than --repeats; 1 for --repeats 1)",
     )  # fmt: skip
     parser.add_argument(
         "--differing", choices=DIFFERING, default="slowest",
@@ -68,24 +70,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=size,
         default="16G",
         metavar="SIZE",
-        help="memory limit of a model (default: 16G)",
+        help="memory limit of a model, such as 500M or 16G (default: 16G)",
     )
     parser.add_argument(
         "--disk-limit", type=size, default="2G", metavar="SIZE",
-        help="limit on all that a model writes, which bubblewrap keeps in memory (default: 2G)",
+        help="limit on the files that a model writes, which bubblewrap keeps in memory (default: 2G)",
     )  # fmt: skip
     parser.add_argument(
-        "--cores", type=positive, default=0, metavar="N", help="pin models to this many cores (default: all)"
+        "--cores", type=positive, default=0, metavar="N", help="how many cores a model may use (default: all)"
     )
-    parser.add_argument("--gpus", action="store_true", help="let the models use the accelerators")
+    parser.add_argument(
+        "--gpus", action="store_true", help="let the models use the GPUs of this machine (default: none)"
+    )
     parser.add_argument(
         "--engine", choices=ENGINES, default="auto",
-        help="what isolates the models; none is for your own models only (default: auto)",
+        help="the sandbox; none is for your own models only (default: auto, which is docker or podman for "
+        "containers and bubblewrap for all other models)",
     )  # fmt: skip
     parser.add_argument(
-        "--dask", metavar="ADDRESS", help="run on the workers of this cluster, one model on each"
+        "--dask",
+        metavar="ADDRESS",
+        help="run the models on the workers of the cluster whose Dask scheduler is at this address, one at a "
+        "time on each (default: on this machine)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the order of the models (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="a number that decides the order of the models (default: 0)"
+    )
 
 
 def run(options: argparse.Namespace) -> None:

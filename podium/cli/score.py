@@ -36,54 +36,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     arguments.add_metric(parser)
     parser.add_argument(
-        "-b", "--bare", action="store_true", help="print the score alone; warnings of what was scored stay"
+        "-b",
+        "--bare",
+        action="store_true",
+        help="print the score alone, without tables; a warning still says if only a part was scored",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument(
         "--rows",
         type=Path,
         metavar="FILE",
-        help="write what became of every row into a table",
+        help="write what became of every row into this .csv, .csv.gz or .parquet",
     )
     parser.add_argument(
-        "--bootstrap", type=arguments.positive, metavar="N", help="print 95%% intervals from N resamples"
+        "--bootstrap",
+        type=arguments.positive,
+        metavar="N",
+        help="print 95%% intervals from N resamples (default: none; 1000 in the report)",
     )
     parser.add_argument(
-        "--essays", type=Path, metavar="FILE", help="score only these essays or other items, one id per line"
+        "--essays",
+        type=Path,
+        metavar="FILE",
+        help="score only the essays, or other items, whose ids are in this file, one in each line",
     )
     parser.add_argument(
         "--only-predicted",
         action="store_true",
-        help="score only the items with a prediction; this flatters the score, so prefer --essays",
+        help="score only the items that have a prediction; such a score is too good, so prefer --essays",
     )
     parser.add_argument(
         "--effectiveness",
         type=arguments.probability,
         metavar="P",
-        help="probability of effective for every segment, to score the segmentation alone",
+        help="give every segment this probability of effective, to score the segmentation alone (default: what "
+        "the submission says)",
     )
     parser.add_argument(
-        "--side", metavar="FILE", help="a table with what only the host can say, such as READ//ABLE's M7"
+        "--side",
+        metavar="FILE",
+        help="a table with what only the host can say of the submission, such as READ//ABLE's M7",
     )
     parser.add_argument(
-        "--seed", type=arguments.natural, default=0, help="seed of the random numbers (default: 0)"
+        "--seed",
+        type=arguments.natural,
+        default=0,
+        help="a number that decides what is drawn at random (default: 0)",
     )
-    parser.add_argument("--report", type=Path, metavar="HTML", help="write everything as one page")
+    parser.add_argument(
+        "--report", type=Path, metavar="HTML", help="write a report as one page that needs no other file"
+    )
     parser.add_argument(
         "--texts",
         type=Path,
         metavar="FOLDER_OR_FILE",
-        help="texts for the report: a folder of ID.txt files, a CSV with id and text, or an official file",
+        help="texts for the report: a folder with a file ID.txt for each id, a CSV with columns id and text, "
+        "or an official file (default: no texts)",
     )
     parser.add_argument(
         "--report-items",
         type=arguments.natural,
         default=200,
         metavar="N",
-        help="show the N items that lost most in the report (default: %(default)s)",
+        help="show in the report the N items that lost most (default: %(default)s)",
     )
     parser.add_argument(
-        "--random-items", action="store_true", help="show a random sample in the report instead"
+        "--random-items", action="store_true", help="show in the report a random sample of N items instead"
     )
 
 

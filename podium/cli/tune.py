@@ -30,18 +30,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.positive,
         default=5,
         metavar="N",
-        help="number of folds of the nested score (default: 5)",
+        help="how many folds the nested score has (default: 5)",
     )
     parser.add_argument(
-        "--seed", type=arguments.natural, default=0, help="seed of the random numbers (default: 0)"
+        "--seed",
+        type=arguments.natural,
+        default=0,
+        help="a number that decides what is drawn at random (default: 0)",
     )
     parser.add_argument(
         "--effectiveness",
         type=arguments.probability,
         metavar="P",
-        help="probability of effective for every segment, to tune the segmentation alone",
+        help="give every segment this probability of effective, to tune the segmentation alone (default: what "
+        "the candidates say)",
     )
-    parser.add_argument("--out", metavar="CSV", help="write the thresholds, one row for each type")
+    parser.add_argument(
+        "--out", metavar="CSV", help="also write the thresholds into this CSV, one row for each type"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 

@@ -11,7 +11,13 @@ import argparse
 from podium.cli import arguments
 from podium.errors import Differences
 
-INPUTS = ("solution", "submissions", "runtimes", "selection", "failed")
+INPUTS = {
+    "solution": "the solution is",
+    "submissions": "the submissions are",
+    "runtimes": "the table of runtimes is",
+    "selection": "the selection is",
+    "failed": "the table of failed models is",
+}
 DIFFERENCES_SHOWN = 10
 
 
@@ -24,9 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         The parser of the command.
     """
     parser.add_argument("folder", help="the folder of the board, or its run.json")
-    for name in INPUTS:
-        parser.add_argument(f"--{name}", help="where this input is now, if not where run.json says")
-    parser.add_argument("--jobs", type=arguments.positive, default=0, help="processes (default: one per core)")
+    for name, what in INPUTS.items():
+        parser.add_argument(
+            f"--{name}", metavar="PATH", help=f"where {what} now (default: where run.json says)"
+        )
+    parser.add_argument(
+        "--jobs",
+        type=arguments.positive,
+        default=0,
+        metavar="N",
+        help="how many processes work at once (default: one per core)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -107,7 +107,7 @@ def test_what_the_solver_prints_is_not_in_the_output() -> None:
 def test_wrong_usage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["agreement", ESSAYS]) == 2
+    assert main(["agreement", "--metric", "unified", ESSAYS]) == 2
     expected = "expected a metric whose companion compares experts, such as markup_consistency or readable"
     assert expected in capsys.readouterr().err
     assert main(["agreement", "--metric", "readable", str(tmp_path / "none")]) == 2

@@ -7,14 +7,16 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import podium
 from podium import cli, contract, hosted, scoring
-from podium.errors import CompanionError, HostError, UsageError
+from podium.errors import CompanionError, HostError, SubmissionRejected, UsageError
 from tests.support import host_line
 
 TEMPLATE = Path(podium.__file__).parent / "new_metric"
@@ -94,6 +96,11 @@ SLIPS = {
         "axis=1).astype(np.float64) / 0",
         "statistics(): expected finite floats, found numbers that are not finite",
     ),
+    "statistics of which one row is not finite": (
+        "axis=1).astype(np.float64)",
+        "axis=1).astype(np.float64) / np.arange(5)[:, np.newaxis]",
+        "statistics(): expected finite floats, found numbers that are not finite",
+    ),
     "statistics that depend on the order of rows": (
         "right = answers[self.items].to_numpy(dtype=object)",
         "right = answers.to_numpy(dtype=object)",
@@ -169,6 +176,19 @@ def test_a_slip_is_named(tmp_path: Path, old: str, new: str, message: str) -> No
         podium.score(SOLUTION, SUBMISSION, metric=metric)
     assert message in str(caught.value)
     assert "metric.py" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "rejects"),
+    [(len(SOLUTION), pytest.raises(SubmissionRejected, match="so I say")), (3, nullcontext())],
+)
+def test_score_may_reject_only_what_it_gets_for_a_part(tmp_path: Path, rows: int, rejects: Any) -> None:
+    """Half of the solution may lack what the metric needs, and the whole solution may not."""
+    line = "    prepared = prepare(solution, row_id_column_name)\n"
+    fault = f"    if len(solution) == {rows}:\n        raise ParticipantVisibleError('so I say')\n"
+    metric = metric_with(tmp_path, (line, line + fault))
+    with rejects:
+        assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6
 
 
 @pytest.mark.parametrize("name", ["scifact", "unified"])

@@ -1177,7 +1177,7 @@ def other_values(metric: Metric, name: str, value: Any) -> list[Any]:
     allowed = typing.get_args(annotation)
     if typing.get_origin(annotation) is typing.Literal:
         return [option for option in allowed if option != value]
-    others: list[Any] = [None] if type(None) in allowed and value is not None else []
+    others: list[Any] = [None] if type(None) in allowed else []
     if isinstance(value, bool):
         return [not value, *others]
     if isinstance(value, int):

@@ -26,6 +26,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from podium.contract import Companion, Metric, check_signature
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 
@@ -415,15 +417,16 @@ def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
     Raises
     ------
     HostError
-        ``higher_is_better`` returned something else than True or False.
+        ``higher_is_better`` returned something else than True or False, or raised an exception.
     """
     if metric.direction is None:
         return True
     accepted = inspect.signature(metric.direction).parameters
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in accepted.values())
     known = defaults(metric) if takes_all else accepted
-    answer = metric.direction(**{name: value for name, value in arguments.items() if name in known})
-    if answer not in (True, False):
+    with errors_explained(metric):
+        answer = metric.direction(**{name: value for name, value in arguments.items() if name in known})
+    if not isinstance(answer, bool | np.bool_):
         raise HostError(
             f"{metric.path.name}: higher_is_better(): expected True or False, "
             f"found {type(answer).__name__} {answer!r:.60}"

@@ -119,12 +119,12 @@ class _Reader:
 
         Libraries ignore a field of another kind than they expect, so the kind belongs to the name.
         """
-        found, field = {}, 0
+        values, field = {}, 0
         while head := self._byte():
             field = field + (head >> 4) if head >> 4 else self._integer()
             kind = head & 15
-            found[field, kind] = kind == TRUE if kind in (TRUE, FALSE) else self._value(kind, depth + 1)
-        return found
+            values[field, kind] = kind == TRUE if kind in (TRUE, FALSE) else self._value(kind, depth + 1)
+        return values
 
     def _value(self, kind: int, depth: int) -> Any:
         """Read a value of this kind; texts and numbers with a fraction are skipped."""

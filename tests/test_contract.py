@@ -295,10 +295,36 @@ def test_a_part_may_leave_the_score_undefined(tmp_path: Path) -> None:
     assert podium.score(SOLUTION.drop(columns="Usage"), SUBMISSION, metric=metric).score == 0.6
 
 
-def test_a_direction_is_true_or_false(tmp_path: Path) -> None:
-    metric = metric_with(tmp_path, ("    return True\n", "    return 'no'\n"))
-    with pytest.raises(HostError, match=r"higher_is_better\(\): expected True or False, found str 'no'"):
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("return 'no'", "higher_is_better(): expected True or False, found str 'no'"),
+        ("return np.array([True, False])", "higher_is_better(): expected True or False, found ndarray"),
+        ("return 1 / 0 > 0", "ZeroDivisionError: division by zero (metric.py, line 48: return 1 / 0 > 0)"),
+    ],
+)
+def test_a_direction_is_true_or_false(tmp_path: Path, line: str, message: str) -> None:
+    metric = metric_with(tmp_path, ("    return True\n", f"    {line}\n"))
+    with pytest.raises(HostError, match=re.escape(message)):
         hosted.higher_is_better(hosted.load(metric), {})
+
+
+def test_a_direction_of_numpy_s_kind(tmp_path: Path) -> None:
+    metric = metric_with(tmp_path, ("    return True\n", "    return np.bool_(False)\n"))
+    assert hosted.higher_is_better(hosted.load(metric), {}) is False
+
+
+@pytest.mark.parametrize("further", [["--bootstrap", "50"], ["{submission}"]])
+def test_measures_that_fail_on_a_draw_are_named(tmp_path: Path, capsys: Any, further: list[str]) -> None:
+    """On the whole solution three of five answers are right, and on some draws none is."""
+    fault = (
+        "if (right == 0).any():\n            raise ValueError('nothing is right')\n        return np.asarray("
+    )
+    folder = metric_with(tmp_path, ("return np.asarray(right", f"{fault}right"))
+    tables = [str(TEMPLATE / "samples" / f"{name}.csv") for name in ("solution", "submission")]
+    more = [each.format(submission=tables[1]) for each in further]
+    assert cli.main(["score", *tables, *more, "--metric", str(folder)]) == 4
+    assert "ValueError: nothing is right (metric.py, line " in capsys.readouterr().err
 
 
 COMPANION_SLIPS = {
@@ -321,6 +347,11 @@ COMPANION_SLIPS = {
         'return {"Labels": table.reset_index()}',
         "return table",
         "tables: expected a dict of tables by their titles, found DataFrame",
+    ),
+    "tables in a list": (
+        'return {"Labels": table.reset_index()}',
+        "return [table]",
+        "tables: expected a dict of tables by their titles, found list of DataFrame",
     ),
     "tables that are none": (
         'return {"Labels": table.reset_index()}',

@@ -125,7 +125,11 @@ def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None
         lambda: _cure_of_probabilities([_texts(submission, name) for name in metric.PROBABILITY_COLUMNS]),
         lambda: _cure_of_essays(_texts(submission, essay_id), essay_id, prepared.items),
     )
-    return next((found for cure in cures if (found := cure()) is not None), None) or None
+    for cure in cures:
+        said = cure()
+        if said is not None:
+            return said or None  # "" is a fault without a cure
+    return None
 
 
 def _cure_of_columns(table: pd.DataFrame, names: Sequence[str], metric: Any) -> str | None:

@@ -8,6 +8,7 @@ say what is unusual. If there are several submissions, the first one is compared
 """
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -256,18 +257,26 @@ def resampled_tables(
         "intervals" and "comparison", if they were asked for.
     comparisons : dict of str to DataFrame
         The comparison with each other submission, by its path.
+
+    Raises
+    ------
+    HostError
+        The metric raises an exception on a draw.
     """
-    from podium import statistics
+    from podium import hosted, statistics
 
     mine = evaluation.statistics
     resamples = resamples_of(options)
     tables: dict[str, Any] = {}
-    if options.bootstrap or (options.report and mine is not None):
-        tables["intervals"] = statistics.intervals(evaluation.prepared, mine, resamples, options.seed)
-    comparisons = {
-        path: statistics.compare(evaluation.prepared, mine, other.statistics, resamples, options.seed)
-        for path, other in others.items()
-    }
+    metric = evaluation.solution.metric
+    # A stranger's metric may fail on a draw, where a group may be empty for the first time.
+    with contextlib.nullcontext() if metric.is_own else hosted.errors_explained(metric):
+        if options.bootstrap or (options.report and mine is not None):
+            tables["intervals"] = statistics.intervals(evaluation.prepared, mine, resamples, options.seed)
+        comparisons = {
+            path: statistics.compare(evaluation.prepared, mine, other.statistics, resamples, options.seed)
+            for path, other in others.items()
+        }
     if len(others) == 1:
         tables["comparison"] = next(iter(comparisons.values()))
     elif others:

@@ -86,7 +86,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
                 folder.rmdir()
             whole.rename(folder)
     except OSError as problem:
-        raise UsageError(f"cannot write {folder}: {problem.strerror}") from None
+        raise UsageError(f"cannot write {folder}: {problem.strerror or problem}") from None
 
 
 def row_id(folder: Path) -> str:

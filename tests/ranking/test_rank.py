@@ -695,7 +695,7 @@ def test_a_folder_of_documents_is_not_one_submission(tmp_path, capsys):
         for path in sorted((samples / "essays").glob("*.json"))[:2]:
             shutil.copy(path, tmp_path / "teams" / team)
     arguments = ["rank", samples / "solution.csv", tmp_path / "teams", "--metric", "readable", "--no-boost"]
-    given = [*map(str, arguments), "--out", str(tmp_path / "out"), "--resamples", "0"]
+    given = [*map(str, arguments), "--out", str(tmp_path / "out"), "--resamples", "0", "--jobs", "1"]
     assert cli.main(given) == 4
     error = capsys.readouterr().err
     assert "none of 4 submissions could be scored" in error

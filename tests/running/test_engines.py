@@ -250,10 +250,10 @@ def test_when_podium_is_killed_the_model_is_too(tmp_path: Path) -> None:
     (path / "run.py").unlink()
     code = f"""
 from pathlib import Path
-from types import SimpleNamespace
-from podium.running import engines
+from podium.running import caches, engines
 from podium.running.models import find_model
 from tests.running.support import settings_for
+caches.DROP_CACHES = Path("nowhere")  # a process of root would drop the caches of the whole machine
 settings = settings_for(Path({str(tmp_path)!r}), sandbox="bubblewrap", time_limit=500.0)
 engines.run(find_model(Path({str(path)!r}), "team"), settings)
 """

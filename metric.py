@@ -197,7 +197,13 @@ followed by 1)
 
 
 def higher_is_better() -> bool:
-    """Whether a higher score is better: it is, whatever the parameters of `score`."""
+    """Tell whether a higher score is better.
+
+    Returns
+    -------
+    bool
+        True, whatever the parameters of `score` are.
+    """
     return True
 
 
@@ -304,7 +310,18 @@ class Segments(NamedTuple):
     row: Ints
 
     def take(self, index: npt.NDArray[Any]) -> "Segments":
-        """Select segments by an array of positions or of booleans."""
+        """Select some of the segments.
+
+        Parameters
+        ----------
+        index : (m,) int or (n,) bool
+            The positions of the selected segments, or for each segment whether it is selected.
+
+        Returns
+        -------
+        Segments
+            The selected segments.
+        """
         return Segments._make(column[index] for column in self)
 
     @property
@@ -353,7 +370,20 @@ def remove_overlaps(segments: Segments) -> Segments:
 
 
 def word_key(essay: Ints, position: Ints | np.int64) -> Ints:
-    """One integer for each word, (n,), which grows with the essay and, within it, with the position."""
+    """Make one integer for each word, which grows with the essay and, within it, with the position.
+
+    Parameters
+    ----------
+    essay : (n,) int
+        The essay of each word, as an index.
+    position : (n,) int, or int
+        The position of each word in its essay, counted from 0.
+
+    Returns
+    -------
+    (n,) int
+        The integers.
+    """
     return (essay << _POSITION_BITS) | position
 
 
@@ -424,7 +454,18 @@ def match(predictions: Segments, truths: Segments, overlap_threshold: float) -> 
 
 
 def common_words(a: Segments, b: Segments) -> Ints:
-    """The number of words that each a shares with its b, (n,); both must be of the same essay."""
+    """Count the words that segments have in common.
+
+    Parameters
+    ----------
+    a, b : Segments, (n,) each
+        Pairs of segments. Both of a pair are of the same essay.
+
+    Returns
+    -------
+    (n,) int
+        The number of common words of each pair.
+    """
     return np.asarray(np.maximum(np.minimum(a.last, b.last) - np.maximum(a.first, b.first) + 1, 0))
 
 
@@ -899,7 +940,23 @@ def read_segments(table: "_Table", essay: Ints, read_d1: Callable[["_Table"], Fl
 
 
 def read_types(table: "_Table") -> Ints:
-    """Read the type of each row, (rows,), as an index into `DISCOURSE_TYPES`."""
+    """Read the type of each row.
+
+    Parameters
+    ----------
+    table : _Table
+        A solution or a submission.
+
+    Returns
+    -------
+    (rows,) int
+        The types, as indices into `DISCOURSE_TYPES`.
+
+    Raises
+    ------
+    HostVisibleError or ParticipantVisibleError
+        A cell is not the name of a type.
+    """
     codes, texts = _texts(table, "discourse_type")
     types = _positions(texts, DISCOURSE_TYPES)[codes]
     expected = f"one of {', '.join(DISCOURSE_TYPES)}"
@@ -908,7 +965,23 @@ def read_types(table: "_Table") -> Ints:
 
 
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
-    """Read the first and the last word of each row's segment, (rows,) each."""
+    """Read the first and the last word of each row's segment.
+
+    Parameters
+    ----------
+    table : _Table
+        A solution or a submission.
+
+    Returns
+    -------
+    first, last : (rows,) int
+        The positions of the words in their essay, counted from 0. The last word belongs to the segment.
+
+    Raises
+    ------
+    HostVisibleError or ParticipantVisibleError
+        A cell is not a predictionstring.
+    """
     column = table.frame["predictionstring"]
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *parse_column(column)], axis=1)
 
@@ -928,6 +1001,16 @@ def parse_column(column: pd.Series) -> Iterator[tuple[Ints, Ints]]:
     """Parse a column of predictionstrings block by block, each as `parse_predictionstrings` does.
 
     A block is small enough to stay in the processor's cache until all of its steps are done.
+
+    Parameters
+    ----------
+    column : Series
+        The predictionstrings.
+
+    Yields
+    ------
+    first, last : (m,) int
+        The first and the last word of each predictionstring of one block.
     """
     is_arrow = getattr(column.dtype, "storage", "") == "pyarrow"  # pandas 3 keeps texts so
     chunks: Any = column.array.__arrow_array__().chunks if is_arrow else [column.to_numpy(dtype=object)]
@@ -1040,14 +1123,46 @@ def _texts_of_cells(cells: list[Any]) -> list[str]:
 
 
 def read_effectiveness(table: "_Table") -> Floats:
-    """Read the label E of each row's segment, (rows,), which is 0 or 1."""
+    """Read the true effectiveness E of each row's segment.
+
+    Parameters
+    ----------
+    table : _Table
+        A solution.
+
+    Returns
+    -------
+    (rows,) float
+        1 for effective segments and 0 for the others.
+
+    Raises
+    ------
+    HostVisibleError
+        A cell is neither 0 nor 1.
+    """
     label = _numbers(table.frame[LABEL_COLUMN])
     table.reject(LABEL_COLUMN, ~((label == 0) | (label == 1)), _cell_of(table, LABEL_COLUMN), "0 or 1")
     return label
 
 
 def read_probabilities(table: "_Table") -> Floats:
-    """Read d[1] of each row's segment, (rows,), normalized so that d[0] and d[1] sum to 1."""
+    """Read the probability that each row's segment is effective.
+
+    Parameters
+    ----------
+    table : _Table
+        A submission.
+
+    Returns
+    -------
+    (rows,) float in [0, 1]
+        d[1], normalized so that d[0] and d[1] sum to 1.
+
+    Raises
+    ------
+    ParticipantVisibleError
+        A cell is not a probability, or the two probabilities of a row do not sum to 1.
+    """
     d = []
     for column in PROBABILITY_COLUMNS:
         values = _numbers(table.frame[column])
@@ -1065,9 +1180,30 @@ def read_probabilities(table: "_Table") -> Floats:
 
 
 def read_values(table: "_Table", attribute: str, essay: Ints, items: list[str]) -> tuple[list[str], Ints]:
-    """Read an attribute: its sorted values, the missing one last, and the index of each essay's value.
+    """Read an attribute of the writers, such as their gender.
 
-    All rows of an essay must have the same value.
+    Parameters
+    ----------
+    table : _Table
+        A solution.
+    attribute : str
+        The name of its column.
+    essay : (rows,) int
+        The essay of each row, as an index.
+    items : list of str
+        The ids of the essays.
+
+    Returns
+    -------
+    values : list of str
+        The names of the values, sorted. The missing value, if there is one, is the last.
+    of_essay : (n,) int
+        The value of each essay, as an index into these names.
+
+    Raises
+    ------
+    HostVisibleError
+        Rows of one essay have different values.
     """
     codes, texts = _factorize(table.frame[attribute])
     first_row = np.zeros(len(items), dtype=np.int64)

@@ -33,7 +33,7 @@ def score(
         The predictions, in the columns that the metric asks for. For the Unified Metric these are ``essay_id``,
         ``discourse_type``, ``predictionstring``, ``score_discourse_effectiveness_0`` and
         ``score_discourse_effectiveness_1``. The names ``id`` and ``class`` of the Feedback Prize are
-        understood, with a warning, and the row id may lack.
+        understood, with a warning. The column of row ids may be left out.
     metric : str or Path, optional
         The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
         The default is the Unified Metric, "unified". Do not give it with a prepared solution, which has its
@@ -42,7 +42,7 @@ def score(
         The column of the solution that names the rows. The default is its first column.
     **parameters : object
         Parameters of the metric's ``score``, such as ``temperature=80``. Parameters that are not given keep
-        their official values. A wrong name is told with the right ones. The signature has all values.
+        their official values. If a name is wrong, the error lists the right ones. The signature has all values.
 
     Returns
     -------

@@ -37,6 +37,8 @@ from podium.ranking.workers import (
 from podium.wording import counted
 
 BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
+# To hand out a task costs most on a cluster.  Only the paths of the submissions travel to its workers.
+BYTES_ON_A_CLUSTER = 2**27
 MOST_AT_ONCE = 200
 SECONDS_BEFORE_RETRY = 1.0
 
@@ -209,7 +211,7 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, pool: Worke
     def run(numbers: Sequence[int], title: str, at_once: int = MOST_AT_ONCE, window: int | None = None) -> None:
         work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
         of_these = {number: submissions[number] for number in numbers}
-        batches = _batches(of_these, lambda submission: submission.size, pool, at_once)
+        batches = _batches_of_files(of_these, pool, at_once)
 
         def finished() -> Iterator[None]:
             for batch, answers in spread(pool, work, batches, window):
@@ -468,7 +470,7 @@ def once_more(
     UsageError
         The work failed twice.
     """
-    batches = _batches(submissions, lambda submission: submission.size, pool)
+    batches = _batches_of_files(submissions, pool)
     return _answers(pool, work, batches, "variants", len(submissions))
 
 
@@ -493,8 +495,20 @@ def _answers(
     return dict(track(finished(), title, total)) if total else {}
 
 
+def _batches_of_files(
+    submissions: dict[int, Submission], pool: Workers, most: int = MOST_AT_ONCE
+) -> Iterator[list[tuple[int, Submission]]]:
+    """Group numbered submissions, whose files workers read, into tasks of about equal size."""
+    most_bytes = BYTES_ON_A_CLUSTER if pool.is_cluster else BYTES_AT_ONCE
+    return _batches(submissions, lambda submission: submission.size, pool, most, most_bytes)
+
+
 def _batches(
-    things: dict[int, T], size_of: Callable[[T], int], pool: Workers, most: int = MOST_AT_ONCE
+    things: dict[int, T],
+    size_of: Callable[[T], int],
+    pool: Workers,
+    most: int = MOST_AT_ONCE,
+    most_bytes: int = BYTES_AT_ONCE,
 ) -> Iterator[list[tuple[int, T]]]:
     """Group numbered things into tasks of about equal size."""
     most = max(1, min(most, len(things) // (pool.number * TASKS_PER_WORKER)))
@@ -502,7 +516,7 @@ def _batches(
     size = 0
     for number, thing in things.items():
         its_size = size_of(thing) or BYTES_AT_ONCE // 4
-        if batch and (len(batch) == most or size + its_size > BYTES_AT_ONCE):
+        if batch and (len(batch) == most or size + its_size > most_bytes):
             yield batch
             batch, size = [], 0
         batch.append((number, thing))

@@ -518,6 +518,21 @@ def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
     assert len(calls) == 2
 
 
+@pytest.mark.parametrize(("is_cluster", "expected"), [(False, [1] * 60), (True, [5] * 12)])
+def test_a_task_on_a_cluster_has_several_large_files(is_cluster, expected):
+    """Handing out a task costs more on a cluster, where nothing but the paths travels to the workers."""
+    submissions = {number: Submission("team", f"{number}.csv", "", size=2**24 + 2**23) for number in range(60)}
+    sizes = []
+
+    def look(batch):
+        sizes.append(len(batch))
+        return [(number, submission.name) for number, submission in batch]
+
+    names = work.once_more(Workers(None, 2, is_cluster), look, submissions)
+    assert names == {number: each.name for number, each in submissions.items()}
+    assert sizes == expected
+
+
 def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
     """It is sent to them, so that they do not prepare it again. A metric that cannot be sent is prepared by
     each process.

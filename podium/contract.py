@@ -28,6 +28,7 @@ shows the first number of a metric that is not podium's own.
 import dataclasses
 import inspect
 import itertools
+import math
 import operator
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -892,9 +893,10 @@ def check_statistics(metric: Metric, prepared: Any, submission: pd.DataFrame, st
     if stacked.shape != (2, measures) or not np.array_equal(
         stacked, np.stack([values, values]), equal_nan=True
     ):
+        found = f"shape {stacked.shape}" if stacked.shape != (2, measures) else "other values than for one sum"
         raise HostError(
             f"{file}: measures(): expected the measures of each of two stacked sums, shape (2, {measures}), "
-            f"found shape {stacked.shape} or other values; let it work on the last two axes"
+            f"found {found}; let it work on the last two axes"
         )
     if not np.isfinite(values[0]):
         raise HostError(f"{file}: measures(): expected a finite score from finite sums, found {values[0]}")
@@ -937,18 +939,46 @@ def check_score(
         rows = kept[prepared.item_of_row]
         answers = rows_that_answer(metric, solution, rows, submission, arguments["row_id_column_name"])
         measured = float(np.asarray(part.measures(statistics_of.sums(numbers, part.groups)))[0])
+
+        def score(rows: Bools = rows, answers: pd.DataFrame = answers) -> float:
+            return one_float(metric, metric.score(solution[rows].copy(), answers.copy(), **arguments))
+
         try:
-            scored = one_float(metric, metric.score(solution[rows].copy(), answers.copy(), **arguments))
+            scored = score()
         except Exception as problem:
             if not kept.all() and type(problem).__name__ in VISIBLE_ERRORS:
                 continue  # Half a solution may lack what the metric needs, and the metric says so.
             raise
-        if measured != scored and not (np.isnan(measured) and np.isnan(scored)):
+        if not _same(measured, scored):
+            _check_again(metric, scored, score())
             what = "all items" if kept.all() else f"{int(kept.sum())} of {len(kept)} items"
             raise Disagreement(
                 f"{metric.path.name}: expected score() to be, to the last bit, the first of the measures of "
                 f"the sums; on {what} score() gives {scored!r} and the sums give {measured!r}"
+                f"{_why_they_differ(scored, measured, bool(kept.all()))}"
             )
+
+
+def _same(first: float, second: float) -> bool:
+    """Whether two scores are equal to the last bit, or both undefined."""
+    return first == second or bool(np.isnan(first) and np.isnan(second))
+
+
+def _check_again(metric: Metric, score: float, again: float) -> None:
+    """Check that a second call of ``score`` with the same tables gave the same number."""
+    if not _same(score, again):
+        raise HostError(
+            f"{where(metric)}: expected the same number whenever it is called with the same tables, found "
+            f"{score!r} and then {again!r}; use no random numbers, no clock, and nothing that an earlier call "
+            "left"
+        )
+
+
+def _why_they_differ(scored: float, measured: float, is_whole: bool) -> str:
+    """Guess the slip that makes ``score`` and the sums differ, as the end of a sentence, or ""."""
+    if math.isclose(scored, measured, rel_tol=1e-9):
+        return "; add the items one by one, in their order, as np.cumsum does"
+    return "" if is_whole else "; does item_of_row name the item of each row?"
 
 
 def one_float(metric: Metric, result: object) -> float:
@@ -1021,7 +1051,8 @@ def first_line(function: Any) -> int | None:
 def check_signature(metric: Metric) -> None:
     """Check that ``score`` is a plain function that takes the two tables and the name of the row ids first.
 
-    Exchanged names would exchange truths and predictions, and many scores would not show it.
+    Exchanged names would exchange truths and predictions, and many scores would not show it. If there is a
+    ``prepare``, it has to take the same further parameters with the same defaults.
 
     Parameters
     ----------
@@ -1045,6 +1076,30 @@ def check_signature(metric: Metric) -> None:
         raise HostError(
             f"{where(metric)}: expected the parameters {', '.join(REQUIRED)} first, found {found:.160}"
         )
+    if metric.prepare is not None:
+        _check_parameters_of_prepare(metric, inspect.signature(metric.prepare), parameters[len(REQUIRED) :])
+
+
+def _check_parameters_of_prepare(
+    metric: Metric, prepare: inspect.Signature, parameters: list[inspect.Parameter]
+) -> None:
+    """Check that ``prepare`` takes the parameters of ``score``, with the same defaults.
+
+    Otherwise ``score`` and the statistics would be computed with different parameters.
+    """
+    takes_all = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in prepare.parameters.values())
+    for parameter in parameters:
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD or (
+            takes_all and parameter.name not in prepare.parameters
+        ):
+            continue
+        other = prepare.parameters.get(parameter.name)
+        if other is None or repr(other.default) != repr(parameter.default):
+            found = "without it" if other is None else f"with {other}"
+            raise HostError(
+                f"{metric.path.name}: prepare(): expected the parameter {parameter!s:.60}, as score() has it, "
+                f"found prepare() {found:.60}"
+            )
 
 
 def check_alone(
@@ -1086,12 +1141,7 @@ def check_alone(
         return one_float(metric, metric.score(*tables, **arguments))
 
     again = scored(1)
-    if again != score and not (np.isnan(again) and np.isnan(score)):
-        raise HostError(
-            f"{where(metric)}: expected the same number whenever it is called with the same tables, found "
-            f"{score!r} and then {again!r}; use no random numbers, no clock, and nothing that an earlier call "
-            "left"
-        )
+    _check_again(metric, score, again)
     if not np.isfinite(score):
         return [f"{where(metric)}: expected one finite float, found {score}, which platforms refuse"]
     try:

@@ -351,6 +351,8 @@ def _load_or_explain(path: Path, name: str) -> types.ModuleType:
         if not _is_of_the_file(problem):
             raise
         hint = _how_to_import(problem, path) if isinstance(problem, ModuleNotFoundError) else ""
+        if isinstance(problem, SyntaxError):
+            hint = f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
         raise HostError(f"{path} cannot be loaded: {_described(problem, path.parent)}{hint}") from problem
 
 
@@ -669,11 +671,11 @@ def errors_explained(
         if name in VISIBLE:
             raise VISIBLE[name](str(problem)) from problem
         where = None if metric is None else metric.path.parent
-        hint = (
-            ". If the submission is at fault, raise ParticipantVisibleError for such input"
-            if submission
-            else ""
-        )
+        hint = ""
+        if isinstance(problem, FileNotFoundError):
+            hint = ". A metric file is uploaded alone, so it cannot read other files"
+        elif submission:
+            hint = ". If the submission is at fault, raise ParticipantVisibleError for such input"
         raise HostError(
             f"the metric raised an unexpected error: {_described(problem, where)}{hint}"
         ) from problem

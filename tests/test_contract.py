@@ -139,6 +139,38 @@ SLIPS = {
         "statistics(): expected the same numbers whenever it is called with the same submission, found others "
         "the second time; draw no random numbers",
     ),
+    "score() draws random numbers": (
+        "prepared.groups))[0])",
+        "prepared.groups))[0]) + np.random.random()",
+        "score(): expected the same number whenever it is called with the same tables, found ",
+    ),
+    "score() adds in another order": (
+        "return float(prepared.measures(",
+        "return (1 + 2**-52) * float(prepared.measures(",
+        "; add the items one by one, in their order, as np.cumsum does",
+    ),
+    "item_of_row in the order of the solution": (
+        "item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),",
+        "item_of_row=np.roll(np.arange(len(items)), 2),",
+        "; does item_of_row name the item of each row?",
+    ),
+    "measures that change among others": (
+        "return np.asarray(right / rows)[..., np.newaxis]",
+        "return np.asarray(right / rows * (0.5 if np.ndim(sums) > 2 else 1))[..., np.newaxis]",
+        "shape (2, 1), found other values than for one sum; let it work on the last two axes",
+    ),
+    "prepare() without a parameter of score()": (
+        "row_id_column_name: str) -> float",
+        "row_id_column_name: str, beta: float = 2.0) -> float",
+        "metric.py: prepare(): expected the parameter beta: float = 2.0, as score() has it, found prepare() "
+        "without it",
+    ),
+    "score() reads a file": (
+        "    prepared = prepare(solution, row_id_column_name)\n",
+        "    prepared = prepare(solution, row_id_column_name)\n    open('no/weights.json')\n",
+        "No such file or directory: 'no/weights.json' (metric.py, line 81: open('no/weights.json')). A metric "
+        "file is uploaded alone, so it cannot read other files",
+    ),
     "score() returns a tuple": (
         "prepared.groups))[0])",
         "prepared.groups))[0]), 1",
@@ -293,6 +325,25 @@ def test_a_part_may_leave_the_score_undefined(tmp_path: Path) -> None:
     few = "np.where(rows < 5, np.nan, right / rows)"
     metric = metric_with(tmp_path, ("np.asarray(right / rows)", f"np.asarray({few})"))
     assert podium.score(SOLUTION.drop(columns="Usage"), SUBMISSION, metric=metric).score == 0.6
+
+
+def test_prepare_has_the_defaults_of_score(tmp_path: Path) -> None:
+    """Otherwise the score and its statistics would be those of different parameters."""
+    other = ('beta: float = 2.0) -> "Prepared"', 'beta: float = 1.0) -> "Prepared"')
+    with pytest.raises(
+        HostError, match=r"beta: float = 2\.0, as score.*found prepare\(\) with beta: float = 1\.0$"
+    ):
+        podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *WITH_BETA, other))
+    anything = ('beta: float = 2.0) -> "Prepared"', '**others) -> "Prepared"')
+    assert podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *WITH_BETA, anything)).score == 0.6
+
+
+def test_the_syntax_of_another_python_is_told_with_the_version(tmp_path: Path) -> None:
+    metric = metric_with(
+        tmp_path, ("from dataclasses import dataclass", "from dataclasses import dataclass as")
+    )
+    with pytest.raises(HostError, match=rf"SyntaxError: .*; this is Python 3\.{sys.version_info.minor}$"):
+        hosted.load(metric)
 
 
 @pytest.mark.parametrize(

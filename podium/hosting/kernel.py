@@ -38,6 +38,7 @@ UTILITIES = "kaggle_metric_utilities"
 DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
 LONGEST_TEXT = 1000  # characters of an error's text
 LONGEST_MESSAGE = 280  # characters: Kaggle cuts longer messages
+SLOW = 10.0  # seconds of processor time after which a call of score is called slow
 PARTICIPANTS_ERROR = "ParticipantVisibleError"
 REQUIRED = ["solution", "submission", "row_id_column_name"]
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
@@ -526,7 +527,8 @@ class Runner(doctest.DocTestRunner):
         got : str
             What the example printed.
         """
-        self.note(example, f"gave {' '.join(got.split()) or 'nothing'}")
+        found, expected = (" ".join(text.split()) or "nothing" for text in (got, example.want))
+        self.note(example, f"gave {found} instead of {expected}")
 
     def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
         """Note an example that raised an error, and the library that it lacked; `doctest` calls this method.
@@ -553,7 +555,7 @@ class Runner(doctest.DocTestRunner):
         example : doctest.Example
             The example that failed.
         what : str
-            What it did instead, such as "gave 1.0".
+            What it did, such as "gave 1.0 instead of 0.5".
         """
         self.first_failure = self.first_failure or f"{' '.join(example.source.split())!r}, which {what}"
 
@@ -636,6 +638,8 @@ class Call(typing.NamedTuple):
         Why the result is not a score, or "" if it is one.
     changed : str
         What the call changed in one of the tables, or "" if it changed nothing.
+    seconds : float
+        The processor time that the call took, which does not depend on what else the machine does.
     """
 
     positional: tuple[Any, ...]
@@ -643,6 +647,7 @@ class Call(typing.NamedTuple):
     raised: BaseException | None
     wrong: str
     changed: str
+    seconds: float
 
 
 def recorded(function: Any, calls: list[Call]) -> Any:
@@ -665,6 +670,7 @@ def recorded(function: Any, calls: list[Call]) -> Any:
     def call(*positional: Any, **named: Any) -> Any:
         before = copy.deepcopy((positional, named))
         raised, wrong = None, ""
+        start = time.process_time()
         try:
             result = function(*positional, **named)
             wrong = why_not_a_score(result)
@@ -673,8 +679,9 @@ def recorded(function: Any, calls: list[Call]) -> Any:
             raised = problem
             raise
         finally:
+            seconds = time.process_time() - start
             differences = map(difference, frames_of(*before), frames_of(positional, named))
-            calls.append(Call(*before, raised, wrong, next(filter(None, differences), "")))
+            calls.append(Call(*before, raised, wrong, next(filter(None, differences), ""), seconds))
 
     return call
 
@@ -763,13 +770,18 @@ def check_calls(calls: list[Call], needs_last: bool) -> Answer:
     if library:
         result = untried(library)
     elif needs_last and calls[-1].raised is not None:
-        result = FAIL, f"for the given files it raised {located(calls[-1].raised)}"
+        is_lacking = isinstance(calls[-1].raised, FileNotFoundError)
+        hint = "; it is uploaded alone, so it cannot read other files" if is_lacking else ""
+        result = FAIL, f"for the given files it raised {located(calls[-1].raised)}{hint}"
     elif not returned:
         result = UNTRIED, "no doctest or test calls score(): give a solution and a submission to try it with"
     else:
         changed = next((call.changed for call in calls if call.changed), "")
         wrong = next((call.wrong for call in returned if call.wrong), "")
-        return {"result": verdict(wrong), "frames": (NOTE if changed else PASS, changed)}
+        seconds = max(call.seconds for call in returned)
+        slow = f"a call took {seconds:.0f} s; Kaggle allows 30 minutes for Public and Private together"
+        result = (NOTE, slow) if seconds >= SLOW and not wrong else verdict(wrong)
+        return {"result": result, "frames": (NOTE if changed else PASS, changed)}
     return {"result": result, "frames": (UNTRIED, "")}
 
 

@@ -43,12 +43,14 @@ class Explanation(contract.Explanation):
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
     """A submission to show to participants, which tells nothing of the solution: one label for all rows."""
-    return solution[["id"]].assign(label=min(solution["label"]))
+    row_id = solution.columns[0]
+    return solution[[row_id]].assign(label=min(solution["label"]))
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
     """The submission that scores best; the host compares its score with the site's."""
-    return solution[["id", "label"]]
+    row_id = solution.columns[0]
+    return solution[[row_id, "label"]]
 
 
 companion = contract.Companion(

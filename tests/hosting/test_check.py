@@ -128,7 +128,8 @@ def test_a_good_file_passes(in_process, tmp_path):
         (changed(") -> float", ")"), "return", "the annotation is missing"),
         (changed("The share of", "x" * 8000), "docstring", "it has 8,1"),
         (changed("    1.0\n", "    0.9\n"), "doctests",
-         "1 of 2 examples fail; the first is 'score(solution, solution, \"id\")', which gave 1.0"),
+         "1 of 2 examples fail; the first is 'score(solution, solution, \"id\")', which gave 1.0 "
+         "instead of 0.9"),
         (changed("    1.0\n", "    1.0\n    >>> 1 / 0\n"), "doctests",
          "1 of 3 examples fail; the first is '1 / 0', which raised ZeroDivisionError: division by zero"),
         (changed("return float(np.mean(", "return np.float32(np.mean("), "result", "it returned float32"),
@@ -574,3 +575,23 @@ def test_parameters_that_no_time_was_left_to_try_are_named(monkeypatch, tmp_path
     assert slips["late"] == "first, second"
     [told] = check._check_parameters(slips)
     assert (told.verdict, told.remark) == (UNTRIED, "no time was left to try these: first, second")
+
+
+def test_a_slow_call_is_noted():
+    """The host learns it before the first submission takes longer than Kaggle allows."""
+    call = kernel.Call((), {}, raised=None, wrong="", changed="", seconds=20.4)
+    quick = call._replace(seconds=0.1)
+    assert kernel.check_calls([quick, quick], True)["result"] == (PASS, "")
+    assert kernel.check_calls([call, quick], True)["result"] == (
+        NOTE,
+        "a call took 20 s; Kaggle allows 30 minutes for Public and Private together",
+    )
+    wrong = call._replace(wrong="it returned inf")
+    assert kernel.check_calls([wrong], True)["result"] == (FAIL, "it returned inf")
+
+
+def test_a_file_that_reads_another_one_learns_that_it_is_alone():
+    problem = FileNotFoundError(2, "No such file or directory", "weights.json")
+    call = kernel.Call((), {}, raised=problem, wrong="", changed="", seconds=0.0)
+    verdict, reason = kernel.check_calls([call], True)["result"]
+    assert (verdict, reason.partition("; ")[2]) == (FAIL, "it is uploaded alone, so it cannot read other files")

@@ -530,10 +530,12 @@ def test_a_sixth_metric_is_scored_explained_ranked_and_verified(
     assert cli.main(["verify", "final", "--jobs", "1"]) == 0
 
 
+@pytest.mark.parametrize("row_id", ["id", "pupil"])
 def test_the_files_of_a_competition_are_made_for_a_new_metric(
-    new: Path, capsys: pytest.CaptureFixture[str]
+    new: Path, capsys: pytest.CaptureFixture[str], row_id: str
 ) -> None:
-    labels = pd.DataFrame({"id": [f"a{number}" for number in range(40)], "label": ["cat", "dog"] * 20})
+    """Also if the first column of the labels, which names the rows, has another name than in the template."""
+    labels = pd.DataFrame({row_id: [f"a{number}" for number in range(40)], "label": ["cat", "dog"] * 20})
     labels.assign(Usage="Public").to_csv("labels.csv", index=False)
     assert cli.main(["make", "labels.csv", "--metric", "sixth", "--out", "files"]) == 0
     told = capsys.readouterr()

@@ -133,7 +133,8 @@ def run(work: Callable[[], None]) -> int:
         sys.stdout.flush()
     except ToolError as error:
         _say(f"error: {error}")
-        return error.exit_code
+        # Where a metric ran out of memory, the machine is too small, and the metric may be right.
+        return UsageError.exit_code if isinstance(error.__cause__, MemoryError) else error.exit_code
     except MemoryError:
         _say("error: there is not enough memory for this")
         return UsageError.exit_code

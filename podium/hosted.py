@@ -707,7 +707,7 @@ def shortened(text: str) -> str:
 
 def _described(problem: BaseException, folder: Path | None = None) -> str:
     """Describe an exception, with the line in a file of this folder that raised it."""
-    text = shortened(f"{type(problem).__name__}: {' '.join(str(problem).split())}")
+    text = shortened(f"{type(problem).__name__}: {' '.join(str(problem).split())}").removesuffix(": ")
     frames = traceback.extract_tb(problem.__traceback__)
     # The folder may be relative. The names of frames are not, except those of no file, such as "<string>".
     here = None if folder is None else folder.resolve()

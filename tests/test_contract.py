@@ -378,6 +378,14 @@ def test_measures_that_fail_on_a_draw_are_named(tmp_path: Path, capsys: Any, fur
     assert "ValueError: nothing is right (metric.py, line " in capsys.readouterr().err
 
 
+def test_a_lack_of_memory_is_no_fault_of_the_metric(tmp_path: Path, capsys: Any) -> None:
+    right = "right = answers[self.items]"
+    folder = metric_with(tmp_path, (right, f"raise MemoryError\n        {right}"))
+    tables = [str(TEMPLATE / "samples" / f"{name}.csv") for name in ("solution", "submission")]
+    assert cli.main(["score", *tables, "--metric", str(folder)]) == 2
+    assert "error: the metric raised an unexpected error: MemoryError (metric.py, " in capsys.readouterr().err
+
+
 COMPANION_SLIPS = {
     "not Python": ("class Explanation", "klass Explanation", "cannot be loaded: SyntaxError"),
     "no companion": ("companion = ", "compagnon = ", "companion: expected Companion, found nothing"),

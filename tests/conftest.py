@@ -52,6 +52,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--metric", metavar="FOLDER", help="a metric of one's own, to be held to the contract")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Spare the garbage collector what lives until the process ends: libraries, test modules and tests.
+
+    It would go through all of it again and again, which takes longer than most tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test that uses a browser as slow."""

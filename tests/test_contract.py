@@ -505,7 +505,10 @@ def test_a_new_metric_passes_its_own_test(new: Path) -> None:
     assert " passed" in done.stdout
 
 
-def test_a_new_metric_passes_podium_check(new: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_new_metric_passes_podium_check(
+    new: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host_line.stay_in_process(monkeypatch, new.parent)
     assert cli.main(["check", "sixth"]) == 0
     out = capsys.readouterr().out
     assert (

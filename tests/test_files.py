@@ -251,22 +251,30 @@ LONG = "x" * 100_000
     ("table", "options", "expected"),
     [
         # In each of these, a few hundred bytes expand to gigabytes.
-        ({"row_id": [LONG] * 2_000}, {}, "at most 64 MB once expanded, found 190 MB"),
-        ({"row_id": [[LONG, LONG]] * 1_000}, {}, "at most 64 MB once expanded, found 190 MB"),
+        (lambda: {"row_id": [LONG] * 2_000}, {}, "at most 64 MB once expanded, found 190 MB"),
+        (lambda: {"row_id": [[LONG, LONG]] * 1_000}, {}, "at most 64 MB once expanded, found 190 MB"),
         (
-            {"row_id": [LONG] * 2_000},
+            lambda: {"row_id": [LONG] * 2_000},
             {"use_dictionary": False, "column_encoding": {"row_id": "DELTA_BYTE_ARRAY"}},
             "row_id in DELTA_BYTE_ARRAY, of which nothing tells how large it becomes",
         ),
-        ({"x": np.zeros(10_000_000)}, {}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),
-        ({"x": pa.nulls(10_000_000)}, {}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),
-        ({"x": [[0] * 10_000_000]}, {}, "at most 64 MB once expanded, found 76 MB in 1 rows"),
-        ({f"{number}": [0] for number in range(5_001)}, {}, "at most 5,000 columns, found 5,001"),
+        (
+            lambda: {"x": np.zeros(10_000_000)},
+            {},
+            "at most 64 MB once expanded, found 76 MB in 10,000,000 rows",
+        ),
+        (
+            lambda: {"x": pa.nulls(10_000_000)},
+            {},
+            "at most 64 MB once expanded, found 76 MB in 10,000,000 rows",
+        ),
+        (lambda: {"x": [[0] * 10_000_000]}, {}, "at most 64 MB once expanded, found 76 MB in 1 rows"),
+        (lambda: {f"{number}": [0] for number in range(5_001)}, {}, "at most 5,000 columns, found 5,001"),
     ],
     ids=["dictionary", "lists of a dictionary", "beginnings", "zeros", "nulls", "one list", "columns"],
 )
 def test_parquet_is_weighed_before_it_becomes_a_frame(table, options, expected):
-    content = parquet_of(pa.table(table), **options)
+    content = parquet_of(pa.table(table()), **options)
     assert len(content) < 2_000_000
     with pytest.raises(SubmissionRejected, match=expected):
         parse_table(content, "x.parquet", {"row_id"}, SubmissionRejected)

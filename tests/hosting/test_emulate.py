@@ -408,14 +408,10 @@ def prepare(solution, row_id_column_name, points: float = 1.0):
     ("backwards", "slip"),
     [
         ("True", "prepare(): expected items to be sorted"),
-        pytest.param(
-            "False",
-            "expected score() to be, to the last bit, the first of the measures of the sums",
-            marks=pytest.mark.slow,
-        ),
+        ("False", "expected score() to be, to the last bit, the first of the measures of the sums"),
     ],
 )
-def test_a_stranger_s_statistics_keep_to_the_contract(capsys, accuracy, backwards, slip):
+def test_a_stranger_s_statistics_keep_to_the_contract(capsys, accuracy, in_process, backwards, slip):
     body = SLIPS.replace("BACKWARDS", backwards).replace("WHOLE", "False")
     paths = accuracy(body, FIVE)
     code, _, err = run_podium(capsys, "emulate", *paths)

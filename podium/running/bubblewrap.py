@@ -26,7 +26,7 @@ from podium.running.settings import Run, Settings, visible
 from podium.running.supervised import FILTER_FD, Outside, answer_of, no_sandbox, run_supervised
 from podium.running.syscalls import filter_program
 
-__all__ = ["environment_of", "probe", "program_of", "require", "run_in_bubblewrap"]
+__all__ = ["environment_of", "limit_of_core_dumps", "probe", "program_of", "require", "run_in_bubblewrap"]
 
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 MODEL, INPUT, WORKING = "/kaggle/model", "/kaggle/input", "/kaggle/working"
@@ -119,23 +119,31 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings) -
             [*inner, "--", "prlimit", *limits, "--", *program],
             environment_of(data, MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"},
             f"{SCRATCH}/working",
-            Outside((*outer, "--clearenv", "--", *as_nobody, *_no_core_dumps()), f"{TOOLS}/supervisor.py"),
+            Outside(
+                (*outer, "--clearenv", "--", *as_nobody, "prlimit", f"--core={limit_of_core_dumps()}"),
+                f"{TOOLS}/supervisor.py",
+            ),
             filter_=_encoded_filter(),
             group=group,
         )
 
 
-def _no_core_dumps() -> list[str]:
-    """The command that keeps the kernel from writing core dumps, and from handing them to another program.
+def limit_of_core_dumps() -> int:
+    """Choose the limit at which the kernel writes no core dump and hands none to another program.
 
     Many systems hand core dumps to a program of their own, which runs outside of every sandbox.  The kernel
     does that at a limit of 0, too.  It does not at a limit of 1, which belongs to such programs themselves
     (``fs/coredump.c``).  A limit of 1 is too small for any file.
+
+    Returns
+    -------
+    int
+        The limit in bytes: 1, or 0 if podium itself may set no other.
     """
     import resource  # it does not exist on Windows
 
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
-    return ["prlimit", f"--core={0 if most == 0 else 1}"]
+    return 0 if most == 0 else 1
 
 
 @functools.cache

@@ -3,22 +3,27 @@
 Sources: Docker's reference of ``docker container create`` and podman's manual page podman-create(1).
 """
 
+import contextlib
 import csv
 import io
 import json
 import os
 import re
 import subprocess
+import tempfile
 import time
 import uuid
+from collections.abc import Iterator
 from datetime import datetime
 
 from podium.errors import UsageError
 from podium.running import settings as constants
-from podium.running.bubblewrap import INPUT, WORKING
+from podium.running.bubblewrap import INPUT, WORKING, limit_of_core_dumps
+from podium.running.control_groups import Group, Used, group_of_a_run
 from podium.running.settings import Run, Settings
 from podium.running.supervised import answer_of, last_line, run_supervised
 from podium.running.supervisor import nothing_measured
+from podium.running.syscalls import profile
 
 __all__ = ["CONTAINER_ENGINES", "NO_IMAGE", "run_in_container"]
 
@@ -29,12 +34,20 @@ SECONDS_TO_PULL = 3600  # a team's registry must not keep all others waiting
 # How much the machine's clock may change during a run: seconds at once, and the share of a steady correction.
 # Time servers correct by at most 500 millionths.
 LARGEST_CHANGE, LARGEST_DRIFT = 0.1, 0.001
+KILLED = 137  # the exit code of a container whose first process was killed
+CORES = "/sys/devices/system/cpu"
 NOT_FOUND = 127  # the exit code of a shell for a command that does not exist
 NO_ENTRY_POINT = re.compile('exec: "|executable')  # what runc and crun write about a missing entry point
 
 
+PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")  # their values may have passwords
+
+
+UNKNOWN = Used(float("nan"), float("nan"), 0, False)
+
+
 class _NoImage(Exception):
-    """The image cannot be pulled or has no entry point; this is the team's fault, not the machine's."""
+    """The image cannot be pulled or cannot be run; this is the team's fault, not the machine's."""
 
 
 def run_in_container(image: str, settings: Settings, working: str) -> Run:
@@ -52,8 +65,8 @@ def run_in_container(image: str, settings: Settings, working: str) -> Run:
     Returns
     -------
     Run
-        What was measured, the log and the submission.  If the image cannot be pulled or has no entry point,
-        nothing was measured and the problem says so.
+        What was measured, the log and the submission.  If the image cannot be pulled, has no entry point or has
+        a volume, nothing was measured and the problem says so.
 
     Raises
     ------
@@ -62,6 +75,7 @@ def run_in_container(image: str, settings: Settings, working: str) -> Run:
     """
     try:
         _pull(settings.container_engine, image)
+        _refuse_volumes(settings.container_engine, image)
         return _run(image, settings, working)
     except _NoImage as problem:
         return Run(nothing_measured(str(problem)), 0.0, "", b"")
@@ -79,47 +93,104 @@ def _pull(engine: str, image: str) -> None:
         raise _NoImage(f"{NO_IMAGE} {image} cannot be pulled: {last_line(pulled)}")
 
 
+def _refuse_volumes(engine: str, image: str) -> None:
+    """Refuse an image that declares volumes: they are folders on the machine's disk, without a limit."""
+    answer = answer_of(engine, "image", "inspect", "--format", "{{json .Config.Volumes}}", image)
+    if answer.returncode == 0 and (volumes := json.loads(answer.stdout)):
+        raise _NoImage(
+            f"{NO_IMAGE} {image} has a volume, {next(iter(volumes))!a}: take VOLUME out of its Dockerfile"
+        )
+
+
 def _run(image: str, settings: Settings, working: str) -> Run:
     """Create the container, start it, remove it."""
-    engine = settings.container_engine
     name = f"podium-{uuid.uuid4().hex[:12]}"
     os.chmod(working, 0o777)  # safe, because other users cannot enter the folder around it
-    created = answer_of(engine, "create", *_options(name, settings, working), image)
+    with _in_memory(working, settings) as memory:
+        settings = settings._replace(memory_limit=memory)
+        with group_of_a_run(settings.control_group, memory, constants.PROCESSES) as group:
+            try:
+                _create(name, image, settings, working, group)
+                return _start(name, image, settings, working, group)
+            finally:
+                answer_of(settings.container_engine, "rm", "--force", name)
+
+
+@contextlib.contextmanager
+def _in_memory(working: str, settings: Settings) -> Iterator[int]:
+    """Keep the model's folder in memory, where the kernel limits its size, and yield the limit of memory.
+
+    Only root can do so.  Docker's containers are started by a service, which need not see the folder.  In both
+    cases, the folder is on the disk, and podium looks at its size once a second.
+    """
+    mounted = False
+    if settings.container_engine == "podman" and constants.is_root():
+        limits = f"size={settings.disk_limit},nr_inodes={2 * constants.FILES},mode=0777,nosuid,nodev"
+        mounted = answer_of("mount", "-t", "tmpfs", "-o", limits, "podium", working).returncode == 0
+    try:
+        yield settings.memory_limit + (settings.disk_limit if mounted else 0)
+    finally:
+        if mounted:
+            answer_of("umount", "--lazy", working)
+
+
+def _create(name: str, image: str, settings: Settings, working: str, group: Group | None) -> None:
+    """Create the container."""
+    engine = settings.container_engine
+    with tempfile.NamedTemporaryFile("w", encoding="ascii", suffix=".json") as calls:
+        calls.write(profile())
+        calls.flush()
+        options = [
+            *_limits(name, settings),
+            *_view(settings, working),
+            "--security-opt",
+            f"seccomp={calls.name}",
+        ]
+        created = answer_of(*_command(engine, group), "create", *options, *_in_group(group), image)
     if created.returncode != 0:
         if "no command" in created.stderr.lower():
             raise _NoImage(f"{NO_IMAGE} {image} has no entry point")
         raise UsageError(f"{engine} cannot make a container: {last_line(created)}")
-    try:
-        start, stop = [engine, "start", "--attach", name], [engine, "kill", name]
-        before = time.time() - time.monotonic()
-        result = run_supervised(settings, start, dict(os.environ), working, stop=stop)
-        changed = time.time() - time.monotonic() - before
-        if abs(changed) > LARGEST_CHANGE + LARGEST_DRIFT * result.measured["seconds"]:
-            raise UsageError(
-                f"the machine's clock was changed by {changed:+,.1f} s while {image} ran, and {engine} takes "
-                "the container's times from it. Finished runs are kept: start the same command again to go on"
-            )
-        return _as_the_engine_says(result, engine, name)
-    finally:
-        answer_of(engine, "rm", "--force", name)
 
 
-def _options(name: str, settings: Settings, working: str) -> list[str]:
-    """The options that limit what the container may do; the engine's own filter of system calls stays on."""
-    data = f"{INPUT}/{settings.data.name}"
+def _start(name: str, image: str, settings: Settings, working: str, group: Group | None) -> Run:
+    """Start the container, wait for its end, and measure it."""
+    engine = settings.container_engine
+    start, stop = [*_command(engine, group), "start", "--attach", name], [engine, "kill", name]
+    before = time.time() - time.monotonic()
+    result = run_supervised(settings, start, dict(os.environ), working, stop=stop)
+    changed = time.time() - time.monotonic() - before
+    if abs(changed) > LARGEST_CHANGE + LARGEST_DRIFT * result.measured["seconds"]:
+        raise UsageError(
+            f"the machine's clock was changed by {changed:+,.1f} s while {image} ran, and {engine} takes "
+            "the container's times from it. Finished runs are kept: start the same command again to go on"
+        )
+    return _as_the_engine_says(result, settings, name, group)
+
+
+def _command(engine: str, group: Group | None) -> list[str]:
+    """The engine's program; podman's usual manager of control groups takes no group of podium."""
+    return [engine, "--cgroup-manager", "cgroupfs"] if group else [engine]
+
+
+def _in_group(group: Group | None) -> list[str]:
+    """The options that put the container, but not podman's own program, into podium's control group."""
+    return ["--cgroup-parent", group.path, "--cgroups", "no-conmon"] if group else []
+
+
+def _limits(name: str, settings: Settings) -> list[str]:
+    """The options that limit what the container may do and use."""
     options = [
-        "--name", name, "--network", "none", "--read-only", "--cap-drop", "ALL",
-        "--security-opt", "no-new-privileges",
-        "--pids-limit", str(constants.PROCESSES), "--memory", str(settings.memory_limit),
-        "--memory-swap", str(settings.memory_limit), "--ulimit", f"fsize={settings.disk_limit}",
-        "--ulimit", f"nofile={constants.OPEN_FILES}", "--ulimit", "core=0", "--log-driver", "none",
+        "--name", name, "--hostname", "podium", "--network", "none", "--ipc", "private",
+        "--cgroupns", "private", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
+        "--no-healthcheck", "--log-driver", "none", "--pids-limit", str(constants.PROCESSES),
+        "--memory", str(settings.memory_limit), "--memory-swap", str(settings.memory_limit),
+        "--shm-size", str(settings.disk_limit),
+        "--ulimit", f"fsize={settings.disk_limit}", "--ulimit", f"nofile={constants.OPEN_FILES}",
+        "--ulimit", f"core={limit_of_core_dumps()}",
         # This limit counts all processes of the user.  It has to be given: podman's own default can be higher
         # than root is allowed to set, for example inside another container.
         "--ulimit", f"nproc={constants.OPEN_FILES}",
-        "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
-        "--mount", _mount("type=bind", f"source={settings.data}", f"target={data}", "readonly"),
-        "--mount", _mount("type=bind", f"source={working}", f"target={WORKING}"),
-        "--env", f"PODIUM_DATA={data}",
     ]  # fmt: skip
     if hasattr(os, "getuid"):
         options += ["--user", f"{os.getuid() or constants.NOBODY}:{os.getgid() or constants.NOBODY}"]
@@ -131,6 +202,27 @@ def _options(name: str, settings: Settings, working: str) -> list[str]:
     return options
 
 
+def _view(settings: Settings, working: str) -> list[str]:
+    """The options that say what the container sees: the data, an empty folder and nothing of the machine."""
+    data = f"{INPUT}/{settings.data.name}"
+    options = [
+        "--read-only", "--tmpfs", f"/tmp:size={settings.disk_limit}", "--workdir", WORKING,
+        "--mount", _mount("type=bind", f"source={settings.data}", f"target={data}", "readonly"),
+        "--mount", _mount("type=bind", f"source={working}", f"target={WORKING}"),
+        "--env", f"PODIUM_DATA={data}",
+    ]  # fmt: skip
+    if not settings.gpus:
+        # Files of control groups tell what is in the cache, and those of devices tell about the machine.
+        options += ["--tmpfs", "/sys:ro,size=4k", "--tmpfs", "/sys/fs/cgroup:ro,size=4k"]
+        options += ["--mount", _mount("type=bind", f"source={CORES}", f"target={CORES}", "readonly")]
+    if settings.container_engine == "podman":
+        # Else podman gives places in memory without a limit, the machine's proxies and its table of hosts.
+        return [*options, "--read-only-tmpfs=false", "--systemd=false", "--http-proxy=false", "--no-hosts"]
+    for proxy in PROXIES:  # docker takes others from its user's settings
+        options += ["--env", f"{proxy}=", "--env", f"{proxy.upper()}="]
+    return options
+
+
 def _mount(*parts: str) -> str:
     """The value of ``--mount``, which the engines read as a line of CSV: paths may contain commas."""
     made = io.StringIO()
@@ -138,11 +230,12 @@ def _mount(*parts: str) -> str:
     return made.getvalue()
 
 
-def _as_the_engine_says(result: Run, engine: str, name: str) -> Run:
-    """Replace the times and the exit code of the engine's program by those of the container."""
-    measured = result.measured
-    measured["cpu_seconds"] = measured["user_seconds"] = float("nan")
-    measured["peak_memory"] = 0
+def _as_the_engine_says(result: Run, settings: Settings, name: str, group: Group | None) -> Run:
+    """Replace what was measured of the engine's program by what engine and kernel say of the container."""
+    measured, engine = result.measured, settings.container_engine
+    used = group.used() if group else UNKNOWN
+    measured["cpu_seconds"], measured["user_seconds"] = used.cpu_seconds, used.user_seconds
+    measured["peak_memory"] = used.peak_memory
     result = result._replace(others=float("nan"))
     if measured["stopped"]:
         return result
@@ -158,5 +251,7 @@ def _as_the_engine_says(result: Run, engine: str, name: str) -> Run:
         if not NO_ENTRY_POINT.search(result.log):
             raise UsageError(f"{engine} cannot start a container: {result.log.strip()[-300:]}")
         measured["exit_code"] = NOT_FOUND  # podman itself reports 0 here
-    measured["stopped"] = "memory" if state.get("OOMKilled") else ""
+    # Engines do not always notice that memory ended, and version 1 does not tell it of the groups within one.
+    ended = measured["exit_code"] == KILLED and used.peak_memory >= settings.memory_limit
+    measured["stopped"] = "memory" if state.get("OOMKilled") or used.out_of_memory or ended else ""
     return result

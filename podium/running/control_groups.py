@@ -59,11 +59,14 @@ class Group(NamedTuple):
         The folder of each controller; in version 2 all controllers share one folder.
     joins : list of int
         Open file descriptors.  A process joins the group by writing "0" to each of them.
+    path : str
+        The group's path below the root of all groups, as container engines expect it.
     """
 
     version: str
     folders: dict[str, Path]
     joins: list[int]
+    path: str
 
     def used(self) -> Used:
         """Ask the kernel what the group has used until now.
@@ -123,17 +126,22 @@ def group_of_a_run(version: str, memory: int, processes: int) -> Iterator[Group 
         return
     name = f"{NAME}-{os.getpid()}-{next(numbers)}"
     folders = {controller: parent / name for controller, parent in _parents(version).items()}
+    points = [point for point, kind, _ in _mounts() if kind in ("cgroup", "cgroup2")]
+    [path, *_] = [
+        folders["memory"].relative_to(point) for point in points if folders["memory"].is_relative_to(point)
+    ]
     joins = []
     try:
         for folder in {*folders.values()}:
             folder.mkdir(exist_ok=True)
         _limit(version, folders, memory, processes)
         joins = [os.open(folder / "cgroup.procs", os.O_WRONLY) for folder in sorted({*folders.values()})]
-        yield Group(version, folders, joins)
+        yield Group(version, folders, joins, f"/{path}")
     finally:
         for join in joins:
             os.close(join)
-        for folder in {*folders.values()}:
+        # Container engines make the group in the hierarchies of all other controllers, too.
+        for folder in {*folders.values(), *(point / path for point in points)}:
             _remove(folder)
 
 

@@ -64,7 +64,11 @@ def choose(engine: str, models: list[Model], settings: Settings) -> Settings:
     for name in filter(shutil.which, candidates):
         answer = answer_of(name, "version")
         if answer.returncode == 0:
-            return settings._replace(container_engine=name)
+            # Podman takes a control group of podium's; docker's service has its own.
+            in_group = name == "podman" and constants.is_root()
+            return settings._replace(
+                container_engine=name, control_group=group or (control_groups.available() if in_group else "")
+            )
         heard += f"; {name} says: {last_line(answer)}"
     raise UsageError(
         f"{CONTAINER} of {named['container']} needs {' or '.join(candidates)}, "

@@ -18,7 +18,11 @@ __all__ = ["Failure", "Model", "digest_of", "find_model", "find_models"]
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
-IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}")
+# The name of an image in a registry.  Podman would take names such as dir:/folder from the machine's disk.
+IMAGE = re.compile(
+    r"(?!(containers-storage|dir|docker-archive|docker-daemon|oci|oci-archive|ostree|sif|tarball):)"
+    r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}"
+)
 LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the names
 MOST_FILES = 200_000  # in a model's folder
 MOST_MODELS = 100  # in a team's folder

@@ -1,5 +1,7 @@
-"""The system calls that a model may make: a seccomp filter that libseccomp builds and ``bwrap --seccomp``
-loads.
+"""The system calls that a model may make: a seccomp filter.
+
+For bubblewrap, libseccomp builds the filter and ``bwrap --seccomp`` loads it.  Docker and podman read the same
+rules as a profile in JSON.
 
 Like docker's default profile, the filter lists the calls that are allowed:
 
@@ -15,12 +17,14 @@ Sources: docker's page "Seccomp security profiles for Docker" and the manual pag
 
 import errno
 import functools
+import json
 import tempfile
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from podium.errors import UsageError, missing_extra
 
-__all__ = ["ALLOWED", "FAMILIES", "IGNORED", "REFUSED", "filter_program"]
+__all__ = ["ALLOWED", "FAMILIES", "IGNORED", "REFUSED", "filter_program", "profile"]
 
 # Each call with the reason why it is refused.
 REFUSED = {
@@ -171,6 +175,109 @@ RWF_NOWAIT = 8
 PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 
 
+class Condition(NamedTuple):
+    """A condition on one argument of a system call.
+
+    Attributes
+    ----------
+    argument : int
+        The number of the argument, from 0.
+    comparison : str
+        How libseccomp compares: "EQ", "NE", "GE", or "MASKED_EQ" for the bits of a mask.
+    value : int
+        The number to compare with; for "MASKED_EQ" the mask.
+    second : int
+        For "MASKED_EQ" the number that these bits should be, else 0.
+    """
+
+    argument: int
+    comparison: str
+    value: int
+    second: int = 0
+
+
+class Rule(NamedTuple):
+    """What becomes of a system call.
+
+    Attributes
+    ----------
+    call : str
+        The name of the call.
+    error : int or None
+        The number of the error with which the call fails.  With 0 it seems to succeed and does nothing.  With
+        None it works as usual.
+    conditions : tuple of Condition
+        The rule holds for calls whose arguments meet all of these conditions.
+    """
+
+    call: str
+    error: int | None
+    conditions: tuple[Condition, ...] = ()
+
+
+def rules() -> Iterator[Rule]:
+    """List all rules; calls without a rule fail with ENOSYS.
+
+    Yields
+    ------
+    Rule
+        A rule for a call that is allowed, refused or ignored, possibly with some arguments only.
+    """
+    for name in ALLOWED:
+        yield Rule(name, None)
+    for name in REFUSED:
+        yield Rule(name, errno.EPERM)
+    for name in IGNORED.keys() - BY_VALUE.keys():
+        yield Rule(name, 0)
+    for name, (argument, ignored, allowed) in BY_VALUE.items():
+        for values, error in ((ignored, 0), (allowed, None)):
+            for value in values:
+                yield Rule(name, error, (Condition(argument, "MASKED_EQ", INT, value),))
+    for name, (argument, flag) in BY_FLAG.items():
+        yield Rule(name, None, (Condition(argument, "MASKED_EQ", flag, 0),))
+        yield Rule(name, errno.EPERM, (Condition(argument, "MASKED_EQ", flag, flag),))
+    yield Rule("prctl", errno.EPERM, (Condition(0, "MASKED_EQ", INT, PR_SCHED_CORE),))
+    # The limit of core dumps can be read: then there is no new limit.
+    of_core = Condition(1, "MASKED_EQ", INT, RLIMIT_CORE)
+    yield Rule("prlimit64", None, (of_core, Condition(2, "EQ", 0)))
+    yield Rule("prlimit64", 0, (of_core, Condition(2, "NE", 0)))
+    for family in range(MOST_FAMILIES):
+        error = None if family in FAMILIES.values() else errno.EAFNOSUPPORT
+        yield Rule("socket", error, (Condition(0, "EQ", family),))
+    yield Rule("socket", errno.EAFNOSUPPORT, (Condition(0, "GE", MOST_FAMILIES),))
+    # This flag would tell whether a page is in the cache.  Programs that use it can also read without it.
+    yield Rule("preadv2", None, (Condition(5, "MASKED_EQ", RWF_NOWAIT, 0),))
+    yield Rule("preadv2", errno.EOPNOTSUPP, (Condition(5, "MASKED_EQ", RWF_NOWAIT, RWF_NOWAIT),))
+    # A model may make threads and processes, but no namespaces.  Filters cannot see the flags of clone3, so
+    # that call is not allowed at all.
+    yield Rule("clone", None, (Condition(0, "MASKED_EQ", NEW_NAMESPACES, 0),))
+    for kind in PERSONALITIES:
+        yield Rule("personality", None, (Condition(0, "EQ", kind),))
+
+
+def profile() -> str:
+    """Write the filter as docker and podman read it.
+
+    Returns
+    -------
+    str
+        A profile in JSON, for the option ``--security-opt seccomp=FILE``.
+    """
+    calls = [
+        {
+            "names": [rule.call],
+            "action": "SCMP_ACT_ALLOW" if rule.error is None else "SCMP_ACT_ERRNO",
+            "errnoRet": rule.error,
+            "args": [
+                {"index": argument, "value": value, "valueTwo": second, "op": f"SCMP_CMP_{comparison}"}
+                for argument, comparison, value, second in rule.conditions
+            ],
+        }
+        for rule in rules()
+    ]
+    return json.dumps({"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": errno.ENOSYS, "syscalls": calls})
+
+
 @functools.cache
 def filter_program() -> bytes:
     """Build the filter for this machine's kind of processor.
@@ -196,8 +303,8 @@ def filter_program() -> bytes:
         ) from None
     try:
         calls = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.ENOSYS))
-        _add_plain_rules(pyseccomp, calls)
-        _add_rules_with_arguments(pyseccomp, calls)
+        for rule in rules():
+            _add(pyseccomp, calls, rule)
         with tempfile.TemporaryFile() as file:
             calls.export_bpf(file)
             file.seek(0)
@@ -206,48 +313,13 @@ def filter_program() -> bytes:
         raise UsageError(f"libseccomp cannot build the filter of system calls: {problem}") from None
 
 
-def _add_plain_rules(seccomp: Any, calls: Any) -> None:
-    """Add the rules for calls that are allowed or refused whatever their arguments are."""
-    for names, action in ((ALLOWED, seccomp.ALLOW), (REFUSED, seccomp.ERRNO(errno.EPERM))):
-        for name in names:
-            _add(seccomp, calls, action, name)
-
-
-def _add_rules_with_arguments(seccomp: Any, calls: Any) -> None:
-    """Add the rules for calls that are allowed with some arguments only."""
-    for name in IGNORED.keys() - BY_VALUE.keys():
-        _add(seccomp, calls, seccomp.ERRNO(0), name)
-    for name, (argument, ignored, allowed) in BY_VALUE.items():
-        for values, action in ((ignored, seccomp.ERRNO(0)), (allowed, seccomp.ALLOW)):
-            for value in values:
-                _add(seccomp, calls, action, name, (argument, seccomp.MASKED_EQ, INT, value))
-    for name, (argument, flag) in BY_FLAG.items():
-        for value, action in ((0, seccomp.ALLOW), (flag, seccomp.ERRNO(errno.EPERM))):
-            _add(seccomp, calls, action, name, (argument, seccomp.MASKED_EQ, flag, value))
-    _add(seccomp, calls, seccomp.ERRNO(errno.EPERM), "prctl", (0, seccomp.MASKED_EQ, INT, PR_SCHED_CORE))
-    # The limit of core dumps can be read: then there is no new limit.
-    of_core = (1, seccomp.MASKED_EQ, INT, RLIMIT_CORE)
-    _add(seccomp, calls, seccomp.ALLOW, "prlimit64", of_core, (2, seccomp.EQ, 0))
-    _add(seccomp, calls, seccomp.ERRNO(0), "prlimit64", of_core, (2, seccomp.NE, 0))
-    for family in range(MOST_FAMILIES):
-        action = seccomp.ALLOW if family in FAMILIES.values() else seccomp.ERRNO(errno.EAFNOSUPPORT)
-        _add(seccomp, calls, action, "socket", (0, seccomp.EQ, family))
-    _add(seccomp, calls, seccomp.ERRNO(errno.EAFNOSUPPORT), "socket", (0, seccomp.GE, MOST_FAMILIES))
-    # This flag would tell whether a page is in the cache.  Programs that use it can also read without it.
-    _add(seccomp, calls, seccomp.ALLOW, "preadv2", (5, seccomp.MASKED_EQ, RWF_NOWAIT, 0))
-    _add(
-        seccomp, calls, seccomp.ERRNO(errno.EOPNOTSUPP), "preadv2",
-        (5, seccomp.MASKED_EQ, RWF_NOWAIT, RWF_NOWAIT),
-    )  # fmt: skip
-    # A model may make threads and processes, but no namespaces.  Filters cannot see the flags of clone3, so
-    # that call is not allowed at all.
-    _add(seccomp, calls, seccomp.ALLOW, "clone", (0, seccomp.MASKED_EQ, NEW_NAMESPACES, 0))
-    for kind in PERSONALITIES:
-        _add(seccomp, calls, seccomp.ALLOW, "personality", (0, seccomp.EQ, kind))
-
-
-def _add(seccomp: Any, calls: Any, action: int, name: str, *tests: tuple[int, ...]) -> None:
-    """Add a rule for a call if libseccomp knows the call; all others fail with ENOSYS anyway."""
-    number = seccomp.resolve_syscall(seccomp.system_arch(), name)
+def _add(seccomp: Any, calls: Any, rule: Rule) -> None:
+    """Add a rule to libseccomp's filter if it knows the call; all others fail with ENOSYS anyway."""
+    number = seccomp.resolve_syscall(seccomp.system_arch(), rule.call)
     if number >= 0:
-        calls.add_rule(action, number, *(seccomp.Arg(*test) for test in tests))
+        action = seccomp.ALLOW if rule.error is None else seccomp.ERRNO(rule.error)
+        conditions = [
+            seccomp.Arg(argument, getattr(seccomp, comparison), value, second)
+            for argument, comparison, value, second in rule.conditions
+        ]
+        calls.add_rule(action, number, *conditions)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
+CORES = "source=/sys/devices/system/cpu"  # which this stand-in does not show
 home = Path(os.environ["FAKE_IMAGES"])
 name_of_engine, *arguments = sys.argv[1:]
 with (home / "calls.jsonl").open("a") as calls:
@@ -43,12 +44,18 @@ match arguments:
             sys.exit("Cannot connect to the daemon")
     case ["image", "inspect", image]:
         sys.exit(not (program(image).exists() and (home / "pulled").exists()))
+    case ["image", "inspect", "--format", "{{json .Config.Volumes}}", image]:
+        print('{"/vol": {}}' if "VOLUME" in program(image).read_text() else "null")
     case ["pull", *_, image]:
         if not program(image).exists():
             sys.exit(f"Error: no such image \x1b[31m{image}")
     case ["create", *_, image]:
         mounts = [word for word in arguments if word.startswith("type=bind")]
-        sources = [part[7:] for part in chain(*csv.reader(mounts)) if part.startswith("source=")]
+        sources = [
+            part[7:] for part in chain(*csv.reader(mounts)) if part.startswith("source=") and part != CORES
+        ]
+        [profile] = [word[8:] for word in arguments if word.startswith("seccomp=")]
+        (home / "profile.json").write_bytes(Path(profile).read_bytes())
         (home / option("--name")).write_text(json.dumps([image, *sources]))
     case ["start", "--attach", name]:
         image, data, working = json.loads((home / name).read_text())

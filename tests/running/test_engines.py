@@ -2,6 +2,7 @@
 a sandbox.
 """
 
+import errno
 import importlib.util
 import json
 import math
@@ -15,6 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -360,15 +362,61 @@ def test_a_container(tmp_path: Path, images: Path, engine: str) -> None:
     assert result.log == "['texts.txt'] []\n"
     assert 0.0 < result.measured["seconds"] < SMALL.time_limit
     [call] = calls(images, "create")
+    # Podium keeps the working folder in memory where it may: as root, and with podman.
+    memory = int(call[call.index("--memory") + 1])
+    in_memory = [67108864] if engine == "podman" and settings.is_root() else []
+    assert memory - 268435456 in [0, *in_memory]
     for words in (
         "--network none", "--read-only", "--cap-drop ALL", "--security-opt no-new-privileges",
-        "--pids-limit 512", "--memory 268435456", "--memory-swap 268435456", "--ulimit fsize=67108864",
-        "--cpuset-cpus", "--log-driver none", "--tmpfs /tmp:size=67108864",
+        "--pids-limit 512", f"--memory {memory}", f"--memory-swap {memory}", "--ulimit fsize=67108864",
+        "--cpuset-cpus", "--log-driver none", "--tmpfs /tmp:size=67108864", "--shm-size 67108864",
+        "--ipc private", "--cgroupns private", "--no-healthcheck", "--tmpfs /sys:ro,size=4k",
     ):  # fmt: skip
         assert f" {words} " in f" {' '.join(call)} "
     assert sorted(path.name for path in images.iterdir() if path.name.startswith("podium-")) == (
         [f"{call[call.index('--name') + 1]}.state"]
     )
+
+
+def test_a_container_has_the_same_filter_of_system_calls(tmp_path: Path, images: Path) -> None:
+    (images / "docker.io_blue_model_1").write_text(SUBMIT)
+    assert run_image(tmp_path, "docker")[0] == "done"
+    profile = json.loads((images / "profile.json").read_text())
+    assert (profile["defaultAction"], profile["defaultErrnoRet"]) == ("SCMP_ACT_ERRNO", errno.ENOSYS)
+    of_call: dict[str, list[dict[str, Any]]] = {}
+    for rule in profile["syscalls"]:
+        of_call.setdefault(*rule["names"], []).append(rule)
+    for name in syscalls.REFUSED:
+        assert [(one["action"], one["errnoRet"], one["args"]) for one in of_call[name]] == (
+            [("SCMP_ACT_ERRNO", errno.EPERM, [])]
+        )
+    assert all([one["action"] for one in of_call[name]] == ["SCMP_ACT_ALLOW"] for name in syscalls.ALLOWED)
+    families = {one["args"][0]["value"] for one in of_call["socket"] if one["action"] == "SCMP_ACT_ALLOW"}
+    assert families == {*syscalls.FAMILIES.values()}
+    [clone] = of_call["clone"]
+    assert clone["args"] == [
+        {"index": 0, "value": syscalls.NEW_NAMESPACES, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
+    ]
+    assert {one["errnoRet"] for one in of_call["madvise"] if one["action"] == "SCMP_ACT_ERRNO"} == {0}
+    assert "clone3" not in of_call
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_each_engine_would_hand_to_a_container_unasked(tmp_path: Path, images: Path, engine: str) -> None:
+    (images / "docker.io_blue_model_1").write_text(SUBMIT)
+    assert run_image(tmp_path, engine)[0] == "done"
+    [call] = calls(images, "create")
+    podman = {"--read-only-tmpfs=false", "--systemd=false", "--http-proxy=false", "--no-hosts"}
+    docker = {"http_proxy=", "HTTPS_PROXY=", "no_proxy="}
+    assert {"podman": podman, "docker": docker}[engine] <= {*call}
+    assert not {"podman": docker, "docker": podman}[engine] & {*call}
+
+
+def test_an_image_with_a_volume(tmp_path: Path, images: Path) -> None:
+    """Without this, the model could fill the machine's disk: engines make a folder there for each volume."""
+    (images / "docker.io_blue_model_1").write_text(f"# VOLUME\n{SUBMIT}")
+    outcome, _ = run_image(tmp_path, "docker")
+    assert outcome == f"the image {BLUE} has a volume, '/vol': take VOLUME out of its Dockerfile"
 
 
 @pytest.mark.parametrize("engine", DOCKER_FIRST)
@@ -392,7 +440,7 @@ def test_commas_in_the_paths_of_a_container(tmp_path: Path, images: Path) -> Non
     script = run(tmp_path, settings._replace(data=data, container_engine="docker"), BLUE, "container.txt")
     assert script[0] == "done"
     [call] = calls(images, "create")
-    [mount] = [word for word in call if "readonly" in word]
+    [mount, _] = [word for word in call if "readonly" in word]
     quoted = str(data).replace('"', '""')
     assert mount.startswith(f'type=bind,"source={quoted}","target=/kaggle/input/a,b ""c""",readonly')
 

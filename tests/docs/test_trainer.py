@@ -99,8 +99,9 @@ def test_the_recipe_scores_texts_that_are_windows_of_their_own(compute_metrics_o
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_the_recipe_in_a_trainer_that_trains(compute_metrics_of, fold, tmp_path):
+def test_the_recipe_in_a_trainer_that_trains(compute_metrics_of, fold, tmp_path, monkeypatch):
     """After a few seconds of training, a small BERT finds every segment."""
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))  # torch sets it and leaves it so
     torch = pytest.importorskip("torch", reason="needs torch, transformers and accelerate")
     transformers = pytest.importorskip("transformers", reason="needs torch, transformers and accelerate")
     pytest.importorskip("accelerate", reason="needs torch, transformers and accelerate")

@@ -604,8 +604,6 @@ class Metric:
         See `MetricFile`.
     measure_parameters : tuple of str
         See `StatisticsFile`; empty where the file has no second part.
-    takes_progress : bool
-        Whether ``prepare`` takes an argument ``progress``; see `StatisticsFile.prepare`.
     companion : Companion
         An empty one where the folder has none.
     """
@@ -620,7 +618,6 @@ class Metric:
     direction: Callable[..., bool] | None
     complete_submission: bool
     measure_parameters: tuple[str, ...]
-    takes_progress: bool
     companion: Companion
 
     def __repr__(self) -> str:

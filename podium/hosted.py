@@ -276,7 +276,6 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
         direction=_function(path, defined, "higher_is_better"),
         complete_submission=_defined(path, defined, "COMPLETE_SUBMISSION", bool, False),
         measure_parameters=tuple(parameters) if prepare is not None else (),
-        takes_progress=prepare is not None and "progress" in inspect.signature(prepare).parameters,
         companion=companion,
     )
     if is_own:

@@ -7,6 +7,7 @@
 import contextlib
 import functools
 import html
+import inspect
 import math
 import posixpath
 import re
@@ -489,8 +490,7 @@ def prepare(
             warnings.catch_warnings(record=True) as caught,
         ):
             warnings.simplefilter("always")
-            told = {"progress": progress} if metric.takes_progress else {}
-            everything = metric.prepare(frame[rows[ALL]], **arguments, **told)
+            everything = metric.prepare(frame[rows[ALL]], **arguments, **_told(metric.prepare, progress))
             if not metric.is_own:
                 contract.check_prepared(metric, everything, int(rows[ALL].sum()))
         notices = [str(warning.message) for warning in caught]
@@ -705,10 +705,10 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
             prepared, read, compared = solution.prepared[ALL], None, None
             if hasattr(prepared, "compare"):
                 read = prepared.read(submission)
-                compared = prepared.compare(read, progress) if metric.takes_progress else prepared.compare(read)
+                compared = prepared.compare(read, **_told(prepared.compare, progress))
                 numbers = prepared.count(compared)
             else:
-                numbers = prepared.statistics(submission)
+                numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
             if not metric.is_own and "submission" not in solution.checked:
                 contract.check_statistics(metric, prepared, submission, numbers)
                 frame = solution.frame[solution.rows[ALL]]
@@ -727,6 +727,11 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
                 warnings.warn(told, ContractWarning, stacklevel=2)
             solution.checked.add("submission")
         return Evaluation(solution, submission, scores)
+
+
+def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
+    """The argument ``progress`` for a step of a metric that takes it; nothing for another one."""
+    return {"progress": progress} if "progress" in inspect.signature(step).parameters else {}
 
 
 def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:

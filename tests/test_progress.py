@@ -1,12 +1,14 @@
 """Long scoring reports its progress to whoever asks the metric for it."""
 
+import dataclasses
 import io
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from podium import cli, progress
+from podium import cli, hosted, progress, scoring
 
 COUNTING = """
 from dataclasses import dataclass
@@ -66,6 +68,49 @@ def test_long_scoring_prints_lines(arguments, clock, capsys):
         "scoring: 2 of 3, about 11 s left",
         "scoring: 3 of 3, about 0 s left",
     ]
+
+
+STAGED = """
+    def read(self, submission):
+        return submission
+
+    def compare(self, read{argument}):
+        {call}
+        return read
+
+    def count(self, compared):
+        return self.statistics(compared)
+"""
+
+
+TOLD = [(1, 3), (2, 3), (3, 3)]  # by prepare()
+STATISTICS, MEASURES = "submission):\n        return np", "\n    def measures"
+TELLING = "submission, progress):\n        progress(5, 5)\n        return np"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (STATISTICS, STATISTICS, TOLD),
+        (STATISTICS, TELLING, [*TOLD, (5, 5)]),
+        (MEASURES, STAGED.format(argument="", call="") + MEASURES, TOLD),
+        (
+            MEASURES,
+            STAGED.format(argument=", progress", call="progress(7, 7)") + MEASURES,
+            [*TOLD, (7, 7)],
+        ),
+    ],
+    ids=["prepare", "statistics", "no step", "compare"],
+)
+def test_each_step_that_takes_it_is_told_of_progress(arguments, old, new, told):
+    path, *_ = (Path(text) for text in arguments[1:])
+    path.write_text(COUNTING.replace(old, new))
+    metric = dataclasses.replace(hosted.load(path), is_own=True)  # the check of the contract tells no progress
+    calls = []
+    frame = pd.DataFrame({"id": [1]})
+    solution = scoring.prepare(metric, frame, {}, lambda *call: calls.append(call))
+    assert scoring.evaluate(solution, frame, lambda *call: calls.append(call)).score == 0.5
+    assert calls == told
 
 
 def test_short_scoring_prints_none(arguments, capsys):

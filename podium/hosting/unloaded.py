@@ -72,7 +72,6 @@ def metric(path: Path) -> Metric:
         direction=score if "higher_is_better" in functions else None,
         complete_submission=constants.get("COMPLETE_SUBMISSION") is True,
         measure_parameters=(),
-        takes_progress=False,
         companion=Companion(),
     )
 

@@ -300,6 +300,9 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
         scoring.evaluate(prepared, read)
     judged = scoring.add_side(prepared, read, tmp_path / "side.csv")
     assert judged["m7"].tolist() == list(range(1, 13))
+    before = (tmp_path / "side.csv").read_bytes().replace(b"essay-01,1\n", b"essay-01,99\n")
+    # What was read before counts, not the file as it is now.
+    assert scoring.add_side(prepared, read, tmp_path / "side.csv", before)["m7"][0] == 99
     assert scoring.evaluate(prepared, judged).measures["M7"] == pytest.approx(
         np.mean([*range(1, 6), *range(7, 13)])
     )

@@ -510,8 +510,11 @@ def _columns_explained(metric: Metric, arguments: dict[str, Any], solution: pd.D
             if isinstance(value, str) and name.endswith("_column_names"):
                 missing = {part.strip() for part in value.split(",")} - {"", *map(str, solution)}
                 if any(column in str(problem) for column in missing):
+                    more = re.search(r"expected (\d+) more columns", str(problem))
+                    lacks_others = more is not None and int(more[1]) > len(missing)
+                    other = ". If it is for another metric, name that by --metric" if lacks_others else ""
                     raise HostError(
-                        f"{problem}. Set the parameter {name} to columns of this solution, or to nothing"
+                        f"{problem}. Set the parameter {name} to columns of this solution, or to nothing{other}"
                     ) from problem
         raise
 

@@ -12,6 +12,7 @@ from podium.cli import arguments
 from podium.errors import Differences
 
 INPUTS = {
+    "metric": "the metric is",
     "solution": "the solution is",
     "submissions": "the submissions are",
     "runtimes": "the table of runtimes is",

@@ -173,7 +173,9 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
 def _is_no_table(name: str) -> bool:
     """Tell by its name whether a file is one that no team would submit."""
     lower = name.lower()
-    return lower in NO_TABLES_BY_NAME or lower.endswith("~") or Path(lower).suffix in NO_TABLES
+    if lower.startswith("~$") or lower.endswith("~"):  # Excel's mark of an open file, and a copy by an editor
+        return True
+    return lower in NO_TABLES_BY_NAME or Path(lower).suffix in NO_TABLES
 
 
 def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[Submission]:

@@ -307,6 +307,16 @@ def test_the_parameter_that_names_missing_columns_is_told(call, frames, tmp_path
     assert "Set the parameter" not in call(tmp_path / "truth.csv", SUBMISSION)[2]
 
 
+def test_a_solution_that_lacks_other_columns_too_may_be_for_another_metric(call, tmp_path):
+    """Whoever forgets --metric reads that there is one."""
+    (tmp_path / "truth.csv").write_text("id,rating\na,1\n")
+    code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
+    assert (code, err.endswith(", or to nothing. If it is for another metric, name that by --metric\n")) == (
+        4,
+        True,
+    )
+
+
 def test_the_bare_score_writes_what_is_asked_for(call, tmp_path):
     rows, page = tmp_path / "rows.csv", tmp_path / "page.html"
     printed = call("-b", SOLUTION, SUBMISSION, "--rows", rows, "--report", page)

@@ -141,7 +141,7 @@ def test_numbers_stay_numbers():
 @pytest.mark.filterwarnings("default")
 def test_files_that_are_no_tables_are_no_teams_and_a_warning_names_them(says_folder, rank_says):
     submit(says_folder, "Ada")
-    for name in ("README.md", "Thumbs.db", "desktop.ini", "LICENSE", "board.png", "Ada.csv~"):
+    for name in ("README.md", "Thumbs.db", "desktop.ini", "LICENSE", "board.png", "Ada.csv~", "~$Ada.xlsx"):
         (says_folder / "teams" / name).write_text("no table")
     code, out, err = rank_says()
     assert code == 0

@@ -167,6 +167,29 @@ def only_file(folder: Path) -> Path:
     return files[0]
 
 
+def regular_file(path: Path) -> Path:
+    """Check that a path leads to a file of its own; a link may lead to the solution instead.
+
+    Parameters
+    ----------
+    path : Path
+        The file that the platform fetched.
+
+    Returns
+    -------
+    Path
+        The same path.
+
+    Raises
+    ------
+    SubmissionRejected
+        If it is a link, a folder, or anything else but a regular file.
+    """
+    if path.is_symlink() or not path.is_file():
+        raise SubmissionRejected(f"{path.name}: expected a regular file, found a link or something else")
+    return path
+
+
 def _is_sent(path: Path, folder: Path) -> bool:
     """Whether a path leads to a file of a folder; a link in it may lead to the solution instead."""
     return path.is_file() and path.resolve() == folder.resolve() / path.relative_to(folder)

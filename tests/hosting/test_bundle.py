@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -684,6 +685,19 @@ def test_a_link_to_the_solution_is_no_submission(files, tmp_path):
     (tmp_path / "res" / "folder").symlink_to(files / "private")
     with pytest.raises(SubmissionRejected, match="expected one file, found none"):
         judge.only_file(tmp_path / "res")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links and fifos")
+def test_evalai_s_worker_follows_no_link(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    template = Path(bundle.__file__).with_name("templates") / "evalai.py"
+    score = runpy.run_path(str(template))["evaluate"]
+    link, fifo = tmp_path / "link.csv", tmp_path / "fifo.csv"
+    link.symlink_to(files / "private" / "perfect_submission.csv")
+    os.mkfifo(fifo)
+    for path in (link, fifo, tmp_path, tmp_path / "none.csv"):
+        with pytest.raises(ValueError, match=f"^{re.escape(path.name)}: expected a regular file"):
+            score(str(path), "public", str(files / "private" / "solution.csv"))
 
 
 def test_hugging_face_s_configuration(files, bundled):

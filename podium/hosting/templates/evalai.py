@@ -49,7 +49,8 @@ def evaluate(
     solution = Path(test_annotation_file or HERE / "solution.csv")
     try:
         part = phase_codename.capitalize()
-        measures = judge.measures(HERE, solution, Path(user_submission_file), [part])[part]
+        submission = judge.regular_file(Path(user_submission_file))
+        measures = judge.measures(HERE, solution, submission, [part])[part]
     except SubmissionRejected as problem:
         raise ValueError(str(problem)) from None
     except judge.Fault as problem:

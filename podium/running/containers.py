@@ -15,6 +15,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 
 from podium.errors import UsageError
 from podium.running import settings as constants
@@ -25,7 +26,7 @@ from podium.running.supervised import answer_of, last_line, run_supervised
 from podium.running.supervisor import nothing_measured
 from podium.running.syscalls import profile
 
-__all__ = ["CONTAINER_ENGINES", "NO_IMAGE", "run_in_container"]
+__all__ = ["CONTAINER_ENGINES", "NO_IMAGE", "remove_left", "run_in_container"]
 
 CONTAINER_ENGINES = ("docker", "podman")
 NO_IMAGE = "the image"  # every text of `_NoImage` begins with these words
@@ -81,6 +82,32 @@ def run_in_container(image: str, settings: Settings, working: str) -> Run:
         return Run(nothing_measured(str(problem)), 0.0, "", b"")
 
 
+def remove_left(engine: str) -> None:
+    """Remove what a podium that was killed could not: its ended container and the model's folder in memory.
+
+    Parameters
+    ----------
+    engine : str
+        "docker" or "podman".
+    """
+    filters = ["--filter", "name=podium-", "--filter", "status=exited"]
+    listed = answer_of(engine, "ps", "--all", *filters, "--format", "{{.Names}}").stdout
+    for name in listed.split():
+        if _is_left(name):
+            answer_of(engine, "rm", "--force", name)
+    mounts = Path("/proc/self/mounts")
+    for line in mounts.read_text().splitlines() if mounts.exists() else []:
+        source, folder, kind, *_ = line.split()
+        if kind == "tmpfs" and _is_left(source):
+            answer_of("umount", "--lazy", folder)
+
+
+def _is_left(name: str) -> bool:
+    """Whether a name has the number of a process of podium that has ended."""
+    match = re.match(r"podium-([0-9]+)(-|$)", name)
+    return match is not None and not Path("/proc", match[1]).exists()
+
+
 def _pull(engine: str, image: str) -> None:
     """Pull the image before the clock starts."""
     if answer_of(engine, "image", "inspect", image).returncode == 0:
@@ -104,7 +131,7 @@ def _refuse_volumes(engine: str, image: str) -> None:
 
 def _run(image: str, settings: Settings, working: str) -> Run:
     """Create the container, start it, remove it."""
-    name = f"podium-{uuid.uuid4().hex[:12]}"
+    name = f"podium-{os.getpid()}-{uuid.uuid4().hex[:12]}"
     os.chmod(working, 0o777)  # safe, because other users cannot enter the folder around it
     with _in_memory(working, settings) as memory:
         settings = settings._replace(memory_limit=memory)
@@ -126,7 +153,9 @@ def _in_memory(working: str, settings: Settings) -> Iterator[int]:
     mounted = False
     if settings.container_engine == "podman" and constants.is_root():
         limits = f"size={settings.disk_limit},nr_inodes={2 * constants.FILES},mode=0777,nosuid,nodev"
-        mounted = answer_of("mount", "-t", "tmpfs", "-o", limits, "podium", working).returncode == 0
+        mounted = (
+            answer_of("mount", "-t", "tmpfs", "-o", limits, f"podium-{os.getpid()}", working).returncode == 0
+        )
     try:
         yield settings.memory_limit + (settings.disk_limit if mounted else 0)
     finally:

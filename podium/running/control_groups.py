@@ -126,7 +126,7 @@ def group_of_a_run(version: str, memory: int, processes: int) -> Iterator[Group 
         return
     name = f"{NAME}-{os.getpid()}-{next(numbers)}"
     folders = {controller: parent / name for controller, parent in _parents(version).items()}
-    points = [point for point, kind, _ in _mounts() if kind in ("cgroup", "cgroup2")]
+    points = _points()
     [path, *_] = [
         folders["memory"].relative_to(point) for point in points if folders["memory"].is_relative_to(point)
     ]
@@ -182,7 +182,7 @@ def _parents(version: str) -> dict[str, Path]:
         parents = _parent_of_version_2() if version == "v2" else _parents_of_version_1()
     except (OSError, ValueError, LookupError):
         return {}
-    for parent in {*parents.values()}:
+    for parent in {*parents.values(), *_points()}:
         for left in parent.glob(f"{NAME}-[0-9]*"):
             # The process of podium that made this group was killed, and could not remove it.
             if not Path("/proc", left.name.split("-")[1]).exists():
@@ -250,6 +250,11 @@ def _can_be_made(parent: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def _points() -> list[Path]:
+    """The folders at which hierarchies of control groups are mounted, in both versions."""
+    return [point for point, kind, _ in _mounts() if kind in ("cgroup", "cgroup2")]
 
 
 def _mounts() -> list[tuple[Path, str, str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from podium.errors import UsageError, missing_extra
 from podium.running import bubblewrap, caches, control_groups
 from podium.running import settings as constants
-from podium.running.containers import CONTAINER_ENGINES, run_in_container
+from podium.running.containers import CONTAINER_ENGINES, remove_left, run_in_container
 from podium.running.models import CONTAINER, Model
 from podium.running.settings import Run, Settings
 from podium.running.supervised import answer_of, last_line, run_supervised
@@ -64,6 +64,7 @@ def choose(engine: str, models: list[Model], settings: Settings) -> Settings:
     for name in filter(shutil.which, candidates):
         answer = answer_of(name, "version")
         if answer.returncode == 0:
+            remove_left(name)
             # Podman takes a control group of podium's; docker's service has its own.
             in_group = name == "podman" and constants.is_root()
             return settings._replace(

@@ -42,6 +42,8 @@ match arguments:
     case ["version", *_]:
         if (home / "down").exists():
             sys.exit("Cannot connect to the daemon")
+    case ["ps", "--all", "--filter", "name=podium-", *_, "--format", "{{.Names}}"]:
+        print(*(path.name for path in home.glob("podium-*")), sep="\n")
     case ["image", "inspect", image]:
         sys.exit(not (program(image).exists() and (home / "pulled").exists()))
     case ["image", "inspect", "--format", "{{json .Config.Volumes}}", image]:

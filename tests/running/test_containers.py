@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from podium.errors import UsageError
-from podium.running import control_groups, engines, settings
+from podium.running import containers, control_groups, engines, settings
 from podium.running.models import Failure, Model, find_model
 from podium.running.rounds import _outcome
 from podium.running.settings import Run
@@ -200,6 +200,32 @@ def test_a_container_cannot_shorten_its_time_by_keeping_the_engine_from_its_work
     outcome, result = run(tmp_path, engine, f"{busy} sleep 3; {SUBMIT}")
     assert outcome == "done"
     assert result.measured["seconds"] > 2.9
+
+
+def test_nothing_is_left_when_podium_was_killed(tmp_path: Path, engine: str) -> None:
+    assert make_image(engine, ["sh", "-c", "echo > started; sleep 1000"]) == ""
+    write_model(tmp_path / "team", IMAGE, "container.txt")
+    group = group_for(engine)
+    code = f"""
+from pathlib import Path
+from podium.running import caches, engines
+from podium.running.models import find_model
+from tests.running.support import settings_for
+caches.DROP_CACHES = Path("nowhere")  # a process of root would drop the caches of the whole machine
+settings = settings_for(Path({str(tmp_path)!r}), container_engine={engine!r}, control_group={group!r})
+engines.run(find_model(Path({str(tmp_path / "team")!r}), "team"), settings)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2]) as podium:
+        filters = ["--filter", f"ancestor={IMAGE}"]
+        while not call(engine, "ps", "--quiet", *filters).stdout:
+            assert podium.poll() is None
+            time.sleep(0.2)
+        podium.kill()
+    while call(engine, "ps", "--quiet", *filters).stdout:
+        time.sleep(0.2)
+    containers.remove_left(engine)
+    assert call(engine, "ps", "--all", "--quiet", *filters).stdout == b""
+    assert f"podium-{podium.pid} " not in Path("/proc/self/mounts").read_text()
 
 
 def test_the_time_of_a_container_s_processors_is_known_in_a_control_group(tmp_path: Path, engine: str) -> None:

@@ -412,6 +412,18 @@ def test_what_each_engine_would_hand_to_a_container_unasked(tmp_path: Path, imag
     assert not {"podman": docker, "docker": podman}[engine] & {*call}
 
 
+def test_containers_of_a_podium_that_was_killed_are_removed(tmp_path: Path, images: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left, running = images / f"podium-{ended.pid}-aa", images / f"podium-{os.getpid()}-aa"
+    for path in (left, running, images / "podium-other"):
+        path.touch()
+    chosen("auto", [container(tmp_path)])
+    assert [path.name for path in images.glob("podium-*")].count(left.name) == 0
+    assert running.exists()
+    assert (images / "podium-other").exists()
+
+
 def test_an_image_with_a_volume(tmp_path: Path, images: Path) -> None:
     """Without this, the model could fill the machine's disk: engines make a folder there for each volume."""
     (images / "docker.io_blue_model_1").write_text(f"# VOLUME\n{SUBMIT}")

@@ -281,6 +281,11 @@ class Prepared(Protocol):
         -------
         (…, m) array of float
             One number for each of `measure_names`; NaN for a measure that is not defined there.
+
+        Notes
+        -----
+        When items are drawn again, a small group may get none of them. Its sums are then 0. Leave such a group
+        out, because a division of 0 by 0 would leave the whole score undefined.
         """
         ...
 

@@ -118,7 +118,7 @@ def check_contract(
         is_loaded = "cannot be loaded" not in companion
         statistics, explained = (PASS if is_loaded else UNTRIED, ""), (FAIL, companion)
     else:
-        statistics, explained = (PASS, ""), (PASS, "")
+        statistics, explained = (NOTE, slips["empty"]) if "empty" in slips else (PASS, ""), (PASS, "")
     beside = metric.path.with_name("companion.py")
     has_companion = metric.companion.explain is not None or (
         metric.path.name == "metric.py" and beside.is_file()

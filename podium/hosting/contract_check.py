@@ -11,12 +11,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from podium import contract, hosted, scoring
+from podium import contract, hosted, scoring, statistics
 from podium.errors import CompanionError, ContractWarning, Disagreement, HostError, SubmissionRejected
 from podium.hosting import kernel
 
@@ -51,7 +52,7 @@ def slips(
         "companion" for one of the companion. It is "library" for a library that is missing here, and "untried"
         for the reason why the metric could not be tried. It is "doubt" for what may be right or wrong. It is
         "unused" for parameters that change nothing, and "late" for those that no time was left to try. It is
-        "direction" for a doubt about which score is better.
+        "direction" for a doubt about which score is better, and "empty" for one about groups without items.
     """
     sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
     metric = None
@@ -65,6 +66,8 @@ def slips(
             _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
             told = [str(each.message) for each in caught if issubclass(each.category, ContractWarning)]
             best = "" if metric.is_own else check_submissions(evaluation, pd.DataFrame(solution))
+            with hosted.errors_explained(metric):
+                empty = "" if metric.is_own else undefined_for_an_empty_group(evaluation)
             unused, late = (
                 ([], []) if metric.is_own else unused_parameters(evaluation, pd.DataFrame(solution), submission)
             )
@@ -82,7 +85,13 @@ def slips(
         if metric is not None and metric.prepare is None and problem.__cause__ is not None:
             return {"untried": "score() raises an error"}  # which another check tells
         return {"slip": str(problem)}
-    doubts = {"doubt": "; ".join(told), "unused": "; ".join(unused), "late": ", ".join(late), "direction": best}
+    doubts = {
+        "empty": empty,
+        "doubt": "; ".join(told),
+        "unused": "; ".join(unused),
+        "late": ", ".join(late),
+        "direction": best,
+    }
     return {name: text for name, text in doubts.items() if text}
 
 
@@ -132,6 +141,36 @@ def check_submissions(evaluation: scoring.Evaluation, solution: pd.DataFrame) ->
         f"the solution itself scores {best:.6f}, and the given submission {evaluation.score:.6f}, which counts "
         "as better: is that meant?"
     )
+
+
+def undefined_for_an_empty_group(evaluation: scoring.Evaluation) -> str:
+    """Try what the score is if one of the groups has no item, as it happens in parts and when items are drawn.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        A scored submission.
+
+    Returns
+    -------
+    str
+        A doubt that names the first group without which the score is undefined, or "".
+    """
+    if evaluation.statistics is None:
+        return ""
+    prepared = evaluation.prepared
+    sums = statistics.sums(evaluation.statistics, prepared.groups)
+    for number, (attribute, value) in enumerate(prepared.labels if len(prepared.labels) > 1 else []):
+        without = sums.copy()
+        without[number] = 0
+        with np.errstate(all="ignore"):
+            score = np.asarray(prepared.measures(without))[0]
+        if np.isnan(score):
+            return (
+                f"measures(): the score is NaN if no item of {attribute} = {value} is there, as on some draws: "
+                "leave out a group whose sums are 0"
+            )
+    return ""
 
 
 def _is_worse(first: float, second: float, higher: bool) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import hosted
+from podium import hosted, scoring
 from podium.errors import UsageError
 from podium.hosting import check, contract_check, fresh, kernel
 from podium.hosting.check import FAIL, NOTE, PASS, UNTRIED
@@ -575,6 +575,43 @@ def test_parameters_that_no_time_was_left_to_try_are_named(monkeypatch, tmp_path
     assert slips["late"] == "first, second"
     [told] = check._check_parameters(slips)
     assert (told.verdict, told.remark) == (UNTRIED, "no time was left to try these: first, second")
+
+
+@pytest.mark.parametrize(
+    ("mean", "remark"),
+    [
+        ("np.nanmean", ""),
+        (
+            "np.mean",
+            "measures(): the score is NaN if no item of label = cat is there, as on some draws: leave out a "
+            "group whose sums are 0",
+        ),
+    ],
+)
+def test_a_group_that_may_be_empty_is_noted(tmp_path, mean, remark):
+    """Otherwise the intervals and rank sets of a small group would be lost without a reason."""
+    folder = Path(hosted.__file__).parent / "new_metric"
+    text = (folder / "metric.py").read_text(encoding="utf-8")
+    for old, new in (
+        ('labels=[("(all)", "(all)")]', 'labels=[("label", "cat"), ("label", "dog")]'),
+        (
+            "groups=np.zeros((1, len(items)), dtype=np.int64)",
+            "groups=np.array([[solution['label'].set_axis(ids)[item] == 'dog' for item in items]]) * 1",
+        ),
+        (
+            "right, rows = np.moveaxis(np.asarray(sums).sum(axis=-2), -1, 0)",
+            "right, rows = np.moveaxis(sums, -1, 0)",
+        ),
+        ("np.asarray(right / rows)", f"{mean}(right / rows, axis=-1)"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "metric.py").write_text(text, encoding="utf-8")
+    tables = [pd.read_csv(folder / "samples" / f"{name}.csv") for name in ("solution", "submission")]
+    evaluation = scoring.evaluate(
+        scoring.prepare(hosted.load(tmp_path), tables[0].drop(columns="Usage"), {}), tables[1]
+    )
+    assert contract_check.undefined_for_an_empty_group(evaluation) == remark
 
 
 def test_a_slow_call_is_noted():

@@ -140,8 +140,10 @@ def limit_of_core_dumps() -> int:
     int
         The limit in bytes: 1, or 0 if podium itself may set no other.
     """
-    import resource  # it does not exist on Windows
-
+    try:
+        import resource
+    except ImportError:  # on Windows, where containers run in a Linux of their own
+        return 1
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
     return 0 if most == 0 else 1
 

@@ -133,14 +133,20 @@ def _run(image: str, settings: Settings, working: str) -> Run:
     """Create the container, start it, remove it."""
     name = f"podium-{os.getpid()}-{uuid.uuid4().hex[:12]}"
     os.chmod(working, 0o777)  # safe, because other users cannot enter the folder around it
+    version = settings.control_group if _is_child_of_root(settings) else ""
     with _in_memory(working, settings) as memory:
         settings = settings._replace(memory_limit=memory)
-        with group_of_a_run(settings.control_group, memory, constants.PROCESSES) as group:
+        with group_of_a_run(version, memory, constants.PROCESSES) as group:
             try:
                 _create(name, image, settings, working, group)
                 return _start(name, image, settings, working, group)
             finally:
                 answer_of(settings.container_engine, "rm", "--force", name)
+
+
+def _is_child_of_root(settings: Settings) -> bool:
+    """Whether root itself starts the container: podman does so, and docker asks a service."""
+    return settings.container_engine == "podman" and constants.is_root()
 
 
 @contextlib.contextmanager
@@ -151,7 +157,7 @@ def _in_memory(working: str, settings: Settings) -> Iterator[int]:
     cases, the folder is on the disk, and podium looks at its size once a second.
     """
     mounted = False
-    if settings.container_engine == "podman" and constants.is_root():
+    if _is_child_of_root(settings):
         limits = f"size={settings.disk_limit},nr_inodes={2 * constants.FILES},mode=0777,nosuid,nodev"
         mounted = (
             answer_of("mount", "-t", "tmpfs", "-o", limits, f"podium-{os.getpid()}", working).returncode == 0
@@ -166,16 +172,12 @@ def _in_memory(working: str, settings: Settings) -> Iterator[int]:
 def _create(name: str, image: str, settings: Settings, working: str, group: Group | None) -> None:
     """Create the container."""
     engine = settings.container_engine
-    with tempfile.NamedTemporaryFile("w", encoding="ascii", suffix=".json") as calls:
-        calls.write(profile())
-        calls.flush()
-        options = [
-            *_limits(name, settings),
-            *_view(settings, working),
-            "--security-opt",
-            f"seccomp={calls.name}",
-        ]
-        created = answer_of(*_command(engine, group), "create", *options, *_in_group(group), image)
+    with tempfile.TemporaryDirectory() as folder:  # on Windows a file cannot be read while it is written
+        calls = Path(folder, "calls.json")
+        calls.write_text(profile(), encoding="ascii")
+        options = [*_limits(name, settings), *_view(settings, working), *_in_group(group)]
+        options += ["--security-opt", f"seccomp={calls}"]
+        created = answer_of(*_command(engine, group), "create", *options, image)
     if created.returncode != 0:
         if "no command" in created.stderr.lower():
             raise _NoImage(f"{NO_IMAGE} {image} has no entry point")
@@ -243,7 +245,8 @@ def _view(settings: Settings, working: str) -> list[str]:
     if not settings.gpus:
         # Files of control groups tell what is in the cache, and those of devices tell about the machine.
         options += ["--tmpfs", "/sys:ro,size=4k", "--tmpfs", "/sys/fs/cgroup:ro,size=4k"]
-        options += ["--mount", _mount("type=bind", f"source={CORES}", f"target={CORES}", "readonly")]
+        if os.path.isdir(CORES):  # it is missing where Linux is in a virtual machine
+            options += ["--mount", _mount("type=bind", f"source={CORES}", f"target={CORES}", "readonly")]
     if settings.container_engine == "podman":
         # Else podman gives places in memory without a limit, the machine's proxies and its table of hosts.
         return [*options, "--read-only-tmpfs=false", "--systemd=false", "--http-proxy=false", "--no-hosts"]

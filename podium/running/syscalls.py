@@ -15,7 +15,6 @@ Like docker's default profile, the filter lists the calls that are allowed:
 Sources: docker's page "Seccomp security profiles for Docker" and the manual pages of the calls.
 """
 
-import errno
 import functools
 import json
 import tempfile
@@ -25,6 +24,9 @@ from typing import Any, NamedTuple
 from podium.errors import UsageError, missing_extra
 
 __all__ = ["ALLOWED", "FAMILIES", "IGNORED", "REFUSED", "filter_program", "profile"]
+
+# Linux's numbers of errors: a profile for containers may be written on another system, which has others.
+EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 38, 95, 97
 
 # Each call with the reason why it is refused.
 REFUSED = {
@@ -226,7 +228,7 @@ def rules() -> Iterator[Rule]:
     for name in ALLOWED:
         yield Rule(name, None)
     for name in REFUSED:
-        yield Rule(name, errno.EPERM)
+        yield Rule(name, EPERM)
     for name in IGNORED.keys() - BY_VALUE.keys():
         yield Rule(name, 0)
     for name, (argument, ignored, allowed) in BY_VALUE.items():
@@ -235,19 +237,19 @@ def rules() -> Iterator[Rule]:
                 yield Rule(name, error, (Condition(argument, "MASKED_EQ", INT, value),))
     for name, (argument, flag) in BY_FLAG.items():
         yield Rule(name, None, (Condition(argument, "MASKED_EQ", flag, 0),))
-        yield Rule(name, errno.EPERM, (Condition(argument, "MASKED_EQ", flag, flag),))
-    yield Rule("prctl", errno.EPERM, (Condition(0, "MASKED_EQ", INT, PR_SCHED_CORE),))
+        yield Rule(name, EPERM, (Condition(argument, "MASKED_EQ", flag, flag),))
+    yield Rule("prctl", EPERM, (Condition(0, "MASKED_EQ", INT, PR_SCHED_CORE),))
     # The limit of core dumps can be read: then there is no new limit.
     of_core = Condition(1, "MASKED_EQ", INT, RLIMIT_CORE)
     yield Rule("prlimit64", None, (of_core, Condition(2, "EQ", 0)))
     yield Rule("prlimit64", 0, (of_core, Condition(2, "NE", 0)))
     for family in range(MOST_FAMILIES):
-        error = None if family in FAMILIES.values() else errno.EAFNOSUPPORT
+        error = None if family in FAMILIES.values() else EAFNOSUPPORT
         yield Rule("socket", error, (Condition(0, "EQ", family),))
-    yield Rule("socket", errno.EAFNOSUPPORT, (Condition(0, "GE", MOST_FAMILIES),))
+    yield Rule("socket", EAFNOSUPPORT, (Condition(0, "GE", MOST_FAMILIES),))
     # This flag would tell whether a page is in the cache.  Programs that use it can also read without it.
     yield Rule("preadv2", None, (Condition(5, "MASKED_EQ", RWF_NOWAIT, 0),))
-    yield Rule("preadv2", errno.EOPNOTSUPP, (Condition(5, "MASKED_EQ", RWF_NOWAIT, RWF_NOWAIT),))
+    yield Rule("preadv2", EOPNOTSUPP, (Condition(5, "MASKED_EQ", RWF_NOWAIT, RWF_NOWAIT),))
     # A model may make threads and processes, but no namespaces.  Filters cannot see the flags of clone3, so
     # that call is not allowed at all.
     yield Rule("clone", None, (Condition(0, "MASKED_EQ", NEW_NAMESPACES, 0),))
@@ -275,7 +277,7 @@ def profile() -> str:
         }
         for rule in rules()
     ]
-    return json.dumps({"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": errno.ENOSYS, "syscalls": calls})
+    return json.dumps({"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": ENOSYS, "syscalls": calls})
 
 
 @functools.cache
@@ -302,7 +304,7 @@ def filter_program() -> bytes:
             "--engine none runs your own models without a sandbox"
         ) from None
     try:
-        calls = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.ENOSYS))
+        calls = pyseccomp.SyscallFilter(pyseccomp.ERRNO(ENOSYS))
         for rule in rules():
             _add(pyseccomp, calls, rule)
         with tempfile.TemporaryFile() as file:

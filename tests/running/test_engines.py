@@ -424,6 +424,14 @@ def test_containers_of_a_podium_that_was_killed_are_removed(tmp_path: Path, imag
     assert (images / "podium-other").exists()
 
 
+def test_a_control_group_of_scripts_is_not_docker_s(tmp_path: Path, images: Path) -> None:
+    (images / "docker.io_blue_model_1").write_text(SUBMIT)
+    settings = settings_for(tmp_path, container_engine="docker", control_group="v2")
+    assert run(tmp_path, settings, BLUE, "container.txt")[0] == "done"
+    [call] = calls(images, "create")
+    assert "--cgroup-parent" not in call
+
+
 def test_an_image_with_a_volume(tmp_path: Path, images: Path) -> None:
     """Without this, the model could fill the machine's disk: engines make a folder there for each volume."""
     (images / "docker.io_blue_model_1").write_text(f"# VOLUME\n{SUBMIT}")

@@ -459,7 +459,7 @@ def common_words(a: Segments, b: Segments) -> Ints:
     Parameters
     ----------
     a, b : Segments, (n,) each
-        Pairs of segments. Both of a pair are of the same essay.
+        Pairs of segments.  Both of a pair are of the same essay.
 
     Returns
     -------
@@ -975,7 +975,7 @@ def read_words(table: "_Table") -> tuple[Ints, Ints]:
     Returns
     -------
     first, last : (rows,) int
-        The positions of the words in their essay, counted from 0. The last word belongs to the segment.
+        The positions of the words in their essay, counted from 0.  The last word belongs to the segment.
 
     Raises
     ------
@@ -1196,7 +1196,7 @@ def read_values(table: "_Table", attribute: str, essay: Ints, items: list[str]) 
     Returns
     -------
     values : list of str
-        The names of the values, sorted. The missing value, if there is one, is the last.
+        The names of the values, sorted.  The missing value, if there is one, is the last.
     of_essay : (n,) int
         The value of each essay, as an index into these names.
 

@@ -11,7 +11,9 @@ import re
 import socket
 import sys
 import zipfile
+from pathlib import Path
 
+import fsspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -465,6 +467,48 @@ def test_a_zip_with_one_table_is_read():
         archive = zipped({inside: content, "__MACOSX/a/._b.csv": b"\0"})
         frame = parse_table(archive, "b.zip", {"id"}, HostError)
         assert frame.to_dict("list") == {"id": ["007"], "x": [1]}
+
+
+def test_a_zip_with_the_longest_comment_is_read():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("table.csv", "a,b\n1,2\n")
+        archive.comment = b"x" * (2**16 - 1)
+    assert parse_table(packed.getvalue(), "t.zip", (), HostError).values.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("path", ["memory://table.csv", "-", "table.csv"])
+def test_no_more_than_the_limit_is_read(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "MOST_BYTES", 10)
+
+    def read(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        Path("table.csv").write_bytes(content)
+        fsspec.filesystem("memory").pipe("/table.csv", content)
+        return files.read_bytes(path)
+
+    assert read(b"0123456789") == b"0123456789"
+    with pytest.raises(UsageError, match=f"cannot read {path}: expected at most 1 MB, found more"):
+        read(b"0123456789x")
+
+
+def test_the_values_of_a_json_are_counted_before_they_are_built(monkeypatch):
+    monkeypatch.setattr(files, "MOST_VALUES", 4)
+    assert parse_json('{"a": [1, 2]}') == {"a": [1, 2]}
+    for text in ("[[], [], []]", b"[1, 2, 3, 4, 5]"):
+        with pytest.raises(ValueError, match="it has more than 4 values"):
+            parse_json(text)
+
+
+def test_an_index_beside_one_column_is_left_out():
+    assert list(parse_table(b",a\n0,x\n1,y\n", "t.csv", (), HostError)) == ["a"]
+
+
+def test_values_of_no_text_are_written_as_texts(tmp_path):
+    table = pd.DataFrame({"seen": pd.Series([True, None, False], dtype=object)})
+    write_table(table, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "seen\nTrue\n\nFalse\n"
 
 
 def test_a_table_without_a_name_in_a_zip_is_read():

@@ -832,6 +832,7 @@ def test_measures_that_are_not_defined() -> None:
     [
         ({"measure": "f1"}, "measure: expected otar, m_avg, m_opt, m, found 'f1'"),
         ({"h": 1.5}, "h: expected a number from 0 to 1, found float '1.5'"),
+        ({"h": "0.5"}, "h: expected a number from 0 to 1, found str '0.5'"),
         ({"h": float("nan")}, "h: expected a number from 0 to 1, found float 'nan'"),
         (
             {"weights": "M8=1"},

@@ -337,8 +337,8 @@ def test_every_parameter_is_tried(capsys, tmp_path, monkeypatch, source, line):
 
 
 TEMPLATE = Path(podium.__file__).parent / "new_metric"
-SAMPLE = 'return solution[["id"]].assign(label=min(solution["label"]))'
-PERFECT = 'return solution[["id", "label"]]'
+SAMPLE = 'return solution[[row_id]].assign(label=min(solution["label"]))'
+PERFECT = 'return solution[[row_id, "label"]]'
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ PERFECT = 'return solution[["id", "label"]]'
         (
             SAMPLE,
             'return solution[["id"]].assign(label=solution["class"])',
-            "the companion raised an unexpected error: KeyError: 'class' (companion.py, line 46: return sol",
+            "the companion raised an unexpected error: KeyError: 'class' (companion.py, line 47: return sol",
         ),
         (SAMPLE, "return None", "companion.py: sample_submission(): expected a table, found NoneType"),
         (

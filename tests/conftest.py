@@ -1,7 +1,9 @@
 """Options, markers and fixtures that all tests share."""
 
 import atexit
+import functools
 import gc
+import importlib.metadata
 import locale
 import os
 import resource
@@ -90,6 +92,15 @@ def _templates_are_compiled_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Environment, "compile", compile_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _packages_are_listed_once() -> Iterator[None]:
+    """List the installed packages once for all bundles, because this takes longer than to make one."""
+    with pytest.MonkeyPatch.context() as patch:
+        listed = functools.cache(importlib.metadata.packages_distributions)
+        patch.setattr(importlib.metadata, "packages_distributions", listed)
         yield
 
 

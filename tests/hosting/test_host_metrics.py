@@ -178,7 +178,7 @@ SLIPS = {
     ),
     "a base exception of its own": (
         returning("raise Stop") + "\n\nclass Stop(BaseException):\n    pass\n",
-        RAISED + "Stop:  (mine.py, line 16: ",
+        RAISED + "Stop (mine.py, line 16: ",
     ),
     "a long text": (returning("raise ValueError('x' * 10**6)"), RAISED + "ValueError: xxx"),
     "an old call of pandas": (

@@ -478,14 +478,16 @@ def read_leaderboard(path: str | Path) -> pd.DataFrame:
     """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            lines = [cells for cells in csv.reader(file, strict=True) if cells]
+            reader = csv.reader(file, strict=True)
+            rows = [(reader.line_num, cells) for cells in reader if cells]
     except (UnicodeDecodeError, csv.Error) as error:
         raise LeaderboardError(f"the leaderboard: expected a CSV file in UTF-8. {error}") from error
-    odd = [number for number, cells in enumerate(lines, 1) if len(cells) != len(lines[0])]
-    if odd or len(lines) < 2:
-        found = f"{len(lines[odd[0] - 1]):,} of {len(lines[0]):,} in line {odd[0]:,}" if odd else "no team"
+    columns = rows[0][1] if rows else []
+    odd = [(line, len(cells)) for line, cells in rows if len(cells) != len(columns)]
+    if odd or len(rows) < 2:
+        found = f"{odd[0][1]:,} of {len(columns):,} in line {odd[0][0]:,}" if odd else "no team"
         raise LeaderboardError(f"the leaderboard: expected a cell per column in a line per team, found {found}")
-    return pd.DataFrame(lines[1:], columns=lines[0], dtype=object)
+    return pd.DataFrame([cells for _, cells in rows[1:]], columns=columns, dtype=object)
 
 
 def show(board: pd.DataFrame) -> None:

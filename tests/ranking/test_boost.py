@@ -909,6 +909,7 @@ BAD_FILES = {
     "team,score,runtime\n\n": f"{CELLS}no team",
     "team,score,runtime\nRed,1,1\nBlue,1\n": f"{CELLS}2 of 3 in line 3",
     "team,score,runtime\nSmith, Jones,1,1\n": f"{CELLS}4 of 3 in line 2",
+    'team,score,runtime\n\n"Red\nPen",1,1\nBlue,1\n': f"{CELLS}2 of 3 in line 5",
     "team;score;runtime\nRed;1;1\n": (
         "the leaderboard: expected one column team, found the columns team;score;runtime"
     ),

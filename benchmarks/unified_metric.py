@@ -29,7 +29,8 @@ import pandas as pd
 import metric
 from benchmarks import classic
 from benchmarks.measure import machine, memory_of, print_table, seconds_of, seconds_of_processes
-from podium import hosted, scoring
+from podium import explain, hosted, scoring
+from podium.files import write_table
 from tests.support import unified_transcription as transcription
 from tests.support.essays import make_competition
 
@@ -37,6 +38,8 @@ ROOT = Path(metric.__file__).parent
 REAL_ESSAYS = 15_594
 REPEATS, RIVAL_REPEATS, REPEATS_OF_PROCESSES = 9, 3, 9
 TURNS = 15  # calls of each of two versions
+WRITTEN = 5  # how often a table is written
+GROWN = 3  # processes of each size
 
 
 def main(folder: Path | None, earlier: Path | None) -> None:
@@ -63,6 +66,7 @@ def main(folder: Path | None, earlier: Path | None) -> None:
         if earlier is not None:
             compare_versions(earlier, *frames)
         compare_processes(paths)
+        compare_formats(*frames)
     show_growth()
 
 
@@ -234,26 +238,55 @@ def compare_processes(paths: list[Path]) -> None:
     """
     read = f"import pandas as pd\nfor path in {[str(path) for path in paths]}: pd.read_csv(path, ENGINE)"
     read = read.replace("ENGINE", "engine='pyarrow'")
+    end = "\nimport os; os._exit(0)"  # as podium ends, without taking the interpreter apart
     score = [sys.executable, "-m", "podium", "score"]
     samples = [str(ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
     commands = [
         [sys.executable, "-c", read],
+        [sys.executable, "-c", read + end],
         [*score, *map(str, paths)],
         [sys.executable, "-c", "import pandas"],
         [*score, *samples],
         [sys.executable, "-m", "podium", "--help"],
     ]
-    base, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS_OF_PROCESSES)
+    base, ended, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS_OF_PROCESSES)
     print_table(
         "Whole processes, median processor seconds",
         ["process", "seconds", "times reading"],
         [
-            ["import pandas and read the two files", f"{base:.2f}", "1.00"],
-            ["podium score: score, Public and Private, tables", f"{whole:.2f}", f"{whole / base:.2f}"],
-            ["import pandas", f"{imports:.2f}", f"{imports / base:.2f}"],
-            ["podium score of the samples", f"{sample:.2f}", f"{sample / base:.2f}"],
-            ["podium --help", f"{help_:.2f}", f"{help_ / base:.2f}"],
+            [name, f"{seconds:.2f}", f"{seconds / base:.2f}"]
+            for name, seconds in {
+                "import pandas and read the two files": base,
+                "the same, ended as podium ends its process": ended,
+                "podium score: score, Public and Private, tables, notices": whole,
+                "import pandas": imports,
+                "podium score of the samples": sample,
+                "podium --help": help_,
+            }.items()
         ],
+    )
+
+
+def compare_formats(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
+    """Time how `podium score --rows` writes its table.
+
+    Parameters
+    ----------
+    solution, submission : DataFrame
+        The true and the predicted segments.
+    """
+    evaluation = scoring.evaluate(scoring.prepare(hosted.load("unified"), solution, {}), submission)
+    table = explain.rows(evaluation)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("rows.csv", "rows.parquet")]
+        turns = [
+            [seconds_of(functools.partial(write_table, table, path)) for path in paths] for _ in range(WRITTEN)
+        ]
+    seconds = [statistics.median(taken) for taken in zip(*turns)]
+    print_table(
+        f"--rows, {len(table):,} rows of {len(table.columns)} columns, median processor seconds of {WRITTEN}",
+        ["format", "seconds", "times Parquet"],
+        [[name, f"{each:.2f}", f"{each / seconds[1]:.2f}"] for name, each in zip(("CSV", "Parquet"), seconds)],
     )
 
 
@@ -268,11 +301,13 @@ def show_growth() -> None:
             "import metric\nfrom tests.support.essays import make_competition\n"
             f"frames = make_competition({essays})\n"
         )
-        _, before = memory_of(f"{frames}\nprint(0)")
-        seconds, after = memory_of(
-            f"{frames}\nstart = time.perf_counter(); metric.score(*frames, 'row_id')\n"
-            "print(time.perf_counter() - start)"
+        scored = (
+            f"{frames}\nstart = time.process_time(); metric.score(*frames, 'row_id')\n"
+            "print(time.process_time() - start)"
         )
+        processes = [(memory_of(f"{frames}\nprint(0)"), memory_of(scored)) for _ in range(GROWN)]
+        seconds = statistics.median(taken for _, (taken, _) in processes)
+        before, after = (statistics.median(each[part][1] for each in processes) for part in (0, 1))
         first = first or seconds
         rows.append(
             [
@@ -280,12 +315,12 @@ def show_growth() -> None:
                 f"{seconds:.2f}",
                 f"{seconds / first:.1f}",
                 f"{before:.0f}",
-                f"{after - before:.0f}",
+                f"{max(after - before, 0):.0f}",
             ]
         )
     print_table(
-        "Growth: first score() of a fresh process",
-        ["essays", "seconds", "times the first", "MB with the frames", "MB more for score()"],
+        f"Growth: first score() of a fresh process, medians of {GROWN} processes",
+        ["essays", "processor seconds", "times the first", "MB with the frames", "MB more for score()"],
         rows,
     )
 

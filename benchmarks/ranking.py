@@ -31,7 +31,7 @@ from benchmarks.measure import machine, print_table
 from podium import hosted, scoring
 from podium.ranking import store, uncertainty, work
 from podium.ranking.final import read_run
-from podium.ranking.job import Job, entry_name, make_job, solution_of
+from podium.ranking.job import Job, content_digest, entry_name, make_job, solution_of
 from podium.ranking.output import RUN, STORE
 from podium.ranking.submissions import Submission
 from tests.support.essays import make_competition
@@ -182,14 +182,15 @@ def write_store(to: Path, ranked: Path, teams: int) -> None:
     with ProcessPoolExecutor(max(PROCESSES)) as pool:
         write = functools.partial(write_entry, to / STORE, job, given)
         for team, digest in enumerate(pool.map(write, range(teams), chunksize=16)):
-            submissions.append({"team": f"team {team}", "submission": f"{team}.csv", "sha256": digest})
+            submissions.append({"team": f"team {team:05d}", "submission": f"{team:05d}.csv", "sha256": digest})
             random = np.random.default_rng(team)
             runs = 3000 * random.uniform(1, 1.4) * random.normal(1, 0.01, 3)
-            runtimes.append([f"team {team}", np.median(runs), " ".join(map(str, runs))])
+            runtimes.append([f"team {team:05d}", np.median(runs), " ".join(map(str, runs))])
     pd.DataFrame(runtimes, columns=["team", "runtime", "runs"]).to_csv(to / "runtimes.csv", index=False)
     facts = read_run(ranked / "out 1") | {"submissions": submissions}
     facts["inputs"]["solution"]["path"] = str(ranked / "solution.csv")
-    facts["inputs"]["runtimes"] = {"path": "runtimes.csv"}
+    digest = content_digest(str(to / "runtimes.csv"))
+    facts["inputs"]["runtimes"] = {"path": "runtimes.csv", "sha256": digest}
     (to / RUN).write_text(json.dumps(facts), encoding="utf-8")
 
 

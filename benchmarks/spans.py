@@ -7,6 +7,7 @@ essays of the same number and size are scored.  The texts are made up, and a wor
 """
 
 import functools
+import statistics
 import sys
 import warnings
 from pathlib import Path
@@ -66,10 +67,11 @@ def main(folder: Path | None) -> None:
             " ".join(map(str, range(a, b + 1))) for a, b in zip(*columns)
         ],
     }
-    seconds = {name: seconds_of(part, REPEATS) for name, part in work.items()}
+    turns = [{name: seconds_of(part) for name, part in work.items()} for _ in range(REPEATS)]
+    seconds = {name: statistics.median(turn[name] for turn in turns) for name in work}
     scoring, reading = seconds["scoring: count and measures"], seconds["a submission's frame to segments"]
     print_table(
-        f"{len(predicted):,} segments of {len(essay_ids):,} essays, median seconds of {REPEATS}",
+        f"{len(predicted):,} segments of {len(essay_ids):,} essays, median seconds of {REPEATS} turns",
         ["work", "seconds", "times scoring", "times reading"],
         [
             [name, f"{value:.3f}", f"{value / scoring:.2f}", f"{value / reading:.2f}"]

@@ -246,7 +246,7 @@ def group_for(engine: str) -> str:
     return control_groups.available() if engine == "podman" and settings.is_root() else ""
 
 
-PYTHON = "/usr/local/bin/python3"
+PYTHON, PYTHON_IMAGE = "/usr/local/bin/python3", f"{IMAGE}-python"
 
 
 def python_file_system() -> bytes:
@@ -271,13 +271,21 @@ def python_file_system() -> bytes:
 
 @functools.cache
 def python_image(engine: str) -> str:
-    """An image with Python, on which those of the attacks are built; what the engine says if it cannot."""
-    name = f"{IMAGE}-python"
-    made = call(engine, "import", "-", name, given=python_file_system())
+    """An image with Python, on which those of the attacks are built."""
+    made = call(engine, "import", "-", PYTHON_IMAGE, given=python_file_system())
     assert made.returncode == 0, made.stderr
-    return name
+    return PYTHON_IMAGE
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_image_stays() -> Iterator[None]:
+    """Remove the images with Python at the end."""
+    yield
+    for engine in filter(shutil.which, containers.CONTAINER_ENGINES):
+        call(engine, "rmi", "--force", PYTHON_IMAGE)
+
+
+USER = str((hasattr(os, "getuid") and os.getuid()) or settings.NOBODY)
 # What differs from bubblewrap: the outcome, and what is in the log.
 OTHERWISE = {
     # The model is the container's first process, and there is no other.
@@ -299,7 +307,7 @@ OTHERWISE = {
 # What models reach in a container, although not in bubblewrap, and what is the container's own.
 HARMLESS = re.compile(
     r"/etc/passwd|/dev/mqueue|'/run'|\('/sys/fs(/cgroup)?',\)|/proc/timer_list'\)> \(\) b''"
-    r"|/proc/1/|\('of {uid}', {uid}, -1\)".replace("{uid}", str(os.getuid() or settings.NOBODY))
+    r"|/proc/1/|\('of {uid}', {uid}, -1\)".replace("{uid}", USER)
 )
 
 
@@ -331,13 +339,11 @@ def test_hostile_images_fail_without_harm(
         result = engines.run(model, given)
     outcome = _outcome(result.measured, result.log, given)
     expected, said = OTHERWISE.get(hostile.name, (hostile.outcome, hostile.said))
-    expected = (expected,) if isinstance(expected, str) else expected
-    assert any(re.match(one if hostile.name in OTHERWISE else re.escape(one), outcome) for one in expected), (
-        result
-    )
-    assert (
-        said.format(uid=os.getuid() or settings.NOBODY) in result.log if "{uid}" in said else said in result.log
-    )
+    if hostile.name in OTHERWISE:
+        said = said.replace("{uid}", USER)
+    begins = (expected,) if isinstance(expected, str) else expected
+    assert any(re.match(one, outcome) or outcome.startswith(one) for one in begins), result
+    assert said in result.log
     reached = [line for line in result.log.splitlines() if "REACHED" in line]
     assert [line for line in reached if not HARMLESS.search(line)] == []
     assert SECRET not in result.log

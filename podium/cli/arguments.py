@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import os
+import re
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -177,6 +178,11 @@ def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
     for path in outputs:
         if path is None:
             continue
+        if re.match("[a-zA-Z0-9+.-]{2,}:/", str(path)):  # one letter is a drive of Windows
+            raise UsageError(
+                f"cannot write {path}: it is an address. "
+                "Give a path on this machine, and copy the file afterwards"
+            )
         if os.path.realpath(path) in taken:
             raise UsageError(f"cannot write {path}: it is another file of this command")
         taken.add(os.path.realpath(path))

@@ -278,7 +278,7 @@ def _head(path: Path) -> str:
 
 def _short(cell: str) -> str:
     """A cell on one line, cut where it is too long for a table."""
-    cell = " ".join(cell.split()).replace("|", "\\|")
+    cell = " ".join(cell.split())
     return cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + "…"
 
 

@@ -217,21 +217,30 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     | what | number |
     | --- | --: |
     | rows | 1,234 |
+
+    A vertical bar in a text does not end its cell:
+
+    >>> print(markdown_table(("group",), [("a|b",)]))
+    | group |
+    | --- |
+    | a\\|b |
     """
     cells = [list(row) for row in rows]
     rule = [
         "--:" if all(isinstance(row[column], int | float) for row in cells) else "---"
         for column in range(len(header))
     ]
-    lines = [header, rule, *(map(_cell, row) for row in cells)]
+    lines = [map(_cell, header), rule, *(map(_cell, row) for row in cells)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _cell(value: Any) -> str:
-    """A value as the text of a cell."""
+    """A value as the text of a cell, in which a vertical bar or a new line would end the cell."""
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.6f}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.6f}"
+    return " ".join(str(value).splitlines()).replace("|", r"\|")
 
 
 def scores(

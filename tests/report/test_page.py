@@ -785,6 +785,7 @@ def test_files_that_cannot_be_written(call, tmp_path, option, monkeypatch):
     for path, reason in (
         (tmp_path, "it is a folder"),
         (tmp_path / "file" / "x", f"{tmp_path}/file is not a folder"),
+        ("s3:/bucket/x", "it is an address. Give a path on this machine, and copy the file afterwards"),
     ):
         expected = (2, "", f"error: cannot write {path}: {reason}\n")
         assert call(SOLUTION, SUBMISSION, option, path) == expected

@@ -512,11 +512,12 @@ def test_an_image_that_cannot_be_pulled(tmp_path: Path, images: Path, engine: st
     ("source", "outcome"),
     [
         ("print('why')\nraise SystemExit(3)", "exit code 3: why"),
-        ("raise SystemExit(137)", "exit code 137 (SIGKILL)"),
+        ("raise SystemExit(137)", r"memory limit of 0\.25 GB"),
         ("import time\ntime.sleep(1000)", "time limit of 1 s"),
         pytest.param(
             "import time\nopen('big', 'wb').write(bytes(100_000_000))\ntime.sleep(1000)",
-            "disk limit of 0.0625 GB",
+            # A folder in memory, which only root can have, ends the writing before podium looks.
+            r"disk limit of 0\.0625 GB|exit code 1: .*No space left on device",
             marks=pytest.mark.slow,
         ),
         pytest.param(
@@ -530,9 +531,7 @@ def test_an_image_that_cannot_be_pulled(tmp_path: Path, images: Path, engine: st
 def test_why_a_container_fails(tmp_path: Path, images: Path, engine: str, source: str, outcome: str) -> None:
     (images / "docker.io_blue_model_1").write_text(source)
     said, _ = run_image(tmp_path, engine, time_limit=1.0 if outcome.startswith("time") else 60.0)
-    if "137" in source:
-        outcome = "memory limit of 0.25 GB"
-    assert said == outcome
+    assert re.fullmatch(outcome, said)
     assert len(calls(images, "rm")) >= 1
 
 

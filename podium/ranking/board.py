@@ -30,6 +30,7 @@ FIRST_COLUMNS = [
     "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
     "rank_before",
 ]  # fmt: skip
+MOST_IN_PAIRS = 50  # teams with the same file; more of them have only pairs with the first one
 MOST_TEAMS = 10_000  # teams that get intervals; they need 2.4 GB, which grows with the square of their number
 
 Floats = npt.NDArray[np.float64]
@@ -298,11 +299,12 @@ def _boosted(board: pd.DataFrame, rules: Rules, is_boosted: bool, higher_is_bett
 
 
 def _same_files(files: pd.DataFrame) -> pd.DataFrame:
-    """List pairs of teams with the same file."""
+    """List pairs of teams with the same file; in a large group, only those with its first team."""
     rows = []
     for _, same in files.groupby("sha256", sort=False)["team"]:
         teams = sorted(set(same))
-        rows += [(teams[0], team, 1.0) for team in teams[1:]]
+        firsts = teams if len(teams) <= MOST_IN_PAIRS else teams[:1]
+        rows += [(one, two, 1.0) for at, one in enumerate(firsts) for two in teams[at + 1 :]]
     return pd.DataFrame(rows, columns=["team", "other_team", "agreement"])
 
 

@@ -13,6 +13,7 @@ import pytest
 import metric
 from podium import statistics
 from podium.ranking import robustness, speed, wording
+from podium.ranking.board import MOST_IN_PAIRS, _same_files
 from tests.support.finished_run import TEAMS, arguments
 
 
@@ -230,6 +231,17 @@ def test_ranks_of_variants_are_those_of_the_metric(finished_run):
 def test_the_same_file_is_seen(finished_run):
     similar = pd.read_csv(finished_run / "final" / "similar.csv")
     assert similar.iloc[0].tolist() == ["Cy", "Di", 1.0]
+
+
+@pytest.mark.parametrize(("teams", "pairs"), [(4, 6), (MOST_IN_PAIRS + 1, MOST_IN_PAIRS)])
+def test_every_team_with_the_same_file_is_seen(teams, pairs):
+    """Before, a team was paired with the first one alone, as if it differed from the others."""
+    names = [f"team {number:03}" for number in range(teams)]
+    files = pd.DataFrame({"team": [*names, "other", names[0]], "sha256": ["a"] * teams + ["b", "a"]})
+    similar = _same_files(files)
+    assert len(similar) == pairs
+    assert set(similar["agreement"]) == {1.0}
+    assert {*similar["team"], *similar["other_team"]} == {*names}
 
 
 def test_agreements_of_copies_and_of_independent_submissions():

@@ -17,6 +17,9 @@ __all__ = ["PUBLIC", "choose", "table_of_files", "with_runtimes"]
 
 PUBLIC = scoring.PARTS[0]
 
+# What decides between files of a team that have the same score, in this order.  The smaller value is better.
+TIES = {"time": "the time of submission", "runtime": "the runtime", "submission": "the name"}
+
 
 def _column(part: str) -> str:
     """Name the column with the scores of a part."""
@@ -123,19 +126,22 @@ def choose(
     def best(left: "pd.Index[int]", column: str, number: int) -> "pd.Index[int]":
         """Find the best files of each team among those that are left."""
         score = pd.to_numeric(scored[column], errors="coerce") * (-1 if higher_is_better else 1)
-        ranked = order.assign(score=score).loc[left]
-        ranked = ranked.sort_values(["team", "score", "time", "runtime", "submission"])
+        ranked = order.assign(score=score).loc[left].sort_values(["team", "score", *TIES])
         return ranked.index[ranked.groupby("team").cumcount() < number]
 
     by = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
-    left, words = scored.index, f"the best of each team's files by {by}"
+    left, words, among = scored.index, f"the best of each team's files by {by}", ""
     if rule != "private":
         if public not in files:
             raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
         number = int(rule.removeprefix("public:"))
         left = best(left, public, number)
-        words = f"the better by {by} of each team's {number} best files by Public score"
+        words, among = f"the best of each team's files by {PUBLIC} score", ""
+        if number > 1:
+            words = f"the better by {by} of each team's {number} best files by Public score"
+            among = f" of the {number} best files by Public score"
     files.loc[scored.index, "why"] = "not among the best by Public score"
+    named = np.zeros(len(scored), dtype=bool)
     if selection is not None:
         named = scored["team"].isin(selection["team"]).to_numpy()
         wanted = pd.MultiIndex.from_frame(selection)
@@ -143,9 +149,34 @@ def choose(
         files.loc[scored.index[named], "why"] = "not selected"
         left = scored.index[np.where(named, is_selected, scored.index.isin(left))]
         words = f"the better by {by} of the files that a team selected; for teams without a selection, {words}"
-    files.loc[left, "why"] = f"another file is better by {by}"
-    files.loc[best(left, _column(solution.deciding), 1), ["chosen", "why"]] = True, f"best by {by}"
+    chosen = best(left, _column(solution.deciding), 1)
+    files.loc[chosen, "chosen"] = True
+    teams, scores = scored["team"].to_dict(), scored[_column(solution.deciding)].to_dict()
+    first_of, has_selected = {teams[file]: file for file in chosen}, dict(zip(scored.index, named))
+    reasons = []
+    for file in left:
+        first, those = first_of[teams[file]], " of the selected files" if has_selected[file] else among
+        if file == first:
+            last_step = f"{PUBLIC} score" if rule == "public:1" and not has_selected[file] else by
+            reasons.append(f"best by {last_step}{those}")
+        elif scores[file] == scores[first]:
+            reasons.append(
+                f"another{those or ' file'} is as good by {by}, and {_tie(order, file, first)} decided"
+            )
+        else:
+            reasons.append(f"another{those or ' file'} is better by {by}")
+    files.loc[left, "why"] = reasons
     return files, words
+
+
+def _tie(order: pd.DataFrame, one: Any, other: Any) -> str:
+    """Say what decided between two files of a team that have the same score."""
+    return next(
+        words
+        for column, words in TIES.items()
+        # A missing time or runtime is like another missing one.
+        if not order.loc[[one, other], column].duplicated().any()
+    )
 
 
 def with_runtimes(files: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.DataFrame:

@@ -86,10 +86,10 @@ def test_the_better_private_of_the_two_best_public_scores_counts(folder, call):
     assert call()[0] == 0
     assert board(folder) == {"Bo": "Bo.csv", "Ada": "b.csv"}
     assert why(folder) == {
-        "a.csv": "another file is better by Private score",
-        "b.csv": "best by Private score",
+        "a.csv": "another of the 2 best files by Public score is better by Private score",
+        "b.csv": "best by Private score of the 2 best files by Public score",
         "c.csv": "not among the best by Public score",
-        "Bo.csv": "best by Private score",
+        "Bo.csv": "best by Private score of the 2 best files by Public score",
     }
 
 
@@ -101,6 +101,14 @@ def test_other_rules(folder, call, rule, chosen):
     assert call("--choose", rule)[0] == 0
     assert board(folder)["Ada"] == chosen
     assert json.loads((folder / "final" / "run.json").read_text())["rules"]["choose"] == rule
+    assert (
+        why(folder)[chosen]
+        == {
+            "public:1": "best by Public score",
+            "public:3": "best by Private score of the 3 best files by Public score",
+            "private": "best by Private score",
+        }[rule]
+    )
 
 
 @pytest.mark.usefixtures("several")
@@ -108,7 +116,12 @@ def test_a_selection_overrides(folder, call):
     (folder / "selected.csv").write_text("team,submission\nAda,c.csv\nAda,a.csv\n")
     assert call("--select", folder / "selected.csv")[0] == 0
     assert board(folder) == {"Ada": "c.csv", "Bo": "Bo.csv"}
-    assert why(folder)["b.csv"] == "not selected"
+    assert why(folder) == {
+        "a.csv": "another of the selected files is better by Private score",
+        "b.csv": "not selected",
+        "c.csv": "best by Private score of the selected files",
+        "Bo.csv": "best by Private score of the 2 best files by Public score",
+    }
     facts = json.loads((folder / "final" / "run.json").read_text())
     assert facts["rule"].startswith(
         "the better by Private score of the files that a team selected; for teams without a "
@@ -137,17 +150,26 @@ def test_without_parts_the_best_counts(folder, call):
 def test_of_equal_scores_the_earlier_counts_then_the_faster_then_the_name(folder, submit, call):
     for name in "abc":
         submit(f"Ada/{name}", 0.5, 0.5)
-    call()
+    as_good = "another of the 9 best files by Public score is as good by Private score, and "
+    call("--choose", "public:9")
     assert board(folder) == {"Ada": "a.csv"}
+    assert why(folder)["b.csv"] == as_good + "the name decided"
     (folder / "runtimes.csv").write_text("team,submission,runtime\nAda,a.csv,3\nAda,b.csv,2\nAda,c.csv,2\n")
-    call(folder / "runtimes.csv")
+    call(folder / "runtimes.csv", "--choose", "public:9")
     assert board(folder) == {"Ada": "b.csv"}
+    assert why(folder)["a.csv"] == as_good + "the runtime decided"
+    assert why(folder)["c.csv"] == as_good + "the name decided"
     (folder / "runtimes.csv").write_text(
         "team,submission,runtime,submitted_at\n"
         "Ada,a.csv,3,\nAda,b.csv,2,2024-01-02T00:00:00+02:00\nAda,c.csv,4,2024-01-01 21:59\n"
     )
-    call(folder / "runtimes.csv")
+    call(folder / "runtimes.csv", "--choose", "private")
     assert board(folder) == {"Ada": "c.csv"}
+    assert why(folder) == {
+        "a.csv": "another file is as good by Private score, and the time of submission decided",
+        "b.csv": "another file is as good by Private score, and the time of submission decided",
+        "c.csv": "best by Private score",
+    }
 
 
 # --- other metrics ------------------------------------------------------------------------------------------

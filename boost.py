@@ -63,10 +63,7 @@ Numbers = npt.NDArray[Any]  # of float64, or of Fraction (dtype object) with a f
 
 
 class LeaderboardError(ValueError):
-    """The leaderboard or a parameter is wrong.
-
-    Its text says what was expected, where, and what was found, in at most 280 characters.
-    """
+    """The leaderboard or a parameter is wrong; the text says where, in at most 280 characters."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…")
@@ -87,7 +84,17 @@ def boost(
     Parameters
     ----------
     leaderboard : DataFrame
-        One row per team, with the columns that `parse` describes.
+        One row per team, with these columns.  All cells but names may be empty.  Numbers may be text, as they
+        are read from a file.
+
+        ``team``
+            The name of the team.  Each name occurs once.
+        ``score``
+            A number.  On a board with runtimes it is at least 0.
+        ``runtime``
+            Seconds, above 0.  The column may be missing.
+        ``submitted_at``
+            A time in ISO 8601, in UTC unless it says otherwise.  The column may be missing.
     max_boost : float, at least 0
         The boost of the fastest eligible team, as a fraction of its score.
     eligibility_ratio : float, at least 1
@@ -168,9 +175,10 @@ def boost(
 
 def _note(score: Any, runtime: Any) -> str:
     """Say what a team lacks and what follows from it, or "" if it lacks nothing."""
-    lacks = ["no score"] * math.isnan(score) + ["no runtime"] * math.isnan(runtime)
-    follows = "ranked last and not eligible" if math.isnan(score) else "not eligible"
-    return f"{' and '.join(lacks)}, so {follows}" if lacks else ""
+    if math.isnan(score):
+        lacks = "no score and no runtime" if math.isnan(runtime) else "no score"
+        return f"{lacks}, so ranked last and not eligible"
+    return "no runtime, so not eligible" if math.isnan(runtime) else ""
 
 
 def boost_fractions(
@@ -234,24 +242,10 @@ def boost_fractions(
 
 
 def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) -> npt.NDArray[np.int64]:
-    """Rank by scores; among equal ones by the earlier submission, then by the shorter runtime, then by name.
+    """Ranks from 1, (..., teams), by scores of this shape; NaN is last.
 
-    Parameters
-    ----------
-    board : Board
-        The board, which decides between equal scores.
-    scores : (..., teams) array_like of float or Fraction
-        The scores by which to rank, such as boosted scores.  NaN is last.
-    higher_is_better : bool
-        Whether a higher score is better.
+    Among equal scores, the earlier submission comes first, then the shorter runtime, then the name:
 
-    Returns
-    -------
-    (..., teams) int
-        The ranks, from 1.  Each rank occurs once in a leaderboard.
-
-    Examples
-    --------
     >>> board = parse(pd.DataFrame({"team": ["b", "a", "c"], "score": [1, 1, 2]}))
     >>> ranks(board, board.scores).tolist()
     [3, 2, 1]
@@ -270,56 +264,17 @@ def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) 
 
 
 class Board(NamedTuple):
-    """A leaderboard, checked and exact, in the order of its rows.
-
-    Attributes
-    ----------
-    teams : list of str
-        The names of the teams.
-    scores, runtimes : (teams,) array of Fraction
-        The scores and the runtimes in seconds, with a float NaN where one is missing.
-    submitted_at : (teams,) int
-        Microseconds since 1970 (UTC).  A missing time is the largest integer, so that it is the latest.
-    """
+    """A leaderboard, checked and exact, in the order of its rows."""
 
     teams: list[str]
     scores: Numbers
-    runtimes: Numbers
-    submitted_at: npt.NDArray[np.int64]
+    runtimes: Numbers  # in seconds
+    submitted_at: npt.NDArray[np.int64]  # microseconds since 1970 (UTC); a missing time is the latest
 
 
 def parse(leaderboard: pd.DataFrame) -> Board:
-    """Check a leaderboard and take its values exactly.
+    """Check a leaderboard and take its values exactly; `boost` describes the columns.
 
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        The leaderboard, with these columns:
-
-        ``team``
-            The name of the team.  Each name occurs once.
-        ``score``
-            A number.  On a board with runtimes it is at least 0.
-        ``runtime``
-            Seconds, above 0.  The column may be missing.
-        ``submitted_at``
-            A time in ISO 8601, in UTC unless it says otherwise.  The column may be missing.
-
-        All cells but names may be empty.  Numbers may be text, as they are read from a file.
-
-    Returns
-    -------
-    Board
-        The values of the leaderboard, exactly.
-
-    Raises
-    ------
-    LeaderboardError
-        A column or a cell is wrong.  The text says what was expected, in how many rows it is wrong, and what
-        was found in the first ones.
-
-    Examples
-    --------
     >>> try:
     ...     parse(pd.DataFrame({"team": ["Red"], "score": [""], "runtime": [0]}))
     ... except LeaderboardError as error:
@@ -359,20 +314,8 @@ def parse(leaderboard: pd.DataFrame) -> Board:
 
 
 def exact(cell: object) -> Fraction | float | None:
-    """Read a cell's number, exactly as it is written or printed.
+    """A cell's number, exactly as it is written or printed; NaN if it is empty, None if it is no finite number.
 
-    Parameters
-    ----------
-    cell : object
-        A number, a text, or nothing.
-
-    Returns
-    -------
-    Fraction, NaN or None
-        NaN if the cell is empty, None if it is no finite number.
-
-    Examples
-    --------
     As decimals, 0.63 / 0.6 is exactly the memo's limit of 1.05, which floats miss:
 
     >>> exact("0.63") / exact(0.6), exact(" "), exact("1e999999999")
@@ -388,23 +331,7 @@ def exact(cell: object) -> Fraction | float | None:
 
 
 def floats(numbers: Iterable[Any]) -> npt.NDArray[np.float64]:
-    """Convert exact numbers to the nearest floats.
-
-    Parameters
-    ----------
-    numbers : iterable of Fraction or float
-        Exact numbers, or NaN.
-
-    Returns
-    -------
-    (n,) float
-        The floats.  A number beyond all floats is infinity.
-
-    Examples
-    --------
-    >>> floats([Fraction(1, 3), math.nan, Fraction(10) ** 400]).tolist()
-    [0.3333333333333333, nan, inf]
-    """
+    """The nearest floats of exact numbers; infinity for a number beyond all floats."""
     return np.array([math.inf if n >= BEYOND_FLOATS else float(n) for n in numbers], dtype=np.float64)
 
 
@@ -438,10 +365,7 @@ def _microseconds(cell: object) -> int | None:
 
 def _text(cell: object) -> str:
     """A cell's text, "" where it is missing."""
-    try:
-        text = str(cell)
-    except ValueError:  # an int of more digits than Python writes
-        return "endless"
+    text = str(cell)
     return "" if text in NOTHING and not isinstance(cell, str) else text
 
 
@@ -455,27 +379,7 @@ def _shown(value: object) -> str:
 
 
 def read_leaderboard(path: str | Path) -> pd.DataFrame:
-    """Read a leaderboard from a CSV file.
-
-    Every cell stays the text that it is, because a team may be named "NA" or "007".
-
-    Parameters
-    ----------
-    path : str or Path
-        A file in UTF-8 with a header.
-
-    Returns
-    -------
-    DataFrame
-        The leaderboard, as `boost` takes it.
-
-    Raises
-    ------
-    LeaderboardError
-        The file is not a CSV in UTF-8, a line has another number of cells than the header, or there is no team.
-    OSError
-        The file cannot be read.
-    """
+    """Read a leaderboard from a CSV file in UTF-8 as text, because a team may be named "NA" or "007"."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
@@ -491,13 +395,7 @@ def read_leaderboard(path: str | Path) -> pd.DataFrame:
 
 
 def show(board: pd.DataFrame) -> None:
-    """Print a board.
-
-    Parameters
-    ----------
-    board : DataFrame
-        The board, as `boost` returns it.
-    """
+    """Print a board that `boost` has made."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # so that every name can be printed
     board = board.set_index("rank").reset_index()
@@ -506,18 +404,7 @@ def show(board: pd.DataFrame) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run `python boost.py`.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        The arguments; by default those of the command line.
-
-    Returns
-    -------
-    int
-        The exit code: 0, 2 (the file cannot be read) or 4 (the leaderboard is wrong).
-    """
+    """Run `python boost.py`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("leaderboard", help="CSV file with the columns team, score[, runtime, submitted_at]")
     options = parser.parse_args(arguments)

@@ -62,14 +62,6 @@ SUM_TOLERANCE = 1e-3 + 1e-9  # a little more than 0.001, because 0.999 is not ex
 MISSING = "(missing)"
 ALL = ("(all)", "(all)")
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
-ROWS_SHOWN = 3  # wrong rows that a message names
-CHARACTERS_SHOWN = 40  # of a value that a message quotes
-ROWS_AT_ONCE = 8192  # rows whose texts fit into a processor's cache
-SHORTEST_RULER = 2048  # words; nearly all essays are shorter
-
-# One integer holds a segment's essay, first word, last word and type, so that sorting it sorts by all four.
-_POSITION_BITS, _TYPE_BITS = 17, 3
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -197,13 +189,7 @@ followed by 1)
 
 
 def higher_is_better() -> bool:
-    """Tell whether a higher score is better.
-
-    Returns
-    -------
-    bool
-        True, whatever the parameters of `score` are.
-    """
+    """Tell whether a higher score is better."""
     return True
 
 
@@ -217,30 +203,9 @@ def prepare(
     temperature: float = 65.0,
     intersectional: bool = False,
 ) -> "Prepared":
-    """Check a solution and bring it into the form against which submissions are scored.
+    """Check a solution once, so that many submissions can be scored against it.
 
-    Many submissions can then be scored without reading the solution again.
-
-    Parameters
-    ----------
-    solution, row_id_column_name, essay_id_column_name, subpopulation_column_names, segment_weight, \
-    overlap_threshold, temperature, intersectional
-        The parameters of `score`.
-
-    Returns
-    -------
-    Prepared
-        The prepared solution, with the parameters.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed or a parameter is out of range.
-
-    Warns
-    -----
-    TruthOverlapWarning
-        Segments of the solution overlap.
+    The parameters and errors are those of `score`.  A `TruthOverlapWarning` says that true segments overlap.
     """
     _check_parameter("row_id_column_name", row_id_column_name, str)
     _check_parameter("essay_id_column_name", essay_id_column_name, str)
@@ -256,11 +221,7 @@ def prepare(
 
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
     table.check_columns(essay_id_column_name, "discourse_type", "predictionstring", LABEL_COLUMN, *attributes)
-    if solution.empty:
-        raise HostVisibleError("the solution: expected at least one row, found none")
-    codes, texts = _texts(table, essay_id_column_name)
-    items = sorted(texts)
-    essay = _positions(texts, items)[codes]
+    items, essay = read_items(table, essay_id_column_name)
     given = read_segments(table, essay, read_effectiveness)
     truths = remove_overlaps(given)
     _warn_of_overlaps(given, truths)
@@ -281,75 +242,14 @@ def prepare(
     )
 
 
-# ---- Segments --------------------------------------------------------------------------------------------
-
-
-class Segments(NamedTuple):
-    """Segments of many essays, as columns of equal length n.
-
-    Attributes
-    ----------
-    essay : (n,) int
-        The index of the essay in the sorted ids of the solution, or -1 if the solution does not have it.
-    first, last : (n,) int
-        Positions of the first and the last word in the essay, both inclusive, from 0.
-    discourse_type : (n,) int
-        Index into `DISCOURSE_TYPES`.
-    d1 : (n,) float
-        d[1], the probability that the segment is effective, where d[0] = 1 - d[1].  For a true segment it is
-        the label E, which is 0 or 1.
-    row : (n,) int
-        The position of the segment's row in its table, from 0.
-    """
-
-    essay: Ints
-    first: Ints
-    last: Ints
-    discourse_type: Ints
-    d1: Floats
-    row: Ints
-
-    def take(self, index: npt.NDArray[Any]) -> "Segments":
-        """Select some of the segments.
-
-        Parameters
-        ----------
-        index : (m,) int or (n,) bool
-            The positions of the selected segments, or for each segment whether it is selected.
-
-        Returns
-        -------
-        Segments
-            The selected segments.
-        """
-        return Segments._make(column[index] for column in self)
-
-    @property
-    def words(self) -> Ints:
-        """The number of words of each segment, (n,)."""
-        return self.last - self.first + 1
-
-
 # ---- Overlap removal [1] ---------------------------------------------------------------------------------
 
 
-def remove_overlaps(segments: Segments) -> Segments:
+def remove_overlaps(segments: "Segments") -> "Segments":
     """Give every word of an essay to the first segment that holds it, across all types [1].
 
     A segment that lost words and has at most one left is discarded.  Its words stay used.
 
-    Parameters
-    ----------
-    segments : Segments, (n,)
-        Segments of known essays, in any order.
-
-    Returns
-    -------
-    Segments, (m,) with m <= n
-        What is left of them, sorted by essay, first word (before it lost any), last word, type and d[1].
-
-    Examples
-    --------
     The second segment loses its first two words.  The third one keeps only one word and is discarded:
 
     >>> zeros = np.zeros(3, dtype=np.int64)
@@ -369,30 +269,44 @@ def remove_overlaps(segments: Segments) -> Segments:
     return segments._replace(first=first_left).take(left)
 
 
+# ---- Segments --------------------------------------------------------------------------------------------
+
+
+class Segments(NamedTuple):
+    """Segments of many essays, as columns of equal length."""
+
+    essay: Ints  # the index of the essay in the sorted ids of the solution, -1 if the solution lacks it
+    first: Ints  # the positions of the first and the last word in the essay, both inclusive, from 0
+    last: Ints
+    discourse_type: Ints  # an index into `DISCOURSE_TYPES`
+    d1: Floats  # d[1], the probability of being effective; d[0] = 1 - d[1].  Of a true segment, the label E
+    row: Ints  # the position of the segment's row in its table, from 0
+
+    def take(self, index: npt.NDArray[Any]) -> "Segments":
+        """Select some of the segments."""
+        return Segments._make(column[index] for column in self)
+
+    @property
+    def words(self) -> Ints:
+        """The number of words of each segment."""
+        return self.last - self.first + 1
+
+
+# One integer holds a segment's essay, first word, last word and type, so that sorting it sorts by all four.
+_POSITION_BITS, _TYPE_BITS = 17, 3
+
+
 def word_key(essay: Ints, position: Ints | np.int64) -> Ints:
-    """Make one integer for each word, which grows with the essay and, within it, with the position.
-
-    Parameters
-    ----------
-    essay : (n,) int
-        The essay of each word, as an index.
-    position : (n,) int, or int
-        The position of each word in its essay, counted from 0.
-
-    Returns
-    -------
-    (n,) int
-        The integers.
-    """
+    """An integer for each word, which grows with the essay and, within it, with the position."""
     return (essay << _POSITION_BITS) | position
 
 
 def _reading_order(segments: Segments) -> Ints:
-    """The indices that sort segments by essay, first word, last word, type and d[1], (n,)."""
+    """The indices that sort segments by essay, first word, last word, type and d[1]."""
     start = word_key(segments.essay, segments.first)
     key = (word_key(start, segments.last) << _TYPE_BITS) | segments.discourse_type
     order = np.argsort(key, kind="stable")
-    # Few keys are equal.  Only among these, the slower sort looks at d[1].
+    # Few keys are equal, and only among these d[1] decides.  Sorting all by d[1] would take far longer.
     tied = np.flatnonzero(np.diff(key[order]) == 0)
     if len(tied):
         tied = np.union1d(tied, tied + 1)
@@ -401,39 +315,11 @@ def _reading_order(segments: Segments) -> Ints:
     return order
 
 
-def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
-    """Warn if overlap removal changed the true segments that the solution gives."""
-    trimmed = int((truths.first != given.first[truths.row]).sum())
-    discarded = len(given.row) - len(truths.row)
-    if trimmed or discarded:
-        warnings.warn(
-            f"{_counted(trimmed + discarded, 'segment')} of the solution overlapping an earlier one: "
-            f"{trimmed:,} lost the common words, {discarded:,} were discarded.",
-            TruthOverlapWarning,
-            stacklevel=3,
-        )
-
-
 # ---- Matching [2.1, 2.4] ---------------------------------------------------------------------------------
 
 
 def match(predictions: Segments, truths: Segments, overlap_threshold: float) -> tuple[Ints, Ints]:
-    """Pair predictions with the true segments that have the same essay, type and most of the words [2.4].
-
-    Parameters
-    ----------
-    predictions : Segments, (p,)
-        The predictions, as `remove_overlaps` returns them.
-    truths : Segments, (g,)
-        The true segments, as `remove_overlaps` returns them.
-    overlap_threshold : float in (0.5, 1]
-        The least share of the prediction's words, and of the truth's words, that both must have in common.
-
-    Returns
-    -------
-    prediction, truth : (matches,) int
-        The indices of the partners.  Each segment has at most one partner.
-    """
+    """Pair predictions with the true segments that have the same essay, type and most of the words [2.4]."""
     # A prediction with more than half of a truth's words has its middle word, and without overlaps only one
     # prediction can have that word.  So the only candidate is the last prediction that starts at or before it.
     if not len(predictions.row):
@@ -454,18 +340,7 @@ def match(predictions: Segments, truths: Segments, overlap_threshold: float) -> 
 
 
 def common_words(a: Segments, b: Segments) -> Ints:
-    """Count the words that segments have in common.
-
-    Parameters
-    ----------
-    a, b : Segments, (n,) each
-        Pairs of segments.  Both of a pair are of the same essay.
-
-    Returns
-    -------
-    (n,) int
-        The number of common words of each pair.
-    """
+    """Count the words that segments have in common."""
     return np.asarray(np.maximum(np.minimum(a.last, b.last) - np.maximum(a.first, b.first) + 1, 0))
 
 
@@ -473,35 +348,13 @@ def common_words(a: Segments, b: Segments) -> Ints:
 
 
 def intersection_over_union(predictions: Segments, truths: Segments) -> Floats:
-    """Intersection over union (IoU) of aligned predictions and truths [2.3].
-
-    Parameters
-    ----------
-    predictions, truths : Segments, (n,) each
-        Partners, so that both are of the same essay.
-
-    Returns
-    -------
-    (n,) float in [0, 1]
-        The number of words in both, divided by the number of words in either.
-    """
+    """Intersection over union (IoU) of aligned predictions and truths [2.3]."""
     common = common_words(predictions, truths)
     return common / (predictions.words + truths.words - common)
 
 
 def probability_of_label(predictions: Segments, truths: Segments) -> Floats:
-    """Probability d[E] that each prediction gives to the true effectiveness E of its partner [2.2].
-
-    Parameters
-    ----------
-    predictions, truths : Segments, (n,) each
-        Partners.
-
-    Returns
-    -------
-    (n,) float in [0, 1]
-        d[1] where the true segment is effective, and 1 - d[1] where it is not.
-    """
+    """Probability d[E] that each prediction gives to the true effectiveness E of its partner [2.2]."""
     return np.where(truths.d1 == 1.0, predictions.d1, 1.0 - predictions.d1)
 
 
@@ -510,20 +363,6 @@ def true_positive_fraction(predictions: Segments, truths: Segments, segment_weig
 
     The rest of the match is a false negative, FN_P = 1 - TP_P.
 
-    Parameters
-    ----------
-    predictions, truths : Segments, (n,) each
-        Partners.
-    segment_weight : float in [0, 1]
-        w, the share of a true positive that depends on the words.
-
-    Returns
-    -------
-    (n,) float in [0, 1]
-        TP_P of each match.
-
-    Examples
-    --------
     In example (a) of the memo, 9 of 10 words agree, and d[1] is 0.8 for an effective segment.
 
     >>> zero = np.zeros(1, dtype=np.int64)
@@ -545,24 +384,6 @@ def count_outcomes(
     """Count true positives, false positives and false negatives of each essay and type [2.1, 2.2].
 
     A prediction without a partner is a whole false positive, and a truth without one a whole false negative.
-
-    Parameters
-    ----------
-    predictions : Segments, (p,)
-        The predictions, without overlaps.
-    truths : Segments, (g,)
-        The true segments, without overlaps.
-    matches : pair of (m,) int
-        The indices of the partners, as `match` returns them.
-    tp : (m,) float
-        The true positives that each match counts, see `true_positive_fraction`.
-    essays : int
-        The number of essays.
-
-    Returns
-    -------
-    (essays, types, 3) float
-        TP, FP and FN.
     """
     types = len(DISCOURSE_TYPES)
 
@@ -582,19 +403,6 @@ def count_outcomes(
 def f1_of_types(counts: Floats) -> Floats:
     """F1 of each type: 2TP / (2TP + FP + FN) [2.1].
 
-    Parameters
-    ----------
-    counts : (..., types, 3) float
-        TP, FP and FN of each type.
-
-    Returns
-    -------
-    (..., types) float
-        F1, or NaN where the truth lacks the type, whatever was predicted.
-
-    Examples
-    --------
-
     >>> f1_of_types(np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0]])).round(3).tolist()
     [1.0, 0.667, 0.0, nan]
     """
@@ -605,18 +413,6 @@ def f1_of_types(counts: Floats) -> Floats:
 def macro_f1(counts: Floats) -> Floats:
     """τ, the mean F1 over the types that the truth has [2.1].
 
-    Parameters
-    ----------
-    counts : (..., types, 3) float
-        TP, FP and FN of each type.
-
-    Returns
-    -------
-    (...) float
-        τ, or NaN where the truth has no type.
-
-    Examples
-    --------
     The first type was predicted well and the second one was missed.  The truth lacks the third, so that it does
     not count:
 
@@ -634,24 +430,7 @@ def macro_f1(counts: Floats) -> Floats:
 def form_subpopulations(
     values: Mapping[str, tuple[list[str], Ints]], essays: int, intersectional: bool
 ) -> tuple[list[tuple[str, str]], Ints]:
-    """Form the sub-populations of writers: one for each value of each attribute, or for each combination.
-
-    Parameters
-    ----------
-    values : mapping of attribute to (values, codes)
-        For each attribute its values, and for each essay the index of its writer's value, (essays,) int.
-    essays : int
-        The number of essays.
-    intersectional : bool
-        Whether each combination of values forms a sub-population.
-
-    Returns
-    -------
-    labels : list of (attribute, value)
-        The sub-populations.  Without attributes, there is one of all essays.
-    groups : (attributes, essays) int
-        The sub-population of each essay by each attribute, as an index into `labels`.
-    """
+    """Form the sub-populations of writers: one for each value of each attribute, or for each combination."""
     if not values:
         return [ALL], np.zeros((1, essays), dtype=np.int64)
     attributes, texts = list(values), [texts for texts, _ in values.values()]
@@ -668,20 +447,6 @@ def form_subpopulations(
 def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
     """Sum statistics over groups, in the order of the items.
 
-    Parameters
-    ----------
-    statistics : (n, k) float
-        The statistics of n items.
-    groups : (attributes, n) int
-        The group of each item by each attribute, as numbers from 0 to g - 1.
-
-    Returns
-    -------
-    (g, k) float
-        The sums over each group.
-
-    Examples
-    --------
     There are three items and two attributes, the first of which has two values:
 
     >>> sums_of_groups(np.array([[1.0], [2], [4]]), np.array([[0, 1, 0], [2, 2, 2]])).tolist()
@@ -700,22 +465,6 @@ def sums_of_groups(statistics: Floats, groups: Ints) -> Floats:
 def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
     """Weights of the sub-populations in the softmin: β_i = |P_i|·exp(-α·s_i) / Σ_j |P_j|·exp(-α·s_j) [3].
 
-    Parameters
-    ----------
-    scores : (..., k) float
-        s, the scores of the sub-populations.
-    sizes : (..., k) int or float
-        |P|, their numbers of essays.  A sub-population of size 0 has no weight, whatever its score.
-    temperature : float, at least 0
-        α.  With infinity, only the lowest score has weight.
-
-    Returns
-    -------
-    (..., k) float
-        The weights β, which sum up to 1.
-
-    Examples
-    --------
     >>> [softmin_weights([0.6, 0.8], [1, 1], a).round(3).tolist() for a in (0, 10, np.inf)]
     [[0.5, 0.5], [0.881, 0.119], [1.0, 0.0]]
     """
@@ -730,18 +479,6 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
 def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
     """Softmin of the scores: ν = Σ_j β_j·s_j [3].
 
-    Parameters
-    ----------
-    scores, sizes, temperature
-        The parameters of `softmin_weights`, which computes the weights β.
-
-    Returns
-    -------
-    (...) float
-        ν, from the lowest score to the mean weighted by size.
-
-    Examples
-    --------
     The memo has two models that are equal on average.  The second one is biased:
 
     >>> [softmin([[0.7, 0.7], [0.6, 0.8]], [1, 1], a).round(3).tolist() for a in (0, 10, np.inf)]
@@ -765,33 +502,15 @@ def _above_lowest(scores: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Floats, 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution that `prepare` has checked, with the parameters of the score.
+    """A solution that `prepare` has checked, with the parameters of the score."""
 
-    Attributes
-    ----------
-    items : list of str
-        The sorted ids of the n essays.
-    item_of_row : (rows,) int
-        The essay of each row of the solution, as an index into `items`.
-    labels : list of (attribute, value)
-        The g sub-populations, attribute by attribute.
-    groups : (attributes, n) int
-        The sub-population of each essay by each attribute, as an index into `labels`.
-    given : Segments
-        The true segments as they stand in the solution.
-    truths : Segments
-        What overlap removal leaves of them.
-    row_id_column_name, essay_id_column_name, segment_weight, overlap_threshold, temperature
-        The parameters of `score`.
-    """
-
-    items: list[str]
-    item_of_row: Ints
-    labels: list[tuple[str, str]]
-    groups: Ints
-    given: Segments
-    truths: Segments
-    row_id_column_name: str
+    items: list[str]  # the sorted ids of the essays
+    item_of_row: Ints  # the essay of each row of the solution, as an index into `items`
+    labels: list[tuple[str, str]]  # the attribute and the value of each sub-population
+    groups: Ints  # the sub-population of each essay by each attribute, as an index into `labels`
+    given: Segments  # the true segments as they stand in the solution
+    truths: Segments  # what overlap removal leaves of them
+    row_id_column_name: str  # here and below, the parameters of `score`
     essay_id_column_name: str
     segment_weight: float
     overlap_threshold: float
@@ -804,23 +523,7 @@ class Prepared:
         return ["score", *populations, *(f"F1 of {name}" for name in DISCOURSE_TYPES)]
 
     def read(self, submission: pd.DataFrame) -> Segments:
-        """Read the segments of a submission.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The submission, as `score` takes it.
-
-        Returns
-        -------
-        Segments
-            The predicted segments in the order of the rows.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or none of its essays is in the solution.
-        """
+        """Read the segments of a submission."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         essay_id = self.essay_id_column_name
         table.check_columns(essay_id, "discourse_type", "predictionstring", *PROBABILITY_COLUMNS)
@@ -834,76 +537,23 @@ class Prepared:
         return segments
 
     def compare(self, given: Segments) -> tuple[Segments, tuple[Ints, Ints]]:
-        """Remove overlaps among the predictions and match what is left with the true segments.
-
-        Parameters
-        ----------
-        given : Segments
-            The predicted segments, as `read` returns them.  Those of unknown essays are left out.
-
-        Returns
-        -------
-        predictions : Segments
-            What overlap removal leaves of them.
-        matches : pair of (matches,) int
-            The indices of the partners among the predictions and among `truths`, see `match`.
-        """
+        """Remove overlaps among the predictions and match what is left with the true segments."""
         predictions = remove_overlaps(given.take(given.essay >= 0))
         return predictions, match(predictions, self.truths, self.overlap_threshold)
 
     def count(self, compared: tuple[Segments, tuple[Ints, Ints]]) -> Floats:
-        """Count the outcomes of compared segments in each essay.
-
-        Parameters
-        ----------
-        compared : tuple of (Segments, pair of (matches,) int)
-            What `compare` returned.
-
-        Returns
-        -------
-        (n, 22) float
-            TP, FP and FN of each type in each essay.  The last column is 1, so that its sum is the number of
-            essays.
-        """
+        """Count the outcomes of compared segments in each essay."""
         predictions, (p, g) = compared
         tp = true_positive_fraction(predictions.take(p), self.truths.take(g), self.segment_weight)
         counts = count_outcomes(predictions, self.truths, (p, g), tp, len(self.items))
         return np.concatenate([counts.reshape(len(counts), -1), np.ones((len(counts), 1))], axis=1)
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Compute the numbers whose sums over the sub-populations decide every measure.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The submission, as `score` takes it.
-
-        Returns
-        -------
-        (n, 22) float
-            The numbers of each essay, see `count`.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or none of its essays is in the solution.
-        """
+        """Compute the numbers whose sums over the sub-populations decide every measure."""
         return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """Compute the measures from sums of statistics.
-
-        Parameters
-        ----------
-        sums : (..., g, 22) float
-            The sums of the statistics over each sub-population, see `sums_of_groups`.
-
-        Returns
-        -------
-        (..., m) float
-            The measures in the order of `measure_names`.  A sub-population without essays has the measure NaN
-            and no weight in the softmin.
-        """
+        """Compute the measures from sums of statistics."""
         sums = np.asarray(sums, dtype=np.float64)
         counts = sums[..., :-1].reshape(*sums.shape[:-1], len(DISCOURSE_TYPES), 3)
         tau = macro_f1(counts)
@@ -917,46 +567,28 @@ class Prepared:
 # ---- Input -----------------------------------------------------------------------------------------------
 
 
+ROWS_AT_ONCE = 8192  # rows whose texts fit into a processor's cache
+SHORTEST_RULER = 2048  # words; nearly all essays are shorter
+
+
+def read_items(table: "_Table", essay_id_column_name: str) -> tuple[list[str], Ints]:
+    """Read the sorted ids of the solution's essays, and the index of each row's essay among them."""
+    if table.frame.empty:
+        raise HostVisibleError("the solution: expected at least one row, found none")
+    codes, texts = _texts(table, essay_id_column_name)
+    items = sorted(texts)
+    return items, _positions(texts, items)[codes]
+
+
 def read_segments(table: "_Table", essay: Ints, read_d1: Callable[["_Table"], Floats]) -> Segments:
-    """Read the segments in the rows of a table.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-    essay : (rows,) int
-        The essay of each row, see `Segments`.
-    read_d1 : function of the table
-        Reads d[1] of each row: `read_effectiveness` or `read_probabilities`.
-
-    Returns
-    -------
-    Segments, (rows,)
-        The segments in the order of the rows.  If a row is malformed, the table's error is raised.
-    """
+    """Read the segments in the rows of a table."""
     discourse_type = read_types(table)
     first, last = read_words(table)
     return Segments(essay, first, last, discourse_type, read_d1(table), np.arange(len(essay)))
 
 
 def read_types(table: "_Table") -> Ints:
-    """Read the type of each row.
-
-    Parameters
-    ----------
-    table : _Table
-        A solution or a submission.
-
-    Returns
-    -------
-    (rows,) int
-        The types, as indices into `DISCOURSE_TYPES`.
-
-    Raises
-    ------
-    HostVisibleError or ParticipantVisibleError
-        A cell is not the name of a type.
-    """
+    """Read the type of each row."""
     codes, texts = _texts(table, "discourse_type")
     types = _positions(texts, DISCOURSE_TYPES)[codes]
     expected = f"one of {', '.join(DISCOURSE_TYPES)}"
@@ -965,23 +597,7 @@ def read_types(table: "_Table") -> Ints:
 
 
 def read_words(table: "_Table") -> tuple[Ints, Ints]:
-    """Read the first and the last word of each row's segment.
-
-    Parameters
-    ----------
-    table : _Table
-        A solution or a submission.
-
-    Returns
-    -------
-    first, last : (rows,) int
-        The positions of the words in their essay, counted from 0.  The last word belongs to the segment.
-
-    Raises
-    ------
-    HostVisibleError or ParticipantVisibleError
-        A cell is not a predictionstring.
-    """
+    """Read the first and the last word of each row's segment."""
     column = table.frame["predictionstring"]
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *parse_column(column)], axis=1)
 
@@ -998,70 +614,21 @@ def read_words(table: "_Table") -> tuple[Ints, Ints]:
 
 
 def parse_column(column: pd.Series) -> Iterator[tuple[Ints, Ints]]:
-    """Parse a column of predictionstrings block by block, each as `parse_predictionstrings` does.
-
-    A block is small enough to stay in the processor's cache until all of its steps are done.
-
-    Parameters
-    ----------
-    column : Series
-        The predictionstrings.
-
-    Yields
-    ------
-    first, last : (m,) int
-        The first and the last word of each predictionstring of one block.
-    """
-    is_arrow = getattr(column.dtype, "storage", "") == "pyarrow"  # pandas 3 keeps texts so
-    chunks: Any = column.array.__arrow_array__().chunks if is_arrow else [column.to_numpy(dtype=object)]
-    for chunk in chunks:
-        for start in range(0, len(chunk), ROWS_AT_ONCE):
-            block = chunk[start : start + ROWS_AT_ONCE]
-            if is_arrow and not block.null_count:
-                yield _parse_arrow(block)
-            else:
-                yield parse_predictionstrings(_texts_of_cells(block.tolist()))
+    """Parse a column of predictionstrings block by block, each as `parse_predictionstrings` does."""
+    for start in range(0, len(column), ROWS_AT_ONCE):
+        yield parse_predictionstrings(_texts_of_cells(column.iloc[start : start + ROWS_AT_ONCE].tolist()))
 
 
 def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
     """Find the first and the last word of each predictionstring.
 
-    Parameters
-    ----------
-    cells : list of str, (n,)
-        The predictionstrings.  A valid one has positions from 0 to `LAST_POSITION`, ascending without a gap and
-        separated by single spaces.
-
-    Returns
-    -------
-    first, last : (n,) int
-        The positions of the first and the last word.  If a cell is not valid, its `last` is -1, and its `first`
-        means nothing.
-
-    Examples
-    --------
     >>> parse_predictionstrings(["45 46 47", "0", "45 47", "7 ", ""])[1].tolist()
     [47, 0, -1, -1, -1]
     """
     length = np.fromiter(map(len, cells), np.int64, len(cells))
-    characters = ("".join(cells) + " ").encode("ascii", "replace")  # "replace" keeps one byte per character
-    return _parse(cells, characters, np.cumsum(length) - length, length)
-
-
-def _parse_arrow(block: Any) -> tuple[Ints, Ints]:
-    """Parse an Arrow array without missing values as `parse_predictionstrings` does.
-
-    The characters of its cells already stand in memory one after the other, so they need not be joined first.
-    """
-    _, offsets, characters = block.buffers()
-    offsets = np.frombuffer(offsets, np.int64 if str(block.type) == "large_string" else np.int32)
-    begin = offsets[block.offset : block.offset + len(block) + 1].astype(np.int64)
-    return _parse(block.to_numpy(zero_copy_only=False).tolist(), characters or b" ", begin[:-1], np.diff(begin))
-
-
-def _parse(cells: list[str], characters: Any, begin: Ints, length: Ints) -> tuple[Ints, Ints]:
-    """Find the first and the last word of each cell, whose bytes stand in `characters` from `begin`."""
-    joined = np.frombuffer(characters, np.uint8)
+    begin = np.cumsum(length) - length
+    # "replace" keeps one byte per character.
+    joined = np.frombuffer(("".join(cells) + " ").encode("ascii", "replace"), np.uint8)
     first = np.zeros(len(cells), dtype=np.int64)
     in_number = np.ones(len(cells), dtype=bool)
     for digit in range(len(str(LAST_POSITION))):
@@ -1081,10 +648,9 @@ def _parse(cells: list[str], characters: Any, begin: Ints, length: Ints) -> tupl
 
 @functools.cache
 def _ruler(positions: int) -> tuple[str, Ints, Ints]:
-    """Make the text "0 1 2 … " of so many positions, but of none above `LAST_POSITION`.
+    """The text "0 1 2 … " of so many positions, up to `LAST_POSITION`.
 
-    It comes with the index at which each position starts, and with the position that ends at each index, which
-    is -1 where none does.
+    With it come the index at which each position starts, and the position that ends at each index, or -1.
     """
     ruler = " ".join(map(str, range(min(positions, LAST_POSITION + 1)))) + " "
     ends = np.flatnonzero(np.frombuffer(ruler.encode(), np.uint8) == ord(" "))
@@ -1095,7 +661,7 @@ def _ruler(positions: int) -> tuple[str, Ints, Ints]:
 
 
 def _why_not_a_predictionstring(cell: str) -> str:
-    """Say what is wrong with a cell that is not valid, see `parse_predictionstrings`."""
+    """Say what is wrong with a predictionstring that is not valid."""
     previous, begin = None, 0
     while begin < len(cell):
         space = cell.find(" ", begin)
@@ -1123,46 +689,14 @@ def _texts_of_cells(cells: list[Any]) -> list[str]:
 
 
 def read_effectiveness(table: "_Table") -> Floats:
-    """Read the true effectiveness E of each row's segment.
-
-    Parameters
-    ----------
-    table : _Table
-        A solution.
-
-    Returns
-    -------
-    (rows,) float
-        1 for effective segments and 0 for the others.
-
-    Raises
-    ------
-    HostVisibleError
-        A cell is neither 0 nor 1.
-    """
+    """Read the true effectiveness E of each row's segment."""
     label = _numbers(table.frame[LABEL_COLUMN])
     table.reject(LABEL_COLUMN, ~((label == 0) | (label == 1)), _cell_of(table, LABEL_COLUMN), "0 or 1")
     return label
 
 
 def read_probabilities(table: "_Table") -> Floats:
-    """Read the probability that each row's segment is effective.
-
-    Parameters
-    ----------
-    table : _Table
-        A submission.
-
-    Returns
-    -------
-    (rows,) float in [0, 1]
-        d[1], normalized so that d[0] and d[1] sum to 1.
-
-    Raises
-    ------
-    ParticipantVisibleError
-        A cell is not a probability, or the two probabilities of a row do not sum to 1.
-    """
+    """Read the probability that each row's segment is effective."""
     d = []
     for column in PROBABILITY_COLUMNS:
         values = _numbers(table.frame[column])
@@ -1179,32 +713,21 @@ def read_probabilities(table: "_Table") -> Floats:
     return np.asarray(d[1] / total)
 
 
+def _warn_of_overlaps(given: Segments, truths: Segments) -> None:
+    """Warn if overlap removal changed the true segments that the solution gives."""
+    trimmed = int((truths.first != given.first[truths.row]).sum())
+    discarded = len(given.row) - len(truths.row)
+    if trimmed or discarded:
+        warnings.warn(
+            f"{_counted(trimmed + discarded, 'segment')} of the solution overlapping an earlier one: "
+            f"{trimmed:,} lost the common words, {discarded:,} were discarded.",
+            TruthOverlapWarning,
+            stacklevel=3,
+        )
+
+
 def read_values(table: "_Table", attribute: str, essay: Ints, items: list[str]) -> tuple[list[str], Ints]:
-    """Read an attribute of the writers, such as their gender.
-
-    Parameters
-    ----------
-    table : _Table
-        A solution.
-    attribute : str
-        The name of its column.
-    essay : (rows,) int
-        The essay of each row, as an index.
-    items : list of str
-        The ids of the essays.
-
-    Returns
-    -------
-    values : list of str
-        The names of the values, sorted.  The missing value, if there is one, is the last.
-    of_essay : (n,) int
-        The value of each essay, as an index into these names.
-
-    Raises
-    ------
-    HostVisibleError
-        Rows of one essay have different values.
-    """
+    """Read an attribute of the writers, such as their gender."""
     codes, texts = _factorize(table.frame[attribute])
     first_row = np.zeros(len(items), dtype=np.int64)
     first_row[essay[::-1]] = np.arange(len(essay))[::-1]  # the last assignment stays, that of the first row
@@ -1237,44 +760,21 @@ def _attributes(subpopulation_column_names: str) -> list[str]:
 # Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+ROWS_SHOWN = 3  # wrong rows that a message names
+CHARACTERS_SHOWN = 40  # of a value that a message quotes
+
 
 class _Table(NamedTuple):
-    """A data frame, and how messages tell what is wrong with it.
+    """A data frame, and how messages tell what is wrong with it."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The data frame as the caller gave it.  It is never changed.
-    name : str
-        What messages call it: "the solution" or "the submission".
-    row_id : str
-        The column whose values name the rows in messages.
-    error : type of Exception
-        The exception that a fault raises: `HostVisibleError` for the solution, `ParticipantVisibleError` for
-        the submission.
-    """
-
-    frame: pd.DataFrame
-    name: str
-    row_id: str
-    error: type[Exception]
+    frame: pd.DataFrame  # as the caller gave it; it is never changed
+    name: str  # "the solution" or "the submission"
+    row_id: str  # the column whose values name the rows
+    error: type[Exception]  # what a fault raises
 
     def check_columns(self, *required: str) -> None:
-        """Require that the row id and these columns exist, each once, and that every row has an id.
-
-        Parameters
-        ----------
-        *required : str
-            Names of the columns that are needed besides the row id.
-
-        Raises
-        ------
-        HostVisibleError
-            `frame` is not a DataFrame.
-        ParticipantVisibleError or HostVisibleError
-            A column is missing or there twice, or a row has no id.  `error` says which of the two exceptions
-            it is.
-        """
+        """Require that the row id and these columns exist, each once, and that every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -1287,51 +787,27 @@ class _Table(NamedTuple):
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
-        ids = self.frame[self.row_id]
-        # pandas' isna() fails for Decimal("sNaN"), which only a column of objects can hold.
-        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
-        self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+        self.reject(self.row_id, self.frame[self.row_id].isna(), lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if any row is wrong, and name the first ones.
-
-        Parameters
-        ----------
-        column : str
-            The column with the fault.
-        wrong : (rows,) bool
-            Whether each row is wrong.
-        content : function of int
-            Says what a row has in that column.  Its argument is the row's position, from 0.
-        expected : str
-            What every row should have there.
-
-        Raises
-        ------
-        ParticipantVisibleError or HostVisibleError
-            A row is wrong.  `error` says which of the two exceptions it is.
-        """
+        """Raise `error` if any row is wrong, and name the first ones."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
-        ids = self.frame[self.row_id]
         examples = []
         for row in rows[:ROWS_SHOWN].tolist():
-            row_id = ids.iloc[row]
-            is_named = not _is_missing(row_id)
-            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
+            row_id = self.frame[self.row_id].iloc[row]
+            name = f"{_short(self.row_id)} {_short(row_id)}"
+            if _is_missing(row_id):
+                name = f"row number {row + 1}"
             examples.append(f"{name} ({content(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
 
 
-def _is_missing(value: object) -> bool:
-    """Whether a cell is None, NaN, NA or NaT.  Unlike pandas' own isna(), it knows Decimal("sNaN"), too."""
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return value is None or value is pd.NA or value is pd.NaT
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN, NA or NaT."""
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
 
 
 def _as_text(value: object) -> str:
@@ -1340,8 +816,7 @@ def _as_text(value: object) -> str:
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python refuses to write an integer of more than 4,300 decimal digits.
-    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
+    return str(value)
 
 
 def _short(value: object) -> str:
@@ -1374,23 +849,20 @@ def _listed(texts: Sequence[str], total: int, room: int) -> str:
 
 
 def _texts(table: _Table, column: str) -> tuple[Ints, list[str]]:
-    """A code for the text of each row, (rows,), and the distinct texts.  No cell may be missing or blank."""
+    """A code for the text of each row and the distinct texts.  No cell may be missing or blank."""
     codes, texts = _factorize(table.frame[column])
     table.reject(column, codes < 0, lambda row: "missing", "a value in every row")
     return codes, texts
 
 
 def _cell_of(table: _Table, column: str) -> Callable[[int], str]:
-    """A function that says, for a message, what a row has in a column; its argument is the row's position."""
+    """A function that says, for a message, what the row at a position has in a column."""
     cells = table.frame[column]
     return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
 
 def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """A code for the text of each row, (rows,), and the distinct texts.
-
-    The code is an index into the distinct texts.  It is -1 where the cell is missing or blank.
-    """
+    """The index of each text among the distinct ones (-1 if missing or blank), and the distinct ones."""
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
         # Cells become text before they are compared, because pandas takes False for 0 and cannot compare lists.
         column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
@@ -1407,13 +879,13 @@ def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
 
 
 def _positions(texts: list[str], among: Sequence[str]) -> Ints:
-    """The position of each text in the sequence `among`, (n,), or -1 if it is not there."""
+    """The position of each text in `among`, or -1 if it is not there."""
     position = {text: number for number, text in enumerate(among)}
     return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _numbers(column: pd.Series) -> Floats:
-    """The cells of a column as floats, (rows,).  A cell that is not a real number becomes NaN."""
+    """The cells of a column as floats; NaN where one is not a real number."""
     if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
@@ -1439,7 +911,7 @@ def _number(value: object) -> float:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """The quotients of two arrays whose shapes broadcast; NaN where the denominator is 0."""
+    """The quotients of two arrays, NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient
@@ -1455,26 +927,7 @@ def _check_parameter(
     fits: Callable[[Any], bool] = lambda value: True,
     wanted: str = "",
 ) -> None:
-    """Check a parameter of `score`.
-
-    Parameters
-    ----------
-    name : str
-        The parameter's name.
-    value : object
-        What the host gave.
-    kind : type
-        ``str``, ``float`` (which allows whole numbers, too) or ``bool``.
-    fits : function of the value
-        Whether a value of that kind is allowed.
-    wanted : str
-        Which numbers are allowed, for the message: "from 0 to 1".
-
-    Raises
-    ------
-    HostVisibleError
-        The value is of another kind or does not fit.
-    """
+    """Check a parameter of `score`."""
     kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
     if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
         expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]

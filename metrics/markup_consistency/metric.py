@@ -97,7 +97,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,10 +142,6 @@ APART = LAST_OFFSET + 2  # the distance between markups that are compared at onc
 AT_ONCE = 100_000  # pairs of objects
 MOST_OBJECTS, MOST_CHARACTERS = 2_000, 200_000  # the limits of a markup
 LARGE = 500  # rows and columns of an assignment problem
-
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages
-ROWS_SHOWN = 3
-CHARACTERS_SHOWN = 40
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -255,13 +250,7 @@ def score(
 
 
 def higher_is_better() -> bool:
-    """Whether a higher score is better.
-
-    Returns
-    -------
-    bool
-        True, whatever the parameters of `score` are.
-    """
+    """Whether a higher score is better."""
     return True
 
 
@@ -279,28 +268,6 @@ def prepare(
     """Check and parse a solution once, so that many submissions can be scored against it.
 
     The experts' markups are compared with each other here.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The experts' markups, with one row per document, as in `score`.
-    row_id_column_name : str
-        The name of the column with the documents' ids.
-    measure, criterion, accordance, weights, lemmatizer : str
-        The same as in `score`.
-    progress : callable, optional
-        It is called with the number of documents whose experts have been compared and the number of all
-        documents.
-
-    Returns
-    -------
-    Prepared
-        The checked solution with the parameters.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed, a parameter is wrong, or the measure is not defined.
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
@@ -342,101 +309,39 @@ def prepare(
 
 
 class Rules(NamedTuple):
-    """How markups are compared.
+    """How markups are compared."""
 
-    Attributes
-    ----------
-    weights : mapping of str to float
-        The weight of each of the `CRITERIA` except the total.
-    accordance : str
-        How partners are chosen: "sum" or "exact".
-    is_readable : bool
-        Whether all markups of the experts have the form of READ//ABLE.
-    """
-
-    weights: Mapping[str, float]
-    accordance: str
-    is_readable: bool = False
+    weights: Mapping[str, float]  # the weight of each of the `CRITERIA` except the total
+    accordance: str  # how partners are chosen: "sum" or "exact"
+    is_readable: bool = False  # whether all markups of the experts have the form of READ//ABLE
 
     def criteria_of(self, pairs: "Pairs") -> Floats:
-        """Compare pairs of markups.
-
-        Parameters
-        ----------
-        pairs : sequence of (Markup, Markup)
-            The pairs.
-
-        Returns
-        -------
-        (pairs, criteria) float
-            For each pair the `CRITERIA`, from 0 to 1.
-        """
+        """Compare pairs of markups."""
         averages = consistency(pairs, self)[-1]["total"].averages
         return np.column_stack([averages[name] for name in CRITERIA])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution that `prepare` has checked and parsed, with the parameters to score against it.
+    """A solution that `prepare` has checked and parsed, with the parameters to score against it."""
 
-    Attributes
-    ----------
-    items : list of str
-        The ids of the n documents, sorted as text.
-    item_of_row : (rows,) int
-        The document of each row of the solution, as an index into `items`.
-    labels : list of (str, str)
-        The attribute and the value of each group of documents.  There is one group, that of all documents.
-    groups : (1, n) int
-        The group of each document, as an index into `labels`: 0 for all documents.
-    lengths : dict of str to (int or None)
-        The length of each document's text in characters, by its id; None if it is not known.
-    experts : list of list of Markup
-        The experts' markups of each document, ordered by content.
-    among : list of (pairs, criteria) float
-        For each document the `CRITERIA` of the pairs of its experts.
-    rules : Rules
-        How markups are compared.
-    parameters : tuple of str
-        The parameters row_id_column_name, measure, criterion and lemmatizer.
-    """
-
-    items: list[str]
-    item_of_row: Ints
-    labels: list[tuple[str, str]]
-    groups: Ints
-    lengths: dict[str, int | None]
-    experts: list[list["Markup"]]
-    among: list[Floats]
+    items: list[str]  # the ids of the n documents, sorted as text
+    item_of_row: Ints  # (rows,) the document of each row of the solution, as an index into `items`
+    labels: list[tuple[str, str]]  # the names of the groups of documents, of which there is one: all
+    groups: Ints  # (1, n) the group of each document, as an index into `labels`
+    lengths: dict[str, int | None]  # the characters of each document's text, by its id; None if not known
+    experts: list[list["Markup"]]  # the experts' markups of each document, ordered by content
+    among: list[Floats]  # for each document the `CRITERIA` of the pairs of its experts
     rules: Rules
-    parameters: tuple[str, str, str, str]
+    parameters: tuple[str, str, str, str]  # row_id_column_name, measure, criterion and lemmatizer
 
     @property
     def measure_names(self) -> list[str]:
-        """The names of the m measures, as a list of str.
-
-        They are "score", then "AMA", "EMA" and "RMA" of the total, then the AMA of every other criterion.
-        """
+        """The score, AMA, EMA and RMA of the total, and the AMA of every other criterion."""
         return ["score", "AMA", "EMA", "RMA", *CRITERIA[1:]]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
-        """Check and parse a submission.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The algorithm's markups, with one row per document, as in `score`.
-
-        Returns
-        -------
-        list of Markup
-            The algorithm's markup of each document, in the order of `items`.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed.
-        """
+        """Check and parse a submission."""
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids, is_readable = read_ids(table, self.items), self.rules.is_readable
@@ -453,38 +358,12 @@ class Prepared:
         return [by_id[item] for item in self.items]
 
     def compare(self, read: Sequence["Markup"], progress: Progress | None = None) -> list[Floats]:
-        """Compare the algorithm's markup of each document with the experts' markups.
-
-        Parameters
-        ----------
-        read : sequence of Markup
-            The algorithm's markups, as `read` returns them.
-        progress : callable, optional
-            It is called with the number of documents that are done and the number of all documents.
-
-        Returns
-        -------
-        list of (experts, criteria) float
-            For each document the `CRITERIA` of the algorithm's markup with each expert's.
-        """
+        """Compare the algorithm's markup of each document with the experts' markups."""
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
         return compared(pairs, self.rules.criteria_of, progress)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """Compute for each document the numbers whose sums decide every measure.
-
-        Parameters
-        ----------
-        algorithm : sequence of (experts, criteria) float
-            The criteria of each document, as `compare` returns them.
-
-        Returns
-        -------
-        (n, criteria + 4) float
-            First the means of the criteria over the document's experts, and a 1 if it has any.  Then, if the
-            document has two experts, the mean total of the algorithm, the mean total of the experts with each
-            other, and a 1.  All other numbers are 0.
-        """
+        """Compute for each document the numbers whose sums decide every measure."""
         rows = []
         for ours, theirs in zip(algorithm, self.among):
             of_two = [mean(ours)[0], mean(theirs)[0], 1] if len(theirs) else [0, 0, 0]
@@ -492,40 +371,11 @@ class Prepared:
         return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame, progress: Progress | None = None) -> Floats:
-        """Compute for each document the numbers whose sums decide every measure.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The algorithm's markups, with one row per document, as in `score`.
-        progress : callable, optional
-            It is called with the number of documents that are done and the number of all documents.
-
-        Returns
-        -------
-        (n, criteria + 4) float
-            The numbers of each document, as `count` returns them.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed.
-        """
+        """Compute for each document the numbers whose sums decide every measure."""
         return self.count(self.compare(self.read(submission), progress))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """Compute the measures from sums of statistics.
-
-        Parameters
-        ----------
-        sums : (..., 1, criteria + 4) float
-            Sums of what `statistics` returns, over any set of documents.
-
-        Returns
-        -------
-        (..., m) float
-            The measures, in the order of `measure_names`.  A measure that is not defined is NaN.
-        """
+        """Compute the measures from sums of statistics."""
         _, measure, criterion, _ = self.parameters
         criteria, ema, rma = average_accuracies(np.asarray(sums, dtype=np.float64)[..., 0, :])
         asked_for = rma if measure == "rma" else criteria[..., CRITERIA.index(criterion)]
@@ -537,28 +387,15 @@ class Prepared:
 
 
 class Item(NamedTuple):
-    """An object of a markup: an element (2), a fragment (3) or an overtext (4).
+    """An object of a markup: an element (2), a fragment (3) or an overtext (4)."""
 
-    Attributes
-    ----------
-    content : tuple
-        All that is compared, sorted: the start, the end, the comment, the tags, and the contents of the
-        object's overtexts and fragments.
-    position : int
-        The position of the object in its list in the file, from 0.
-    words : frozenset
-        The words of the comment, as `bag_of_words` returns them.
-    tags : frozenset of str
-        The tags.
-    overtexts, fragments : tuple of Item
-        The overtexts and fragments of the object, ordered by content.
-    """
-
+    # All that is compared: the start, the end, the comment, the tags, and the contents of the object's
+    # overtexts and fragments.
     content: tuple[Any, ...]
-    position: int
-    words: frozenset[Any]
+    position: int  # in its list in the file, from 0
+    words: frozenset[Any]  # the words of the comment, as `bag_of_words` returns them
     tags: frozenset[str]
-    overtexts: tuple["Item", ...]
+    overtexts: tuple["Item", ...]  # ordered by content, as the fragments are
     fragments: tuple["Item", ...]
 
 
@@ -571,82 +408,38 @@ class Side(NamedTuple):
 
     One side is a single markup, or one markup of each pair of markups.  It has e elements and n fragments, and
     the fragments cover m stretches of text.
-
-    Attributes
-    ----------
-    elements : sequence of Item
-        The e elements.
-    pair : (e,) int
-        The number of the pair of markups to which each element belongs.
-    fragments : sequence of Item
-        The n fragments, ordered by pair and start.  An element without fragments has `NOWHERE`.
-    element : (n,) int
-        The element of each fragment, as an index into `elements`.
-    spans : (2, n) int
-        The starts and the ends of the fragments.  The offsets of each pair are `APART` higher than those of the
-        pair before, so fragments of different pairs never overlap.
-    covered : (2, m) int
-        The starts and the ends of the stretches of text that the fragments of an element cover.  The stretches
-        of an element do not touch each other.
-    covering : (m,) int
-        The element of each stretch, as an index into `elements`.
-    united_tags : sequence of frozenset of str
-        For each of the e elements the tags of all its fragments.
     """
 
     elements: Sequence[Item]
-    pair: Ints
-    fragments: Sequence[Item]
-    element: Ints
+    pair: Ints  # (e,) the number of the pair of markups to which each element belongs
+    fragments: Sequence[Item]  # ordered by pair and start; an element without fragments has `NOWHERE`
+    element: Ints  # (n,) the element of each fragment, as an index into `elements`
+    # (2, n) The starts and the ends of the fragments. The offsets of each pair are `APART` higher than those of
+    # the pair before, so fragments of different pairs never overlap.
     spans: Ints
-    covered: Ints
-    covering: Ints
-    united_tags: Sequence[frozenset[str]]
+    covered: (
+        Ints  # (2, m) the starts and the ends of the stretches; those of an element do not touch each other
+    )
+    covering: Ints  # (m,) the element of each stretch, as an index into `elements`
+    united_tags: Sequence[frozenset[str]]  # for each element the tags of all its fragments
 
 
 class Markup(NamedTuple):
-    """A markup (1).
+    """A markup (1)."""
 
-    Attributes
-    ----------
-    content : tuple
-        All that is compared: the contents of the elements, sorted.
-    elements : tuple of Item
-        The elements, ordered by content.
-    side : Side
-        The elements and their fragments as columns, so that many markups can be compared at once.
-    is_readable : bool
-        Whether the markup has the form of READ//ABLE.
-    size : int
-        The number of its elements, fragments and overtexts together.
-    number : int
-        The number of an expert's markup in the document, from 1; 0 for the algorithm's markup.
-    """
-
-    content: tuple[Any, ...]
-    elements: tuple[Item, ...]
-    side: Side
-    is_readable: bool
-    size: int
-    number: int = 0
+    content: tuple[Any, ...]  # all that is compared: the contents of the elements, sorted
+    elements: tuple[Item, ...]  # the elements, ordered by content
+    side: Side  # the elements and their fragments as columns, so that many markups can be compared at once
+    is_readable: bool  # whether the markup has the form of READ//ABLE
+    size: int  # the number of its elements, fragments and overtexts together
+    number: int = 0  # the number of an expert's markup in the document, from 1; 0 for the algorithm's markup
 
 
 Pairs = Sequence[tuple[Markup, Markup]]
 
 
 def side_of(elements: Sequence[Item]) -> Side:
-    """Turn the elements of a markup into columns.
-
-    Parameters
-    ----------
-    elements : sequence of Item
-        The elements.
-
-    Returns
-    -------
-    Side
-        The elements and their fragments.
-    """
+    """Turn the elements of a markup into columns."""
     rows = [(item, number) for number, each in enumerate(elements) for item in each.fragments or (NOWHERE,)]
     rows.sort(key=lambda row: row[0].content[0])
     stretches = [(*each, number) for number, item in enumerate(elements) for each in _united(item.fragments)]
@@ -664,18 +457,7 @@ def side_of(elements: Sequence[Item]) -> Side:
 
 
 def joined(sides: Sequence[Side]) -> Side:
-    """Join the columns of several markups, each of which belongs to another pair.
-
-    Parameters
-    ----------
-    sides : sequence of Side
-        The columns of each markup.
-
-    Returns
-    -------
-    Side
-        The columns of all markups, one after the other.
-    """
+    """Join the columns of several markups, each of which belongs to another pair."""
     pair = np.arange(len(sides))
     first = np.cumsum([0, *(len(side.elements) for side in sides)])[:-1]
     shifts = {"pair": pair, "element": first, "covering": first, "spans": APART * pair, "covered": APART * pair}
@@ -708,44 +490,17 @@ def _united(fragments: Sequence[Item]) -> list[tuple[int, int]]:
 
 
 class Level(NamedTuple):
-    """The partners among the objects of one level.
+    """The partners among the objects of one level."""
 
-    Attributes
-    ----------
-    partners : (p, 4) int
-        Four numbers for each of the p pairs of partners.  The first is the number of their problem.  The next
-        two are the indices of the one object and of the other.  On the levels below, the two objects are
-        holders, and the last number is that of their own problem there.
-    criteria : dict of str to (p,) float
-        The criteria of each pair of partners, without the accordance.
-    averages : dict of str to (problems,) float
-        The level's criterion and its parts in each problem.
-    """
-
+    # (p, 4) For each pair of partners the number of their problem, the indices of the two objects, and the
+    # number of their own problem on the level below, where the two are the holders.
     partners: Ints
-    criteria: dict[str, Floats]
-    averages: dict[str, Floats]
+    criteria: dict[str, Floats]  # the criteria of each pair of partners, without the accordance
+    averages: dict[str, Floats]  # the level's criterion and its parts in each problem
 
 
 def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level]]:
-    """Compute the consistency C of pairs of markups, and everything that it is made of (7).
-
-    Parameters
-    ----------
-    pairs : sequence of (Markup, Markup)
-        The pairs.
-    rules : Rules
-        How markups are compared.
-
-    Returns
-    -------
-    x, y : Side
-        The two sides of the comparison.  In x is the markup of each pair whose content is less, in y the other.
-        So C(L1, L2) = C(L2, L1) to the last bit.
-    levels : dict of str to Level
-        The levels "total", "overtexts", "fragments" and "fragments.overtexts".  The problems of "total" are the
-        pairs of markups, so its averages are the criteria of each pair.
-    """
+    """Compute the consistency C of pairs of markups, and everything that it is made of (7)."""
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = (joined([pair[number].side for pair in ordered]) for number in (0, 1))
     i, k = overlapping(x.spans, y.spans).T
@@ -769,26 +524,7 @@ def consistency(pairs: Pairs, rules: Rules) -> tuple[Side, Side, dict[str, Level
 
 
 def level_of(name: str, objects: Ints, candidates: Ints, criteria: Mapping[str, Floats], rules: Rules) -> Level:
-    """Find the optimal accordance of a level in each problem (8), (9).
-
-    Parameters
-    ----------
-    name : str
-        The level's criterion, a key of `PARTS`.
-    objects : (problems,) int
-        The number of objects of both holders together, in each problem.
-    candidates : (n, 4) int
-        The pairs that may be partners, in the form of ``partners`` of `Level`.
-    criteria : mapping of str to (n,) float
-        The criteria of each candidate, without the accordance.
-    rules : Rules
-        How markups are compared.
-
-    Returns
-    -------
-    Level
-        The partners and their criteria.
-    """
+    """Find the optimal accordance of a level in each problem (8), (9)."""
     accordance, *parts = PARTS[name]
     worth = weighted_average(criteria, parts, rules.weights)
     # An object that is in several problems has a different number in each of them.
@@ -822,20 +558,6 @@ def _distinct(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
 def f_measure(common: Ints, total: Ints) -> Floats:
     """Compute F = 2|A ∩ B| / (|A| + |B|), which compares two sets A and B (6).
 
-    Parameters
-    ----------
-    common : (n,) int
-        |A ∩ B| for each of n pairs of sets.
-    total : (n,) int
-        |A| + |B| for each of these pairs.
-
-    Returns
-    -------
-    (n,) float
-        F of each pair, from 0 to 1.  It is 1 if both sets are empty.
-
-    Examples
-    --------
     >>> f_measure(np.array([2, 0, 0]), np.array([5, 3, 0])).tolist()
     [0.8, 0.0, 1.0]
     """
@@ -844,73 +566,23 @@ def f_measure(common: Ints, total: Ints) -> Floats:
 
 
 def f_of_sets(pairs: Iterable[tuple[frozenset[Any], frozenset[Any]]]) -> Floats:
-    """Compute F of pairs of sets (6).
-
-    Parameters
-    ----------
-    pairs : iterable of (frozenset, frozenset)
-        The n pairs.
-
-    Returns
-    -------
-    (n,) float
-        F of each pair, from 0 to 1.
-    """
+    """Compute F of pairs of sets (6)."""
     common, total = _ints((len(a & b), len(a) + len(b)) for a, b in pairs).reshape(-1, 2).T
     return f_measure(common, total)
 
 
 def c_accordance(pairs: Ints, objects: Ints) -> Floats:
-    """Compute the share of objects that have a partner: elements (13), overtexts (16) or fragments (20).
-
-    Parameters
-    ----------
-    pairs : (problems,) int
-        The number of pairs of partners in each problem.
-    objects : (problems,) int
-        The number of objects of both holders together, in each problem.
-
-    Returns
-    -------
-    (problems,) float
-        The share in each problem, from 0 to 1.  It is 1 if there are no objects.
-    """
+    """Compute the share of objects that have a partner: elements (13), overtexts (16) or fragments (20)."""
     return f_measure(pairs, objects)
 
 
 def c_tags(x: Sequence[Item], y: Sequence[Item]) -> Floats:
-    """Compare the tags of pairs of objects: elements (14), overtexts (18) or fragments (22).
-
-    Parameters
-    ----------
-    x, y : sequence of Item
-        The first and the second object of each of n pairs.
-
-    Returns
-    -------
-    (n,) float
-        F of the tags of each pair, from 0 to 1.
-    """
+    """Compare the tags of pairs of objects: elements (14), overtexts (18) or fragments (22)."""
     return f_of_sets((a.tags, b.tags) for a, b in zip(x, y))
 
 
 def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -> Level:
-    """Find the partners among the overtexts of pairs of elements (15) or of pairs of fragments (3.4.4).
-
-    Parameters
-    ----------
-    name : str
-        The level's criterion: "overtexts" or "fragments.overtexts".
-    x, y : sequence of Item
-        The first and the second holder of each of n pairs.  Each pair is a problem.
-    rules : Rules
-        How markups are compared.
-
-    Returns
-    -------
-    Level
-        The partners and their criteria.
-    """
+    """Find the partners among the overtexts of pairs of elements (15) or of pairs of fragments (3.4.4)."""
     pairs = [
         (problem, i, k, a, b)
         for problem, (ours, theirs) in enumerate(zip(x, y))
@@ -926,40 +598,12 @@ def c_overtexts(name: str, x: Sequence[Item], y: Sequence[Item], rules: Rules) -
 
 
 def c_overtexts_texts(x: Sequence[Item], y: Sequence[Item]) -> Floats:
-    """Compare the words of pairs of overtexts (17).
-
-    Parameters
-    ----------
-    x, y : sequence of Item
-        The first and the second overtext of each of n pairs.
-
-    Returns
-    -------
-    (n,) float
-        F of the bags of words of each pair, from 0 to 1.
-    """
+    """Compare the words of pairs of overtexts (17)."""
     return f_of_sets((a.words, b.words) for a, b in zip(x, y))
 
 
 def c_fragments(x: Side, y: Side, candidates: Ints, objects: Ints, rules: Rules) -> tuple[Level, Level]:
-    """Find the partners among the fragments of pairs of elements (19), and among the overtexts of fragments.
-
-    Parameters
-    ----------
-    x, y : Side
-        The two sides of the comparison.
-    candidates : (n, 3) int
-        The number of the problem and the indices of two fragments that may be partners.
-    objects : (problems,) int
-        The number of fragments of both elements together, in each problem.
-    rules : Rules
-        How markups are compared.
-
-    Returns
-    -------
-    fragments, overtexts : Level
-        The partners among the fragments, and among their overtexts.
-    """
+    """Find the partners among the fragments of pairs of elements (19), and among the overtexts of fragments."""
     _, i, k = candidates.T
     # Tags and overtexts of fragments that differ only in their spans are compared once.
     kind, ours, theirs = _distinct(_kinds(x)[i], _kinds(y)[k])
@@ -980,38 +624,12 @@ def _kinds(side: Side) -> Ints:
 
 
 def c_fragments_texts(x: Ints, y: Ints) -> Floats:
-    """Compare the characters of pairs of fragments (21).
-
-    Parameters
-    ----------
-    x, y : (2, n) int
-        The starts and ends of the first and of the second fragment of each pair.  The two fragments overlap, or
-        both are empty and at the same place.
-
-    Returns
-    -------
-    (n,) float
-        F of the characters of each pair, from 0 to 1.
-    """
+    """Compare the characters of pairs of fragments (21)."""
     return f_measure(np.minimum(x[1], y[1]) - np.maximum(x[0], y[0]), x[1] - x[0] + y[1] - y[0])
 
 
 def c_union_of_texts(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
-    """Compare the characters that all fragments of either element cover, for pairs of elements (23).
-
-    Parameters
-    ----------
-    x, y : Side
-        The two sides of the comparison.
-    ours, theirs : (n,) int
-        The elements of each pair, as indices into the elements of x and of y.  The pairs are sorted, and each
-        pair is there once.
-
-    Returns
-    -------
-    (n,) float
-        F of the characters of each pair, from 0 to 1.
-    """
+    """Compare the characters that all fragments of either element cover, for pairs of elements (23)."""
     of_x, of_y = (
         np.bincount(side.covering, side.covered[1] - side.covered[0], len(side.elements)) for side in (x, y)
     )
@@ -1026,20 +644,7 @@ def c_union_of_texts(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
 
 
 def c_union_of_tags(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
-    """Compare the tags that all fragments of either element have, for pairs of elements (24).
-
-    Parameters
-    ----------
-    x, y : Side
-        The two sides of the comparison.
-    ours, theirs : (n,) int
-        The elements of each pair, as indices into the elements of x and of y.
-
-    Returns
-    -------
-    (n,) float
-        F of the tags of each pair, from 0 to 1.
-    """
+    """Compare the tags that all fragments of either element have, for pairs of elements (24)."""
     pairs = zip(ours.tolist(), theirs.tolist())
     return f_of_sets((x.united_tags[one], y.united_tags[other]) for one, other in pairs)
 
@@ -1053,24 +658,7 @@ def _ints(values: Iterable[Any]) -> Ints:
 
 
 def best_average(ends: Ints, worth: Floats, objects: int, share: float) -> Bools:
-    """Choose the one-to-one pairs of a problem that make the level's weighted average the largest (9).
-
-    Parameters
-    ----------
-    ends : (n, 2) int
-        The two objects of each candidate pair, as numbers from 0 on either side.
-    worth : (n,) float
-        The weighted average of the criteria of each candidate pair, without the accordance.
-    objects : int
-        The number of objects of both sides together.
-    share : float
-        The weight of the accordance divided by the sum of all weights, from 0 to 1.
-
-    Returns
-    -------
-    (n,) bool
-        Whether each candidate pair is chosen.
-    """
+    """Choose the one-to-one pairs of a problem that make the level's weighted average the largest (9)."""
     # Let q pairs be chosen among n objects, and let S be the sum of their worth.  Then the average is
     # share·2q/n + (1 - share)·S/q.  For each q only the largest S matters, and this S/q falls as q grows.
     # Let the best choices of low and of high pairs be known.  One bound holds for every size between the two.
@@ -1118,23 +706,7 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
 
 
 def average_accuracies(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Compute AMA (10), EMA (11) and RMA (12).
-
-    Parameters
-    ----------
-    sums : (..., criteria + 4) float
-        Sums over documents of what `Prepared.count` returns.
-
-    Returns
-    -------
-    ama : (..., criteria) float
-        The mean of each criterion of the algorithm with the experts.
-    ema : (...) float
-        The mean total of the experts with each other.
-    rma : (...) float
-        The mean total of the algorithm divided by that of the experts, over documents with two experts.  Any of
-        the three is NaN where it is not defined.
-    """
+    """Compute AMA (10), EMA (11) and RMA (12)."""
     *_, number, of_two, theirs, two = np.moveaxis(sums, -1, 0)
     ama, ema = _ratio(sums[..., :-4], number[..., np.newaxis]), _ratio(theirs, two)
     return ama, ema, _ratio(_ratio(of_two, two), ema)
@@ -1149,26 +721,6 @@ def weights_in_use(
     """Decide the weight of each criterion.
 
     A weight that the host gives is used as it is.  Other weights are 1, but 0 for what no expert marked.
-
-    Parameters
-    ----------
-    experts : iterable of Markup
-        All markups of the experts.
-    is_readable : bool
-        Whether all of them have the form of READ//ABLE.  Then every markup has one element at most, the
-        accordance is 1 by construction, and its weight is 0.
-    given : mapping of str to float
-        The weights that the host gives, by criterion.
-
-    Returns
-    -------
-    dict of str to float
-        The weight of each of the `CRITERIA` except the total.
-
-    Raises
-    ------
-    HostVisibleError
-        All parts of a composite criterion have the weight 0.
     """
     elements = [element for expert in experts for element in expert.elements]
     fragments = [fragment for element in elements for fragment in element.fragments]
@@ -1192,22 +744,6 @@ def weights_in_use(
 def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights: Mapping[str, float]) -> Any:
     """Compute the weighted average Σ w·C / Σ w of criteria (7).
 
-    Parameters
-    ----------
-    criteria : mapping of str to float or (...) float
-        The criteria, as numbers or as arrays of the same shape.
-    names : sequence of str
-        The criteria to average.
-    weights : mapping of str to float
-        The weight of each criterion.
-
-    Returns
-    -------
-    float or (...) float
-        The average.  It is exactly 1 where all criteria are 1, and 0 if all weights are 0.
-
-    Notes
-    -----
     The criteria are added one after the other, so equal criteria give equal averages to the last bit.
     """
     total = 0.0
@@ -1224,27 +760,7 @@ CODES: Keys = {"type": (str, ""), "subtype": (str, "")}
 
 
 def read_experts(cell: str, length: int | None, lemmatize: Lemmatizer) -> list[Markup]:
-    """Read the markups of a document's experts.
-
-    Parameters
-    ----------
-    cell : str
-        JSON, the list of the markups.
-    length : int or None
-        The length of the document's text in characters, if it is known.
-    lemmatize : function of str
-        Returns the lemma of a word.
-
-    Returns
-    -------
-    list of Markup
-        The markups, ordered by content.
-
-    Raises
-    ------
-    ValueError
-        The cell is malformed.  The text of the exception says what is wrong.
-    """
+    """Read the markups of a document's experts."""
     values = _read_value(_load(cell), list, wanted="a list of markups")
     markups = _read_each("markup", values, lambda value: read_markup(value, length, lemmatize))
     numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
@@ -1254,29 +770,7 @@ def read_experts(cell: str, length: int | None, lemmatize: Lemmatizer) -> list[M
 def read_markup(
     value: Any, length: int | None, lemmatize: Lemmatizer = str, is_readable: bool = False
 ) -> Markup:
-    """Read a markup.
-
-    Parameters
-    ----------
-    value : object
-        The markup as it was read from JSON.
-    length : int or None
-        The length of the document's text in characters, if it is known.
-    lemmatize : function of str
-        Returns the lemma of a word.
-    is_readable : bool
-        Whether the markup must have the form of READ//ABLE.
-
-    Returns
-    -------
-    Markup
-        The markup.
-
-    Raises
-    ------
-    ValueError
-        The markup is malformed.  The text of the exception says what is wrong.
-    """
+    """Read a markup."""
     markup = _read_value(value, dict)
     selections = "selections" in markup and "elements" not in markup
     if not selections and (is_readable or "elements" not in markup):
@@ -1292,23 +786,7 @@ def read_markup(
 
 
 def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn a READ//ABLE markup into the general form.
-
-    Parameters
-    ----------
-    markup : mapping
-        A markup with "selections", as it was read from JSON.
-
-    Returns
-    -------
-    dict
-        A markup with "elements".  It has one element, or none if there are no selections.
-
-    Raises
-    ------
-    ValueError
-        The markup is malformed.  The text of the exception says what is wrong.
-    """
+    """Turn a READ//ABLE markup into the general form."""
 
     def fragment(value: Any) -> dict[str, Any]:
         tags = [code for code in map(_plain, _read_keys(value, CODES)) if code]
@@ -1322,29 +800,7 @@ def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
 def read_items(
     holder: Mapping[str, Any], noun: str, length: int | None, lemmatize: Lemmatizer
 ) -> tuple[Item, ...]:
-    """Read the elements, fragments or overtexts that an object holds.
-
-    Parameters
-    ----------
-    holder : mapping
-        The object as it was read from JSON.
-    noun : str
-        What is read: "element", "fragment" or "overtext".
-    length : int or None
-        The length of the document's text in characters, if it is known.
-    lemmatize : function of str
-        Returns the lemma of a word.
-
-    Returns
-    -------
-    tuple of Item
-        The objects, ordered by content.
-
-    Raises
-    ------
-    ValueError
-        The object is malformed.  The text of the exception says what is wrong.
-    """
+    """Read the elements, fragments or overtexts that an object holds."""
 
     def read(numbered: tuple[int, Any]) -> Item:
         position, value = numbered
@@ -1382,20 +838,6 @@ def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
 def bag_of_words(comment: str, lemmatize: Lemmatizer) -> frozenset[tuple[str, int]]:
     """Collect the words of a comment, with repetitions.
 
-    Parameters
-    ----------
-    comment : str
-        The comment.
-    lemmatize : function of str
-        Returns the lemma of a word.
-
-    Returns
-    -------
-    frozenset of (str, int)
-        Each word with the number of times that it occurred before.  So a set can hold repeated words.
-
-    Examples
-    --------
     >>> sorted(bag_of_words("No, no reason", str))
     [('no', 0), ('no', 1), ('reason', 0)]
     """
@@ -1406,23 +848,7 @@ def bag_of_words(comment: str, lemmatize: Lemmatizer) -> frozenset[tuple[str, in
 
 @functools.cache
 def lemmatizer_of(name: str) -> Lemmatizer:
-    """Find the function that turns a word into its lemma.
-
-    Parameters
-    ----------
-    name : str
-        "none", "pymorphy3", or "simplemma:" and a language.
-
-    Returns
-    -------
-    function of str
-        Returns the lemma of a word.
-
-    Raises
-    ------
-    HostVisibleError
-        There is no such function, or its package is not installed.
-    """
+    """Find the function that turns a word into its lemma."""
     package, _, language = name.partition(":")
     try:
         if package == "simplemma" and language:
@@ -1445,44 +871,21 @@ def lemmatizer_of(name: str) -> Lemmatizer:
 # Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+ROWS_SHOWN = 3  # wrong rows that a message names
+CHARACTERS_SHOWN = 40  # of a value that a message quotes
+
 
 class _Table(NamedTuple):
-    """A data frame, and how messages tell what is wrong with it.
+    """A data frame, and how messages tell what is wrong with it."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The data frame as the caller gave it.  It is never changed.
-    name : str
-        What messages call it: "the solution" or "the submission".
-    row_id : str
-        The column whose values name the rows in messages.
-    error : type of Exception
-        The exception that a fault raises: `HostVisibleError` for the solution, `ParticipantVisibleError` for
-        the submission.
-    """
-
-    frame: pd.DataFrame
-    name: str
-    row_id: str
-    error: type[Exception]
+    frame: pd.DataFrame  # as the caller gave it; it is never changed
+    name: str  # "the solution" or "the submission"
+    row_id: str  # the column whose values name the rows
+    error: type[Exception]  # what a fault raises
 
     def check_columns(self, *required: str) -> None:
-        """Require that the row id and these columns exist, each once, and that every row has an id.
-
-        Parameters
-        ----------
-        *required : str
-            Names of the columns that are needed besides the row id.
-
-        Raises
-        ------
-        HostVisibleError
-            `frame` is not a DataFrame.
-        ParticipantVisibleError or HostVisibleError
-            A column is missing or there twice, or a row has no id.  `error` says which of the two exceptions
-            it is.
-        """
+        """Require that the row id and these columns exist, each once, and that every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -1495,51 +898,27 @@ class _Table(NamedTuple):
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
-        ids = self.frame[self.row_id]
-        # pandas' isna() fails for Decimal("sNaN"), which only a column of objects can hold.
-        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
-        self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+        self.reject(self.row_id, self.frame[self.row_id].isna(), lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if any row is wrong, and name the first ones.
-
-        Parameters
-        ----------
-        column : str
-            The column with the fault.
-        wrong : (rows,) bool
-            Whether each row is wrong.
-        content : function of int
-            Says what a row has in that column.  Its argument is the row's position, from 0.
-        expected : str
-            What every row should have there.
-
-        Raises
-        ------
-        ParticipantVisibleError or HostVisibleError
-            A row is wrong.  `error` says which of the two exceptions it is.
-        """
+        """Raise `error` if any row is wrong, and name the first ones."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
-        ids = self.frame[self.row_id]
         examples = []
         for row in rows[:ROWS_SHOWN].tolist():
-            row_id = ids.iloc[row]
-            is_named = not _is_missing(row_id)
-            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
+            row_id = self.frame[self.row_id].iloc[row]
+            name = f"{_short(self.row_id)} {_short(row_id)}"
+            if _is_missing(row_id):
+                name = f"row number {row + 1}"
             examples.append(f"{name} ({content(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
 
 
-def _is_missing(value: object) -> bool:
-    """Whether a cell is None, NaN, NA or NaT.  Unlike pandas' own isna(), it knows Decimal("sNaN"), too."""
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return value is None or value is pd.NA or value is pd.NaT
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN, NA or NaT."""
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
 
 
 def _as_text(value: object) -> str:
@@ -1548,8 +927,7 @@ def _as_text(value: object) -> str:
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python refuses to write an integer of more than 4,300 decimal digits.
-    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
+    return str(value)
 
 
 def _short(value: object) -> str:
@@ -1591,26 +969,7 @@ def _check_text(name: str, value: object) -> None:
 
 
 def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
-    """Read the id of each row's document; no document may be there twice.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-    expected : sequence of str, optional
-        The ids of the test set's documents.  With them, the table must have exactly these documents.
-
-    Returns
-    -------
-    list of str
-        The id of each row, as text.
-
-    Raises
-    ------
-    ParticipantVisibleError or HostVisibleError
-        An id is missing, repeated or unknown, or a document is missing.  `table.error` says which of the two
-        exceptions it is.
-    """
+    """Read the id of each row's document; no document may be there twice."""
     ids = read_column(table, table.row_id, str, "a value in every row")
     index = pd.Index(ids, dtype=object)
     table.reject(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
@@ -1624,24 +983,7 @@ def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
 
 
 def read_lengths(table: _Table) -> list[int | None]:
-    """Read how long each document's text is.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution.
-
-    Returns
-    -------
-    list of (int or None)
-        The number of characters in the column ``text`` of each row; None in every row if there is no such
-        column.
-
-    Raises
-    ------
-    HostVisibleError
-        There are two columns ``text``, or a text is missing.
-    """
+    """Read how long each document's text is."""
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")
@@ -1649,32 +991,7 @@ def read_lengths(table: _Table) -> list[int | None]:
 
 
 def read_column(table: _Table, name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """Read the cells of a column.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-    name : str
-        The name of the column.
-    read : function
-        Its arguments are the text of a cell and what `about` has for the row.  It returns the value of the
-        cell, or raises a ValueError whose text says what is wrong with it.
-    expected : str
-        What every cell should be, for the message.
-    *about : sequence, (rows,)
-        Further arguments of `read`, one for each row.
-
-    Returns
-    -------
-    list
-        The value of each row.
-
-    Raises
-    ------
-    ParticipantVisibleError or HostVisibleError
-        A cell is missing, or `read` rejects it.  `table.error` says which of the two exceptions it is.
-    """
+    """Read the cells of a column."""
     values, faults = [], {}
     with _no_garbage():
         for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
@@ -1691,11 +1008,7 @@ def read_column(table: _Table, name: str, read: Callable[..., Any], expected: st
 
 @contextmanager
 def _no_garbage() -> Iterator[None]:
-    """Pause Python's garbage collector, which searches for cycles of objects.
-
-    Markups are many objects without any cycle.  The collector would look at all of them again and again, which
-    took almost half of the time.
-    """
+    """Pause Python's garbage collector, which would look at the many objects of markups again and again."""
     is_collecting = gc.isenabled()
     gc.disable()
     try:
@@ -1714,11 +1027,7 @@ _NAMES_OF_TYPES = {dict: "an object", list: "a list", str: "text", int: "a whole
 
 
 def _read_keys(value: Any, keys: Keys) -> list[Any]:
-    """The values that a JSON object has under `keys`, in the order of `keys`.  Other keys are ignored.
-
-    For each key, `keys` gives the type of the value and its default.  The default is used where the key is left
-    out or its value is null.  A key whose default is None is required.
-    """
+    """The values that a JSON object has under `keys`, which give types and defaults; None means required."""
     holder = _read_value(value, dict)
     return [
         default
@@ -1729,11 +1038,7 @@ def _read_keys(value: Any, keys: Keys) -> list[Any]:
 
 
 def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> Any:
-    """A JSON value, which must be of type `kind`.
-
-    A whole number is an offset, from 0 to `LAST_OFFSET`.  It may be written 4.0.  In the message, `subject`
-    stands before what the value is, and `wanted` replaces the name of the type.
-    """
+    """A JSON value of type `kind`.  A whole number is an offset up to `LAST_OFFSET` and may be written 4.0."""
     if kind is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, kind) or isinstance(value, bool):
@@ -1750,10 +1055,7 @@ def _described(value: Any) -> str:
 
 
 def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """Apply `read` to each value of a list.
-
-    If `read` raises a ValueError, the `noun` and the number of the value, from 1, are put before its text.
-    """
+    """Apply `read` to each value of a list; a fault is told with the `noun` and the value's number, from 1."""
     results = []
     for number, value in enumerate(values, 1):
         try:
@@ -1764,10 +1066,7 @@ def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> 
 
 
 def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
-    """The start and the end that an object has under two keys.
-
-    The start must not be after the end, nor the end beyond the text, if its `length` in characters is known.
-    """
+    """The start and the end that an object has under two keys, within a text of `length` characters."""
     start, end = _read_keys(value, keys)
     if start > end or (length is not None and end > length):
         first, last = keys
@@ -1783,7 +1082,7 @@ def _at_most(most: int, number: int, what: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text in a form in which case, outer spaces and Unicode form make no difference."""
+    """A text without differences of case, outer spaces and Unicode form."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
 
 
@@ -1800,7 +1099,7 @@ def _load(cell: str) -> Any:
 
 
 def _no_constant(name: str) -> None:
-    """Reject NaN and Infinity, which Python's decoder would read, but which JSON does not know."""
+    """Reject NaN and Infinity, which Python's decoder would read although JSON does not know them."""
     raise ValueError(f"{name} is not a number")
 
 
@@ -1818,7 +1117,7 @@ def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
-    """The weights that a text such as "tags=2,overtexts=0" gives, by name; the names must be among `names`."""
+    """The weights that a text such as "tags=2,overtexts=0" gives to some of the `names`."""
     weights: dict[str, float] = {}
     for assignment in text.split(",") if text.strip() else []:
         name, _, number = (piece.strip() for piece in assignment.partition("="))
@@ -1836,19 +1135,6 @@ def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
 def overlapping(x: Ints, y: Ints) -> Ints:
     """Find the spans of two sides that overlap, or that are both empty and at the same place.
 
-    Parameters
-    ----------
-    x, y : (2, n) int and (2, m) int
-        Starts and ends of the spans of either side, in characters from 0, sorted by start.  The end is
-        exclusive.
-
-    Returns
-    -------
-    (pairs, 2) int
-        For each such pair the index of its span in x and of its span in y.
-
-    Examples
-    --------
     [0, 5) overlaps [2, 6), and the empty span at 7 is on both sides:
 
     >>> overlapping(np.array([[0, 7], [5, 7]]), np.array([[2, 5, 7], [6, 9, 7]])).tolist()
@@ -1869,20 +1155,6 @@ def overlapping(x: Ints, y: Ints) -> Ints:
 def best_sum(ends: Ints, worth: Floats) -> Bools:
     """Solve the assignment problem: choose the one-to-one pairs whose worth has the largest sum (8).
 
-    Parameters
-    ----------
-    ends : (n, 2) int
-        The two objects of each candidate pair, as numbers from 0 on either side.
-    worth : (n,) float
-        What each candidate pair adds to the sum; above 0.
-
-    Returns
-    -------
-    (n,) bool
-        Whether each candidate pair is chosen.
-
-    Examples
-    --------
     Whoever took the best pair first would get 3 + 0 instead of 2 + 2:
 
     >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([3.0, 2.0, 2.0])).tolist()
@@ -1911,19 +1183,7 @@ def best_sum(ends: Ints, worth: Floats) -> Bools:
 
 
 def components(ends: Ints) -> Ints:
-    """Split an assignment problem into problems that do not depend on each other.
-
-    Parameters
-    ----------
-    ends : (n, 2) int
-        The two objects of each candidate pair, as in `best_sum`.
-
-    Returns
-    -------
-    (n,) int
-        A number for each candidate pair.  It is the same for pairs that share an object, directly or through
-        other pairs.
-    """
+    """Split an assignment problem into problems that do not depend on each other."""
     i, k = ends.T
     rows = i.max() + 1
     graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
@@ -1932,7 +1192,7 @@ def components(ends: Ints) -> Ints:
 
 
 def _rank_within(group: Ints, values: Ints) -> Ints:
-    """The rank of each value among the values of its group, from 0, (n,).  A value is in one group only."""
+    """The rank of each value among the values of its group, from 0.  A value is in one group only."""
     # There are few different values, but many candidates.  So a table of the values is sorted instead of the
     # candidates; in it, -1 stands for a value that does not occur.
     group_of = np.full(values.max() + 1, -1)
@@ -1944,17 +1204,13 @@ def _rank_within(group: Ints, values: Ints) -> Ints:
 
 
 def _groups(labels: Ints) -> list[Ints]:
-    """For each label, from the least one on, the ascending indices at which it stands."""
+    """For each label, in ascending order, the indices at which it stands."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
 
 
 def _mean_over_pairs(values: Any, problem: Ints, objects: Ints) -> Floats:
-    """The mean of the values of each problem, (problems,).
-
-    `problem`, (n,), is the problem of each of the n values.  `objects`, (problems,), is the number of objects
-    in each problem.  The mean is 0 where there are objects but no values, and 1 where there are no objects.
-    """
+    """The mean value of each problem: 0 with objects but no values, and 1 without objects."""
     sums = np.bincount(problem, values, len(objects))  # it adds values one after the other, in a fixed order
     means = sums / np.maximum(np.bincount(problem, minlength=len(objects)), 1)
     return np.where(objects > 0, means, 1.0)
@@ -1963,24 +1219,8 @@ def _mean_over_pairs(values: Any, problem: Ints, objects: Ints) -> Floats:
 def compared(
     documents: Sequence[Pairs], compare: Callable[[Pairs], Floats], progress: Progress | None = None
 ) -> list[Floats]:
-    """Compare the pairs of markups of many documents.
-
-    Documents are compared in batches: numpy is fast with many pairs at once, but memory is limited.
-
-    Parameters
-    ----------
-    documents : sequence of sequence of (Markup, Markup)
-        The pairs of markups of each document.
-    compare : function of pairs
-        Returns the criteria of the pairs that it is given, (pairs, criteria) float.
-    progress : callable, optional
-        It is called with the number of documents that are done and the number of all documents.
-
-    Returns
-    -------
-    list of (pairs, criteria) float
-        The criteria of the pairs of each document.
-    """
+    """Compare the pairs of markups of many documents."""
+    # Documents are compared in batches: numpy is fast with many pairs at once, but memory is limited.
     sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
     for batch in _groups(np.cumsum(sizes) // AT_ONCE):
@@ -1995,18 +1235,7 @@ def compared(
 
 
 def mean(values: Floats) -> Floats:
-    """Compute the mean of each column.
-
-    Parameters
-    ----------
-    values : (rows, columns) float
-        The values.
-
-    Returns
-    -------
-    (columns,) float
-        The means; 0 if there are no rows.
-    """
+    """Compute the mean of each column."""
     return np.asarray(values.sum(axis=0) / max(len(values), 1))
 
 
@@ -2014,7 +1243,7 @@ def mean(values: Floats) -> Floats:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """The quotients of two arrays whose shapes broadcast; NaN where the denominator is 0."""
+    """The quotients of two arrays, NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient

@@ -97,10 +97,6 @@ AT_ONCE = 100_000  # pairs of selections
 MOST_SELECTIONS, MOST_CHARACTERS = 500, 200_000  # the limits of a markup
 LARGE = 500  # rows and columns of an assignment problem
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages
-ROWS_SHOWN = 3
-CHARACTERS_SHOWN = 40
-
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -215,13 +211,7 @@ def score(
 
 
 def higher_is_better() -> bool:
-    """Whether a higher score is better.
-
-    Returns
-    -------
-    bool
-        True, whatever the parameters of `score` are.
-    """
+    """Whether a higher score is better."""
     return True
 
 
@@ -237,27 +227,6 @@ def prepare(
     """Check and parse a solution once, so that many submissions can be scored against it.
 
     The experts' markups are compared with each other here.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The experts' markups, with one row per essay, as in `score`.
-    row_id_column_name : str
-        The name of the column with the essays' ids.
-    measure, h, weights
-        The same as in `score`.
-    progress : callable, optional
-        It is called with the number of essays whose experts have been compared and the number of all essays.
-
-    Returns
-    -------
-    Prepared
-        The checked solution with the parameters.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed, a parameter is wrong, or the measure is not defined.
     """
     _check_text("row_id_column_name", row_id_column_name)
     _check_choice("measure", measure, MEASURES)
@@ -298,74 +267,31 @@ def prepare(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution that `prepare` has checked and parsed, with the parameters to score against it.
+    """A solution that `prepare` has checked and parsed, with the parameters to score against it."""
 
-    Attributes
-    ----------
-    items : list of str
-        The ids of the n essays, sorted as text.
-    item_of_row : (rows,) int
-        The essay of each row of the solution, as an index into `items`.
-    labels : list of (str, str)
-        The attribute and the value of each group of essays.  There is one group, that of all essays.
-    groups : (1, n) int
-        The group of each essay, as an index into `labels`: 0 for all essays.
-    known : dict of str to (str, int or None)
-        For the id of each essay two things: its subject, and the length of its text in characters.  The length
-        is None if it is not known.
-    experts : list of list of Markup
-        The experts' markups of each essay, ordered by content.
-    among : list of (pairs, criteria) float
-        For each essay the `accuracies` of the pairs of its experts, in percent.
-    weights : dict of str to float
-        The weight of each of the `CRITERIA`.
-    parameters : tuple of (str, str, float)
-        The parameters row_id_column_name, measure and h.
-    """
-
-    items: list[str]
-    item_of_row: Ints
-    labels: list[tuple[str, str]]
-    groups: Ints
+    items: list[str]  # the ids of the n essays, sorted as text
+    item_of_row: Ints  # (rows,) the essay of each row of the solution, as an index into `items`
+    labels: list[tuple[str, str]]  # the names of the groups of essays, of which there is one: all
+    groups: Ints  # (1, n) the group of each essay, as an index into `labels`
+    # The subject of each essay and the characters of its text, by its id; None if the text is not known.
     known: dict[str, tuple[str, int | None]]
-    experts: list[list["Markup"]]
-    among: list[Floats]
-    weights: dict[str, float]
-    parameters: tuple[str, str, float]
+    experts: list[list["Markup"]]  # the experts' markups of each essay, ordered by content
+    among: list[Floats]  # for each essay the `accuracies` of the pairs of its experts, in percent
+    weights: dict[str, float]  # the weight of each of the `CRITERIA`
+    parameters: tuple[str, str, float]  # row_id_column_name, measure and h
 
     @property
     def criteria(self) -> list[str]:
-        """The names of M and its parts, as a list of str; M7 is among them only if it has a weight."""
+        """The names of M and its parts; M7 is among them only if it has a weight."""
         return ["M", *CRITERIA[: 7 if self.weights["M7"] else 6]]
 
     @property
     def measure_names(self) -> list[str]:
-        """The names of the m measures, as a list of str.
-
-        They are "score", "OTAR", "M_avg" and "M_opt", then the names of the criteria for their means.
-        """
+        """The score, OTAR, M_avg and M_opt, and the means of the criteria."""
         return ["score", "OTAR", "M_avg", "M_opt", *self.criteria]
 
     def read(self, submission: pd.DataFrame) -> list["Markup"]:
-        """Check and parse a submission.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The algorithm's markups, with one row per essay, as in `score`.
-
-        Returns
-        -------
-        list of Markup
-            The algorithm's markup of each essay, in the order of `items`.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed.
-        HostVisibleError
-            M7 has a weight, and ``m7`` is missing or wrong.
-        """
+        """Check and parse a submission."""
         table = _Table(submission, "the submission", self.parameters[0], ParticipantVisibleError)
         table.check_columns("markup")
         ids = read_ids(table, self.items)
@@ -381,38 +307,12 @@ class Prepared:
         return [by_id[item] for item in self.items]
 
     def compare(self, read: Sequence["Markup"], progress: Progress | None = None) -> list[Floats]:
-        """Compare the algorithm's markup of each essay with the experts' markups.
-
-        Parameters
-        ----------
-        read : sequence of Markup
-            The algorithm's markups, as `read` returns them.
-        progress : callable, optional
-            It is called with the number of essays that are done and the number of all essays.
-
-        Returns
-        -------
-        list of (experts, criteria) float
-            For each essay the `accuracies` of the algorithm's markup with each expert's, in percent.
-        """
+        """Compare the algorithm's markup of each essay with the experts' markups."""
         pairs = [[(markup, expert) for expert in experts] for markup, experts in zip(read, self.experts)]
         return compared(pairs, lambda batch: accuracies(batch, self.weights), progress)
 
     def count(self, algorithm: Sequence[Floats]) -> Floats:
-        """Compute for each essay the numbers whose sums decide every measure.
-
-        Parameters
-        ----------
-        algorithm : sequence of (experts, criteria) float
-            The accuracies of each essay, as `compare` returns them.
-
-        Returns
-        -------
-        (n, 6 + criteria) float
-            Two blocks of numbers.  The first has a 1, the mean and the largest M(A, E), and the mean and the
-            least M(E, E').  It is 0 unless the essay has two experts.  The second is 0 unless the essay has an
-            expert: a 1, and the means of the criteria over its experts.
-        """
+        """Compute for each essay the numbers whose sums decide every measure."""
         rows = []
         for ours, theirs in zip(algorithm, self.among):
             relative = [0.0] * 5
@@ -422,42 +322,11 @@ class Prepared:
         return np.array(rows, dtype=np.float64)
 
     def statistics(self, submission: pd.DataFrame, progress: Progress | None = None) -> Floats:
-        """Compute for each essay the numbers whose sums decide every measure.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The algorithm's markups, with one row per essay, as in `score`.
-        progress : callable, optional
-            It is called with the number of essays that are done and the number of all essays.
-
-        Returns
-        -------
-        (n, 6 + criteria) float
-            The numbers of each essay, as `count` returns them.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed.
-        HostVisibleError
-            M7 has a weight, and ``m7`` is missing or wrong.
-        """
+        """Compute for each essay the numbers whose sums decide every measure."""
         return self.count(self.compare(self.read(submission), progress))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """Compute the measures from sums of statistics.
-
-        Parameters
-        ----------
-        sums : (..., 1, 6 + criteria) float
-            Sums of what `statistics` returns, over any set of essays.
-
-        Returns
-        -------
-        (..., m) float
-            The measures in percent, in the order of `measure_names`.  A measure that is not defined is NaN.
-        """
+        """Compute the measures from sums of statistics."""
         _, measure, h = self.parameters
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         relative = relative_accuracies(np.moveaxis(sums[..., 1:5], -1, 0), h)
@@ -470,52 +339,29 @@ class Prepared:
 
 
 class Selection(NamedTuple):
-    """A selection, or n selections as columns, in which case each field is an array.
-
-    Attributes
-    ----------
-    start, end : int, or (n,) int
-        The offsets in characters, from 0.  The end is exclusive.
-    type, subtype, correction : str, or (n,) int
-        The texts as `_plain` returns them.  Columns have codes instead of the texts.
-    is_meaning : bool, or (n,) bool
-        Whether the selection is a meaning block.
-    """
+    """A selection, or n selections as columns, in which case each field is an array."""
 
     start: Any
     end: Any
-    type: Any
+    type: Any  # the type, subtype and correction are texts as `_plain` returns them, or codes in columns
     subtype: Any
     correction: Any
-    is_meaning: Any
+    is_meaning: Any  # whether the selection is a meaning block
 
 
 class Markup(NamedTuple):
-    """A markup of an essay.
+    """A markup of an essay."""
 
-    Attributes
-    ----------
-    content : (tuple of Selection, tuple of (str, float))
-        All that is compared: the selections, and the criteria with their grades, both sorted.
-    positions : tuple of int
-        The position of each selection in the file, from 0.
-    largest : int
-        K_max of the essay's subject.
-    m7 : float
-        M7 as a number from 0 to 1.
-    number : int
-        The number of an expert's markup in the essay, from 1; 0 for the algorithm's markup.
-    """
-
+    # All that is compared: the selections, and the criteria with their grades, both sorted.
     content: tuple[tuple[Selection, ...], tuple[tuple[str, float], ...]]
-    positions: tuple[int, ...]
-    largest: int
-    m7: float = 1.0
-    number: int = 0
+    positions: tuple[int, ...]  # the position of each selection in the file, from 0
+    largest: int  # K_max of the essay's subject
+    m7: float = 1.0  # M7 as a number from 0 to 1
+    number: int = 0  # the number of an expert's markup in the essay, from 1; 0 for the algorithm's markup
 
     @property
     def size(self) -> int:
-        """The number of selections, an int."""
+        """The number of selections."""
         return len(self.positions)
 
 
@@ -528,20 +374,7 @@ Pairs = Sequence[tuple[Markup, Markup]]
 
 
 def columns_of(*sides: Sequence[Markup]) -> list[Selection]:
-    """Turn the selections of many markups into columns.
-
-    Parameters
-    ----------
-    *sides : sequence of Markup
-        The markups of each side of a comparison.
-
-    Returns
-    -------
-    list of Selection
-        For each side the selections of its markups, one after the other.  The offsets of each markup are
-        `APART` higher than those of the markup before.  Instead of texts there are codes, which are the same on
-        all sides and are compared faster.
-    """
+    """Turn the selections of many markups into columns."""
     rows = [selection for side in sides for markup in side for selection in markup.content[0]]
     columns = list(zip(*rows)) or [()] * len(Selection._fields)
     sizes = [[markup.size for markup in side] for side in sides]
@@ -554,18 +387,7 @@ def columns_of(*sides: Sequence[Markup]) -> list[Selection]:
 
 
 def match_selections(x: Selection, y: Selection) -> Ints:
-    """Find D, the pairs of selections that correspond to each other.
-
-    Parameters
-    ----------
-    x, y : Selection
-        The selections of either side as columns, ordered by start, with the same codes on both sides.
-
-    Returns
-    -------
-    (n, 2) int
-        The selections of each pair, as indices into x and y.
-    """
+    """Find D, the pairs of selections that correspond to each other."""
     pairs = candidates(x, y)
     ours, theirs = pairs_of(x, y, pairs)
     costs = cost(ours, theirs)
@@ -582,16 +404,6 @@ def candidates(x: Selection, y: Selection) -> Ints:
     """Find the pairs of selections that may correspond to each other.
 
     They overlap, or both are empty with the same place and type.
-
-    Parameters
-    ----------
-    x, y : Selection
-        The selections of either side as columns, ordered by start, with the same codes on both sides.
-
-    Returns
-    -------
-    (n, 2) int
-        The selections of each pair, as indices into x and y.
     """
     pairs = overlapping(np.stack([x.start, x.end]), np.stack([y.start, y.end]))
     i, k = pairs.T
@@ -599,38 +411,13 @@ def candidates(x: Selection, y: Selection) -> Ints:
 
 
 def pairs_of(x: Selection, y: Selection, pairs: Ints) -> tuple[Selection, Selection]:
-    """Look up the selections of pairs.
-
-    Parameters
-    ----------
-    x, y : Selection
-        The selections of either side as columns.
-    pairs : (n, 2) int
-        Indices into x and y.
-
-    Returns
-    -------
-    x, y : Selection
-        The first and the second selection of each of the n pairs, as columns.
-    """
+    """Look up the selections of pairs."""
     ours, theirs = (Selection(*(column[ends] for column in side)) for side, ends in zip((x, y), pairs.T))
     return ours, theirs
 
 
 def cost(x: Selection, y: Selection) -> Floats:
-    """Compute the cost of pairs of selections.
-
-    Parameters
-    ----------
-    x, y : Selection
-        The first and the second selection of each of n pairs, as columns.  The two selections of a pair
-        overlap, or both are empty and at the same place.
-
-    Returns
-    -------
-    (n,) float
-        The cost of each pair: from 0, for equal ones, to 7.
-    """
+    """Compute the cost of pairs of selections."""
     costs: Floats = (1 - jaccard(x, y)) + COST_OF_START * (x.start != y.start)
     costs += COST_OF_TYPE * (x.type != y.type)
     costs += COST_OF_MEANING * (x.is_meaning != y.is_meaning)
@@ -638,19 +425,7 @@ def cost(x: Selection, y: Selection) -> Floats:
 
 
 def jaccard(x: Selection, y: Selection) -> Floats:
-    """Compute the Jaccard index of the characters of pairs of selections.
-
-    Parameters
-    ----------
-    x, y : Selection
-        The first and the second selection of each of n pairs, as columns.  The two selections of a pair
-        overlap, or both are empty and at the same place.
-
-    Returns
-    -------
-    (n,) float
-        The number of common characters divided by the number of all characters, and 1 if both are empty.
-    """
+    """Compute the Jaccard index of the characters of pairs of selections."""
     common = np.minimum(x.end, y.end) - np.maximum(x.start, y.start)
     union = x.end - x.start + y.end - y.start - common
     return np.asarray(np.where(union > 0, common, 1) / np.maximum(union, 1))
@@ -661,18 +436,7 @@ def jaccard(x: Selection, y: Selection) -> Floats:
 
 
 def m1(x: Markup, y: Markup) -> float:
-    """Compute M1 = 1 - Σ|K_i(X) - K_i(Y)| / K_max, which compares the grades of two markups.
-
-    Parameters
-    ----------
-    x, y : Markup
-        Two markups of the same essay.
-
-    Returns
-    -------
-    float
-        M1, from 0 to 1.  A grade that a markup lacks counts as 0.
-    """
+    """Compute M1 = 1 - Σ|K_i(X) - K_i(Y)| / K_max, which compares the grades of two markups."""
     ours, theirs = dict(x.content[1]), dict(y.content[1])
     names = ours.keys() | theirs.keys()
     difference = math.fsum(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in names)
@@ -682,20 +446,6 @@ def m1(x: Markup, y: Markup) -> float:
 def m2(pair: Ints, selections: Ints) -> Floats:
     """Compute M2 = 2|D| / (n + m), the share of selections that have a partner.
 
-    Parameters
-    ----------
-    pair : (partners,) int
-        The number of the pair of markups to which each pair of selections in D belongs.
-    selections : (pairs,) int
-        n + m of each pair of markups: the number of selections of both.
-
-    Returns
-    -------
-    (pairs,) float
-        M2 of each pair of markups, from 0 to 1.  It is 1 if there are no selections.
-
-    Examples
-    --------
     Two partners among five selections, and markups without selections:
 
     >>> m2(np.array([0, 0]), np.array([5, 0])).tolist()
@@ -706,20 +456,7 @@ def m2(pair: Ints, selections: Ints) -> Floats:
 
 
 def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
-    """Compute the accuracy M of pairs of markups, and what it is made of.
-
-    Parameters
-    ----------
-    pairs : sequence of (Markup, Markup)
-        The pairs.
-    weights : mapping of str to float
-        The weight of each of the `CRITERIA`.
-
-    Returns
-    -------
-    (pairs, criteria) float
-        For each pair M, then M1 to M6, then M7 if it has a weight; all in percent.
-    """
+    """Compute the accuracy M of pairs of markups, and what it is made of."""
     # The markup whose content is less comes first.  So M(X, Y) = M(Y, X) to the last bit.
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = columns_of(*([pair[number] for pair in ordered] for number in (0, 1)))
@@ -745,21 +482,6 @@ def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
 def relative_accuracies(sums: Iterable[Floats], h: float) -> tuple[Floats, Floats, Floats]:
     """Compute OTAR, M_avg and M_opt.
 
-    Parameters
-    ----------
-    sums : four arrays, (...) float
-        Four sums over essays.  They are of the mean and of the largest M(A, E), and of the mean and of the
-        least M(E, E').
-    h : float
-        H of OTAR, from 0 to 1.
-
-    Returns
-    -------
-    otar, m_avg, m_opt : (...) float
-        The three measures in percent; NaN where they are not defined.
-
-    Examples
-    --------
     >>> [round(float(value), 2) for value in relative_accuracies(np.array([60.0, 80.0, 50.0, 40.0]), 0.5)]
     [155.56, 120.0, 200.0]
     """
@@ -782,23 +504,7 @@ TEXTS: Keys = {"type": (str, ""), "subtype": (str, ""), "correction": (str, ""),
 
 
 def read_subjects(table: "_Table") -> list[str]:
-    """Read the subjects of the essays.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution.
-
-    Returns
-    -------
-    list of str
-        The subject of each row, one of `LARGEST_GRADE`.
-
-    Raises
-    ------
-    HostVisibleError
-        A subject is missing or unknown.
-    """
+    """Read the subjects of the essays."""
     subjects = read_column(table, "subject", str, "a value in every row")
     unknown = ~pd.Index(subjects, dtype=object).isin(list(LARGEST_GRADE))
     expected = f"one of {', '.join(LARGEST_GRADE)}"
@@ -807,23 +513,7 @@ def read_subjects(table: "_Table") -> list[str]:
 
 
 def read_m7(table: "_Table") -> Floats:
-    """Read M7, the experts' judgment of the explanations.
-
-    Parameters
-    ----------
-    table : _Table
-        The submission with the column ``m7``, in percent.
-
-    Returns
-    -------
-    (rows,) float
-        M7 of each row as a number from 0 to 1.
-
-    Raises
-    ------
-    HostVisibleError
-        The column is missing, or a cell is not a number from 0 to 100.
-    """
+    """Read M7, the experts' judgment of the explanations."""
     if "m7" not in table.frame:
         raise table.error(
             f"{table.name}: expected the column m7, the experts' judgment of its explanations, because M7 has "
@@ -842,27 +532,7 @@ def read_m7(table: "_Table") -> Floats:
 
 
 def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
-    """Read the markups of an essay's experts.
-
-    Parameters
-    ----------
-    cell : str
-        JSON, the list of the markups.
-    subject : str
-        The subject of the essay, one of `LARGEST_GRADE`.
-    length : int or None
-        The length of the essay's text in characters, if it is known.
-
-    Returns
-    -------
-    list of Markup
-        The markups, ordered by content.
-
-    Raises
-    ------
-    ValueError
-        The cell is malformed.  The text of the exception says what is wrong.
-    """
+    """Read the markups of an essay's experts."""
     values = _read_value(_load(cell), list, wanted="a list of markups")
     markups = _read_each("markup", values, lambda value: read_essay(value, subject, length))
     numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
@@ -870,27 +540,7 @@ def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
 
 
 def read_essay(value: Any, subject: str, length: int | None) -> Markup:
-    """Read a markup.
-
-    Parameters
-    ----------
-    value : object
-        The markup as it was read from JSON.
-    subject : str
-        The subject of the essay, one of `LARGEST_GRADE`.
-    length : int or None
-        The length of the essay's text in characters, if it is known.
-
-    Returns
-    -------
-    Markup
-        The markup.
-
-    Raises
-    ------
-    ValueError
-        The markup is malformed.  The text of the exception says what is wrong.
-    """
+    """Read a markup."""
     markup = _read_value(value, dict)
     for name in ("criteria", "selections"):
         if name not in markup:
@@ -908,25 +558,7 @@ def read_essay(value: Any, subject: str, length: int | None) -> Markup:
 
 
 def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str, float], ...]:
-    """Read the grades of a markup.
-
-    Parameters
-    ----------
-    criteria : mapping
-        The grade for each criterion, as it was read from JSON.  A grade may be a number or text.
-    largest : float
-        The largest sum of the grades.
-
-    Returns
-    -------
-    tuple of (str, float)
-        The criteria with a grade above 0, sorted.
-
-    Raises
-    ------
-    ValueError
-        A grade is not a number of at least 0, or the sum of the grades is too large.
-    """
+    """Read the grades of a markup."""
     grades = {}
     for name, value in criteria.items():
         grades[name] = np.nan if isinstance(value, bool) else _number(value)
@@ -940,25 +572,7 @@ def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str,
 
 
 def read_selection(value: Any, length: int | None) -> Selection:
-    """Read a selection.
-
-    Parameters
-    ----------
-    value : object
-        The selection as it was read from JSON.
-    length : int or None
-        The length of the essay's text in characters, if it is known.
-
-    Returns
-    -------
-    Selection
-        The selection.
-
-    Raises
-    ------
-    ValueError
-        The selection is malformed.  The text of the exception says what is wrong.
-    """
+    """Read a selection."""
     start, end = _read_span(value, SPAN, length)
     if value.get("type") is None:
         raise ValueError("type is missing")
@@ -970,44 +584,21 @@ def read_selection(value: Any, length: int | None) -> Selection:
 # Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+ROWS_SHOWN = 3  # wrong rows that a message names
+CHARACTERS_SHOWN = 40  # of a value that a message quotes
+
 
 class _Table(NamedTuple):
-    """A data frame, and how messages tell what is wrong with it.
+    """A data frame, and how messages tell what is wrong with it."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The data frame as the caller gave it.  It is never changed.
-    name : str
-        What messages call it: "the solution" or "the submission".
-    row_id : str
-        The column whose values name the rows in messages.
-    error : type of Exception
-        The exception that a fault raises: `HostVisibleError` for the solution, `ParticipantVisibleError` for
-        the submission.
-    """
-
-    frame: pd.DataFrame
-    name: str
-    row_id: str
-    error: type[Exception]
+    frame: pd.DataFrame  # as the caller gave it; it is never changed
+    name: str  # "the solution" or "the submission"
+    row_id: str  # the column whose values name the rows
+    error: type[Exception]  # what a fault raises
 
     def check_columns(self, *required: str) -> None:
-        """Require that the row id and these columns exist, each once, and that every row has an id.
-
-        Parameters
-        ----------
-        *required : str
-            Names of the columns that are needed besides the row id.
-
-        Raises
-        ------
-        HostVisibleError
-            `frame` is not a DataFrame.
-        ParticipantVisibleError or HostVisibleError
-            A column is missing or there twice, or a row has no id.  `error` says which of the two exceptions
-            it is.
-        """
+        """Require that the row id and these columns exist, each once, and that every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -1020,51 +611,27 @@ class _Table(NamedTuple):
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
-        ids = self.frame[self.row_id]
-        # pandas' isna() fails for Decimal("sNaN"), which only a column of objects can hold.
-        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
-        self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+        self.reject(self.row_id, self.frame[self.row_id].isna(), lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if any row is wrong, and name the first ones.
-
-        Parameters
-        ----------
-        column : str
-            The column with the fault.
-        wrong : (rows,) bool
-            Whether each row is wrong.
-        content : function of int
-            Says what a row has in that column.  Its argument is the row's position, from 0.
-        expected : str
-            What every row should have there.
-
-        Raises
-        ------
-        ParticipantVisibleError or HostVisibleError
-            A row is wrong.  `error` says which of the two exceptions it is.
-        """
+        """Raise `error` if any row is wrong, and name the first ones."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
-        ids = self.frame[self.row_id]
         examples = []
         for row in rows[:ROWS_SHOWN].tolist():
-            row_id = ids.iloc[row]
-            is_named = not _is_missing(row_id)
-            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
+            row_id = self.frame[self.row_id].iloc[row]
+            name = f"{_short(self.row_id)} {_short(row_id)}"
+            if _is_missing(row_id):
+                name = f"row number {row + 1}"
             examples.append(f"{name} ({content(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
 
 
-def _is_missing(value: object) -> bool:
-    """Whether a cell is None, NaN, NA or NaT.  Unlike pandas' own isna(), it knows Decimal("sNaN"), too."""
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return value is None or value is pd.NA or value is pd.NaT
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN, NA or NaT."""
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
 
 
 def _as_text(value: object) -> str:
@@ -1073,8 +640,7 @@ def _as_text(value: object) -> str:
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python refuses to write an integer of more than 4,300 decimal digits.
-    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
+    return str(value)
 
 
 def _short(value: object) -> str:
@@ -1116,26 +682,7 @@ def _check_text(name: str, value: object) -> None:
 
 
 def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
-    """Read the id of each row's document; no document may be there twice.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-    expected : sequence of str, optional
-        The ids of the test set's documents.  With them, the table must have exactly these documents.
-
-    Returns
-    -------
-    list of str
-        The id of each row, as text.
-
-    Raises
-    ------
-    ParticipantVisibleError or HostVisibleError
-        An id is missing, repeated or unknown, or a document is missing.  `table.error` says which of the two
-        exceptions it is.
-    """
+    """Read the id of each row's document; no document may be there twice."""
     ids = read_column(table, table.row_id, str, "a value in every row")
     index = pd.Index(ids, dtype=object)
     table.reject(table.row_id, index.duplicated(), lambda row: "repeated", "every document once")
@@ -1149,24 +696,7 @@ def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
 
 
 def read_lengths(table: _Table) -> list[int | None]:
-    """Read how long each document's text is.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution.
-
-    Returns
-    -------
-    list of (int or None)
-        The number of characters in the column ``text`` of each row; None in every row if there is no such
-        column.
-
-    Raises
-    ------
-    HostVisibleError
-        There are two columns ``text``, or a text is missing.
-    """
+    """Read how long each document's text is."""
     if "text" not in table.frame:
         return [None] * len(table.frame)
     table.check_columns("text")
@@ -1174,32 +704,7 @@ def read_lengths(table: _Table) -> list[int | None]:
 
 
 def read_column(table: _Table, name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
-    """Read the cells of a column.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-    name : str
-        The name of the column.
-    read : function
-        Its arguments are the text of a cell and what `about` has for the row.  It returns the value of the
-        cell, or raises a ValueError whose text says what is wrong with it.
-    expected : str
-        What every cell should be, for the message.
-    *about : sequence, (rows,)
-        Further arguments of `read`, one for each row.
-
-    Returns
-    -------
-    list
-        The value of each row.
-
-    Raises
-    ------
-    ParticipantVisibleError or HostVisibleError
-        A cell is missing, or `read` rejects it.  `table.error` says which of the two exceptions it is.
-    """
+    """Read the cells of a column."""
     values, faults = [], {}
     with _no_garbage():
         for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
@@ -1216,11 +721,7 @@ def read_column(table: _Table, name: str, read: Callable[..., Any], expected: st
 
 @contextmanager
 def _no_garbage() -> Iterator[None]:
-    """Pause Python's garbage collector, which searches for cycles of objects.
-
-    Markups are many objects without any cycle.  The collector would look at all of them again and again, which
-    took almost half of the time.
-    """
+    """Pause Python's garbage collector, which would look at the many objects of markups again and again."""
     is_collecting = gc.isenabled()
     gc.disable()
     try:
@@ -1239,11 +740,7 @@ _NAMES_OF_TYPES = {dict: "an object", list: "a list", str: "text", int: "a whole
 
 
 def _read_keys(value: Any, keys: Keys) -> list[Any]:
-    """The values that a JSON object has under `keys`, in the order of `keys`.  Other keys are ignored.
-
-    For each key, `keys` gives the type of the value and its default.  The default is used where the key is left
-    out or its value is null.  A key whose default is None is required.
-    """
+    """The values that a JSON object has under `keys`, which give types and defaults; None means required."""
     holder = _read_value(value, dict)
     return [
         default
@@ -1254,11 +751,7 @@ def _read_keys(value: Any, keys: Keys) -> list[Any]:
 
 
 def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> Any:
-    """A JSON value, which must be of type `kind`.
-
-    A whole number is an offset, from 0 to `LAST_OFFSET`.  It may be written 4.0.  In the message, `subject`
-    stands before what the value is, and `wanted` replaces the name of the type.
-    """
+    """A JSON value of type `kind`.  A whole number is an offset up to `LAST_OFFSET` and may be written 4.0."""
     if kind is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, kind) or isinstance(value, bool):
@@ -1275,10 +768,7 @@ def _described(value: Any) -> str:
 
 
 def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """Apply `read` to each value of a list.
-
-    If `read` raises a ValueError, the `noun` and the number of the value, from 1, are put before its text.
-    """
+    """Apply `read` to each value of a list; a fault is told with the `noun` and the value's number, from 1."""
     results = []
     for number, value in enumerate(values, 1):
         try:
@@ -1289,10 +779,7 @@ def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> 
 
 
 def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
-    """The start and the end that an object has under two keys.
-
-    The start must not be after the end, nor the end beyond the text, if its `length` in characters is known.
-    """
+    """The start and the end that an object has under two keys, within a text of `length` characters."""
     start, end = _read_keys(value, keys)
     if start > end or (length is not None and end > length):
         first, last = keys
@@ -1308,7 +795,7 @@ def _at_most(most: int, number: int, what: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text in a form in which case, outer spaces and Unicode form make no difference."""
+    """A text without differences of case, outer spaces and Unicode form."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).strip().casefold())
 
 
@@ -1325,7 +812,7 @@ def _load(cell: str) -> Any:
 
 
 def _no_constant(name: str) -> None:
-    """Reject NaN and Infinity, which Python's decoder would read, but which JSON does not know."""
+    """Reject NaN and Infinity, which Python's decoder would read although JSON does not know them."""
     raise ValueError(f"{name} is not a number")
 
 
@@ -1343,7 +830,7 @@ def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def _parse_weights(text: str, names: Sequence[str]) -> dict[str, float]:
-    """The weights that a text such as "tags=2,overtexts=0" gives, by name; the names must be among `names`."""
+    """The weights that a text such as "tags=2,overtexts=0" gives to some of the `names`."""
     weights: dict[str, float] = {}
     for assignment in text.split(",") if text.strip() else []:
         name, _, number = (piece.strip() for piece in assignment.partition("="))
@@ -1377,19 +864,6 @@ def _number(value: object) -> float:
 def overlapping(x: Ints, y: Ints) -> Ints:
     """Find the spans of two sides that overlap, or that are both empty and at the same place.
 
-    Parameters
-    ----------
-    x, y : (2, n) int and (2, m) int
-        Starts and ends of the spans of either side, in characters from 0, sorted by start.  The end is
-        exclusive.
-
-    Returns
-    -------
-    (pairs, 2) int
-        For each such pair the index of its span in x and of its span in y.
-
-    Examples
-    --------
     [0, 5) overlaps [2, 6), and the empty span at 7 is on both sides:
 
     >>> overlapping(np.array([[0, 7], [5, 7]]), np.array([[2, 5, 7], [6, 9, 7]])).tolist()
@@ -1410,20 +884,6 @@ def overlapping(x: Ints, y: Ints) -> Ints:
 def best_sum(ends: Ints, worth: Floats) -> Bools:
     """Solve the assignment problem: choose the one-to-one pairs whose worth has the largest sum (8).
 
-    Parameters
-    ----------
-    ends : (n, 2) int
-        The two objects of each candidate pair, as numbers from 0 on either side.
-    worth : (n,) float
-        What each candidate pair adds to the sum; above 0.
-
-    Returns
-    -------
-    (n,) bool
-        Whether each candidate pair is chosen.
-
-    Examples
-    --------
     Whoever took the best pair first would get 3 + 0 instead of 2 + 2:
 
     >>> best_sum(np.array([[0, 0], [0, 1], [1, 0]]), np.array([3.0, 2.0, 2.0])).tolist()
@@ -1452,19 +912,7 @@ def best_sum(ends: Ints, worth: Floats) -> Bools:
 
 
 def components(ends: Ints) -> Ints:
-    """Split an assignment problem into problems that do not depend on each other.
-
-    Parameters
-    ----------
-    ends : (n, 2) int
-        The two objects of each candidate pair, as in `best_sum`.
-
-    Returns
-    -------
-    (n,) int
-        A number for each candidate pair.  It is the same for pairs that share an object, directly or through
-        other pairs.
-    """
+    """Split an assignment problem into problems that do not depend on each other."""
     i, k = ends.T
     rows = i.max() + 1
     graph = coo_array((np.ones(len(i), dtype=bool), (i, rows + k)), shape=(rows + k.max() + 1,) * 2)
@@ -1473,7 +921,7 @@ def components(ends: Ints) -> Ints:
 
 
 def _rank_within(group: Ints, values: Ints) -> Ints:
-    """The rank of each value among the values of its group, from 0, (n,).  A value is in one group only."""
+    """The rank of each value among the values of its group, from 0.  A value is in one group only."""
     # There are few different values, but many candidates.  So a table of the values is sorted instead of the
     # candidates; in it, -1 stands for a value that does not occur.
     group_of = np.full(values.max() + 1, -1)
@@ -1485,17 +933,13 @@ def _rank_within(group: Ints, values: Ints) -> Ints:
 
 
 def _groups(labels: Ints) -> list[Ints]:
-    """For each label, from the least one on, the ascending indices at which it stands."""
+    """For each label, in ascending order, the indices at which it stands."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
 
 
 def _mean_over_pairs(values: Any, problem: Ints, objects: Ints) -> Floats:
-    """The mean of the values of each problem, (problems,).
-
-    `problem`, (n,), is the problem of each of the n values.  `objects`, (problems,), is the number of objects
-    in each problem.  The mean is 0 where there are objects but no values, and 1 where there are no objects.
-    """
+    """The mean value of each problem: 0 with objects but no values, and 1 without objects."""
     sums = np.bincount(problem, values, len(objects))  # it adds values one after the other, in a fixed order
     means = sums / np.maximum(np.bincount(problem, minlength=len(objects)), 1)
     return np.where(objects > 0, means, 1.0)
@@ -1504,24 +948,8 @@ def _mean_over_pairs(values: Any, problem: Ints, objects: Ints) -> Floats:
 def compared(
     documents: Sequence[Pairs], compare: Callable[[Pairs], Floats], progress: Progress | None = None
 ) -> list[Floats]:
-    """Compare the pairs of markups of many documents.
-
-    Documents are compared in batches: numpy is fast with many pairs at once, but memory is limited.
-
-    Parameters
-    ----------
-    documents : sequence of sequence of (Markup, Markup)
-        The pairs of markups of each document.
-    compare : function of pairs
-        Returns the criteria of the pairs that it is given, (pairs, criteria) float.
-    progress : callable, optional
-        It is called with the number of documents that are done and the number of all documents.
-
-    Returns
-    -------
-    list of (pairs, criteria) float
-        The criteria of the pairs of each document.
-    """
+    """Compare the pairs of markups of many documents."""
+    # Documents are compared in batches: numpy is fast with many pairs at once, but memory is limited.
     sizes = [sum(one.size * other.size for one, other in pairs) for pairs in documents]
     results: list[Floats] = []
     for batch in _groups(np.cumsum(sizes) // AT_ONCE):
@@ -1536,18 +964,7 @@ def compared(
 
 
 def mean(values: Floats) -> Floats:
-    """Compute the mean of each column.
-
-    Parameters
-    ----------
-    values : (rows, columns) float
-        The values.
-
-    Returns
-    -------
-    (columns,) float
-        The means; 0 if there are no rows.
-    """
+    """Compute the mean of each column."""
     return np.asarray(values.sum(axis=0) / max(len(values), 1))
 
 
@@ -1555,7 +972,7 @@ def mean(values: Floats) -> Floats:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """The quotients of two arrays whose shapes broadcast; NaN where the denominator is 0."""
+    """The quotients of two arrays, NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient

@@ -66,7 +66,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -108,10 +107,6 @@ HINTS = {
     **dict.fromkeys(("NEI", "NOINFO", "NOT_ENOUGH_INFO", "NOT ENOUGH INFO", "NOTENOUGHINFO"), "leave it out"),
 }
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages
-ROWS_SHOWN = 3
-CHARACTERS_SHOWN = 40
-
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -128,17 +123,11 @@ Made = TypeVar("Made")
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.
-
-    Kaggle knows this exception by its name and shows its text to the participant.
-    """
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.
-
-    Kaggle shows the text of this exception to the host only.
-    """
+    """The solution or a parameter is wrong.  Kaggle shows this text only to the host."""
 
 
 class SharedSentenceWarning(UserWarning):
@@ -227,13 +216,7 @@ def score(
 
 
 def higher_is_better() -> bool:
-    """Whether a higher score is better.
-
-    Returns
-    -------
-    bool
-        True, whatever the parameters of `score` are.
-    """
+    """Whether a higher score is better."""
     return True
 
 
@@ -242,32 +225,7 @@ def prepare(
     row_id_column_name: str,
     measure: str = "sentence_label_f1",
 ) -> "Prepared":
-    """Check and parse a solution once, so that many submissions can be scored against it.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The gold, one row per claim, as in `score`.
-    row_id_column_name : str
-        The name of the column with the claims' ids.
-    measure : str
-        The measure that is the score, as in `score`.
-
-    Returns
-    -------
-    Prepared
-        The checked solution with the parameters.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed, or there is no such measure.
-
-    Warns
-    -----
-    SharedSentenceWarning
-        Evidence sets of an abstract share a sentence.
-    """
+    """Check and parse a solution once, so that many submissions can be scored against it."""
     _check_text("row_id_column_name", row_id_column_name)
     _check_text("measure", measure)
     if measure not in MEASURES:
@@ -296,59 +254,23 @@ def prepare(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution that `prepare` has checked and parsed, with the parameters to score against it.
+    """A solution that `prepare` has checked and parsed, with the parameters to score against it."""
 
-    Attributes
-    ----------
-    items : list of str
-        The ids of the n claims, sorted as text.
-    item_of_row : (rows,) int
-        The claim of each row of the solution, as an index into `items`.
-    labels : list of (str, str)
-        The attribute and the value of each group of claims.  There is one group, that of all claims.
-    groups : (1, n) int
-        The group of each claim, as an index into `labels`: 0 for all claims.
-    gold : list of dict
-        For each claim its abstracts by their ids, each with its label and its evidence sets.
-    row_id_column_name : str
-        The name of the column with the claims' ids.
-    measure : str
-        The measure that is the score.
-    """
-
-    items: list[str]
-    item_of_row: Ints
-    labels: list[tuple[str, str]]
-    groups: Ints
-    gold: list[Gold]
-    row_id_column_name: str
+    items: list[str]  # the ids of the claims, sorted as text
+    item_of_row: Ints  # the claim of each row of the solution, as an index into `items`
+    labels: list[tuple[str, str]]  # the groups of claims: there is one, that of all claims
+    groups: Ints  # (1, claims) the group of each claim, 0
+    gold: list[Gold]  # of each claim
+    row_id_column_name: str  # the parameters of `score`
     measure: str
 
     @property
     def measure_names(self) -> list[str]:
-        """The names of the 13 measures, as a list of str: "score", then `MEASURES`."""
+        """The names of the measures: the score, then `MEASURES`."""
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame, work: Callable[[Gold, Prediction], Made]) -> list[Made]:
-        """Check a submission and apply a function to the answer to each claim.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The system's answers, one row per claim, as in `score`.
-        work : function of a claim's gold and the answer to it
-            Its arguments are as `parse_gold` and `parse_prediction` return them.
-
-        Returns
-        -------
-        list
-            What `work` returned for each claim, in the order of `items`.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, lacks claims or has claims that are not in the test set.
-        """
+        """Check a submission and apply a function to the answer to each claim."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("evidence")
         ids = read_claim_ids(table)
@@ -371,38 +293,11 @@ class Prepared:
         return [made_of[claim_id] for claim_id in self.items]
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Count for each claim what is relevant, retrieved and correct.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The system's answers, one row per claim, as in `score`.
-
-        Returns
-        -------
-        (n, 8) float
-            The counts of each claim, as `count` returns them.  Their sums decide every measure.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, lacks claims or has claims that are not in the test set.
-        """
+        """Count for each claim what is relevant, retrieved and correct."""
         return np.array(self.read(submission, count), dtype=np.float64)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """Compute the measures from sums of statistics.
-
-        Parameters
-        ----------
-        sums : (..., 1, 8) float
-            Sums of what `statistics` returns, over any set of claims.
-
-        Returns
-        -------
-        (..., 13) float
-            The measures, in the order of `measure_names`.
-        """
+        """Compute the measures from sums of statistics."""
         sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
         values = precision_recall_f1(sums[..., [0, 0, 2, 2]], sums[..., [1, 1, 3, 3]], sums[..., 4:])
         twelve = values.reshape(*sums.shape[:-1], len(MEASURES))
@@ -416,21 +311,6 @@ class Prepared:
 def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, int, int]:
     """Say what a predicted abstract earns that is in its claim's gold.
 
-    Parameters
-    ----------
-    gold : (str, tuple of tuple of int)
-        The abstract's label and its evidence sets.
-    predicted : (str, tuple of int)
-        The predicted label and the sentences, in the order in which they are listed.
-
-    Returns
-    -------
-    tuple of int
-        For each kind of credit, in the order of `CREDITS`, how many abstracts (0 or 1) or sentences are
-        correct.
-
-    Examples
-    --------
     The set {0, 1} is complete, but not within the first three sentences, because sentence 1 takes two places:
 
     >>> judge(("SUPPORT", ((0, 1), (5,))), ("SUPPORT", (1, 7, 1, 0)))
@@ -452,20 +332,6 @@ def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, i
 def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sentences]:
     """Find the evidence sets that are complete: all of their sentences are listed.
 
-    Parameters
-    ----------
-    sets : tuple of tuple of int
-        The evidence sets of an abstract in the gold.
-    sentences : tuple of int
-        The sentences that are listed.
-
-    Returns
-    -------
-    list of tuple of int
-        The complete sets.
-
-    Examples
-    --------
     >>> complete_sets(((0, 1), (5,)), (1, 5, 7))
     [(5,)]
     """
@@ -479,21 +345,6 @@ def complete_sets(sets: tuple[Sentences, ...], sentences: Sentences) -> list[Sen
 def count(gold: Gold, predicted: Prediction) -> list[int]:
     """Count what is relevant, retrieved and correct in the answer to a claim.
 
-    Parameters
-    ----------
-    gold : dict of str to (str, tuple of tuple of int)
-        The abstracts of the claim's gold, as `parse_gold` returns them.
-    predicted : dict of str to (str, tuple of int)
-        The predicted abstracts, as `parse_prediction` returns them.
-
-    Returns
-    -------
-    list of int
-        Eight counts: relevant and retrieved abstracts, relevant and retrieved sentences, then what is correct
-        for each of the four `CREDITS`.
-
-    Examples
-    --------
     An abstract that is not in the gold is retrieved with its two sentences, and nothing of it is correct:
 
     >>> count({}, {"16": ("SUPPORT", (18, 20))})
@@ -516,19 +367,6 @@ def count(gold: Gold, predicted: Prediction) -> list[int]:
 def precision_recall_f1(relevant: npt.ArrayLike, retrieved: npt.ArrayLike, correct: npt.ArrayLike) -> Floats:
     """Compute precision, recall and F1 from counts.
 
-    Parameters
-    ----------
-    relevant, retrieved, correct : (...) int
-        Counts of abstracts or sentences, in arrays of the same shape.
-
-    Returns
-    -------
-    (..., 3) float
-        P = correct / retrieved, R = correct / relevant, and F1 = 2·P·R / (P + R).  Where the denominator is 0,
-        the quotient is 0.
-
-    Examples
-    --------
     The example of the guidelines has 4 relevant and 5 retrieved sentences, of which 1 is correct:
 
     >>> precision_recall_f1(4, 5, 1).round(3).tolist()
@@ -550,23 +388,7 @@ def _quotient(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
 
 
 def read_claim_ids(table: "_Table") -> list[str]:
-    """Read the id of each row's claim.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-
-    Returns
-    -------
-    list of str
-        The ids as text.
-
-    Raises
-    ------
-    ParticipantVisibleError or HostVisibleError
-        An id is blank or there twice.  `table.error` says which of the two exceptions it is.
-    """
+    """Read the id of each row's claim."""
     ids = list(map(_as_text, table.frame[table.row_id].to_numpy(dtype=object)))
     blank = [not claim_id.strip() for claim_id in ids]
     table.reject(table.row_id, blank, lambda row: "missing", "a value in every row")
@@ -576,27 +398,7 @@ def read_claim_ids(table: "_Table") -> list[str]:
 
 
 def read_evidence(table: "_Table", work: Callable[[int, object], Made], expected: str) -> list[Made]:
-    """Apply a function to the evidence of each row.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-    work : function of a row's position and its evidence
-        It raises a ValueError that says what is wrong with the evidence.
-    expected : str
-        What every cell should hold, for the message.
-
-    Returns
-    -------
-    list
-        What `work` returned for each row.
-
-    Raises
-    ------
-    ParticipantVisibleError or HostVisibleError
-        `work` has rejected a row.  `table.error` says which of the two exceptions it is.
-    """
+    """Apply a function to the evidence of each row."""
     made: list[Made] = []
     faults: dict[int, str] = {}
     for row, cell in enumerate(table.frame["evidence"].to_numpy(dtype=object)):
@@ -630,23 +432,6 @@ def _warn_of_shared_sentences(ids: list[str], gold: list[Gold]) -> None:
 def parse_gold(cell: object) -> Gold:
     """Parse the gold of a claim.
 
-    Parameters
-    ----------
-    cell : object
-        The cell of the column ``evidence`` in the solution.
-
-    Returns
-    -------
-    dict of str to (str, tuple of tuple of int)
-        For the id of each abstract its label and its evidence sets.
-
-    Raises
-    ------
-    ValueError
-        The cell is malformed.  The text of the exception says what is wrong.
-
-    Examples
-    --------
     >>> parse_gold('{"11": [{"sentences": [0, 1], "label": "SUPPORT"}]}')
     {'11': ('SUPPORT', ((0, 1),))}
     """
@@ -656,24 +441,6 @@ def parse_gold(cell: object) -> Gold:
 def parse_prediction(cell: object) -> Prediction:
     """Parse the answer to a claim.
 
-    Parameters
-    ----------
-    cell : object
-        The cell of the column ``evidence`` in the submission.
-
-    Returns
-    -------
-    dict of str to (str, tuple of int)
-        For the id of each predicted abstract its label and its sentences, in the order in which they are
-        listed.
-
-    Raises
-    ------
-    ValueError
-        The cell is malformed.  The text of the exception says what is wrong.
-
-    Examples
-    --------
     >>> parse_prediction('{"11": {"sentences": [1, 11.0], "label": "SUPPORT"}}')
     {'11': ('SUPPORT', (1, 11))}
     """
@@ -734,23 +501,7 @@ def _label_and_sentences(value: Any) -> PredictedAbstract:
 
 
 def parse_object(text: object) -> dict[str, Any]:
-    """Parse a JSON object in which no key may be written twice.
-
-    Parameters
-    ----------
-    text : object
-        The JSON.  Something other than text is a fault.
-
-    Returns
-    -------
-    dict
-        The object.
-
-    Raises
-    ------
-    ValueError
-        The text is malformed.  The text of the exception says what is wrong.
-    """
+    """Parse a JSON object in which no key may be written twice."""
     if not isinstance(text, str):
         raise ValueError("missing" if _is_missing(text) else f"a Python {type(text).__name__} instead of text")
     text = text.strip(" \t\n\r")
@@ -789,18 +540,6 @@ _decode = json.JSONDecoder(object_pairs_hook=_unique).raw_decode
 def shown(value: Any) -> str:
     """Write a JSON value as messages show it.
 
-    Parameters
-    ----------
-    value : object
-        A value that was read from JSON.
-
-    Returns
-    -------
-    str
-        The value itself, or "a list" or "an object".
-
-    Examples
-    --------
     >>> shown("five"), shown(None), shown([1])
     ("the text 'five'", 'null', 'a list')
     """
@@ -817,44 +556,21 @@ def shown(value: Any) -> str:
 # Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+ROWS_SHOWN = 3  # wrong rows that a message names
+CHARACTERS_SHOWN = 40  # of a value that a message quotes
+
 
 class _Table(NamedTuple):
-    """A data frame, and how messages tell what is wrong with it.
+    """A data frame, and how messages tell what is wrong with it."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The data frame as the caller gave it.  It is never changed.
-    name : str
-        What messages call it: "the solution" or "the submission".
-    row_id : str
-        The column whose values name the rows in messages.
-    error : type of Exception
-        The exception that a fault raises: `HostVisibleError` for the solution, `ParticipantVisibleError` for
-        the submission.
-    """
-
-    frame: pd.DataFrame
-    name: str
-    row_id: str
-    error: type[Exception]
+    frame: pd.DataFrame  # as the caller gave it; it is never changed
+    name: str  # "the solution" or "the submission"
+    row_id: str  # the column whose values name the rows
+    error: type[Exception]  # what a fault raises
 
     def check_columns(self, *required: str) -> None:
-        """Require that the row id and these columns exist, each once, and that every row has an id.
-
-        Parameters
-        ----------
-        *required : str
-            Names of the columns that are needed besides the row id.
-
-        Raises
-        ------
-        HostVisibleError
-            `frame` is not a DataFrame.
-        ParticipantVisibleError or HostVisibleError
-            A column is missing or there twice, or a row has no id.  `error` says which of the two exceptions
-            it is.
-        """
+        """Require that the row id and these columns exist, each once, and that every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -867,51 +583,27 @@ class _Table(NamedTuple):
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
-        ids = self.frame[self.row_id]
-        # pandas' isna() fails for Decimal("sNaN"), which only a column of objects can hold.
-        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
-        self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+        self.reject(self.row_id, self.frame[self.row_id].isna(), lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if any row is wrong, and name the first ones.
-
-        Parameters
-        ----------
-        column : str
-            The column with the fault.
-        wrong : (rows,) bool
-            Whether each row is wrong.
-        content : function of int
-            Says what a row has in that column.  Its argument is the row's position, from 0.
-        expected : str
-            What every row should have there.
-
-        Raises
-        ------
-        ParticipantVisibleError or HostVisibleError
-            A row is wrong.  `error` says which of the two exceptions it is.
-        """
+        """Raise `error` if any row is wrong, and name the first ones."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
-        ids = self.frame[self.row_id]
         examples = []
         for row in rows[:ROWS_SHOWN].tolist():
-            row_id = ids.iloc[row]
-            is_named = not _is_missing(row_id)
-            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
+            row_id = self.frame[self.row_id].iloc[row]
+            name = f"{_short(self.row_id)} {_short(row_id)}"
+            if _is_missing(row_id):
+                name = f"row number {row + 1}"
             examples.append(f"{name} ({content(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
 
 
-def _is_missing(value: object) -> bool:
-    """Whether a cell is None, NaN, NA or NaT.  Unlike pandas' own isna(), it knows Decimal("sNaN"), too."""
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return value is None or value is pd.NA or value is pd.NaT
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN, NA or NaT."""
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
 
 
 def _as_text(value: object) -> str:
@@ -920,8 +612,7 @@ def _as_text(value: object) -> str:
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python refuses to write an integer of more than 4,300 decimal digits.
-    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
+    return str(value)
 
 
 def _short(value: object) -> str:

@@ -140,10 +140,6 @@ _WORD = re.compile(r"\S+")
 
 FLOAT_DIGITS_END = 2.0**53  # from here on not every whole number is a float
 
-LONGEST_MESSAGE = 280  # characters; Kaggle cuts longer messages
-ROWS_SHOWN = 3
-CHARACTERS_SHOWN = 40
-
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -153,17 +149,11 @@ Bools = npt.NDArray[np.bool_]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.
-
-    Kaggle knows this exception by its name and shows its text to the participant.
-    """
+    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.
-
-    Kaggle shows the text of this exception to the host only.
-    """
+    """The solution or a parameter is wrong.  Kaggle shows this text only to the host."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -262,18 +252,6 @@ def score(
 def higher_is_better(measure: str = "accumulated_alert_worth") -> bool:
     """Whether a higher score is better.
 
-    Parameters
-    ----------
-    measure : str
-        The measure that is the score, one of `MEASURES`.
-
-    Returns
-    -------
-    bool
-        False for the errors of the priority, True for every other measure.
-
-    Examples
-    --------
     >>> higher_is_better(), higher_is_better(measure="priority_mse_all")
     (True, False)
     """
@@ -289,27 +267,7 @@ def prepare(
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
 ) -> "Prepared":
-    """Check and parse a solution once, so that many runs can be scored against it.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The labels, with one row per tweet, as in `score`.
-    row_id_column_name : str
-        The name of the column with the tweets' ids.
-    measure, actionable_weight, alert_gain, alert_threshold, normalize_priority
-        The same as in `score`.
-
-    Returns
-    -------
-    Prepared
-        The checked solution with the parameters.
-
-    Raises
-    ------
-    HostVisibleError
-        The solution is malformed, a parameter is out of range, or the solution leaves the measure undefined.
-    """
+    """Check and parse a solution once, so that many runs can be scored against it."""
     _check_parameter("row_id_column_name", row_id_column_name, str)
     _check_parameter("measure", measure, str)
     if measure not in MEASURES:
@@ -361,44 +319,18 @@ def prepare(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """A solution that `prepare` has checked and parsed, with the parameters to score against it.
+    """A solution that `prepare` has checked and parsed, with the parameters to score against it."""
 
-    Attributes
-    ----------
-    items : list of str
-        The ids of the n events, sorted as text.
-    item_of_row : (rows,) int
-        For each row of the solution the event in which its tweet counts, as an index into `items`.
-    labels : list of (str, str)
-        The attribute and the value of each group of events.  There is one group, that of all events.
-    groups : (1, n) int
-        The group of each event, as an index into `labels`: 0 for all events.
-    event_of_number : dict of str to str
-        The event of each ``event_number``.  It is empty if the solution has no such column.
-    tweet_ids : list of str
-        The ids of the labeled tweets, sorted as text.
-    truths : DataFrame
-        One row per id in `tweet_ids`.  The columns are ``event`` (an index into `items`), ``priority`` (a
-        number of `PRIORITIES`), ``types`` and ``important`` (whether the tweet is labeled High or Critical).
-        The types are a set, written as an integer whose bits stand for `INFORMATION_TYPES`.
-    row_id_column_name : str
-        The name of the column with the tweets' ids.
-    measure : str
-        The measure that is the score.
-    actionable_weight, alert_gain, alert_threshold : float
-        The parameters of `score`.
-    normalize_priority : bool
-        The parameter of `score`.
-    """
-
-    items: list[str]
-    item_of_row: Ints
-    labels: list[tuple[str, str]]
-    groups: Ints
-    event_of_number: dict[str, str]
-    tweet_ids: list[str]
-    truths: pd.DataFrame
-    row_id_column_name: str
+    items: list[str]  # the ids of the events, sorted as text
+    item_of_row: Ints  # the event in which the tweet of each row of the solution counts
+    labels: list[tuple[str, str]]  # the groups of events: there is one, that of all events
+    groups: Ints  # (1, events) the group of each event, 0
+    event_of_number: dict[str, str]  # empty if the solution has no column ``event_number``
+    tweet_ids: list[str]  # the ids of the labeled tweets, sorted as text
+    truths: (
+        pd.DataFrame
+    )  # of each labeled tweet the event, the priority, the set of types, and if it is important
+    row_id_column_name: str  # here and below, the parameters of `score`
     measure: str
     actionable_weight: float
     alert_gain: float
@@ -407,34 +339,11 @@ class Prepared:
 
     @property
     def measure_names(self) -> list[str]:
-        """The names of the 11 measures, as a list of str: "score", then `MEASURES`."""
+        """The names of the measures: the score, then `MEASURES`."""
         return ["score", *MEASURES]
 
     def read(self, submission: pd.DataFrame) -> pd.DataFrame:
-        """Check and parse a run.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The run, with one row per tweet, as in `score`.
-
-        Returns
-        -------
-        DataFrame
-            One row per row of the run.  The columns are:
-
-            * ``rank``: the position in the event's list.
-            * ``score``: the priority score.
-            * ``types``: the set of types, written as an integer.
-            * ``tweet``: the tweet as an index into `tweet_ids`, or -1 if it has no label.
-            * ``event``: a number for the list that holds the row, or -1 if the row does not name an event.
-            * ``named``: the event of that name or number as an index into `items`, or -1 if there is none.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or none of its tweets is in the solution.
-        """
+        """Check and parse a run."""
         table = _Table(submission, "the submission", self.row_id_column_name, ParticipantVisibleError)
         table.check_columns("rank", "priority", "categories")
         codes, tweet_ids = read_tweet_ids(table)
@@ -455,30 +364,9 @@ class Prepared:
         return run.assign(tweet=tweet, event=event, named=np.append(named, -1)[event])
 
     def visit(self, run: pd.DataFrame) -> pd.DataFrame:
-        """Put the labeled tweets in the order in which the officer visits them, and value each [4.1].
-
-        Parameters
-        ----------
-        run : DataFrame
-            A run as `read` returns it.
-
-        Returns
-        -------
-        DataFrame
-            The rows of `truths` ordered by event and rank.  Tweets that the run lacks are last in their event.
-            Further columns are:
-
-            * ``row``: the row of the run that counts, or -1 if the run lacks the tweet.
-            * ``score`` and ``run_types``: the priority score and the set of types in that row.
-            * ``alert``: whether the tweet is an alert.
-            * ``delta``: δ.
-            * ``act_c_score`` (2) and ``n_act_c_score`` (3): what the actionable and the other types are worth.
-            * ``worth``: the worth of the tweet, (1) or (5).
-            * ``squared_error``: the squared error of the priority [6].
-        """
+        """Put the labeled tweets in the order in which the officer visits them, and value each [4.1]."""
         row = rows_that_count(run, self.truths)
-        # The truths are in the order of the ids and the sort is stable, so tweets of one rank stay in that
-        # order.
+        # The truths are in the order of the ids and the sort is stable, so tweets of one rank stay in order.
         order = np.lexsort((np.append(run["rank"], np.inf)[row], self.truths["event"]))
         visits, row = self.truths.iloc[order], row[order]
         event, label, types, important = (visits[name].to_numpy() for name in visits)
@@ -495,38 +383,11 @@ class Prepared:
         return visits.assign(squared_error=np.square(error))
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
-        """Compute for each event the numbers whose sums decide every measure.
-
-        Parameters
-        ----------
-        submission : DataFrame
-            The run, with one row per tweet, as in `score`.
-
-        Returns
-        -------
-        (n, 104) float
-            The counts and sums of each event, as `count_events` returns them.
-
-        Raises
-        ------
-        ParticipantVisibleError
-            The submission is malformed, or none of its tweets is in the solution.
-        """
+        """Compute for each event the numbers whose sums decide every measure."""
         return count_events(self.visit(self.read(submission)), len(self.items))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
-        """Compute the measures from sums of statistics.
-
-        Parameters
-        ----------
-        sums : (..., 1, 104) float
-            Sums of what `statistics` returns, over any set of events.
-
-        Returns
-        -------
-        (..., 11) float
-            The measures, in the order of `measure_names`.  A measure that is not defined is NaN.
-        """
+        """Compute the measures from sums of statistics."""
         values = all_measures(np.asarray(sums, dtype=np.float64)[..., 0, :])
         return np.stack([values[self.measure], *values.values()], axis=-1)
 
@@ -535,20 +396,7 @@ class Prepared:
 
 
 def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
-    """Choose the row of the run that counts for each labeled tweet.
-
-    Parameters
-    ----------
-    run : DataFrame
-        A run as `Prepared.read` returns it.
-    truths : DataFrame
-        The labeled tweets, as in `Prepared`.
-
-    Returns
-    -------
-    (tweets,) int
-        The index of the row for each tweet, or -1 if the run lacks the tweet.
-    """
+    """Choose the row of the run that counts for each labeled tweet."""
     rows = run[run["tweet"] >= 0]
     if rows["tweet"].duplicated().any():  # a tweet in the lists of several events
         of_tweet = truths["event"].to_numpy()[rows["tweet"]]
@@ -564,22 +412,6 @@ def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
 def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
     """Count δ, the false alerts before each tweet since the last true alert in its event [4.1].
 
-    Parameters
-    ----------
-    event : (n,) int
-        The event of each tweet, in the order of the visits.  The events are ascending.
-    important : (n,) bool
-        Whether each tweet is labeled High or Critical.
-    alert : (n,) bool
-        Whether each tweet is an alert.
-
-    Returns
-    -------
-    (n,) int
-        δ before each tweet.
-
-    Examples
-    --------
     Five alerts of one event are false, false, true, false and true.  A false alert of another event follows:
 
     >>> event, important = np.array([0, 0, 0, 0, 0, 1]), np.array([0, 0, 1, 0, 1, 0], dtype=bool)
@@ -603,22 +435,6 @@ def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
 def high_priority_worth(alert: Bools, category_score: Floats, alert_gain: float = 0.3) -> Floats:
     """Compute highPriorityWorth, the worth of tweets labeled High or Critical (1).
 
-    Parameters
-    ----------
-    alert : (n,) bool
-        Whether each tweet is an alert.
-    category_score : (n,) float
-        C of each tweet, from 0 to 1: its ActCScore plus its NActCScore.
-    alert_gain : float
-        α, what a true alert is worth if no type is right.
-
-    Returns
-    -------
-    (n,) float
-        The worth of each tweet, from -1 to 1.
-
-    Examples
-    --------
     A true alert and a missed one:
 
     >>> high_priority_worth(np.array([True, False]), np.array([0.5, 0.5])).round(3).tolist()
@@ -628,74 +444,23 @@ def high_priority_worth(alert: Bools, category_score: Floats, alert_gain: float 
 
 
 def act_c_score(run_types: Ints, true_types: Ints, weight: Floats) -> Floats:
-    """Compute ActCScore: γ times the Jaccard index of the actionable types (2).
-
-    Parameters
-    ----------
-    run_types, true_types : (n,) int
-        The sets of types that the run and the assessor chose for each tweet, as integers.
-    weight : (n,) float
-        γ of each tweet.
-
-    Returns
-    -------
-    (n,) float
-        ActCScore of each tweet, from 0 to 1.
-    """
+    """Compute ActCScore: γ times the Jaccard index of the actionable types (2)."""
     return weight * jaccard(run_types & _ACTIONABLE, true_types & _ACTIONABLE)
 
 
 def n_act_c_score(run_types: Ints, true_types: Ints, weight: Floats) -> Floats:
-    """Compute NActCScore: 1 - γ times the Jaccard index of the types that are not actionable (3).
-
-    Parameters
-    ----------
-    run_types, true_types : (n,) int
-        The sets of types that the run and the assessor chose for each tweet, as integers.
-    weight : (n,) float
-        γ of each tweet.
-
-    Returns
-    -------
-    (n,) float
-        NActCScore of each tweet, from 0 to 1.
-    """
+    """Compute NActCScore: 1 - γ times the Jaccard index of the types that are not actionable (3)."""
     return (1 - weight) * jaccard(run_types & ~_ACTIONABLE, true_types & ~_ACTIONABLE)
 
 
 def gamma(true_types: Ints, actionable_weight: float = 0.75) -> Floats:
-    """Compute γ, the weight of the actionable types of each tweet (4).
-
-    Parameters
-    ----------
-    true_types : (n,) int
-        The set of types that the assessor chose for each tweet, as an integer.
-    actionable_weight : float
-        λ, from 0 to 1.
-
-    Returns
-    -------
-    (n,) float
-        λ where the assessor chose an actionable type, else 0.
-    """
+    """Compute γ, the weight of the actionable types of each tweet (4)."""
     return np.where(true_types & _ACTIONABLE, actionable_weight, 0.0)
 
 
 def jaccard(a: Ints, b: Ints) -> Floats:
     """Compute the Jaccard index of pairs of sets.
 
-    Parameters
-    ----------
-    a, b : (n,) int
-        Sets, written as integers whose bits are their members.
-
-    Returns
-    -------
-    (n,) float
-        The number of common members divided by the number of all members; 0 if both sets are empty.
-
-    Examples
-    --------
     >>> jaccard(np.array([0b011, 0]), np.array([0b110, 0])).round(3).tolist()
     [0.333, 0.0]
     """
@@ -705,22 +470,6 @@ def jaccard(a: Ints, b: Ints) -> Floats:
 def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Floats:
     """Compute lowPriorityWorth, the worth of tweets labeled Low or Medium (5).
 
-    Parameters
-    ----------
-    alert : (n,) bool
-        Whether each tweet is an alert.
-    category_score : (n,) float
-        C of each tweet, from 0 to 1: its ActCScore plus its NActCScore.
-    delta : (n,) int
-        δ of each tweet, as `false_alerts_before` returns it.
-
-    Returns
-    -------
-    (n,) float
-        The worth of each tweet, from -1 to 1.
-
-    Examples
-    --------
     A tweet without an alert, the first false alert, and the nineteenth false alert in a row:
 
     >>> low_priority_worth(np.array([False, True, True]), np.full(3, 0.5), np.array([9, 0, 18])).tolist()
@@ -733,29 +482,13 @@ def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Flo
 
 
 def count_events(visits: pd.DataFrame, events: int) -> Floats:
-    """Count and sum the tweets of each event [4.5, 5, 6].
-
-    Parameters
-    ----------
-    visits : DataFrame
-        The labeled tweets as `Prepared.visit` returns them.
-    events : int
-        The number of events.
-
-    Returns
-    -------
-    (events, 104) float
-        First the number of tweets labeled High or Critical and the sum of their worth, then the same for the
-        other tweets.  Four blocks of 25 numbers follow, with a number for each type: true positives, false
-        positives, false negatives, and summed squared errors of the priority.
-    """
+    """Count and sum the tweets of each event [4.5, 5, 6]."""
     true, said = set_members(visits["types"]), set_members(visits["run_types"])
     high, event = visits["important"].to_numpy()[:, np.newaxis], visits["event"].to_numpy()
     one, worth, squared_error = np.ones(len(visits)), visits["worth"], visits["squared_error"]
 
     def total(which: Bools, values: npt.ArrayLike) -> Floats:
-        # bincount adds the values one after the other in the order of the visits.  So the sums do not depend on
-        # the order of rows.
+        # bincount adds in the order of the visits.  So the sums do not depend on the order of rows.
         row, kind = np.nonzero(which)
         cell, cells = event[row] * which.shape[1] + kind, events * which.shape[1]
         sums: Floats = np.bincount(cell, np.asarray(values)[row], minlength=cells).astype(np.float64)
@@ -767,18 +500,7 @@ def count_events(visits: pd.DataFrame, events: int) -> Floats:
 
 
 def set_members(types: npt.ArrayLike) -> Bools:
-    """Say which types are in each set.
-
-    Parameters
-    ----------
-    types : (n,) int
-        Sets of types, written as integers whose bits stand for `INFORMATION_TYPES`.
-
-    Returns
-    -------
-    (n, 25) bool
-        Whether each type is in each set.
-    """
+    """Say which types are in each set."""
     of_bytes = np.asarray(types, dtype="<u4").view(np.uint8).reshape(-1, 4)
     return np.unpackbits(of_bytes, axis=1, count=len(INFORMATION_TYPES), bitorder="little").view(np.bool_)
 
@@ -787,88 +509,27 @@ def set_members(types: npt.ArrayLike) -> Bools:
 
 
 def accumulated_alert_worth(high_worth: Floats, low_worth: Floats) -> Floats:
-    """Compute the accumulated alert worth, AAW (6).
-
-    Parameters
-    ----------
-    high_worth : (...) float
-        The mean worth of the tweets labeled High or Critical.
-    low_worth : (...) float
-        The mean worth of the other tweets.
-
-    Returns
-    -------
-    (...) float
-        The mean of the two.
-    """
+    """Compute the accumulated alert worth, AAW (6)."""
     return (high_worth + low_worth) / 2
 
 
 def f1_of_each(tp: Floats, fp: Floats, fn: Floats) -> Floats:
-    """Compute the F1 of each type [5].
-
-    Parameters
-    ----------
-    tp, fp, fn : (..., 25) float
-        The true positives, false positives and false negatives of each type.
-
-    Returns
-    -------
-    (..., 25) float
-        2TP / (2TP + FP + FN); 0 where the denominator is 0.
-    """
+    """Compute the F1 of each type [5]."""
     return np.nan_to_num(_ratio(2 * tp, 2 * tp + fp + fn))
 
 
 def accuracy_of_each(fp: Floats, fn: Floats, tweets: Floats) -> Floats:
-    """Compute the accuracy of each type [5].
-
-    Parameters
-    ----------
-    fp, fn : (..., 25) float
-        The false positives and false negatives of each type.
-    tweets : (...) float
-        The number of tweets.
-
-    Returns
-    -------
-    (..., 25) float
-        The share of the tweets that are neither false positives nor false negatives of the type.
-    """
+    """Compute the accuracy of each type [5]."""
     return _ratio(tweets[..., np.newaxis] - fp - fn, tweets[..., np.newaxis])
 
 
 def mse_of_each(squared_error: Floats, tp: Floats, fn: Floats) -> Floats:
-    """Compute the mean squared error of the priority for each type [6].
-
-    Parameters
-    ----------
-    squared_error : (..., 25) float
-        The sum of the squared errors over the tweets that have the type.
-    tp, fn : (..., 25) float
-        The true positives and false negatives of each type, whose sum is the number of these tweets.
-
-    Returns
-    -------
-    (..., 25) float
-        The mean; NaN where no tweet has the type.
-    """
+    """Compute the mean squared error of the priority for each type [6]."""
     return _ratio(squared_error, tp + fn)
 
 
 def all_measures(sums: Floats) -> dict[str, Floats]:
-    """Compute all measures.
-
-    Parameters
-    ----------
-    sums : (..., 104) float
-        Sums of what `count_events` returns.
-
-    Returns
-    -------
-    dict of str to (...) float
-        The value of each of the `MEASURES`; NaN where it is not defined.
-    """
+    """Compute all measures."""
     high_count, high_worths, low_count, low_worths = np.moveaxis(sums[..., :4], -1, 0)
     tp, fp, fn, squared_error = np.split(sums[..., 4:], 4, axis=-1)
     high, low = _ratio(high_worths, high_count), _ratio(low_worths, low_count)
@@ -884,18 +545,6 @@ def all_measures(sums: Floats) -> dict[str, Floats]:
 def mean_of_defined(values: Floats) -> Floats:
     """Compute the mean over the last axis, without the values that are NaN.
 
-    Parameters
-    ----------
-    values : (..., k) float
-        The values.
-
-    Returns
-    -------
-    (...) float
-        The means; NaN where all values are NaN.
-
-    Examples
-    --------
     >>> mean_of_defined(np.array([[1.0, np.nan, 2.0], [np.nan, np.nan, np.nan]])).tolist()
     [1.5, nan]
     """
@@ -907,26 +556,7 @@ def mean_of_defined(values: Floats) -> Floats:
 
 
 def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
-    """Read the ids of the tweets.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-
-    Returns
-    -------
-    codes : (rows,) int
-        The tweet of each row, as an index into the ids.
-    ids : list of str
-        The distinct ids.
-
-    Raises
-    ------
-    ParticipantVisibleError or HostVisibleError
-        An id is blank, or is a floating-point number so large that digits are lost.  `table.error` says which
-        of the two exceptions it is.
-    """
+    """Read the ids of the tweets."""
     codes, texts = _texts(table, table.row_id)
     column = table.frame[table.row_id]
     if pd.api.types.infer_dtype(column) not in ("string", "integer"):
@@ -937,25 +567,7 @@ def read_tweet_ids(table: "_Table") -> tuple[Ints, list[str]]:
 
 
 def read_event_numbers(table: "_Table", events: list[str]) -> dict[str, str]:
-    """Read the second names of the events.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution.  Its column ``event_number`` may be missing, and so may cells of it.
-    events : list of str
-        The event of each row.
-
-    Returns
-    -------
-    dict of str to str
-        The event of each ``event_number``.
-
-    Raises
-    ------
-    HostVisibleError
-        A number stands for two events.
-    """
+    """Read the second names of the events."""
     if "event_number" not in table.frame:
         return {}
     table.check_columns("event_number")
@@ -968,23 +580,7 @@ def read_event_numbers(table: "_Table", events: list[str]) -> dict[str, str]:
 
 
 def read_priorities(table: "_Table") -> Floats:
-    """Read the labels of the priority.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution.
-
-    Returns
-    -------
-    (rows,) float
-        The label of each row as a number of `PRIORITIES`.
-
-    Raises
-    ------
-    HostVisibleError
-        A label is missing or is not one of `PRIORITIES`.
-    """
+    """Read the labels of the priority."""
     codes, texts = _texts(table, "priority")
     numbers = np.array([PRIORITIES.get(text, np.nan) for text in texts])[codes]
     expected = f"one of {', '.join(PRIORITIES)}"
@@ -993,23 +589,7 @@ def read_priorities(table: "_Table") -> Floats:
 
 
 def read_categories(table: "_Table") -> Ints:
-    """Read the information types.
-
-    Parameters
-    ----------
-    table : _Table
-        The solution or the submission.
-
-    Returns
-    -------
-    (rows,) int
-        The set of types of each row, as an integer whose bits stand for `INFORMATION_TYPES`.
-
-    Raises
-    ------
-    ParticipantVisibleError or HostVisibleError
-        A name is not that of a type.  `table.error` says which of the two exceptions it is.
-    """
+    """Read the information types."""
     codes, cells = _factorize(table.frame["categories"])
     types, unknown = parse_types(cells)
     wrong = np.array([*map(bool, unknown), False])[codes]
@@ -1021,20 +601,6 @@ def read_categories(table: "_Table") -> Ints:
 def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
     """Parse cells that name information types.
 
-    Parameters
-    ----------
-    cells : list of str
-        In each of the n cells the names of types, full or short, separated by spaces of any kind.
-
-    Returns
-    -------
-    types : (n,) int
-        The set of types that each cell names.  Bit t is set if ``INFORMATION_TYPES[t]`` is named.
-    unknown : list of str
-        For each cell the first name that is not that of a type, or "" if every name is known.
-
-    Examples
-    --------
     >>> types, unknown = parse_types(["Report-News News", "Advice Nonsense"])
     >>> [name for name, member in zip(INFORMATION_TYPES, set_members(types)[0]) if member], unknown
     (['Report-News'], ['', 'Nonsense'])
@@ -1050,23 +616,7 @@ def parse_types(cells: list[str]) -> tuple[Ints, list[str]]:
 
 
 def read_ranks(table: "_Table") -> Floats:
-    """Read the ranks.
-
-    Parameters
-    ----------
-    table : _Table
-        The submission.
-
-    Returns
-    -------
-    (rows,) float
-        The rank of each row, a whole number from 0.
-
-    Raises
-    ------
-    ParticipantVisibleError
-        A rank is missing or is not such a number.
-    """
+    """Read the ranks."""
     rank = _numbers(table.frame["rank"])
     whole = (rank >= 0) & (rank == np.floor(rank)) & np.isfinite(rank)
     expected = "the position in the event's list, a whole number from 0"
@@ -1075,25 +625,7 @@ def read_ranks(table: "_Table") -> Floats:
 
 
 def read_scores(table: "_Table", normalize: bool) -> Floats:
-    """Read the priority scores.
-
-    Parameters
-    ----------
-    table : _Table
-        The submission.
-    normalize : bool
-        Whether the scores are scaled to the range from 0 to 1.
-
-    Returns
-    -------
-    (rows,) float
-        The priority score of each row.
-
-    Raises
-    ------
-    ParticipantVisibleError
-        A score is missing or is not a finite number.
-    """
+    """Read the priority scores."""
     scores = _numbers(table.frame["priority"])
     table.reject("priority", ~np.isfinite(scores), _cell_of(table, "priority"), "a finite number")
     if not normalize or not len(scores):
@@ -1113,44 +645,21 @@ def _sorted(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
 # Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
+LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
+ROWS_SHOWN = 3  # wrong rows that a message names
+CHARACTERS_SHOWN = 40  # of a value that a message quotes
+
 
 class _Table(NamedTuple):
-    """A data frame, and how messages tell what is wrong with it.
+    """A data frame, and how messages tell what is wrong with it."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The data frame as the caller gave it.  It is never changed.
-    name : str
-        What messages call it: "the solution" or "the submission".
-    row_id : str
-        The column whose values name the rows in messages.
-    error : type of Exception
-        The exception that a fault raises: `HostVisibleError` for the solution, `ParticipantVisibleError` for
-        the submission.
-    """
-
-    frame: pd.DataFrame
-    name: str
-    row_id: str
-    error: type[Exception]
+    frame: pd.DataFrame  # as the caller gave it; it is never changed
+    name: str  # "the solution" or "the submission"
+    row_id: str  # the column whose values name the rows
+    error: type[Exception]  # what a fault raises
 
     def check_columns(self, *required: str) -> None:
-        """Require that the row id and these columns exist, each once, and that every row has an id.
-
-        Parameters
-        ----------
-        *required : str
-            Names of the columns that are needed besides the row id.
-
-        Raises
-        ------
-        HostVisibleError
-            `frame` is not a DataFrame.
-        ParticipantVisibleError or HostVisibleError
-            A column is missing or there twice, or a row has no id.  `error` says which of the two exceptions
-            it is.
-        """
+        """Require that the row id and these columns exist, each once, and that every row has an id."""
         if not isinstance(self.frame, pd.DataFrame):
             raise HostVisibleError(f"{self.name}: expected a DataFrame, found {type(self.frame).__name__}")
         required = tuple(dict.fromkeys((self.row_id, *required)))
@@ -1163,51 +672,27 @@ class _Table(NamedTuple):
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
-        ids = self.frame[self.row_id]
-        # pandas' isna() fails for Decimal("sNaN"), which only a column of objects can hold.
-        missing = ids.map(_is_missing) if ids.dtype == object else ids.isna()
-        self.reject(self.row_id, missing.to_numpy(dtype=bool), lambda row: "missing", "an id in every row")
+        self.reject(self.row_id, self.frame[self.row_id].isna(), lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if any row is wrong, and name the first ones.
-
-        Parameters
-        ----------
-        column : str
-            The column with the fault.
-        wrong : (rows,) bool
-            Whether each row is wrong.
-        content : function of int
-            Says what a row has in that column.  Its argument is the row's position, from 0.
-        expected : str
-            What every row should have there.
-
-        Raises
-        ------
-        ParticipantVisibleError or HostVisibleError
-            A row is wrong.  `error` says which of the two exceptions it is.
-        """
+        """Raise `error` if any row is wrong, and name the first ones."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
-        ids = self.frame[self.row_id]
         examples = []
         for row in rows[:ROWS_SHOWN].tolist():
-            row_id = ids.iloc[row]
-            is_named = not _is_missing(row_id)
-            name = f"{_short(self.row_id)} {_short(row_id)}" if is_named else f"row number {row + 1}"
+            row_id = self.frame[self.row_id].iloc[row]
+            name = f"{_short(self.row_id)} {_short(row_id)}"
+            if _is_missing(row_id):
+                name = f"row number {row + 1}"
             examples.append(f"{name} ({content(row)})")
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
         raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
 
 
-def _is_missing(value: object) -> bool:
-    """Whether a cell is None, NaN, NA or NaT.  Unlike pandas' own isna(), it knows Decimal("sNaN"), too."""
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return value is None or value is pd.NA or value is pd.NaT
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN, NA or NaT."""
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
 
 
 def _as_text(value: object) -> str:
@@ -1216,8 +701,7 @@ def _as_text(value: object) -> str:
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    # Python refuses to write an integer of more than 4,300 decimal digits.
-    return f"{value:x}" if isinstance(value, int) and value.bit_length() > 14_000 else str(value)
+    return str(value)
 
 
 def _short(value: object) -> str:
@@ -1250,23 +734,20 @@ def _listed(texts: Sequence[str], total: int, room: int) -> str:
 
 
 def _texts(table: _Table, column: str) -> tuple[Ints, list[str]]:
-    """A code for the text of each row, (rows,), and the distinct texts.  No cell may be missing or blank."""
+    """A code for the text of each row and the distinct texts.  No cell may be missing or blank."""
     codes, texts = _factorize(table.frame[column])
     table.reject(column, codes < 0, lambda row: "missing", "a value in every row")
     return codes, texts
 
 
 def _cell_of(table: _Table, column: str) -> Callable[[int], str]:
-    """A function that says, for a message, what a row has in a column; its argument is the row's position."""
+    """A function that says, for a message, what the row at a position has in a column."""
     cells = table.frame[column]
     return lambda row: "missing" if _is_missing(cells.iloc[row]) else _quoted(cells.iloc[row])
 
 
 def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
-    """A code for the text of each row, (rows,), and the distinct texts.
-
-    The code is an index into the distinct texts.  It is -1 where the cell is missing or blank.
-    """
+    """The index of each text among the distinct ones (-1 if missing or blank), and the distinct ones."""
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
         # Cells become text before they are compared, because pandas takes False for 0 and cannot compare lists.
         column = pd.Series([None if _is_missing(value) else _as_text(value) for value in column], dtype=object)
@@ -1283,13 +764,13 @@ def _factorize(column: pd.Series) -> tuple[Ints, list[str]]:
 
 
 def _positions(texts: list[str], among: Sequence[str]) -> Ints:
-    """The position of each text in the sequence `among`, (n,), or -1 if it is not there."""
+    """The position of each text in `among`, or -1 if it is not there."""
     position = {text: number for number, text in enumerate(among)}
     return np.array([position.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _numbers(column: pd.Series) -> Floats:
-    """The cells of a column as floats, (rows,).  A cell that is not a real number becomes NaN."""
+    """The cells of a column as floats; NaN where one is not a real number."""
     if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.array([_number(value) for value in column.astype(object)], dtype=np.float64)
@@ -1315,7 +796,7 @@ def _number(value: object) -> float:
 
 
 def _ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
-    """The quotients of two arrays whose shapes broadcast; NaN where the denominator is 0."""
+    """The quotients of two arrays, NaN where the denominator is 0."""
     a, b = np.broadcast_arrays(np.asarray(numerator, dtype=np.float64), np.asarray(denominator))
     quotient: Floats = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)
     return quotient
@@ -1331,26 +812,7 @@ def _check_parameter(
     fits: Callable[[Any], bool] = lambda value: True,
     wanted: str = "",
 ) -> None:
-    """Check a parameter of `score`.
-
-    Parameters
-    ----------
-    name : str
-        The parameter's name.
-    value : object
-        What the host gave.
-    kind : type
-        ``str``, ``float`` (which allows whole numbers, too) or ``bool``.
-    fits : function of the value
-        Whether a value of that kind is allowed.
-    wanted : str
-        Which numbers are allowed, for the message: "from 0 to 1".
-
-    Raises
-    ------
-    HostVisibleError
-        The value is of another kind or does not fit.
-    """
+    """Check a parameter of `score`."""
     kinds = {float: (int, float, np.integer, np.floating), bool: (bool, np.bool_), str: (str,)}[kind]
     if not isinstance(value, kinds) or (kind is float and isinstance(value, bool)) or not fits(value):
         expected = {str: "text", bool: "True or False", float: f"a number {wanted}"}[kind]

@@ -3,13 +3,11 @@
 Properties and bad input are tested as well.
 """
 
-import gc
 import itertools
 import json
 import math
 import random
 import sys
-from collections.abc import Iterator
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -26,12 +24,9 @@ from tests.support.examples import examples, some
 from tests.support.markup_consistency_transcription import (
     Transcription,
     corpus,
-    elements_may,
     every_accordance,
-    fragments_may,
-    overtexts_may,
 )
-from tests.support.markups import Evaluated, bad_submissions, shuffled
+from tests.support.markups import ELEMENT_MARKUPS, Evaluated, shuffled
 
 consistency = hosted.module("markup_consistency", "companion").consistency
 
@@ -116,17 +111,13 @@ SECOND = markup(
 def test_worked_example() -> None:
     result = consistency(FIRST, SECOND)
     assert [(pair.first, pair.second) for pair in result.pairs] == [(0, 0), (1, 1)]
-    assert result.accordance == pytest.approx(0.8, abs=1e-12)
-    assert result.tags == pytest.approx(5 / 6, abs=1e-12)
-    assert result.overtexts == pytest.approx(5 / 6, abs=1e-12)
-    assert result.fragments == pytest.approx(0.872569, abs=5e-7)
-    assert result.fragment_text_union == pytest.approx(0.75, abs=1e-12)
-    assert result.fragment_tag_union == pytest.approx(11 / 15, abs=1e-12)
-    assert result.total == pytest.approx(0.803762, abs=5e-7)
-    names = ("fragments.accordance", "fragments.texts", "fragments.tags", "fragments.overtexts")
-    parts = [[pair.criteria[name] for name in names] for pair in result.pairs]
-    assert parts[0] == pytest.approx([1, 0.625, 0.833333, 0.966667], abs=5e-7)
-    assert parts[1] == pytest.approx([1, 0.888889, 0.666667, 1], abs=5e-7)
+    names = ("accordance", "tags", "overtexts", "fragment_text_union", "fragment_tag_union")
+    values = [getattr(result, name) for name in names]
+    assert values == pytest.approx([0.8, 5 / 6, 5 / 6, 0.75, 11 / 15], abs=1e-12)
+    assert [result.fragments, result.total] == pytest.approx([0.872569, 0.803762], abs=5e-7)
+    parts = ("fragments.accordance", "fragments.texts", "fragments.tags", "fragments.overtexts")
+    second = [result.pairs[1].criteria[name] for name in parts]
+    assert second == pytest.approx([1, 0.888889, 0.666667, 1], abs=5e-7)
 
 
 def test_worked_example_by_hand() -> None:
@@ -218,51 +209,54 @@ def test_equal_sums_are_settled_by_more_pairs() -> None:
         assert level.partners[:, 3].tolist() == ([0] if chosen else [1, 2])
 
 
-def test_inner_levels_first_is_no_joint_optimum_for_sums() -> None:
-    """Two poor pairs of fragments have the same sum as one good pair, but only half of its average."""
-    first, second = spans((0, 8), (0, 4)), spans((0, 8), (6, 10))
-    weights = {"fragments.accordance": 0, "fragments.tags": 0, "fragments.overtexts": 0}
-    transcription = Transcription(fractions(weights))
-    better = transcription.criteria(first, second, [(0, 0, [], [(0, 0, [])])])["total"]
-    assert consistency(first, second, weights).total < float(better)
-    assert consistency(first, second, weights, "exact").total == pytest.approx(float(better))
-
-
 def test_exact_prefers_more_pairs_among_equal_averages() -> None:
-    weights = {"fragments.accordance": 0}
-    result = consistency(spans((0, 4), (10, 14)), spans((0, 4), (10, 14)), weights, "exact")
-    assert len(result.pairs[0].fragments) == 2
+    value = spans((0, 4), (10, 14))
+    assert len(consistency(value, value, {"fragments.accordance": 0}, "exact").pairs[0].fragments) == 2
 
 
-def test_elements_without_common_text_are_not_paired() -> None:
-    ours, theirs = markup(element("a", fragment(0, 5))), markup(element("a", fragment(5, 9)))
-    result = consistency(ours, theirs)
-    assert (result.pairs, result.total, result.accordance) == ([], 0.0, 0.0)
+def notes(comment: str) -> dict[str, Any]:
+    """A markup of one element with this comment."""
+    return markup(element("", overtexts=[overtext(comment)]))
 
 
-def test_elements_without_fragments_are_paired_whatever_their_tags() -> None:
-    result = consistency(markup(element("a")), markup(element("b")))
-    assert (result.accordance, result.tags, result.fragments, result.fragment_text_union) == (1, 0, 1, 1)
+NULLS = {"elements": [{"tags": None, "overtexts": None, "fragments": [{"start": 0, "end": 5, "tags": None}]}]}
+ANSWERS: dict[str, tuple[Any, Any, dict[str, float]]] = {
+    "both empty": (markup(), markup(), dict.fromkeys(metric.CRITERIA, 1)),
+    "one empty": (markup(), FIRST, dict.fromkeys(metric.CRITERIA, 0)),
+    "no pair": (spans((0, 5)), spans((5, 9)), dict.fromkeys(metric.CRITERIA, 0)),
+    "equal tags, but no common text": (
+        markup(element("a", fragment(0, 5))),
+        markup(element("a", fragment(5, 9))),
+        {"total": 0, "accordance": 0},
+    ),
+    "no fragments, and other tags": (
+        markup(element("a")),
+        markup(element("b")),
+        {"accordance": 1, "tags": 0, "fragments": 1, "fragment_text_union": 1},
+    ),
+    "no fragments on one side": (markup(element("a")), markup(element("a", fragment(0, 5))), {"total": 0}),
+    "empty fragments at one place": (spans((5, 5)), spans((5, 5)), {"total": 1}),
+    "empty fragments at two places": (spans((5, 5)), spans((6, 6)), {"total": 0}),
+    "an empty fragment in common": (spans((5, 5)), spans((5, 5), (10, 12)), {"accordance": 1}),
+    "no empty fragment in common": (spans((5, 5)), spans((6, 6), (10, 12)), {"accordance": 0}),
+    "an empty fragment within another": (spans((5, 5)), spans((0, 10)), {"total": 0}),
+    "repeated words": (notes("no no no"), notes("no"), {"overtexts.texts": 2 / 4}),
+    "repeated tags and case": (markup({"tags": ["a", "a", "A"]}), markup({"tags": ["a"]}), {"tags": 2 / 3}),
+    "equal fragments": (spans((0, 5), (0, 5)), spans((0, 5)), {"fragments.accordance": 2 / 3}),
+    "overlapping fragments": (spans((0, 6), (4, 10)), spans((0, 10)), {"fragment_text_union": 1}),
+    "the element's tags are no fragments' tags": (
+        markup(element("a", fragment(0, 5, "p"))),
+        markup(element("a", fragment(0, 5, "q"))),
+        {"fragment_tag_union": 0},
+    ),
+    "null": (NULLS, spans((0, 5)), {"total": 1}),
+}
 
 
-def test_an_element_without_fragments_is_not_paired_with_one_with_fragments() -> None:
-    assert consistency(markup(element("a")), markup(element("a", fragment(0, 5)))).total == 0
-
-
-@pytest.mark.parametrize(("start", "paired"), [(5, True), (6, False)])
-def test_empty_fragments_match_only_the_same_empty_fragment(start: int, paired: bool) -> None:
-    result = consistency(spans((5, 5)), spans((start, start)))
-    assert result.total == (1.0 if paired else 0.0)
-
-
-def test_a_common_empty_fragment_is_enough_for_partners() -> None:
-    """One element covers no text at all, the other does; an empty fragment is in both."""
-    assert consistency(spans((5, 5)), spans((5, 5), (10, 12))).accordance == 1
-    assert consistency(spans((5, 5)), spans((6, 6), (10, 12))).accordance == 0
-
-
-def test_an_empty_fragment_within_another_has_nothing_in_common() -> None:
-    assert consistency(spans((5, 5)), spans((0, 10))).total == 0
+@pytest.mark.parametrize(("first", "second", "expected"), ANSWERS.values(), ids=ANSWERS)
+def test_settled_questions(first: Any, second: Any, expected: dict[str, float]) -> None:
+    values = numbers(consistency(first, second))
+    assert {name: values[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -284,17 +278,6 @@ def test_overtexts_need_a_common_word_or_tag(ours: Any, theirs: Any, paired: boo
     assert len(result.pairs[0].overtexts) == paired
 
 
-def test_both_empty_is_one_and_one_empty_is_zero() -> None:
-    both, one = consistency(markup(), markup()), consistency(markup(), FIRST)
-    assert set(numbers(both).values()) == {1.0}
-    assert set(numbers(one).values()) == {0.0}
-
-
-def test_no_pair_makes_every_criterion_zero() -> None:
-    result = consistency(spans((0, 5)), spans((5, 9)))
-    assert {result.tags, result.overtexts, result.fragments, *result.parts.values()} == {0.0}
-
-
 @pytest.mark.parametrize(
     ("comment", "words"),
     [
@@ -306,31 +289,6 @@ def test_no_pair_makes_every_criterion_zero() -> None:
 )
 def test_bags_of_words(comment: str, words: list[tuple[str, int]]) -> None:
     assert metric.bag_of_words(comment, str) == frozenset(words)
-
-
-def test_a_bag_counts_repetitions() -> None:
-    ours = markup(element("", overtexts=[overtext("no no no")]))
-    theirs = markup(element("", overtexts=[overtext("no")]))
-    assert consistency(ours, theirs).parts["overtexts.texts"] == 2 / 4
-
-
-def test_tags_are_compared_as_they_are_and_repeated_ones_are_one() -> None:
-    ours = markup({"tags": ["a", "a", "A"]})
-    assert consistency(ours, markup({"tags": ["a"]})).tags == 2 / 3
-
-
-def test_equal_objects_are_different_objects() -> None:
-    twice, once = spans((0, 5), (0, 5)), spans((0, 5))
-    assert consistency(twice, once).parts["fragments.accordance"] == 2 / 3
-
-
-def test_text_union_merges_intervals() -> None:
-    assert consistency(spans((0, 6), (4, 10)), spans((0, 10))).fragment_text_union == 1
-
-
-def test_tag_union_is_of_the_fragments_not_of_the_element() -> None:
-    ours, theirs = markup(element("a", fragment(0, 5, "p"))), markup(element("a", fragment(0, 5, "q")))
-    assert consistency(ours, theirs).fragment_tag_union == 0
 
 
 def test_explicit_weights() -> None:
@@ -346,21 +304,6 @@ def test_only_the_accordance_counts_where_all_else_has_no_weight() -> None:
     result = consistency(spans((0, 5), (5, 9)), spans((0, 9), (4, 6)), weights)
     assert result.fragments == result.parts["fragments.accordance"] == 1
     assert [pair.consistency for pair in result.pairs[0].fragments] == [0, 0]
-
-
-def test_measures_of_one_criterion() -> None:
-    experts, submission = solution_of([FIRST, SECOND]), submission_of(FIRST)
-    result = evaluate(experts, submission, "consistency", "fragments.texts")
-    other = consistency(FIRST, SECOND).parts["fragments.texts"]
-    assert result.score == pytest.approx((1 + other) / 2)
-    ama = metric.score(experts, submission, "document_id", "ama")
-    assert ama == result.ama
-
-
-def test_ama_is_defined_with_one_expert_each() -> None:
-    result = evaluate(solution_of([FIRST]), submission_of(FIRST), "ama")
-    assert result.score == 1
-    assert np.isnan([result.ema, result.rma]).all()
 
 
 @pytest.mark.parametrize(
@@ -403,12 +346,6 @@ def test_a_lemmatizer_that_is_not_installed(name: str, monkeypatch: pytest.Monke
     ):
         metric.score(SOLUTION, SUBMISSION, "document_id", lemmatizer=name)
     metric.lemmatizer_of.cache_clear()
-
-
-def test_nothing_is_imported_for_no_lemmatizer(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("simplemma", "pymorphy3"):
-        monkeypatch.setitem(sys.modules, name, None)
-    assert metric.lemmatizer_of("none")("words") == "words"
 
 
 def test_criteria_of_what_no_expert_left_have_no_weight() -> None:
@@ -497,29 +434,6 @@ def test_among_readable_markups_a_submission_must_be_one() -> None:
 # ---- Against the literal transcription ----------------------------------------------------------------
 
 
-NAMES = st.sets(st.sampled_from("abc"), max_size=2).map(sorted)
-OVERTEXTS = st.lists(
-    st.fixed_dictionaries(
-        {"comment": st.sampled_from(["", "no", "no no", "Ещё no", "еще", "why not"]), "tags": NAMES}
-    ),
-    max_size=2,
-)
-FRAGMENTS = st.builds(
-    lambda start, length, tags, overtexts: {
-        "start": start,
-        "end": start + length,
-        "tags": tags,
-        "overtexts": overtexts,
-    },
-    st.integers(0, 8),
-    st.integers(0, 5),
-    NAMES,
-    OVERTEXTS,
-)
-ELEMENTS = st.fixed_dictionaries(
-    {"tags": NAMES, "overtexts": OVERTEXTS, "fragments": st.lists(FRAGMENTS, max_size=3)}
-)
-MARKUPS = st.builds(lambda elements: {"elements": elements}, st.lists(ELEMENTS, max_size=3))
 KINDS = st.sampled_from(["sum", "exact"])
 WEIGHTS = st.dictionaries(
     st.sampled_from([name for name in metric.CRITERIA if name != "total"]), st.integers(1, 3), max_size=4
@@ -573,7 +487,7 @@ def check(first: Any, second: Any, weights: dict[str, int], kind: str) -> None:
 
 
 @examples(60)
-@given(MARKUPS, MARKUPS, WEIGHTS, KINDS)
+@given(ELEMENT_MARKUPS, ELEMENT_MARKUPS, WEIGHTS, KINDS)
 def test_against_the_transcription(first: Any, second: Any, weights: dict[str, int], kind: str) -> None:
     check(first, second, weights, kind)
 
@@ -605,48 +519,6 @@ def test_accordance_against_every_accordance(kind: str) -> None:
         check(first, second, {"accordance": 1 + number % 4}, kind)
 
 
-def every_joint_accordance(first: Any, second: Any) -> Iterator[list[Any]]:
-    """List every accordance of elements, their fragments and their overtexts, in the transcription's form."""
-
-    def candidates(ours: list[Any], theirs: list[Any], may: Any) -> list[tuple[int, int]]:
-        return [(i, j) for i, a in enumerate(ours) for j, b in enumerate(theirs) if may(a, b)]
-
-    def within(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[Any, Any]]:
-        notes = candidates(a["overtexts"], b["overtexts"], overtexts_may)
-        inner = candidates(a["fragments"], b["fragments"], fragments_may)
-        return list(
-            itertools.product(
-                every_accordance(notes), ([(i, j, []) for i, j in chosen] for chosen in every_accordance(inner))
-            )
-        )
-
-    ours, theirs = first["elements"], second["elements"]
-    for chosen in every_accordance(candidates(ours, theirs, elements_may)):
-        parts = [within(ours[i], theirs[j]) for i, j in chosen]
-        for choice in itertools.product(*parts):
-            yield [(i, j, list(notes), list(inner)) for (i, j), (notes, inner) in zip(chosen, choice)]
-
-
-def test_inner_levels_first_is_the_joint_optimum_for_averages() -> None:
-    """With "exact", no accordance of all levels together has a larger C."""
-    rng = random.Random(5)
-
-    def small() -> dict[str, Any]:
-        def one() -> dict[str, Any]:
-            notes = [overtext(rng.choice(["no", "why no"]), rng.choice("xy")) for _ in range(rng.randrange(2))]
-            return crowded(rng, rng.randrange(1, 3), 8)["elements"][0] | {"overtexts": notes}
-
-        return markup(*(one() for _ in range(rng.randrange(1, 3))))
-
-    for _ in range(some(60)):
-        first, second = small(), small()
-        transcription = Transcription({}, "exact")
-        best = Fraction(0)
-        for accordance in every_joint_accordance(first, second):
-            best = max(best, transcription.criteria(first, second, accordance)["total"])
-        assert consistency(first, second, accordance="exact").total == pytest.approx(float(best), abs=1e-12)
-
-
 def test_exact_accordances_of_many_pairs_against_every_size() -> None:
     """Bisection over the sizes finds the same accordance as trying all sizes."""
     rng = np.random.default_rng(2)
@@ -668,7 +540,9 @@ def test_exact_accordances_of_many_pairs_against_every_size() -> None:
 
 
 @examples(40)
-@given(st.lists(st.tuples(st.lists(MARKUPS, max_size=3), MARKUPS), min_size=1, max_size=3), KINDS)
+@given(
+    st.lists(st.tuples(st.lists(ELEMENT_MARKUPS, max_size=3), ELEMENT_MARKUPS), min_size=1, max_size=3), KINDS
+)
 def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any]], kind: str) -> None:
     expected = corpus(documents, kind)
     solution = solution_of(*(experts for experts, _ in documents))
@@ -701,29 +575,6 @@ def numbers(result: Any) -> dict[str, float]:
     return {name: getattr(result, name) for name in (*metric.PARTS["total"], "total")} | result.parts
 
 
-def swapped(pairs: list[Any]) -> list[Any]:
-    """Pairs of partners with the two sides exchanged."""
-    return sorted(
-        pair._replace(
-            first=pair.second,
-            second=pair.first,
-            overtexts=swapped(pair.overtexts),
-            fragments=swapped(pair.fragments),
-        )
-        for pair in pairs
-    )
-
-
-@examples(50)
-@given(MARKUPS, MARKUPS, KINDS)
-def test_symmetric_to_the_last_bit(first: Any, second: Any, kind: str) -> None:
-    there = consistency(first, second, accordance=kind)
-    back = consistency(second, first, accordance=kind)
-    assert numbers(there) == numbers(back)
-    # Either of two equal objects of a markup may be the partner; the partners are worth the same.
-    assert sorted(pair.consistency for pair in there.pairs) == sorted(pair.consistency for pair in back.pairs)
-
-
 @pytest.mark.parametrize("kind", ["sum", "exact"])
 def test_ties_are_settled_by_contents(kind: str) -> None:
     """Many accordances are equally good but have different criteria. Neither the order nor the exchange of
@@ -746,50 +597,12 @@ def test_ties_are_settled_by_contents(kind: str) -> None:
             assert [row[name] for name in criteria] == [values[name] for name in criteria]
 
 
-def test_the_pairs_are_symmetric() -> None:
-    there, back = consistency(FIRST, SECOND), consistency(SECOND, FIRST)
-    assert swapped(there.pairs) == sorted(back.pairs)
-
-
 @examples(50)
-@given(MARKUPS, WEIGHTS, KINDS)
+@given(ELEMENT_MARKUPS, WEIGHTS, KINDS)
 @example(FIRST, {"accordance": 44}, "sum")  # of the sum 49, and 49·(1/49) is not 1
 def test_a_markup_is_consistent_with_itself(value: Any, weights: dict[str, int], kind: str) -> None:
     result = consistency(value, value, weights, kind)
     assert set(numbers(result).values()) == {1.0}
-
-
-@examples(50)
-@given(MARKUPS, MARKUPS, WEIGHTS, KINDS)
-def test_within_zero_and_one(first: Any, second: Any, weights: dict[str, int], kind: str) -> None:
-    assert all(0 <= value <= 1 for value in numbers(consistency(first, second, weights, kind)).values())
-
-
-@examples(50)
-@given(MARKUPS, MARKUPS, KINDS, st.randoms(use_true_random=False))
-def test_order_within_a_markup_has_no_influence(first: Any, second: Any, kind: str, rng: random.Random) -> None:
-    plain = consistency(first, second, accordance=kind)
-    mixed = consistency(shuffled(first, rng), shuffled(second, rng), accordance=kind)
-    assert numbers(plain) == numbers(mixed)
-
-
-@examples(15)
-@given(
-    st.lists(st.tuples(st.lists(MARKUPS, min_size=2, max_size=3), MARKUPS), min_size=1, max_size=4),
-    KINDS,
-    st.randoms(use_true_random=False),
-)
-def test_order_of_rows_and_experts_has_no_influence(
-    documents: list[tuple[list[Any], Any]], kind: str, rng: random.Random
-) -> None:
-    solution = solution_of(*(experts for experts, _ in documents))
-    submission = submission_of(*(algorithm for _, algorithm in documents))
-    mixed = solution.assign(markups=[json.dumps(shuffled(experts, rng)) for experts, _ in documents])
-    rows = rng.sample(range(len(documents)), len(documents))
-    plain = evaluate(solution, submission, "ama", accordance=kind)
-    other = evaluate(mixed.iloc[rows], submission.sample(frac=1, random_state=1), "ama", accordance=kind)
-    assert [*plain.measures.values()] == pytest.approx([*other.measures.values()], abs=0, rel=0, nan_ok=True)
-    assert plain.items == other.items
 
 
 def test_weights_of_one_component_leave_the_others_alone() -> None:
@@ -807,13 +620,6 @@ def test_weights_of_one_component_leave_the_others_alone() -> None:
         assert part.items == sorted(ids)
         expected = part.statistics(submission[submission["document_id"].isin(ids)])
         assert numbers[kept].tolist() == expected.tolist()
-
-
-def test_parts_decide_their_default_weights_for_themselves() -> None:
-    """Without the document whose experts left overtexts, overtexts have no weight."""
-    solution = solution_of([FIRST, SECOND], [spans((0, 10)), spans((5, 15))])
-    whole, part = (metric.prepare(frame, "document_id").rules.weights for frame in (solution, solution.tail(1)))
-    assert (whole["overtexts"], part["overtexts"]) == (1, 0)
 
 
 def test_cost_is_that_of_what_overlaps() -> None:
@@ -847,44 +653,6 @@ def test_the_largest_sum_by_trying_all(candidates: list[tuple[int, int, int]]) -
     assert all(len(set(side)) == chosen.sum() for side in ends[chosen].T.tolist())
 
 
-SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=5)
-
-
-@given(st.lists(SPANS, min_size=1, max_size=3), st.lists(SPANS, min_size=1, max_size=3))
-@examples(200)
-def test_unions_are_those_of_sets_of_characters(ours: Any, theirs: Any) -> None:
-    """The elements have fragments that overlap, touch, contain each other or are empty."""
-    values = [
-        markup(*(element("", *(fragment(start, start + length) for start, length in each)) for each in side))
-        for side in (ours, theirs)
-    ]
-    markups = [metric.read_markup(value, None) for value in values]
-    rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-    *sides, levels = metric.consistency([(markups[0], markups[1])], rules)
-    union_of_pair = levels["total"].criteria["fragment_text_union"].tolist()
-    for (_, i, k, _), union in zip(levels["total"].partners.tolist(), union_of_pair):
-        one, other = (
-            {character for item in side.elements[index].fragments for character in range(*item.content[:2])}
-            for side, index in zip(sides, (i, k))
-        )
-        total = len(one) + len(other)
-        assert union == (2 * len(one & other) / total if total else 1)
-
-
-@pytest.mark.parametrize("rows", [550, 600])
-def test_large_assignments_are_as_good_as_plain_ones(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(rows)
-    row, column = np.nonzero(rng.random((rows, 575)) < 0.9)
-    worth = rng.random(len(row)).round(2)
-    places = np.column_stack([row, column])
-    chosen = metric.best_sum(places, worth + metric.TIE)
-    monkeypatch.setattr(metric, "LARGE", 1000)
-    plain = metric.best_sum(places, worth + metric.TIE)
-    assert chosen.sum() == plain.sum() == min(rows, 575)
-    assert worth[chosen].sum() == pytest.approx(worth[plain].sum())
-    assert len(np.unique(row[chosen])) == len(np.unique(column[chosen])) == chosen.sum()
-
-
 @pytest.mark.slow
 def test_two_thousand_nested_fragments() -> None:
     """Four million pairs overlap. This takes seconds, but would take minutes as an assignment problem
@@ -900,49 +668,15 @@ def test_two_thousand_nested_fragments() -> None:
 # ---- Frames and measures ------------------------------------------------------------------------------
 
 
-def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measures() -> None:
     result = evaluate(*data.frames(data.samples()))
     assert list(result.measures)[:4] == ["score", "AMA", "EMA", "RMA"]
     assert list(result.measures)[4:] == list(metric.CRITERIA)[1:]
     assert result.score == result.rma
+    one = evaluate(*data.frames(data.samples()), "consistency", "fragments.texts")
+    assert one.score == result.measures["fragments.texts"]
     without_experts = np.array([item == "essay-06" for item in result.items])
     assert np.isnan(result.prepared.measures(result.numbers[without_experts].sum(axis=0)[np.newaxis])).all()
-
-
-def test_progress_is_told_and_complete() -> None:
-    in_prepare: list[tuple[int, int]] = []
-    in_statistics: list[tuple[int, int]] = []
-    solution, submission = data.corpus(12, experts=3)
-    untold = metric.prepare(solution, "document_id").statistics(submission)
-    prepared = metric.prepare(solution, "document_id", progress=lambda *numbers: in_prepare.append(numbers))
-    told = prepared.statistics(submission, progress=lambda *numbers: in_statistics.append(numbers))
-    assert told.tolist() == untold.tolist()
-    assert in_prepare == in_statistics == [(done, 12) for done in range(1, 13)]
-
-
-@pytest.mark.parametrize("is_collecting", [True, False])
-def test_the_garbage_collector_is_as_it_was(is_collecting: bool) -> None:
-    """This holds after an error, too."""
-    frames = data.corpus(2)
-    was_collecting = gc.isenabled()
-    (gc.enable if is_collecting else gc.disable)()
-    try:
-        metric.score(*frames, "document_id")
-        with pytest.raises(metric.ParticipantVisibleError):
-            metric.score(frames[0], frames[1].assign(markup="{"), "document_id")
-        assert gc.isenabled() == is_collecting
-    finally:
-        (gc.enable if was_collecting else gc.disable)()
-
-
-def test_ids_are_compared_as_text() -> None:
-    solution = solution_of([FIRST, SECOND], [FIRST, FIRST])
-    submission = submission_of(FIRST, SECOND)
-    expected = metric.score(solution, submission, "document_id")
-    for ids in ([1, 2], [1.0, 2.0], ["1", "2"]):
-        for other in ([1, 2], [1.0, 2.0], ["1", "2"]):
-            ours, theirs = solution.assign(document_id=ids), submission.assign(document_id=other)
-            assert metric.score(ours, theirs, "document_id") == expected
 
 
 # ---- Bad input ----------------------------------------------------------------------------------------
@@ -1023,59 +757,6 @@ def test_bad_markups(cell: str, reason: str) -> None:
         assert len(text) <= 280
 
 
-@pytest.mark.parametrize("cell", [GOOD, "null", "3"])
-def test_markups_that_are_no_list(cell: str) -> None:
-    with pytest.raises(metric.HostVisibleError, match=r"document_id a \(.* instead of a list of markups\)"):
-        metric.score(SOLUTION.assign(markups=[cell, f"[{GOOD}]"]), SUBMISSION, "document_id")
-
-
-def test_whole_numbers_written_with_a_point_are_whole() -> None:
-    cell = one_fragment('{"start": 0.0, "end": 5.0}')
-    result = metric.score(SOLUTION, SUBMISSION.assign(markup=cell), "document_id")
-    assert result == metric.score(SOLUTION, SUBMISSION.assign(markup=json.dumps(spans((0, 5)))), "document_id")
-
-
-def test_null_stands_for_what_is_left_out() -> None:
-    ours = {
-        "elements": [{"tags": None, "overtexts": None, "fragments": [{"start": 0, "end": 5, "tags": None}]}]
-    }
-    assert consistency(ours, spans((0, 5))).total == 1
-
-
-def test_long_ids_and_reasons_are_cut() -> None:
-    solution = SOLUTION.assign(document_id=["a", "b" * 90])
-    cell = json.dumps({"elements": [{"fragments": [{"overtexts": [{"comment": []}], "start": "x" * 99}]}]})
-    submission = SUBMISSION.assign(document_id=solution["document_id"], markup=[GOOD, cell])
-    with pytest.raises(metric.ParticipantVisibleError) as error:
-        metric.score(solution, submission, "document_id")
-    assert len(str(error.value)) == 280
-    assert str(error.value).endswith("…")
-
-
-def test_many_bad_rows_are_counted_and_some_shown() -> None:
-    solution = pd.DataFrame({"document_id": range(9), "markups": f"[{GOOD}, {GOOD}]"})
-    with pytest.raises(metric.ParticipantVisibleError) as error:
-        metric.score(solution, pd.DataFrame({"document_id": range(9), "markup": "?"}), "document_id")
-    assert "Wrong in 9 rows of the submission: document_id 0 (not JSON" in str(error.value)
-    assert str(error.value).endswith(" more")
-
-
-SUBMISSION_FAULTS = bad_submissions(SUBMISSION) | {
-    "missing markup": (
-        SUBMISSION.assign(markup=[GOOD, np.nan]),
-        'markup: expected a markup in JSON, such as {"elements": [{"fragments": [{"start": 0, "end": 10}]}]}. '
-        "Wrong in 1 row of the submission: document_id b (missing)",
-    ),
-}
-
-
-@pytest.mark.parametrize(("submission", "message"), SUBMISSION_FAULTS.values(), ids=SUBMISSION_FAULTS)
-def test_bad_submissions(submission: pd.DataFrame, message: str) -> None:
-    with pytest.raises(metric.ParticipantVisibleError) as error:
-        metric.score(SOLUTION, submission, "document_id")
-    assert str(error.value) == message
-
-
 NOTHING = '{"elements": []}'
 TWO = "markups: expected a document with markups of two experts, found none"
 SOLUTION_FAULTS = {
@@ -1083,18 +764,6 @@ SOLUTION_FAULTS = {
     "no column": (
         SOLUTION.drop(columns="markups"),
         "the solution: expected 1 more column: markups. It has document_id, text",
-    ),
-    "repeated id": (
-        SOLUTION.assign(document_id="a"),
-        "document_id: expected every document once. Wrong in 1 row of the solution: document_id a (repeated)",
-    ),
-    "missing text": (
-        SOLUTION.assign(text=["x" * 20, None]),
-        "text: expected a value in every row. Wrong in 1 row of the solution: document_id b (missing)",
-    ),
-    "two texts": (
-        pd.concat([SOLUTION, SOLUTION[["text"]]], axis=1),
-        "the solution: expected one column text, found 2",
     ),
     "no experts": (SOLUTION.assign(markups="[]"), TWO),
     "one expert each": (SOLUTION.assign(markups=f"[{GOOD}]"), TWO),
@@ -1137,11 +806,8 @@ PARAMETER_FAULTS = [
         for text, part in {
             "tags": "tags",
             "tags=1,tags=2": "tags=2",
-            "tags=x": "tags=x",
             "tags=-1": "tags=-1",
             "tags=inf": "tags=inf",
-            "tags=nan": "tags=nan",
-            "tags=1_0": "tags=1_0",
             "tags=²": "tags=²",
             "total=1": "total=1",
         }.items()
@@ -1159,15 +825,3 @@ def test_bad_parameters(parameters: dict[str, str], message: str) -> None:
         metric.score(SOLUTION, SUBMISSION, "document_id", **parameters)
     assert str(error.value).startswith(message)
     assert len(str(error.value)) <= 280
-
-
-def test_messages_do_not_depend_on_the_solution() -> None:
-    """The same faulty submissions get the same messages with another solution of the same documents."""
-    other = SOLUTION.assign(markups=f"[{json.dumps(FIRST)}, {json.dumps(FIRST)}]", text="x" * 200)
-    for submission, _ in SUBMISSION_FAULTS.values():
-        messages = []
-        for solution in (SOLUTION, other):
-            with pytest.raises(metric.ParticipantVisibleError) as error:
-                metric.score(solution, submission, "document_id")
-            messages.append(str(error.value))
-        assert messages[0] == messages[1]

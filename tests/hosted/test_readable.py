@@ -3,7 +3,6 @@
 Properties and bad input are tested as well.
 """
 
-import gc
 import itertools
 import json
 import random
@@ -21,7 +20,7 @@ import podium
 from podium import hosted
 from tests.support import readable_data as data
 from tests.support.examples import examples, some
-from tests.support.markups import Evaluated, bad_submissions, shuffled
+from tests.support.markups import ESSAY_MARKUPS, Evaluated, shuffled
 from tests.support.readable_pairs import accuracy
 from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
 
@@ -102,22 +101,6 @@ def test_reference_numbers(name: str) -> None:
         assert otar == pytest.approx(expected[f"OTAR_H{h:g}"], rel=0, abs=1e-9)
 
 
-@pytest.mark.skipif(not ESSAYS.is_dir(), reason="the reference essays are not there")
-def test_reference_essays_together(tmp_path: Path) -> None:
-    for path in ESSAYS.glob("h*.json"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    solution, submission = companion.read_solution(tmp_path), companion.read_submission(tmp_path)
-    result = evaluate(solution, submission)
-    assert len(result.documents) == 16
-    documents = result.documents.set_index("document_id")
-    assert documents.loc[["h02", "h02b", "h03"], "otar"].tolist() == [100.0] * 3
-    two = documents["experts"] > 1
-    assert (~two).sum() == 1
-    assert result.score == pytest.approx(
-        100 * documents.loc[two, "m"].mean() / documents.loc[two, "mean_m_experts"].mean()
-    )
-
-
 def test_an_essay_by_hand() -> None:
     """Two of three selections correspond, and the grades differ by 3 of 14."""
     first = markup(
@@ -168,14 +151,31 @@ def test_largest_grades(subject: str, largest: int) -> None:
         accuracy(markup(K1=largest, K2=1), markup(), subject)
 
 
-def test_a_missing_grade_is_zero_and_m1_is_at_least_zero() -> None:
-    assert accuracy(markup(K1=3), markup(K2=3), "hist").m1 == pytest.approx(50)
-    assert accuracy(markup(K1=12), markup(K2=12), "hist").m1 == 0
-    assert accuracy(markup(K1=0), markup(), "hist").m1 == 100
+@pytest.mark.parametrize(
+    ("ours", "theirs", "m1"),
+    [
+        ({"K1": 3}, {"K2": 3}, 50),  # a grade that is missing is 0
+        ({"K1": 12}, {"K2": 12}, 0),  # and not less than 0
+        ({"K1": 0}, {}, 100),
+        ({"K1": "2", "K2": " 1.5 "}, {"K1": 2.0, "K2": 1.5}, 100),
+    ],
+)
+def test_grades(ours: dict[str, Any], theirs: dict[str, Any], m1: float) -> None:
+    assert accuracy(markup(**ours), markup(**theirs), "hist").m1 == pytest.approx(m1)
 
 
-def test_grades_may_be_numbers_in_text() -> None:
-    assert accuracy(markup(K1="2", K2=" 1.5 "), markup(K1=2.0, K2=1.5), "social").m1 == 100
+@pytest.mark.parametrize("missing", [{}, {"subtype": None, "correction": "", "group": None}])
+def test_missing_texts_and_selections_are_empty(missing: dict[str, Any]) -> None:
+    one = {"startSelection": 0, "endSelection": 5, "type": "x"}
+    assert set(numbers(accuracy(markup(one), markup(one | missing), "rus")).values()) == {100.0}
+    assert accuracy({"criteria": {}, "selections": None}, markup(), "rus").m == 100
+
+
+@pytest.mark.parametrize("group", ["Meaning", " meaning ", "MEANING\n"])
+def test_groups_are_compared_without_case_and_outer_spaces(group: str) -> None:
+    value = markup(selection(0, 5, group=group))
+    assert accuracy(value, markup(selection(0, 5, group="meaning")), "rus").m == 100
+    assert accuracy(value, markup(selection(0, 5)), "rus").m2 == 0
 
 
 def test_both_empty_and_one_empty() -> None:
@@ -269,19 +269,6 @@ def test_texts_are_compared_without_case_outer_spaces_and_unicode_form(
     assert set(numbers(accuracy(markup(one), markup(other), "rus")).values()) == {100.0}
 
 
-def test_missing_texts_are_empty() -> None:
-    missing = {"startSelection": 0, "endSelection": 5, "type": "x"}
-    empty = missing | {"subtype": None, "correction": "", "group": None}
-    assert set(numbers(accuracy(markup(missing), markup(empty), "rus")).values()) == {100.0}
-
-
-@pytest.mark.parametrize("group", ["Meaning", " meaning ", "MEANING\n"])
-def test_groups_are_compared_so_too(group: str) -> None:
-    result = accuracy(markup(selection(0, 5, group=group)), markup(selection(0, 5, group="meaning")), "rus")
-    assert result.m == 100
-    assert accuracy(markup(selection(0, 5, group=group)), markup(selection(0, 5)), "rus").m2 == 0
-
-
 def test_remarks_on_the_whole_essay_agree_with_themselves() -> None:
     value = markup(selection(0, 0), selection(0, 0, "fact"), selection(0, 5), selection(0, 0, subtype="x"))
     assert set(numbers(accuracy(value, value, "rus")).values()) == {100.0}
@@ -304,17 +291,6 @@ def test_the_corpus_is_a_ratio_of_means() -> None:
     numerators, denominators = [(100 + 550 / 6) / 2, (100 + 500 / 6) / 2], [550 / 6, 500 / 6]
     assert result.score == pytest.approx(100 * sum(numerators) / sum(denominators))
     assert result.documents["otar"].mean() != pytest.approx(result.score)
-
-
-def test_h_one_is_m_avg_and_h_zero_is_m_opt() -> None:
-    frames = data.frames(data.samples())
-    result = evaluate(*frames)
-    assert result.otar == result.m_avg
-    optimistic = evaluate(*frames, h=0)
-    assert optimistic.otar == optimistic.m_opt == result.m_opt
-    for measure in metric.MEASURES:
-        value = evaluate(*frames, measure, 0.5)
-        assert value.score == getattr(value, measure)
 
 
 WEIGHTS = {"M1": 1, "M2": 2, "M3": 1, "M4": 1, "M5": 1, "M6": 0, "M7": 0}
@@ -378,28 +354,6 @@ def test_a_missing_judgment_is_the_hosts_fault(column: dict[str, Any], message: 
 # ---- Against the literal transcription ----------------------------------------------------------------
 
 
-SELECTIONS = st.builds(
-    lambda start, length, kind, subtype, correction, group: {
-        "startSelection": start,
-        "endSelection": start + length,
-        "type": kind,
-        "subtype": subtype,
-        "correction": correction,
-        "group": group,
-    },
-    st.integers(0, 6),
-    st.integers(0, 6),
-    st.sampled_from(["a", "A ", "b"]),
-    st.sampled_from(["", "", "x"]),
-    st.sampled_from(["", "Y", "y"]),
-    st.sampled_from(["error", "error", "meaning"]),
-)
-GRADES = st.dictionaries(st.sampled_from(["K1", "K2"]), st.sampled_from([0, 1, 2, 3, "1", "2"]))
-MARKUPS = st.builds(
-    lambda grades, selections: {"criteria": grades, "selections": selections},
-    GRADES,
-    st.lists(SELECTIONS, max_size=4),
-)
 SUBJECTS = st.sampled_from(sorted(metric.LARGEST_GRADE))
 
 
@@ -417,15 +371,15 @@ def check(first: Any, second: Any, subject: str) -> None:
 
 
 @examples(60)
-@given(MARKUPS, MARKUPS, SUBJECTS)
+@given(ESSAY_MARKUPS, ESSAY_MARKUPS, SUBJECTS)
 def test_against_the_transcription(first: Any, second: Any, subject: str) -> None:
     check(first, second, subject)
 
 
 @examples(60)
 @given(
-    MARKUPS,
-    MARKUPS,
+    ESSAY_MARKUPS,
+    ESSAY_MARKUPS,
     st.fixed_dictionaries({name: st.integers(0, 3) for name in WEIGHTS}).filter(
         lambda weights: any(weights.values())
     ),
@@ -460,7 +414,7 @@ def test_matching_against_every_matching() -> None:
 
 @examples(60)
 @given(
-    st.lists(st.tuples(st.lists(MARKUPS, max_size=3), MARKUPS, SUBJECTS), min_size=1, max_size=3),
+    st.lists(st.tuples(st.lists(ESSAY_MARKUPS, max_size=3), ESSAY_MARKUPS, SUBJECTS), min_size=1, max_size=3),
     st.sampled_from([0.0, 0.25, 0.5, 1.0]),
 )
 def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any, str]], h: float) -> None:
@@ -499,14 +453,6 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
 # ---- Properties ---------------------------------------------------------------------------------------
 
 
-@examples(60)
-@given(MARKUPS, MARKUPS, SUBJECTS)
-def test_symmetric_to_the_last_bit(first: Any, second: Any, subject: str) -> None:
-    there, back = accuracy(first, second, subject), accuracy(second, first, subject)
-    assert numbers(there) == numbers(back)
-    assert sorted(pair[2:] for pair in there.pairs) == sorted(pair[2:] for pair in back.pairs)
-
-
 def test_ties_are_settled_by_contents() -> None:
     """Many matchings are equally good but have different accuracies. Neither the order nor the exchange of
     sides changes the result.
@@ -528,44 +474,11 @@ def test_ties_are_settled_by_contents() -> None:
 
 
 @examples(60)
-@given(MARKUPS, SUBJECTS)
+@given(ESSAY_MARKUPS, SUBJECTS)
 def test_a_markup_agrees_with_itself(value: Any, subject: str) -> None:
     result = accuracy(value, value, subject)
     assert set(numbers(result).values()) == {100.0}
     assert sum(pair.cost for pair in result.pairs) == 0
-
-
-@examples(60)
-@given(MARKUPS, MARKUPS, SUBJECTS)
-def test_within_zero_and_a_hundred(first: Any, second: Any, subject: str) -> None:
-    assert all(0 <= value <= 100 for value in numbers(accuracy(first, second, subject)).values())
-
-
-@examples(60)
-@given(MARKUPS, MARKUPS, st.randoms(use_true_random=False))
-def test_order_within_a_markup_has_no_influence(first: Any, second: Any, rng: random.Random) -> None:
-    plain = accuracy(first, second, "rus")
-    assert numbers(plain) == numbers(accuracy(shuffled(first, rng), shuffled(second, rng), "rus"))
-
-
-@examples(40)
-@given(
-    st.lists(st.tuples(st.lists(MARKUPS, min_size=1, max_size=3), MARKUPS), min_size=1, max_size=4),
-    st.randoms(use_true_random=False),
-)
-def test_order_of_rows_and_experts_has_no_influence(
-    documents: list[tuple[list[Any], Any]], rng: random.Random
-) -> None:
-    solution = solution_of(*(experts for experts, _ in documents))
-    submission = submission_of(*(algorithm for _, algorithm in documents))
-    mixed = [
-        json.dumps([shuffled(e, rng) for e in rng.sample(experts, len(experts))]) for experts, _ in documents
-    ]
-    rows = rng.sample(range(len(documents)), len(documents))
-    plain = evaluate(solution, submission, "m", 0.5)
-    other = evaluate(solution.assign(markups=mixed).iloc[rows], submission.iloc[rows[::-1]], "m", 0.5)
-    assert [*plain.measures.values()] == pytest.approx([*other.measures.values()], abs=0, rel=0, nan_ok=True)
-    assert plain.items == other.items
 
 
 # ---- Frames and measures ------------------------------------------------------------------------------
@@ -575,64 +488,13 @@ def test_measures() -> None:
     result = evaluate(*data.frames(data.samples()))
     assert list(result.measures) == ["score", "OTAR", "M_avg", "M_opt", *NAMES]
     assert result.numbers.shape == (12, 13)
+    assert result.otar == result.m_avg
+    assert evaluate(*data.frames(data.samples()), h=0).otar == result.m_opt
+    for measure in metric.MEASURES:
+        value = evaluate(*data.frames(data.samples()), measure, 0.5)
+        assert value.score == getattr(value, measure)
     without_experts = np.array([item == "essay-06" for item in result.items])
     assert np.isnan(result.prepared.measures(result.numbers[without_experts].sum(axis=0)[np.newaxis])).all()
-
-
-def test_ids_are_compared_as_text() -> None:
-    solution, submission = (frame.head(2) for frame in data.frames(data.samples()))
-    expected = metric.score(solution, submission, "document_id")
-    for ids, other in itertools.product(([1, 2], [1.0, 2.0], ["1", "2"]), repeat=2):
-        ours, theirs = solution.assign(document_id=ids), submission.assign(document_id=other)
-        assert metric.score(ours, theirs, "document_id") == expected
-
-
-def test_progress_is_told_and_complete() -> None:
-    in_prepare: list[tuple[int, int]] = []
-    in_statistics: list[tuple[int, int]] = []
-    solution, submission = data.corpus(12, experts=3)
-    untold = metric.prepare(solution, "document_id").statistics(submission)
-    prepared = metric.prepare(solution, "document_id", progress=lambda *numbers: in_prepare.append(numbers))
-    told = prepared.statistics(submission, progress=lambda *numbers: in_statistics.append(numbers))
-    assert told.tolist() == untold.tolist()
-    assert in_prepare == in_statistics == [(done, 12) for done in range(1, 13)]
-
-
-@pytest.mark.parametrize("is_collecting", [True, False])
-def test_the_garbage_collector_is_as_it_was(is_collecting: bool) -> None:
-    """This holds after an error, too."""
-    frames = data.corpus(2)
-    was_collecting = gc.isenabled()
-    (gc.enable if is_collecting else gc.disable)()
-    try:
-        metric.score(*frames, "document_id")
-        with pytest.raises(metric.ParticipantVisibleError):
-            metric.score(frames[0], frames[1].assign(markup="{"), "document_id")
-        assert gc.isenabled() == is_collecting
-    finally:
-        (gc.enable if was_collecting else gc.disable)()
-
-
-def test_cost_is_that_of_what_overlaps() -> None:
-    """Of 500 selections that lie apart, only those that overlap are candidates."""
-    value = markup(*(selection(10 * number, 10 * number + 5) for number in range(500)))
-    (columns,) = metric.columns_of([metric.read_essay(value, "rus", None)])
-    everyone = [[number, number] for number in range(500)]
-    assert metric.candidates(columns, columns).tolist() == everyone
-    assert metric.match_selections(columns, columns).tolist() == everyone
-
-
-@pytest.mark.parametrize("size", [150, pytest.param(500, marks=pytest.mark.slow)])
-def test_large_markups_of_overlapping_selections(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prepared or not, an assignment problem with so many selections on either side has one solution."""
-    ours, theirs = (
-        markup(*(selection(n * n % 7919, 10_000 + n * n * k % 7919) for n in range(size))) for k in (3, 5)
-    )
-    monkeypatch.setattr(metric, "LARGE", min(metric.LARGE, size - 1))
-    value = accuracy(ours, theirs, "rus")
-    monkeypatch.setattr(metric, "LARGE", 1000)
-    assert numbers(value) == pytest.approx(numbers(accuracy(ours, theirs, "rus")))
-    assert len(value.pairs) == size
 
 
 def test_as_many_nested_selections_as_there_may_be() -> None:
@@ -681,24 +543,19 @@ CELLS = {
     '{"criteria": [], "selections": []}': "criteria is a list instead of an object",
     '{"criteria": {}, "selections": {}}': "selections is an object instead of a list",
     graded("-1"): "criterion K1 is -1 instead of a number of at least 0",
-    graded('"-1"'): "criterion K1 is '-1' instead of a number of at least 0",
-    graded('"nan"'): "criterion K1 is 'nan' instead of a number of at least 0",
     graded('"1_0"'): "criterion K1 is '1_0' instead of a number of at least 0",
     graded('"one"'): "criterion K1 is 'one' instead of a number of at least 0",
-    graded("true"): "criterion K1 is true instead of a number of at least 0",
-    graded("null"): "criterion K1 is missing instead of a number of at least 0",
-    graded("1e400"): "criterion K1 is inf instead of a number of at least 0",
     graded("[1]"): "criterion K1 is a list instead of a number of at least 0",
+    graded("true"): "criterion K1 is true instead of a number of at least 0",
+    graded("1e400"): "criterion K1 is inf instead of a number of at least 0",
     graded("14.5"): "the criteria sum to 14.5, more than the maximum of the subject",
     selected("5"): "selection 1: 5 instead of an object",
     selected("{}"): "selection 1: startSelection is missing instead of a whole number",
     spanning("0", '"5"'): "selection 1: endSelection is '5' instead of a whole number",
-    spanning("0.5", "5"): "selection 1: startSelection is 0.5 instead of a whole number",
     spanning("9", "5"): "selection 1: startSelection 9 is after endSelection 5",
     spanning("-2", "5"): "selection 1: startSelection is negative",
     spanning("0", "9000000000"): "selection 1: endSelection is above 1,000,000,000",
     spanning("5", "21"): "selection 1: endSelection 21 is beyond the text",
-    selected('{"startSelection": 0, "endSelection": 5}'): "selection 1: type is missing",
     selected('{"startSelection": 0, "endSelection": 5, "type": null}'): "selection 1: type is missing",
     selected('{"startSelection": 0, "endSelection": 5, "type": "x", "correction": 0}'): (
         "selection 1: correction is 0 instead of text"
@@ -732,50 +589,6 @@ def test_bad_markups(cell: str, reason: str) -> None:
         assert len(text) <= 280
 
 
-def test_long_ids_and_reasons_are_cut() -> None:
-    solution = SOLUTION.assign(document_id=["a", "b" * 90])
-    cell = json.dumps({"criteria": {"K" * 50: "x" * 50}, "selections": []})
-    submission = SUBMISSION.assign(document_id=solution["document_id"], markup=[GOOD, cell])
-    with pytest.raises(metric.ParticipantVisibleError) as error:
-        metric.score(solution, submission, "document_id")
-    assert len(str(error.value)) == 280
-    assert str(error.value).endswith("…")
-
-
-def test_null_stands_for_no_selections() -> None:
-    frames = [
-        SUBMISSION.assign(markup=f'{{"criteria": {{}}, "selections": {text}}}') for text in ("null", "[]")
-    ]
-    assert len({metric.score(SOLUTION, frame, "document_id") for frame in frames}) == 1
-
-
-def test_whole_numbers_written_with_a_point_are_whole() -> None:
-    frames = (SOLUTION, SUBMISSION.assign(markup=spanning("0.0", "5.0")))
-    assert metric.score(*frames, "document_id") == metric.score(
-        SOLUTION, SUBMISSION.assign(markup=spanning("0", "5")), "document_id"
-    )
-
-
-@pytest.mark.parametrize("cell", [GOOD, "null", "3"])
-def test_markups_that_are_no_list(cell: str) -> None:
-    with pytest.raises(metric.HostVisibleError, match=r"document_id a \(.* instead of a list of markups\)"):
-        metric.score(SOLUTION.assign(markups=[cell, f"[{GOOD}]"]), SUBMISSION, "document_id")
-
-
-SUBMISSION_FAULTS = bad_submissions(SUBMISSION)
-
-
-@pytest.mark.parametrize(("submission", "message"), SUBMISSION_FAULTS.values(), ids=SUBMISSION_FAULTS)
-def test_bad_submissions(submission: pd.DataFrame, message: str) -> None:
-    with pytest.raises(metric.ParticipantVisibleError) as error:
-        metric.score(SOLUTION, submission, "document_id")
-    assert str(error.value) == message
-    other = SOLUTION.assign(markups=f"[{graded('1')}, {graded('2')}]", text="x" * 200)
-    with pytest.raises(metric.ParticipantVisibleError) as again:
-        metric.score(other, submission, "document_id")
-    assert str(again.value) == message
-
-
 FULL, EMPTY = graded("14"), graded("0")
 ONE_OF = "expected one of rus, rus-free, lit, social, hist, eng, eng-free"
 TWO = "markups: expected an essay with markups of two experts, found none"
@@ -785,21 +598,9 @@ SOLUTION_FAULTS = {
         SOLUTION[["document_id", "markups"]],
         "the solution: expected 1 more column: subject. It has document_id, markups",
     ),
-    "repeated id": (
-        SOLUTION.assign(document_id="a"),
-        "document_id: expected every document once. Wrong in 1 row of the solution: document_id a (repeated)",
-    ),
     "unknown subject": (
         SOLUTION.assign(subject=["lit", "math"]),
         f"subject: {ONE_OF}. Wrong in 1 row of the solution: document_id b ('math')",
-    ),
-    "missing subject": (
-        SOLUTION.assign(subject=["lit", None]),
-        "subject: expected a value in every row. Wrong in 1 row of the solution: document_id b (missing)",
-    ),
-    "missing text": (
-        SOLUTION.assign(text=["x" * 20, None]),
-        "text: expected a value in every row. Wrong in 1 row of the solution: document_id b (missing)",
     ),
     "no experts": (SOLUTION.assign(markups="[]"), TWO),
     "one expert each": (SOLUTION.assign(markups=f"[{GOOD}]"), TWO),
@@ -846,10 +647,3 @@ def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(metric.HostVisibleError) as error:
         metric.score(SOLUTION, SUBMISSION, "document_id", **parameters)
     assert str(error.value) == message
-
-
-def test_bad_arguments_of_accuracy() -> None:
-    with pytest.raises(ValueError, match=r"^the second markup: the markup has no criteria$"):
-        accuracy(markup(), {}, "rus")
-    with pytest.raises(ValueError, match=r"^subject: expected one of rus, .*, found 'math'$"):
-        accuracy(markup(), markup(), "math")

@@ -4,7 +4,6 @@ names bad input.
 
 import json
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -101,9 +100,7 @@ def same(first: dict[str, float], second: dict[str, float]) -> bool:
     return repr(first) == repr(second)
 
 
-# ---------------------------------------------------------------------------------------------
-# The data in the file
-# ---------------------------------------------------------------------------------------------
+# ---- The data in the file ----
 
 
 def test_there_are_25_types_and_the_memos_six_actionable_ones() -> None:
@@ -143,9 +140,7 @@ def test_the_names_of_2018_are_the_types_they_became(old: str, new: str) -> None
     assert unknown == ["", "", ""]
 
 
-# ---------------------------------------------------------------------------------------------
-# Equations (1) to (6)
-# ---------------------------------------------------------------------------------------------
+# ---- Equations (1) to (6) ----
 
 
 @pytest.mark.parametrize("priority", ["High", "Critical"])
@@ -192,16 +187,6 @@ def test_equation_4_gamma_asks_the_assessor_not_the_run() -> None:
     assert worth_of("High", BOTH, 1.0, ACTIONABLE, actionable_weight=0.4) == pytest.approx(0.3 + 0.7 * 0.4)
 
 
-def test_0_by_0_is_0() -> None:
-    assert worth_of("Low", "", 0.0, "") == 0.0
-    assert worth_of("High", "", 1.0, "") == 0.3
-
-
-def test_a_perfect_alert_misses_1_where_all_true_types_are_actionable() -> None:
-    assert worth_of("Critical", ACTIONABLE, 1.0, ACTIONABLE) == pytest.approx(0.825, abs=1e-15)
-    assert worth_of("Low", ACTIONABLE, 0.0, ACTIONABLE) == 0.75
-
-
 @pytest.mark.parametrize("priority", ["Low", "Medium"])
 def test_equation_5(priority: str) -> None:
     assert worth_of(priority, BOTH, 0.69, ACTIONABLE) == 0.75
@@ -221,11 +206,6 @@ def test_equation_6_is_the_mean_of_the_two_groups_means() -> None:
     assert values["accumulated_alert_worth"] == pytest.approx((0.1 + 0.875) / 2)
 
 
-@pytest.mark.parametrize(("alert_gain", "worth"), [(0.0, 0.75), (0.3, 0.825), (1.0, 1.0)])
-def test_alpha(alert_gain: float, worth: float) -> None:
-    assert worth_of("High", ACTIONABLE, 1.0, ACTIONABLE, alert_gain=alert_gain) == pytest.approx(worth)
-
-
 def test_the_threshold_is_a_parameter() -> None:
     assert worth_of("High", OTHER, 0.5, OTHER, alert_threshold=0.5) == 1.0
     assert worth_of("High", OTHER, 0.5, OTHER, alert_threshold=0.51) == -1.0
@@ -238,9 +218,7 @@ def test_a_missing_tweet_is_no_alert_however_low_the_threshold() -> None:
     assert prepared.visit(prepared.read(answered((0.1, ""))))["alert"].tolist() == [True, False]
 
 
-# ---------------------------------------------------------------------------------------------
-# The seven properties of section 4.2
-# ---------------------------------------------------------------------------------------------
+# ---- The seven properties of section 4.2 ----
 
 
 def test_property_1_ends_of_the_range_are_reached() -> None:
@@ -306,9 +284,7 @@ def test_property_7_events_with_many_important_tweets_weigh_more() -> None:
     assert measures(solution, good_in_small)["high_priority_worth"] == -0.5
 
 
-# ---------------------------------------------------------------------------------------------
-# δ
-# ---------------------------------------------------------------------------------------------
+# ---- δ ----
 
 
 def deltas(*tweets: tuple[str, float] | tuple[str, float, str]) -> list[float]:
@@ -320,15 +296,8 @@ def deltas(*tweets: tuple[str, float] | tuple[str, float, str]) -> list[float]:
 
 
 def test_delta_is_reset_by_a_true_alert() -> None:
-    alerts = [
-        ("Low", 1.0),
-        ("Medium", 1.0),
-        ("High", 1.0),
-        ("Low", 1.0),
-        ("Low", 1.0),
-        ("Critical", 0.7),
-        ("Low", 1.0),
-    ]
+    labels = ["Low", "Medium", "High", "Low", "Low", "Critical", "Low"]
+    alerts = [(label, 0.7 if label == "Critical" else 1.0) for label in labels]
     assert deltas(*alerts) == [0, 1, 2, 0, 1, 2, 0]
 
 
@@ -343,15 +312,6 @@ def test_delta_is_reset_by_a_new_event() -> None:
 
 def test_events_are_visited_one_by_one_even_if_their_ranks_interleave() -> None:
     assert deltas(("Low", 1.0, "a"), ("Low", 1.0, "b"), ("Low", 1.0, "a"), ("Low", 1.0, "b")) == [0, 0, 1, 1]
-
-
-def test_delta_of_the_stage_alone_and_of_nothing() -> None:
-    nothing = np.zeros(0, dtype=np.int64)
-    none = np.zeros(0, dtype=bool)
-    assert trec_is.false_alerts_before(nothing, none, none).tolist() == []
-    event = np.array([0, 0, 1, 1])
-    important, alert = np.array([False, True, False, False]), np.ones(4, dtype=bool)
-    assert trec_is.false_alerts_before(event, important, alert).tolist() == [0, 1, 0, 1]
 
 
 def test_ties_of_rank_are_visited_by_id_as_text() -> None:
@@ -370,9 +330,7 @@ def test_rank_orders_the_visits_whatever_the_scores() -> None:
     assert column("delta", solution, submission.assign(rank=[0, 10**15, 1, 2]))[:2] == [0, 1]
 
 
-# ---------------------------------------------------------------------------------------------
-# Information feed and prioritization
-# ---------------------------------------------------------------------------------------------
+# ---- Information feed and prioritization ----
 
 
 def test_f1_per_type_over_all_events_averaged_over_25_and_6_types() -> None:
@@ -403,10 +361,7 @@ def test_mse_per_type_over_the_types_that_occur() -> None:
     ("priority", "score", "error"),
     [
         ("Low", 0.0, 0.0),
-        ("Low", -7.0, 0.0),
         ("Critical", 3.0, 0.0),
-        ("High", 0.75, 0.0),
-        ("Medium", 0.5, 0.0),
         ("Medium", 0.0, 0.0625),
         ("High", 9.0, 0.0625),
         ("Critical", 0.25, 0.5625),
@@ -424,9 +379,7 @@ def test_only_errors_of_the_priority_are_better_lower() -> None:
     assert trec_is.higher_is_better() is True
 
 
-# ---------------------------------------------------------------------------------------------
-# Rules beyond the memo
-# ---------------------------------------------------------------------------------------------
+# ---- Rules beyond the memo ----
 
 
 def test_tweets_of_the_run_without_a_label_are_ignored() -> None:
@@ -480,13 +433,6 @@ def test_normalizing_survives_scores_of_any_size() -> None:
     tiny = answered((5e-324, ""), (0.0, ""), (0.0, ""))
     assert column("score", solution, tiny, normalize_priority=True) == [0.0, 0.0, 0.0]
     assert trec_is.score(solution, huge.head(0), "tweet_id", normalize_priority=True) == 0.0
-
-
-def test_a_missing_tweet_keeps_the_lowest_priority_when_the_others_are_scaled() -> None:
-    solution = labeled(("Critical", OTHER), ("Low", ANOTHER), ("High", ""))
-    submission = answered((9.0, ""), (10.0, ""), (11.0, "")).iloc[1:]
-    values = measures(solution, submission, normalize_priority=True)
-    assert values["priority_mse_all"] == pytest.approx((0.75**2 + 0.0) / 2)
 
 
 def test_the_solutions_event_counts_whatever_the_run_names() -> None:
@@ -550,10 +496,6 @@ def test_a_tweet_twice_in_the_solution_with_equal_labels_counts_once() -> None:
         assert prepared.item_of_row.tolist() == numbers
 
 
-def test_a_repeated_type_counts_once() -> None:
-    assert worth_of("High", OTHER, 1.0, f"{OTHER} News ContinuingNews") == 1.0
-
-
 def test_each_measure_can_be_the_score() -> None:
     solution, submission = competition()
     for name in trec_is.MEASURES:
@@ -562,26 +504,9 @@ def test_each_measure_can_be_the_score() -> None:
         assert trec_is.score(solution, submission, "tweet_id", measure=name) == values[name]
 
 
-# ---------------------------------------------------------------------------------------------
-# Against the literal transcription
-# ---------------------------------------------------------------------------------------------
+# ---- Against the literal transcription ----
 
-IDS = (
-    "9",
-    "10",
-    "2",
-    "100",
-    "33",
-    "7",
-    "1220657770569064448",
-    "999999999999999999",
-    "b",
-    "a",
-    "B",
-    "é",
-    "1e3",
-    "x y",
-)
+IDS = ("9", "10", "2", "100", "33", "7", "1220657770569064448", "999999999999999999", *"baBé", "1e3", "x y")
 CELLS = (
     "",
     OTHER,
@@ -677,126 +602,7 @@ def test_same_as_the_transcription_on_long_rankings(seed: int) -> None:
     assert_same_as_transcription(solution, submission, {"normalize_priority": seed % 2 == 1})
 
 
-@examples(25)
-@given(competitions(), PARAMETERS)
-def test_the_worths_are_within_their_range(frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any) -> None:
-    for name, value in measures(*frames, **parameters).items():
-        assert math.isnan(value) or (-1 if "worth" in name or name == "score" else 0) <= value <= 1
-    assert visited(*frames, **parameters)["worth"].between(-1, 1).all()
-
-
-@examples(25)
-@given(competitions(), PARAMETERS, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_bit(
-    frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, random: Any
-) -> None:
-    shuffled = []
-    for frame in frames:
-        order = list(range(len(frame)))
-        random.shuffle(order)
-        shuffled.append(frame.iloc[order])
-    numbers = [
-        trec_is.prepare(solution, "tweet_id", **parameters).statistics(submission)
-        for solution, submission in (frames, shuffled)
-    ]
-    assert (numbers[0] == numbers[1]).all()
-
-
-@examples(25)
-@given(competitions(), PARAMETERS, st.integers(1, 7))
-def test_a_part_of_the_events_is_what_prepare_makes_of_their_rows(
-    frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, bits: int
-) -> None:
-    solution, submission = frames
-    parameters |= {"measure": "info_type_f1_all"}  # which every part defines
-    prepared = trec_is.prepare(solution, "tweet_id", **parameters)
-    kept = np.array([bits >> number & 1 for number in range(len(prepared.items))], dtype=bool)
-    rows = kept[prepared.item_of_row]
-    if not rows.any() or not submission["tweet_id"].isin(solution.loc[rows, "tweet_id"]).any():
-        return
-    part = statistics.measures(statistics.part(prepared, kept), prepared.statistics(submission)[kept])
-    assert same(part, measures(solution[rows], submission, **parameters))
-
-
-@examples(25)
-@given(competitions(), PARAMETERS, st.lists(st.integers(0, 2), min_size=4, max_size=4))
-def test_resampling_is_scoring_the_drawn_events(
-    frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, drawn: list[int]
-) -> None:
-    solution, submission = frames
-    parameters |= {"measure": "info_type_f1_all"}
-    prepared = trec_is.prepare(solution, "tweet_id", **parameters)
-    weights = np.array([drawn[: len(prepared.items)]], dtype=np.uint16)
-    resampled = statistics.resample(prepared, prepared.statistics(submission), weights)[0]
-    by_weight = dict(zip(prepared.measure_names, resampled.tolist()))
-    # The tweets that count, each copy of an event under a new name, and a run that has every copy.
-    copies, answers = [], []
-    visits = prepared.visit(prepared.read(submission))
-    for visit in visits.itertuples():
-        for copy in range(weights[0, visit.event]):
-            tweet_id = f"{prepared.tweet_ids[visit.Index]}#{copy}"
-            event_id = f"{prepared.items[visit.event]}#{copy}"
-            copies.append((tweet_id, event_id, NAMES[visit.priority], _names(visit.types)))
-            if visit.row >= 0:
-                answers.append(submission.iloc[[visit.row]].assign(tweet_id=tweet_id))
-    if not copies:
-        assert math.isnan(by_weight["accumulated_alert_worth"])
-        return
-    # The scores of all rows stay, for their minimum and maximum.
-    ignored = submission.assign(tweet_id=[f"ignored {number}" for number in range(len(submission))])
-    run = pd.concat([*answers, ignored]) if answers else submission.head(0)
-    drawn_solution = pd.DataFrame(copies, columns=["tweet_id", "event_id", "priority", "categories"])
-    run = run.drop(columns="event_id", errors="ignore")
-    assert by_weight == pytest.approx(measures(drawn_solution, run, **parameters), abs=1e-12, nan_ok=True)
-
-
-@examples(25)
-@given(competitions(), competitions(), st.lists(st.integers(0, 1), min_size=4, max_size=4))
-def test_swapping_is_scoring_runs_with_events_swapped(
-    first: tuple[pd.DataFrame, pd.DataFrame], second: tuple[pd.DataFrame, pd.DataFrame], swapped: list[int]
-) -> None:
-    solution = first[0]
-    runs = [frames[1].drop(columns="event_id", errors="ignore") for frames in (first, second)]
-    runs = [run.drop_duplicates("tweet_id") for run in runs]
-    runs = [run[run["tweet_id"].isin(solution["tweet_id"])] for run in runs]
-    prepared = trec_is.prepare(solution, "tweet_id")
-    event = dict(zip(prepared.tweet_ids, prepared.truths["event"]))
-    swaps = [run["tweet_id"].map(lambda tweet: swapped[event[tweet]] == 1).astype(bool) for run in runs]
-    mixed = [
-        pd.concat([runs[0][~swaps[0]], runs[1][swaps[1]]]),
-        pd.concat([runs[1][~swaps[1]], runs[0][swaps[0]]]),
-    ]
-    numbers = [prepared.statistics(run) for run in runs]
-    swaps_of_items = np.array([swapped[: len(prepared.items)]])
-    for values, run in zip(statistics.swap(prepared, *numbers, swaps_of_items), mixed):
-        expected = list(measures(solution, run).values())
-        assert values[0, :-2].tolist() == pytest.approx(expected[:-2], abs=1e-12, nan_ok=True)
-        # The last two are roots. For an error of 0, they are roots of what rounding left.
-        assert values[0, -2:].tolist() == pytest.approx(expected[-2:], abs=1e-7, nan_ok=True)
-
-
-NAMES = {number: name for name, number in trec_is.PRIORITIES.items()}
-
-
-def _names(types: int) -> str:
-    """The names of the types whose bits are set."""
-    return " ".join(name for bit, name in enumerate(trec_is.INFORMATION_TYPES) if types >> bit & 1)
-
-
-def test_every_outcome_occurs_in_the_sample() -> None:
-    solution, submission = competition()
-    visits = visited(solution, submission)
-    assert set(visits["case"]) == {"true alert", "missed alert", "false alert", "no alert", "missing"}
-    assert visits["delta"].max() >= 18
-    assert (solution["categories"] == "").any()
-    assert submission.duplicated(["event_id", "rank"]).any()
-    assert not submission["tweet_id"].isin(solution["tweet_id"]).all()
-    assert all(tp + fn > 0 for tp, _, fn, _ in of_types(solution, submission).values())
-
-
-# ---------------------------------------------------------------------------------------------
-# Golden numbers
-# ---------------------------------------------------------------------------------------------
+# ---- Golden numbers ----
 
 # The numbers of the sample, as the transcription once gave them.
 GOLDEN = {
@@ -852,72 +658,6 @@ def test_official_labels_score_as_the_transcription() -> None:
     assert_same_as_transcription(solution, noisy_run(solution), {"normalize_priority": True})
 
 
-# ---------------------------------------------------------------------------------------------
-# Frames of every kind
-# ---------------------------------------------------------------------------------------------
-
-
-def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The sample with ids in every type that a column can have."""
-    solution, submission = competition()
-    known = {tweet: str(number) for number, tweet in enumerate(solution["tweet_id"])}
-    submission["tweet_id"] = [known.get(tweet, tweet[-6:] + "77") for tweet in submission["tweet_id"]]
-    solution["tweet_id"] = solution["tweet_id"].map(known)
-    return solution, submission
-
-
-KINDS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
-    "int64": lambda frame: frame.assign(tweet_id=frame["tweet_id"].astype("int64")),
-    "Int64": lambda frame: frame.assign(tweet_id=frame["tweet_id"].astype("int64").astype("Int64")),
-    "float64": lambda frame: frame.assign(tweet_id=frame["tweet_id"].astype("float64")),
-    "object": lambda frame: frame.astype(object),
-    "mixed": lambda frame: frame.assign(
-        tweet_id=pd.Series(
-            [int(t) if n % 2 else t for n, t in enumerate(frame["tweet_id"])], dtype=object
-        ).to_numpy()
-    ),
-    "string": lambda frame: frame.astype(dict.fromkeys(("tweet_id", "event_id", "categories"), "string")),
-    "category": lambda frame: frame.astype("category"),
-    "numbers as text": lambda frame: frame.astype(dict.fromkeys(("priority", *({"rank"} & {*frame})), str)),
-    "other index": lambda frame: frame.set_axis([5] * len(frame)),
-    "more columns": lambda frame: frame.assign(note=1, Usage="Public")[["note", *frame.columns[::-1], "Usage"]],
-    "missing for empty": lambda frame: frame.assign(categories=frame["categories"].replace("", None)),
-    "blank for empty": lambda frame: frame.assign(categories=frame["categories"].replace("", "  ")),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_frames_of_every_kind_score_alike(kind: str) -> None:
-    solution, submission = frames()
-    expected = measures(solution, submission)
-    for change_solution, change_submission in ((True, True), (True, False), (False, True)):
-        given_solution = KINDS[kind](solution) if change_solution else solution
-        given_submission = KINDS[kind](submission) if change_submission else submission
-        before = given_solution.copy(deep=True), given_submission.copy(deep=True)
-        assert same(measures(given_solution, given_submission), expected)
-        pd.testing.assert_frame_equal(given_solution, before[0])
-        pd.testing.assert_frame_equal(given_submission, before[1])
-
-
-@pytest.mark.parametrize("kind", ["string", "dictionary"])
-def test_arrow_columns(kind: str) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    types = {"string": pyarrow.string(), "dictionary": pyarrow.dictionary(pyarrow.int32(), pyarrow.string())}
-    solution, submission = frames()
-    as_arrow = [
-        frame.assign(
-            **{
-                name: pd.Series(
-                    pyarrow.array(frame[name].tolist()).cast(types[kind]), dtype=pd.ArrowDtype(types[kind])
-                )
-                for name in ("tweet_id", "event_id", "categories")
-            }
-        )
-        for frame in (solution, submission)
-    ]
-    assert same(measures(*as_arrow), measures(solution, submission))
-
-
 def test_the_tweet_id_may_have_any_name() -> None:
     solution, submission = (frame.rename(columns={"tweet_id": "post"}) for frame in competition())
     assert trec_is.score(solution, submission, "post") == measures(*competition())["score"]
@@ -925,17 +665,7 @@ def test_the_tweet_id_may_have_any_name() -> None:
         trec_is.score(solution, pd.concat([submission, submission.head(1)]), "post")
 
 
-def test_changes_to_the_frames_do_not_reach_what_was_prepared() -> None:
-    solution, submission = competition()
-    prepared = trec_is.prepare(solution, "tweet_id")
-    expected = prepared.statistics(submission)
-    solution.loc[:, "categories"] = ""
-    assert (prepared.statistics(submission) == expected).all()
-
-
-# ---------------------------------------------------------------------------------------------
-# Participants' mistakes
-# ---------------------------------------------------------------------------------------------
+# ---- Participants' mistakes ----
 
 
 def change(name: str, value: Any, row: int = 0) -> Callable[[pd.DataFrame], pd.DataFrame]:
@@ -949,81 +679,37 @@ def change(name: str, value: Any, row: int = 0) -> Callable[[pd.DataFrame], pd.D
     return changed
 
 
-BAD_SUBMISSIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
-    "no rank": (
-        lambda frame: frame.drop(columns="rank"),
-        "the submission: expected 1 more column: rank. It has tweet_id, priority, categories",
-    ),
-    "no columns": (
-        lambda frame: frame[[]],
-        "the submission: expected 4 more columns: tweet_id, rank, priority, categories. It has none",
-    ),
-    "a column twice": (
-        lambda frame: pd.concat([frame, frame[["priority"]]], axis=1),
-        "the submission: expected one column priority, found 2",
-    ),
-    "event_id twice": (
-        lambda frame: pd.concat(
-            [frame.assign(event_id="a"), frame[["rank"]].set_axis(["event_id"], axis=1)], axis=1
-        ),
-        "the submission: expected one column event_id, found 2",
-    ),
-    "missing id": (
-        change("tweet_id", None, 1),
-        "tweet_id: expected an id in every row. Wrong in 1 row of the submission: row number 2 (missing)",
-    ),
-    "blank id": (
-        change("tweet_id", " ", 1),
-        "tweet_id: expected a value in every row. Wrong in 1 row of the submission: tweet_id   (missing)",
-    ),
-    "repeated tweet": (
-        change("tweet_id", "t03", 0),
-        "tweet_id: expected each tweet once. Wrong in 1 row of the submission: tweet_id t03 (repeated)",
-    ),
+SOLUTION = labeled(("High", BOTH), ("Low", OTHER), ("Critical", ""), ("Medium", ANOTHER))
+SUBMISSION = answered((0.9, BOTH), (0.8, OTHER), (0.7, ""), (0.2, ANOTHER))
+UNKNOWN_IDS = SUBMISSION.assign(tweet_id=["a", "b", "c", "d"])
+
+WORDS = {
     "repeated tweet in an event": (
-        lambda frame: change("tweet_id", "t03", 0)(frame).assign(event_id="flood"),
+        change("tweet_id", "t03", 0)(SUBMISSION).assign(event_id="flood"),
         "tweet_id: expected each tweet once in the list of an event. Wrong in 1 row of the submission: "
         "tweet_id t03 (repeated)",
     ),
     "rounded ids": (
-        lambda frame: frame.assign(tweet_id=1.2206577705690644e18),
-        "tweet_id: expected ids as text or whole numbers. Wrong in 4 rows of the submission: tweet_id "
-        "1220657770569064448 (a floating-point number, in which digits are lost), tweet_id "
-        "1220657770569064448 (a floating-point number, in which digits are lost) and 2 more",
-    ),
-    "missing rank": (
-        change("rank", None),
-        "rank: expected the position in the event's list, a whole number from 0. Wrong in 1 row of the "
-        "submission: tweet_id t01 (missing)",
+        SUBMISSION.assign(tweet_id=[1.2206577705690644e18, 2.0, 3.0, 4.0]),
+        "tweet_id: expected ids as text or whole numbers. Wrong in 1 row of the submission: tweet_id "
+        "1220657770569064448 (a floating-point number, in which digits are lost)",
     ),
     "unknown type": (
-        change("categories", "News SearchAndRescu Nonsense", 2),
+        change("categories", "News SearchAndRescu Nonsense", 2)(SUBMISSION),
         "categories: expected names of information types, full or short, separated by spaces, such as "
         "'Report-News Advice'. Wrong in 1 row of the submission: tweet_id t03 ('SearchAndRescu' is unknown)",
     ),
-    "missing score": (
-        change("priority", float("nan"), 1),
-        "priority: expected a finite number. Wrong in 1 row of the submission: tweet_id t02 (missing)",
-    ),
-    "every score": (
-        lambda frame: pd.concat([frame, frame.assign(tweet_id=["a", "b", "c", "d"])]).assign(priority="?"),
-        "priority: expected a finite number. Wrong in 8 rows of the submission: tweet_id t01 ('?'), tweet_id "
-        "t02 ('?'), tweet_id t03 ('?') and 5 more",
-    ),
     "none known": (
-        lambda frame: frame.assign(tweet_id=["a", "b", "c", "d"]),
+        UNKNOWN_IDS,
         "tweet_id: expected at least one tweet of the test set. Wrong in 4 rows of the submission: tweet_id a "
         "(not in the test set), tweet_id b (not in the test set), tweet_id c (not in the test set) and 1 more",
     ),
 }
-SOLUTION = labeled(("High", BOTH), ("Low", OTHER), ("Critical", ""), ("Medium", ANOTHER))
-SUBMISSION = answered((0.9, BOTH), (0.8, OTHER), (0.7, ""), (0.2, ANOTHER))
 
 
-@pytest.mark.parametrize("fault", BAD_SUBMISSIONS)
+@pytest.mark.parametrize("fault", WORDS)
 def test_a_participants_mistake_is_explained_by_the_submission_alone(fault: str) -> None:
-    spoil, message = BAD_SUBMISSIONS[fault]
-    submission = spoil(SUBMISSION)
+    submission, message = WORDS[fault]
     other = labeled(("Low", ANOTHER, "x"), ("High", "", "y"), ("Medium", BOTH, "z"), ("Medium", BOTH, "z"))
     for solution in (SOLUTION, other, other.assign(tweet_id=["t01", "other", "more", "last"])):
         with pytest.raises(trec_is.ParticipantVisibleError) as caught:
@@ -1031,187 +717,72 @@ def test_a_participants_mistake_is_explained_by_the_submission_alone(fault: str)
         assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(
-    "score",
-    [
-        "High",
-        "",
-        " ",
-        "nan",
-        "inf",
-        "-inf",
-        "1e999",
-        "0,5",
-        "1_0",
-        "0x1",
-        math.inf,
-        -math.inf,
-        None,
-        10**400,
-        1 + 2j,
-        b"half",
-        "0.5 0.6",
-        pd.Timestamp(2021, 1, 1),
-        [0.5],
-        [0.5, None],
-        {},
-        "9" * 100000 + "x",
-    ],
-)
-def test_scores_that_are_no_finite_numbers(score: Any) -> None:
-    with pytest.raises(
-        trec_is.ParticipantVisibleError,
-        match=r"^priority: expected a finite number. Wrong in 1 row of the submission: ",
-    ) as caught:
-        trec_is.score(SOLUTION, change("priority", score)(SUBMISSION), "tweet_id")
-    assert len(str(caught.value)) <= 280
+BAD_CELLS = {
+    "tweet_id": [None, " "],
+    "priority": ["High", "", "nan", "1_0", math.inf, None, 10**400, [0.5]],
+    "rank": [-1, 1.5, "1.5", "first", math.inf, "nan", None, "", pd.Timedelta(1), "1 2"],
+    "categories": ["News,Weather", '["News"]', "report-news", "-News", 5, ["News"], "News " * 100000 + "x"],
+}
 
 
-@pytest.mark.parametrize("rank", [-1, 1.5, "1.5", "first", math.inf, "nan", None, "", pd.Timedelta(1), "1 2"])
-def test_ranks_that_are_no_positions(rank: Any) -> None:
-    with pytest.raises(
-        trec_is.ParticipantVisibleError,
-        match=r"^rank: expected .* Wrong in 1 row of the submission: tweet_id t01 ",
-    ):
-        trec_is.score(SOLUTION, change("rank", rank)(SUBMISSION), "tweet_id")
+@pytest.mark.parametrize(("name", "cell"), [(name, cell) for name in BAD_CELLS for cell in BAD_CELLS[name]])
+def test_a_bad_cell_of_a_submission(name: str, cell: Any) -> None:
+    with pytest.raises(trec_is.ParticipantVisibleError) as caught:
+        trec_is.score(SOLUTION, change(name, cell, 1)(SUBMISSION), "tweet_id")
+    assert str(caught.value).startswith(f"{name}: expected ")
+    row = "row number 2 (" if cell is None and name == "tweet_id" else "tweet_id "
+    assert f" Wrong in 1 row of the submission: {row}" in str(caught.value)
 
 
-@pytest.mark.parametrize("dtype", [complex, "datetime64[ns]"])
-@pytest.mark.parametrize("name", ["rank", "priority"])
-def test_columns_that_hold_no_numbers(name: str, dtype: Any) -> None:
-    with pytest.raises(trec_is.ParticipantVisibleError, match=f"^{name}: expected .* Wrong in 4 rows"):
-        trec_is.score(SOLUTION, SUBMISSION.assign(**{name: [1, 1, 1, 1]}).astype({name: dtype}), "tweet_id")
+def test_event_ids_in_two_columns() -> None:
+    twice = pd.concat(
+        [SUBMISSION.assign(event_id="a"), SUBMISSION[["rank"]].set_axis(["event_id"], axis=1)], axis=1
+    )
+    with pytest.raises(trec_is.ParticipantVisibleError, match=r"^the submission: expected one column event_id"):
+        trec_is.score(SOLUTION, twice, "tweet_id")
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "Nonsense",
-        "News,Weather",
-        '["News"]',
-        "report-news",
-        "Report-SearchAndRescue",
-        "Report-",
-        "-News",
-        5,
-        0.5,
-        True,
-        ["News"],
-        {"News": 1},
-        "News" * 100000,
-        "News " * 100000 + "x",
-        "[" * 100000,
-        "__import__('os')",
-    ],
-)
-def test_cells_that_name_no_types(cell: Any) -> None:
-    with pytest.raises(
-        trec_is.ParticipantVisibleError, match=r"^categories: expected .* Wrong in 1 row of the submission: "
-    ) as caught:
-        trec_is.score(SOLUTION, change("categories", cell)(SUBMISSION), "tweet_id")
-    assert len(str(caught.value)) <= 280
+# ---- The host's mistakes ----
 
-
-def test_names_of_any_number_are_read() -> None:
-    assert worth_of("High", OTHER, 1.0, "News " * 300_000) == 1.0
-
-
-def test_ids_that_only_seem_to_repeat() -> None:
-    submission = SUBMISSION.assign(tweet_id=["1", 1.5, "1.0", "t04"])
-    assert column("case", SOLUTION, submission) == ["missing"] * 3 + ["no alert"]
-    for twins in (["1", 1], [1, 1.0], ["1", 1.0]):
-        with pytest.raises(trec_is.ParticipantVisibleError, match="tweet_id 1 "):
-            trec_is.score(SOLUTION, SUBMISSION.assign(tweet_id=[*twins, "t03", "t04"]), "tweet_id")
-
-
-# ---------------------------------------------------------------------------------------------
-# The host's mistakes
-# ---------------------------------------------------------------------------------------------
-
-BAD_SOLUTIONS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
-    "no event": (
-        lambda frame: frame.drop(columns="event_id"),
-        "^the solution: expected 1 more column: event_id",
-    ),
-    "no rows": (lambda frame: frame.head(0), "^the solution: expected at least one row, found none"),
-    "missing event": (
-        change("event_id", None),
-        r"^event_id: expected a value in every row. Wrong in 1 row of the solution: tweet_id t01 \(missing\)",
-    ),
-    "missing id": (
-        change("tweet_id", None),
-        r"^tweet_id: expected an id in every row. Wrong in 1 row of the solution: row number 1",
-    ),
+BAD_SOLUTIONS: dict[str, tuple[pd.DataFrame, str]] = {
+    "no rows": (SOLUTION.head(0), "^the solution: expected at least one row, found none"),
+    "missing event": (change("event_id", None)(SOLUTION), r"^event_id: .* of the solution: tweet_id t01 \("),
     "unknown label": (
-        change("priority", "high"),
+        change("priority", "high")(SOLUTION),
         r"^priority: expected one of Low, Medium, High, Critical. Wrong in 1 row .* tweet_id t01 \('high'\)",
     ),
-    "a list for a label": (
-        change("priority", ["Low", "High"]),
-        r"tweet_id t01 \('\['Low', 'High'\]'\)",
-    ),
-    "a list for an id": (
-        lambda frame: change("priority", "?")(change("tweet_id", ["a", "b"])(frame)),
-        r"tweet_id \['a', 'b'\] \('\?'\)",
-    ),
-    "missing label": (
-        change("priority", None),
-        r"^priority: expected a value in every row. .*tweet_id t01 \(missing\)",
-    ),
-    "number for a label": (change("priority", 0.5), r"tweet_id t01 \('0.5'\)"),
-    "unknown type": (change("categories", "Damage"), r"^categories: expected .*\('Damage' is unknown\)"),
+    "missing label": (change("priority", None)(SOLUTION), r"^priority: .*tweet_id t01 \(missing\)"),
+    "unknown type": (change("categories", "Damage")(SOLUTION), r"^categories: .*\('Damage' is unknown\)"),
     "another priority": (
-        lambda frame: pd.concat([frame, frame.head(1).assign(priority="Low")]),
+        pd.concat([SOLUTION, SOLUTION.head(1).assign(priority="Low")]),
         r"^tweet_id: expected the same priority and categories .* t01 \(labeled differently in an earlier",
     ),
     "other types": (
-        lambda frame: pd.concat([frame, frame.head(1).assign(categories=OTHER, event_id="another")]),
-        "labeled differently",
-    ),
-    "nothing important": (
-        lambda frame: frame.assign(priority="Low"),
-        "^accumulated_alert_worth: expected the labels that it needs",
-    ),
-    "everything important": (
-        lambda frame: frame.assign(priority="Critical"),
-        "^accumulated_alert_worth: expected the labels .* Low or Medium",
+        pd.concat([SOLUTION, SOLUTION.head(1).assign(categories=OTHER, event_id="another")]),
+        r"^tweet_id: .* t01 \(labeled differently",
     ),
 }
 
 
 @pytest.mark.parametrize("fault", BAD_SOLUTIONS)
 def test_a_hosts_mistake_in_the_solution(fault: str) -> None:
-    spoil, message = BAD_SOLUTIONS[fault]
+    solution, message = BAD_SOLUTIONS[fault]
     with pytest.raises(trec_is.HostVisibleError, match=message):
-        trec_is.score(spoil(SOLUTION), SUBMISSION, "tweet_id")
+        trec_is.score(solution, SUBMISSION, "tweet_id")
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("measure", "aaw"),
-        ("measure", "score"),
-        ("measure", "m" * 1000),
-        ("measure", None),
-        ("actionable_weight", -0.1),
-        ("actionable_weight", 1.1),
-        ("actionable_weight", math.nan),
-        ("alert_gain", 1.5),
-        ("alert_gain", -1.5),
-        ("alert_threshold", math.nan),
-        ("alert_threshold", math.inf),
-        ("alert_threshold", 10**400),
-        ("alert_threshold", "0.7"),
-        ("normalize_priority", "False"),
+        *(("measure", value) for value in ("aaw", "score", "m" * 1000)),
+        *(("actionable_weight", value) for value in (-0.1, 1.1, math.nan)),
+        *(("alert_gain", value) for value in (1.5, -1.5)),
+        *(("alert_threshold", value) for value in (math.nan, math.inf, 10**400)),
     ],
 )
 def test_parameters_out_of_range(name: str, value: Any) -> None:
-    with pytest.raises(
-        trec_is.HostVisibleError, match=f"^{name}: expected .*, found .*{re.escape(str(value)[:20])}"
-    ):
+    with pytest.raises(trec_is.HostVisibleError, match=f"^{name}: expected .*, found ") as caught:
         trec_is.score(SOLUTION, SUBMISSION, "tweet_id", **{name: value})
-    with pytest.raises(trec_is.HostVisibleError) as caught:
-        trec_is.prepare(SOLUTION, "tweet_id", **{name: value})
     assert len(str(caught.value)) <= 280
 
 

@@ -38,35 +38,18 @@ from tests.support.boards import (
 FILE = Path(boost_file.__file__)
 
 
-def shown(cell: object) -> str:
-    """A cell as an error message shows it."""
-    return boost_file._shown(cell)
-
-
-def label(cell: object) -> str:
-    """A short text for a parameter in a test's name."""
-    return f"{type(cell).__name__} {shown(cell)[:12]}"
-
-
 def to_three_digits(number: float) -> str:
     """Round as the memo does: 0.6225 becomes about 0.623."""
     return str(Decimal(repr(number)).quantize(Decimal("0.001"), ROUND_HALF_UP).normalize())
 
 
-# ---------------------------------------------------------------------------------------------
-# The memo, section 4: every sentence that states a fact
-# ---------------------------------------------------------------------------------------------
+# ---- The memo, section 4: every sentence that states a fact ----
 
 
 def test_the_examples_in_the_docstrings():
     outcome = doctest.testmod(boost_file)
-    assert outcome.attempted == 10
+    assert outcome.attempted == 9
     assert outcome.failed == 0
-
-
-def test_the_fastest_eligible_submission_gets_5_percent():
-    board = boost(leaderboard(("best", 0.6, 90), ("fastest", 0.58, 30), ("slow", 0.59, 95)))
-    assert by_team(board, "boost") == {"fastest": 0.05, "best": 0.0, "slow": 0.0}
 
 
 def test_within_5_percent_of_the_best_score_is_eligible():
@@ -97,11 +80,6 @@ def test_the_reward_falls_linearly_up_to_20_percent_slower(slower: float, reward
     assert by_team(board, "slowdown")["slower"] == 1 + slower / 100
 
 
-def test_no_absolute_target_only_the_ratio_of_runtimes_counts():
-    seconds, hours = boost(TABLE_2), boost(TABLE_2.assign(runtime=TABLE_2["runtime"] * 3600))
-    pd.testing.assert_frame_equal(seconds.drop(columns="runtime"), hours.drop(columns="runtime"))
-
-
 def test_the_boost_can_substantially_change_the_ranking():
     scores = np.round(np.linspace(0.6, 0.572, 29), 3)
     board = leaderboard(*((f"team {i:02}", score, 60) for i, score in enumerate(scores)), ("last", 0.5715, 40))
@@ -115,12 +93,6 @@ def test_a_null_submission_gets_nothing_and_takes_nothing():
     assert by_team(joined, "boost") == {**by_team(alone, "boost"), "print": 0.0}
     assert by_team(joined, "eligible")["print"] is False
     assert joined["team"].tolist()[-1] == "print"
-
-
-def test_footnote_8_eligible_if_and_only_if_the_ratio_is_at_most_105_percent():
-    for beta, eligible in [("0.6", True), ("0.6000001", True), ("0.5999999", False)]:
-        board = boost(leaderboard(("M", 0.63, 60), ("N", float(beta), 60)))
-        assert by_team(board, "eligible")["N"] is eligible
 
 
 def test_footnote_8_overtaking_takes_20_percent_more_time():
@@ -137,73 +109,29 @@ def test_footnote_8_overtaking_takes_20_percent_more_time():
     assert first(0.600001, 60) == "N"
 
 
-# ---------------------------------------------------------------------------------------------
-# The memo, section 4.1
-# ---------------------------------------------------------------------------------------------
+# ---- The memo, section 4.1 ----
 
 
 def test_table_2():
     board = boost(TABLE_2)
-    assert {team: to_three_digits(score) for team, score in by_team(board, "boosted_score").items()} == {
-        "Red": "0.6",
-        "Blue": "0.606",
-        "Green": "0.59",
-        "Yellow": "0.609",
-    }
-    assert by_team(board, "boosted_score") == {"Red": 0.6, "Blue": 0.60615625, "Green": 0.59, "Yellow": 0.609}
-
-
-def test_example_a_everybody_could_surpass_red_and_is_eligible():
-    assert (TABLE_2["score"] * 1.05)[1:].gt(0.6).all()
-    assert boost(TABLE_2)["eligible"].all()
-    assert boost(TABLE_2).query("rank_before == 1")["team"].tolist() == ["Red"]
-
-
-def test_example_a_boosts():
-    board = boost(TABLE_2)
-    assert by_team(board, "slowdown") == {"Yellow": 1.0, "Red": 1.25, "Green": 1.2, "Blue": 1.125}
-    assert by_team(board, "boost") == {"Yellow": 0.05, "Red": 0.0, "Green": 0.0, "Blue": 0.01875}
-
-
-def test_example_a_final_ranking():
-    board = boost(TABLE_2)
     assert board["team"].tolist() == ["Yellow", "Blue", "Red", "Green"]
     assert board["rank"].tolist() == [1, 2, 3, 4]
-    assert by_team(board, "rank_before") == {"Red": 1, "Blue": 2, "Green": 3, "Yellow": 4}
+    assert board["rank_before"].tolist() == [4, 2, 1, 3]
+    assert board["eligible"].all()
+    assert board["slowdown"].tolist() == [1.0, 1.125, 1.25, 1.2]
+    assert board["boost"].tolist() == [0.05, 0.01875, 0.0, 0.0]
+    assert board["boosted_score"].tolist() == [0.609, 0.60615625, 0.6, 0.59]
+    assert [to_three_digits(score) for score in board["boosted_score"]] == ["0.609", "0.606", "0.6", "0.59"]
 
 
-def test_table_3():
-    board = boost(TABLE_3)
-    assert {team: to_three_digits(score) for team, score in by_team(board, "boosted_score").items()} == {
-        "Red": "0.623",
-        "Green": "0.62",
-        "Blue": "0.55",
-        "Yellow": "0.25",
-    }
-    assert by_team(board, "boosted_score") == {"Red": 0.6225, "Green": 0.6195, "Blue": 0.55, "Yellow": 0.25}
-
-
-def test_example_b_only_green_could_surpass_red():
-    could = dict(zip(TABLE_3["team"], TABLE_3["score"] * 1.05 > 0.6))
-    assert could == {"Red": True, "Green": True, "Blue": False, "Yellow": False}
-    assert by_team(boost(TABLE_3), "eligible") == could
-
-
-def test_example_b_faster_teams_that_are_not_eligible_do_not_count():
-    board = boost(TABLE_3)
-    assert by_team(board, "slowdown") == {
-        "Red": 1.05,
-        "Green": 1.0,
-        "Blue": 0.9375,
-        "Yellow": float(Fraction(5, 48)),
-    }
-    assert by_team(board, "boost") == {"Red": 0.0375, "Green": 0.05, "Blue": 0.0, "Yellow": 0.0}
-
-
-def test_example_b_final_ranking_is_the_one_before():
+def test_table_3_faster_teams_that_are_not_eligible_do_not_count():
     board = boost(TABLE_3)
     assert board["team"].tolist() == ["Red", "Green", "Blue", "Yellow"]
     assert board["rank"].tolist() == board["rank_before"].tolist() == [1, 2, 3, 4]
+    assert board["eligible"].tolist() == [True, True, False, False]
+    assert board["slowdown"].tolist() == [1.05, 1.0, 0.9375, float(Fraction(5, 48))]
+    assert board["boost"].tolist() == [0.0375, 0.05, 0.0, 0.0]
+    assert [to_three_digits(score) for score in board["boosted_score"]] == ["0.623", "0.62", "0.55", "0.25"]
 
 
 def test_without_the_filter_a_trivial_submission_would_take_all():
@@ -212,9 +140,7 @@ def test_without_the_filter_a_trivial_submission_would_take_all():
     assert by_team(board, "boost") == {"Red": 0.0, "Green": 0.0, "Blue": 0.0, "Yellow": 0.05}
 
 
-# ---------------------------------------------------------------------------------------------
-# A literal transcription
-# ---------------------------------------------------------------------------------------------
+# ---- A literal transcription ----
 
 
 @QUICK
@@ -245,9 +171,7 @@ def check_against_transcription(board: pd.DataFrame, parameters: dict[str, float
             )
 
 
-# ---------------------------------------------------------------------------------------------
-# Exact at the limits
-# ---------------------------------------------------------------------------------------------
+# ---- Exact at the limits ----
 
 
 @QUICK
@@ -260,14 +184,6 @@ def test_eligible_at_exactly_105_percent(digits: int, k: int):
         scores = [float(f"{best}e-{digits}"), score]
         assert by_team(boost(leaderboard(("M", scores[0], 9), ("N", score, 9))), "eligible")["N"] is eligible
         assert boost_fractions(scores, [9, 9])[0].tolist() == [True, eligible]
-
-
-def test_floats_would_get_the_limits_wrong():
-    assert 0.5943 / 0.566 > 1.05
-    assert 0.342 / 0.285 != 1.2
-    board = boost(leaderboard(("M", 0.5943, 0.342), ("N", 0.566, 0.285)))
-    assert board["eligible"].all()
-    assert by_team(board, "slowdown")["M"] == 1.2
 
 
 @QUICK
@@ -293,9 +209,7 @@ def test_equal_boosted_scores_tie(earlier: str, digits: int, k: int):
     assert result["team"].tolist() == ["S", *sorted("AB", key=lambda team: team != earlier)]
 
 
-# ---------------------------------------------------------------------------------------------
-# Properties
-# ---------------------------------------------------------------------------------------------
+# ---- Properties ----
 
 
 @QUICK
@@ -344,9 +258,7 @@ def test_boosting_a_final_leaderboard_gives_it_again(board: pd.DataFrame):
     pd.testing.assert_frame_equal(boost(boost(board)), boost(board))
 
 
-# ---------------------------------------------------------------------------------------------
-# Many boards at once
-# ---------------------------------------------------------------------------------------------
+# ---- Many boards at once ----
 
 
 @QUICK
@@ -383,6 +295,12 @@ def test_boards_are_the_last_axis():
     assert {array.shape for array in together} == {(5, 2, 8)}
 
 
+def test_the_tolerance_of_floats_excludes_nobody_and_admits_nobody():
+    """0.5943 / 0.566 is 1.05, and a little more in floats.  0.6300000001 / 0.6 is more than 1.05."""
+    assert boost_fractions([0.5943, 0.566], [9, 9])[0].tolist() == [True, True]
+    assert boost_fractions([0.6300000001, 0.6], [9, 9])[0].tolist() == [True, False]
+
+
 def test_a_board_without_eligible_teams_among_others():
     eligible, slowdown, fraction = boost_fractions([[0.6, 0.5], [0, 0], [np.nan, np.nan]], [10, np.nan])
     assert eligible.tolist() == [[True, False], [False, False], [False, False]]
@@ -390,9 +308,7 @@ def test_a_board_without_eligible_teams_among_others():
     assert fraction.tolist() == [[0.05, 0], [0, 0], [0, 0]]
 
 
-# ---------------------------------------------------------------------------------------------
-# Ties
-# ---------------------------------------------------------------------------------------------
+# ---- Ties ----
 
 
 def test_ties_the_earlier_submission_then_the_faster_then_the_name():
@@ -424,9 +340,7 @@ def test_names_are_compared_as_text():
     assert boost(board)["team"].tolist() == [10, 7, 9]
 
 
-# ---------------------------------------------------------------------------------------------
-# Missing values
-# ---------------------------------------------------------------------------------------------
+# ---- Missing values ----
 
 
 def test_what_is_missing_is_ranked_never_eligible_and_said():
@@ -473,9 +387,7 @@ def test_a_board_without_teams():
     assert board.columns.tolist() == boost(TABLE_2).columns.tolist()
 
 
-# ---------------------------------------------------------------------------------------------
-# Values as users have them
-# ---------------------------------------------------------------------------------------------
+# ---- Values as users have them ----
 
 
 def test_columns_and_types():
@@ -506,9 +418,7 @@ def test_numbers_beyond_all_measure():
     assert boost(leaderboard(("A", 1.79e308, 1)))["boosted_score"].tolist() == [np.inf]
 
 
-# ---------------------------------------------------------------------------------------------
-# Exact beyond floats
-# ---------------------------------------------------------------------------------------------
+# ---- Exact beyond floats ----
 
 
 def test_text_keeps_digits_that_no_float_has():
@@ -525,18 +435,10 @@ def test_text_keeps_digits_that_no_float_has():
 
 
 @QUICK
-@given(st.decimals(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=9), st.floats(-1e300, 1e300))
 def test_exact_is_the_decimal(decimal: Decimal, number: float):
-    assert exact(number) == Fraction(repr(number))
-    assert exact(np.float64(number)) == exact(repr(number)) == exact(Decimal(repr(number)))
-    text = str(decimal)
-    size = abs(float(decimal))
-    if size == np.inf or len(text) > 1000:
-        assert exact(decimal) is exact(text) is None
-    elif size:
-        assert exact(decimal) == exact(text) == exact(f" {text} ") == Fraction(text)
-    else:
-        assert exact(decimal) == exact(text) == 0
+    assert exact(number) == exact(np.float64(number)) == exact(Decimal(repr(number))) == Fraction(repr(number))
+    assert exact(decimal) == exact(f" {decimal} ") == Fraction(decimal)
 
 
 @pytest.mark.parametrize(
@@ -545,17 +447,12 @@ def test_exact_is_the_decimal(decimal: Decimal, number: float):
         ("1e999999999", None),
         (Decimal("1e999999999"), None),
         ("1e-999999999", 0),
-        ("0e999999999", 0),
-        ("-1e-999999999", 0),
         ("." + "3" * 999, Fraction("." + "3" * 999)),
         ("." + "3" * 1000, None),
         (10**400, None),
-        (10**5000, None),
-        ("1" * 5000, None),
         ("5.", 5),
         ("+.5e1", 5),
     ],
-    ids=label,
 )
 def test_hostile_numbers_take_no_time(cell: object, value: Fraction | None):
     assert exact(cell) == value
@@ -568,9 +465,7 @@ def test_the_largest_float_and_what_rounds_to_more():
     assert floats(numbers).tolist() == [largest, largest, np.inf]
 
 
-# ---------------------------------------------------------------------------------------------
-# Boards without runtimes
-# ---------------------------------------------------------------------------------------------
+# ---- Boards without runtimes ----
 
 NEGATIVE = pd.DataFrame({"team": list("ABCD"), "score": [-0.2, 0.1, None, -0.3], "submitted_at": [None] * 4})
 
@@ -596,29 +491,7 @@ def test_lower_may_be_better():
     assert boost(tied, higher_is_better=False)["team"].tolist() == ["C", "B", "A", "D"]
 
 
-def test_runtimes_are_rewarded_where_scores_are_positive_and_higher_is_better():
-    with pytest.raises(LeaderboardError) as caught:
-        boost(NEGATIVE.assign(runtime=[1, None, None, None]))
-    assert str(caught.value) == (
-        "score: expected a finite number, at least 0 where there are runtimes (without any, the score alone "
-        "ranks), or nothing. Wrong in 2 rows of the leaderboard: A ('-0.2'), D ('-0.3')"
-    )
-    with pytest.raises(LeaderboardError) as caught:
-        boost(TABLE_2, higher_is_better=False)
-    assert str(caught.value) == (
-        "higher_is_better: expected True, or False without any runtime, found bool 'False'"
-    )
-
-
-@pytest.mark.parametrize("wrong", ["False", None, 0, [], np.array([True, False])])
-def test_higher_is_better_is_true_or_false(wrong: Any):
-    with pytest.raises(LeaderboardError, match=r"^higher_is_better: expected True, or False .* found "):
-        boost(NEGATIVE, higher_is_better=wrong)
-
-
-# ---------------------------------------------------------------------------------------------
-# The parts that rankings of many draws use
-# ---------------------------------------------------------------------------------------------
+# ---- The parts that rankings of many draws use ----
 
 
 @QUICK
@@ -651,168 +524,125 @@ def test_times_are_microseconds():
         assert datetime.timedelta(microseconds=number) == since
 
 
-# ---------------------------------------------------------------------------------------------
-# Errors
-# ---------------------------------------------------------------------------------------------
+# ---- Errors ----
 
 
-def message(*rows: Row, **parameters: float) -> str:
-    """The error message for a leaderboard with these rows."""
+def message(board: Any, **parameters: Any) -> str:
+    """The error message for a leaderboard."""
     with pytest.raises(LeaderboardError) as caught:
-        boost(leaderboard(*rows, dtype=object), **parameters)
-    assert isinstance(caught.value, ValueError)
+        boost(board, **parameters)
     assert len(str(caught.value)) <= 280
     return str(caught.value)
 
 
-def test_repeated_and_missing_names():
-    assert message(("Red", 1, 1), ("Blue", 1, 1), ("Red", 2, 2)) == (
-        "team: expected a name in every row, and every team once. "
-        "Wrong in 2 rows of the leaderboard: row number 1 ('Red'), row number 3 ('Red')"
+def of_rows(*rows: Row) -> pd.DataFrame:
+    return leaderboard(*rows, dtype=object)
+
+
+WORDS = [
+    (of_rows(("Red", 1, 1), ("Blue", 1, 1), ("Red", 2, 2)),
+     "team: expected a name in every row, and every team once. "
+     "Wrong in 2 rows of the leaderboard: row number 1 ('Red'), row number 3 ('Red')"),
+    (of_rows(*((f"team {i}", 1, -i) for i in range(1, 9))),
+     "runtime: expected seconds, a finite number above 0, or nothing. "
+     "Wrong in 8 rows of the leaderboard: team 1 ('-1'), team 2 ('-2'), team 3 ('-3')"),
+    (NEGATIVE.assign(runtime=[1, None, None, None]),
+     "score: expected a finite number, at least 0 where there are runtimes (without any, the score alone "
+     "ranks), or nothing. Wrong in 2 rows of the leaderboard: A ('-0.2'), D ('-0.3')"),
+    (of_rows(("Red", 1, 1, "now")),
+     "submitted_at: expected a time in ISO 8601, such as 2024-01-23 14:05:33, or nothing. "
+     "Wrong in 1 row of the leaderboard: Red ('now')"),
+    (pd.DataFrame(columns=["team", "Score"]),
+     "the leaderboard: expected one column score, found the columns team, Score"),
+    (pd.DataFrame(), "the leaderboard: expected one column team, found the columns none"),
+    ([], "the leaderboard: expected a DataFrame, found list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("board", "expected"), WORDS)
+def test_words_of_messages(board: Any, expected: str):
+    assert message(board) == expected
+
+
+def test_words_about_parameters():
+    assert message(TABLE_2, max_boost="0.05") == "max_boost: expected a finite number from 0, found str '0.05'"
+    assert message(TABLE_2, higher_is_better=False) == (
+        "higher_is_better: expected True, or False without any runtime, found bool 'False'"
     )
-    for nothing in (None, "", " ", np.nan, pd.NA, pd.NaT, Decimal("NaN")):
-        assert "Wrong in 1 row of the leaderboard: row number 2 ('" in message(("Red", 1, 1), (nothing, 1, 1))
 
 
-@pytest.mark.parametrize(
-    "name", [["a"], ("a",), {"a"}, {"a": 1}, np.array(["a"]), np.array([]), "\ud800x", "a\udfff"], ids=label
-)
-def test_names_are_text_that_a_file_can_hold(name: object):
-    text = message(("Red", 1, 1), (name, 1, 1))
-    assert text.startswith("team: expected a name in every row, and every team once. Wrong in 1 row of the ")
+BAD_CELLS = {
+    "team": [None, "", " ", np.nan, pd.NA, pd.NaT, ["a"], {"a": 1}, np.array(["a"]), "\ud800x", "Red"],
+    "runtime": [
+        0,
+        -1.5,
+        "-1e-400",
+        np.inf,
+        "1:30",
+        "1_000",
+        True,
+        "٣",
+        "0,6",
+        [1],
+        np.array([1]),
+        1j,
+        "9" * 400,
+    ],
+    "score": [-0.1, -1e-300, "inf", "nan", "0x1", Decimal("inf"), pd.Timedelta(1), Fraction(1, 3), b"1", {}],
+    "submitted_at": ["23.01.2024", "2024-13-01", 1706000000, "2024", True, ["2024-01-23"], "\ud800", {}],
+}
+
+
+@pytest.mark.parametrize(("column", "cell"), [(name, cell) for name in BAD_CELLS for cell in BAD_CELLS[name]])
+def test_a_bad_cell_is_found(column: str, cell: object):
+    board = of_rows(("Red", 1, 1, None), ("Blue", 1, 1, None))
+    cells = board[column].tolist()
+    board[column] = pd.Series([cells[0], cell], dtype=object)
+    text = message(board)
+    assert text.startswith(f"{column}: expected ")
+    assert ("row number 2 ('" if column == "team" else ": Blue ('") in text
     assert text.encode()
 
 
-@pytest.mark.parametrize(
-    "name", [7, 7.5, True, 10**5000, Decimal("sNaN"), 1j, pd.Timestamp("2024-01-23")], ids=label
-)
+@pytest.mark.parametrize("name", [7, 7.5, True, 1j, pd.Timestamp("2024-01-23")])
 def test_names_that_are_no_text_have_one(name: object):
-    assert boost(leaderboard((name, 1, 1), ("Red", 2, 2), dtype=object))["team"].tolist() == ["Red", name]
+    assert boost(of_rows((name, 1, 1), ("Red", 2, 2)))["team"].tolist() == ["Red", name]
 
 
-NO_NUMBERS = [
-    *(
-        np.inf,
-        -np.inf,
-        "1:30",
-        "1e999",
-        "inf",
-        "nan",
-        "1_000",
-        True,
-        np.True_,
-        "٣",
-        "0x1",
-        "1e",
-        "0,6",
-        "0.6.1",
-    ),
-    *([1], (1,), {}, np.array([1.0]), np.array([1, 2]), 1j, np.complex64(1), Decimal("sNaN"), Decimal("inf")),
-    *("\ud800", b"1", pd.Timestamp("2024-01-23"), pd.Timedelta(1), Fraction(1, 3), object, 10**5000, "9" * 400),
+@pytest.mark.parametrize("name", ["score", "team", "runtime", "submitted_at"])
+def test_no_column_that_counts_occurs_twice(name: str):
+    board = of_rows(("Red", 1, 1, None))
+    text = message(pd.concat([board, board[[name]]], axis=1))
+    assert text.startswith(f"the leaderboard: expected one column {name}, found ")
+
+
+def test_messages_are_short_and_printable_whatever_the_cells():
+    wide = "\x00" * 1_000_000
+    for rows in ([(f"{i}{wide}", 1, wide) for i in range(9)], [(wide, 1, 1), (wide, 1, 1)]):
+        assert message(of_rows(*rows)).isprintable()
+    assert len(message(pd.DataFrame(columns=[f"{i}{wide[:500]}" for i in range(9)]))) == 280
+    for cell in ("9" * 1_000_000 + "x", "1e" + "9" * 1_000_000, "\n" * 1_000_000 + "1\n1"):
+        assert "\n" not in message(of_rows(("Red\n" * 1000, 1, cell)))
+    assert boost_file._shown("x" * 40) == "x" * 40
+    assert boost_file._shown("x" * 41) == "x" * 40 + "…"
+
+
+BAD_PARAMETERS = [
+    *(("max_boost", value) for value in (-0.01, np.nan, np.inf, None, [0.05], True, 1j)),
+    *(("eligibility_ratio", value) for value in (0.99, np.nan, "1.05", np.array([1.05, 2]))),
+    *(("slowdown_limit", value) for value in (1, 0.5, np.nan, pd.NA)),
+    *(("higher_is_better", value) for value in ("False", None, 0, np.array([True, False]))),
 ]
 
 
-@pytest.mark.parametrize("runtime", [0, -1.5, "-1e-400", *NO_NUMBERS], ids=label)
-def test_wrong_runtimes(runtime: object):
-    assert message(("Red", 1, 1), ("Blue", 1, runtime)) == (
-        "runtime: expected seconds, a finite number above 0, or nothing. "
-        f"Wrong in 1 row of the leaderboard: Blue ('{shown(runtime)}')"
-    )
-
-
-@pytest.mark.parametrize("score", [-0.1, -1e-300, *NO_NUMBERS], ids=label)
-def test_wrong_scores(score: object):
-    text = message(("Red", 1, 1), ("Blue", score, 1))
-    assert text.startswith("score: expected a finite number, at least 0 where there are runtimes")
-    assert text.endswith(f", or nothing. Wrong in 1 row of the leaderboard: Blue ('{shown(score)}')")
-
-
-@pytest.mark.parametrize(
-    "when",
-    [
-        *(
-            "23.01.2024",
-            "01/23/2024 5:00 PM",
-            "2024-13-01",
-            "now",
-            1706000000,
-            "2024",
-            True,
-            1j,
-            ["2024-01-23"],
-        ),
-        *(np.array(["2024-01-23"]), Decimal("sNaN"), 10**5000, "\ud800", {}),
-    ],
-    ids=label,
-)
-def test_wrong_times(when: object):
-    assert message(("Red", 1, 1, "2024-01-23 14:05"), ("Blue", 1, 1, when)) == (
-        "submitted_at: expected a time in ISO 8601, such as 2024-01-23 14:05:33, or nothing. "
-        f"Wrong in 1 row of the leaderboard: Blue ('{shown(when)}')"
-    )
+@pytest.mark.parametrize(("parameter", "wrong"), BAD_PARAMETERS)
+def test_wrong_parameters(parameter: str, wrong: Any):
+    assert message(NEGATIVE, **{parameter: wrong}).startswith(f"{parameter}: expected ")
 
 
 def test_cells_of_other_columns_are_nobody_s_business():
     board = TABLE_2.assign(members=[[1], {}, np.array([1, 2]), 1j])
     assert boost(board)["members"].tolist()[0] == 1j
-
-
-def test_many_wrong_rows_are_counted_and_some_shown():
-    assert message(*((f"team {i}", 1, -i) for i in range(1, 9))).endswith(
-        "Wrong in 8 rows of the leaderboard: team 1 ('-1'), team 2 ('-2'), team 3 ('-3')"
-    )
-
-
-def test_messages_have_280_characters_whatever_the_cells():
-    wide = "\x00" * 500
-    for rows in (
-        [(f"{i}{wide}", 1, wide) for i in range(9)],
-        [(f"{i}{wide}", wide, 1) for i in range(9)],
-        [(f"{i}{wide}", 1, 1, wide) for i in range(9)],
-        [(wide, 1, 1), (wide, 1, 1)],
-    ):
-        text = message(*rows)
-        assert "expected" in text[:30]
-        assert text.isprintable()
-    with pytest.raises(LeaderboardError) as caught:
-        boost(pd.DataFrame(columns=[f"{i}{wide}" for i in range(9)]))
-    assert len(str(caught.value)) == 280
-    with pytest.raises(LeaderboardError) as caught:
-        boost(TABLE_2, max_boost=wide)
-    assert len(str(caught.value)) < 280
-
-
-def test_what_is_shown_of_a_cell():
-    assert [shown("x" * n) for n in (40, 41)] == ["x" * 40, "x" * 40 + "…"]
-    assert shown("\n\ud800") == "\\n\\ud800"
-    assert shown(10**5000) == "endless"
-    assert shown(None) == ""
-
-
-@pytest.mark.parametrize("cell", ["9" * 1_000_000 + "x", "1e" + "9" * 1_000_000, "\n" * 1_000_000 + "1\n1"])
-def test_hostile_cells_stay_short_and_on_one_line_and_take_no_time(cell: str):
-    assert "\n" not in message(("Red\n" * 1000, 1, cell))
-
-
-@pytest.mark.parametrize("frame", [None, [], {}, "board.csv", TABLE_2["team"], TABLE_2.to_numpy()])
-def test_a_leaderboard_is_a_frame(frame: Any):
-    with pytest.raises(LeaderboardError, match=r"^the leaderboard: expected a DataFrame, found "):
-        boost(frame)
-
-
-def test_wrong_columns():
-    for columns, expected in {
-        ("team", "Score"): "expected one column score, found the columns team, Score",
-        (): "expected one column team, found the columns none",
-        (("team", "score"), 1, None): "expected one column team, found the columns none",
-        ("score", "team", "score"): "expected one column score, found the columns score, team, score",
-        ("team", "score", "runtime", "runtime"): (
-            "expected one column runtime, found the columns team, score, runtime, runtime"
-        ),
-    }.items():
-        with pytest.raises(LeaderboardError) as caught:
-            boost(pd.DataFrame([range(len(columns))], columns=pd.Index(columns, tupleize_cols=False)))
-        assert str(caught.value) == f"the leaderboard: {expected}"
 
 
 def test_other_columns_may_repeat():
@@ -823,40 +653,12 @@ def test_other_columns_may_repeat():
     assert boost(board)["rank"].tolist() == [1]
 
 
-@pytest.mark.parametrize(
-    ("parameter", "wrong"),
-    [
-        *(("max_boost", value) for value in (-0.01, np.nan, np.inf, "0.05", None, [0.05], True, 1j, 10**5000)),
-        *(
-            ("eligibility_ratio", value)
-            for value in (0.99, np.nan, np.inf, "1.05", None, [], np.array([1.05, 2]))
-        ),
-        *(("slowdown_limit", value) for value in (1, 0.5, np.nan, np.inf, "1.2", None, {}, pd.NA)),
-    ],
-    ids=label,
-)
-def test_wrong_parameters(parameter: str, wrong: Any):
-    for call in (
-        lambda: boost(TABLE_2, **{parameter: wrong}),
-        lambda: boost_fractions([1.0], [1.0], **{parameter: wrong}),
-    ):
-        with pytest.raises(LeaderboardError) as caught:
-            call()
-        problem = f"{type(wrong).__name__} '{shown(wrong) or wrong}'"
-        expected = {"max_boost": "from 0", "eligibility_ratio": "from 1", "slowdown_limit": "above 1"}[
-            parameter
-        ]
-        assert str(caught.value) == f"{parameter}: expected a finite number {expected}, found {problem}"
-
-
 @pytest.mark.parametrize("number", [np.float64(0.05), np.float32(0.05), Decimal("0.05")])
 def test_parameters_may_be_numbers_of_every_kind(number: Any):
     pd.testing.assert_frame_equal(boost(TABLE_2, max_boost=number), boost(TABLE_2))
 
 
-# ---------------------------------------------------------------------------------------------
-# Files and the command line
-# ---------------------------------------------------------------------------------------------
+# ---- Files and the command line ----
 
 TEXT_2 = "team,score,runtime\nRed,0.6,50\nBlue,0.595,45\nGreen,0.59,48\nYellow,0.58,40\n"
 
@@ -902,33 +704,20 @@ def test_no_digit_is_lost(tmp_path_factory: Any, score: float, runtime: float):
     assert final[["score", "runtime"]].to_numpy().tolist() == [[score, runtime]]
 
 
-CELLS = "the leaderboard: expected a cell per column in a line per team, found "
+NO_CELLS = "the leaderboard: expected a cell per column in a line per team, found "
 BAD_FILES = {
-    "": f"{CELLS}no team",
-    "\n": f"{CELLS}no team",
-    "team,score,runtime\n\n": f"{CELLS}no team",
-    "team,score,runtime\nRed,1,1\nBlue,1\n": f"{CELLS}2 of 3 in line 3",
-    "team,score,runtime\nSmith, Jones,1,1\n": f"{CELLS}4 of 3 in line 2",
-    'team,score,runtime\n\n"Red\nPen",1,1\nBlue,1\n': f"{CELLS}2 of 3 in line 5",
-    "team;score;runtime\nRed;1;1\n": (
-        "the leaderboard: expected one column team, found the columns team;score;runtime"
-    ),
-    "team,score,runtime\nRed,none,1\n": (
-        "score: expected a finite number, at least 0 where there are runtimes (without any, the score alone "
-        "ranks), or nothing. Wrong in 1 row of the leaderboard: Red ('none')"
-    ),
-    "team,score,runtime\nRed,1,-1\n": (
-        "runtime: expected seconds, a finite number above 0, or nothing. "
-        "Wrong in 1 row of the leaderboard: Red ('-1')"
-    ),
+    "": f"{NO_CELLS}no team",
+    "team,score,runtime\n\n": f"{NO_CELLS}no team",
+    'team,score,runtime\n\n"Red\nPen",1,1\nBlue,1\n': f"{NO_CELLS}2 of 3 in line 5",
+    "team,score,runtime\nSmith, Jones,1,1\n": f"{NO_CELLS}4 of 3 in line 2",
+    "team;score\nRed;1\n": "the leaderboard: expected one column team, found the columns team;score",
 }
 
 
 @pytest.mark.parametrize(("content", "expected"), BAD_FILES.items())
 def test_wrong_data_exits_with_4(file: Any, capsys: Any, content: str, expected: str):
     assert main([file(content)]) == 4
-    out, err = capsys.readouterr()
-    assert (out, err.strip()) == ("", f"error: {expected}")
+    assert capsys.readouterr() == ("", f"error: {expected}\n")
 
 
 @pytest.mark.parametrize(
@@ -972,14 +761,6 @@ def test_the_printed_leaderboard(file: Any, capsys: Any):
     ]
 
 
-def test_what_is_missing_is_said(file: Any, capsys: Any):
-    assert main([file("team,score,runtime\nA,0.6,\nD,0.6,4\n")]) == 0
-    assert [line.split() for line in capsys.readouterr().out.splitlines()[1:]] == [
-        ["1", "D", "0.6", "4", "True", "1", "0.05", "0.63", "1"],
-        ["2", "A", "0.6", "False", "0", "0.6", "2", "no", "runtime,", "so", "not", "eligible"],
-    ]
-
-
 def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     """Run boost.py as a program of its own."""
     return subprocess.run(
@@ -991,20 +772,17 @@ def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str
     )
 
 
-def test_as_a_program(file: Any):
-    good = run(file(TEXT_2))
-    assert (good.returncode, good.stderr) == (0, "")
-    assert good.stdout.startswith(" rank   team ")
-    bad = run(file("team\nRed\n"))
-    assert (bad.returncode, bad.stdout) == (4, "")
-    assert bad.stderr == "error: the leaderboard: expected one column score, found the columns team\n"
-
-
 @pytest.mark.slow
 def test_a_terminal_that_cannot_show_a_name(file: Any):
     result = run(file("team,score,runtime\n青,0.6,40\n"), PYTHONIOENCODING="ascii")
     assert (result.returncode, result.stderr) == (0, "")
     assert "\\u9752" in result.stdout
+
+
+def test_as_a_program(file: Any):
+    good = run(file(TEXT_2))
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith(" rank   team ")
 
 
 def test_run_as_a_file_it_exits_with_the_code(file: Any, capsys: Any, monkeypatch: Any):

@@ -176,9 +176,7 @@ class Site(Kaggle):
             "CreateCompetitionPage": self.create_page,
             "UpdateCompetitionPage": self.update_page,
             "CreateCompetitionData": self.create_data,
-            "ListDataFiles": lambda request: {
-                "files": [{"name": name, "totalBytes": len(data)} for name, data in self.files.items()]
-            },
+            "ListDataFiles": self.list_files,
             "CreateCompetitionSolution": self.create_solution,
             "GetCompetitionSolutionStatus": self.solution_status,
             "StartSubmissionUpload": lambda request: self.start_upload(request),
@@ -189,6 +187,13 @@ class Site(Kaggle):
         for name, call in calls.items():
             self.answers[SERVICE + name] = functools.partial(self.of_competition, name, call)
         self.answers[START_UPLOAD] = lambda request: (200, self.start_upload(request))
+
+    def list_files(self, request: dict[str, Any]) -> dict[str, Any]:
+        """List the competition's files, at most 200 in one answer, as the site does."""
+        files = [{"name": name, "totalBytes": len(data)} for name, data in self.files.items()]
+        start = int(request.get("pageToken") or 0)
+        end = start + min(200, request.get("pageSize", 20))
+        return {"files": files[start:end], "nextPageToken": str(end) if files[end:] else ""}
 
     def of_competition(
         self, name: str, call: Callable[[dict[str, Any]], Any], request: dict[str, Any]

@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 import pandas as pd
+from hypothesis import strategies as st
 
 from podium import hosted, scoring
 
@@ -42,34 +43,51 @@ def shuffled(value: Any, rng: random.Random) -> Any:
     return value
 
 
-def bad_submissions(good: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, str]]:
-    """The message of either metric for submissions of the documents a and b that are spoiled in one way
-    each.
-    """
-    wrong = "Wrong in 1 row of the submission:"
-    return {
-        "no column": (
-            good.drop(columns="markup"),
-            "the submission: expected 1 more column: markup. It has document_id",
-        ),
-        "missing id": (
-            good.assign(document_id=["a", None]),
-            f"document_id: expected an id in every row. {wrong} row number 2 (missing)",
-        ),
-        "repeated id": (
-            good.assign(document_id="a"),
-            f"document_id: expected every document once. {wrong} document_id a (repeated)",
-        ),
-        "unknown id": (
-            good.assign(document_id=["a", "zz"]),
-            f"document_id: expected ids of the test set's documents. {wrong} document_id zz (unknown)",
-        ),
-        "too few": (
-            good.head(1),
-            "the submission: expected a row for every document, in one table. It lacks 1 document",
-        ),
-        "empty": (
-            good.head(0),
-            "the submission: expected a row for every document, in one table. It lacks 2 documents",
-        ),
-    }
+# ---- Markups of each metric, for generated cases
+
+NAMES = st.sets(st.sampled_from("abc"), max_size=2).map(sorted)
+OVERTEXTS = st.lists(
+    st.fixed_dictionaries(
+        {"comment": st.sampled_from(["", "no", "no no", "Ещё no", "еще", "why not"]), "tags": NAMES}
+    ),
+    max_size=2,
+)
+FRAGMENTS = st.builds(
+    lambda start, length, tags, overtexts: {
+        "start": start,
+        "end": start + length,
+        "tags": tags,
+        "overtexts": overtexts,
+    },
+    st.integers(0, 8),
+    st.integers(0, 5),
+    NAMES,
+    OVERTEXTS,
+)
+ELEMENTS = st.fixed_dictionaries(
+    {"tags": NAMES, "overtexts": OVERTEXTS, "fragments": st.lists(FRAGMENTS, max_size=3)}
+)
+ELEMENT_MARKUPS = st.builds(lambda elements: {"elements": elements}, st.lists(ELEMENTS, max_size=3))
+
+SELECTIONS = st.builds(
+    lambda start, length, kind, subtype, correction, group: {
+        "startSelection": start,
+        "endSelection": start + length,
+        "type": kind,
+        "subtype": subtype,
+        "correction": correction,
+        "group": group,
+    },
+    st.integers(0, 6),
+    st.integers(0, 6),
+    st.sampled_from(["a", "A ", "b"]),
+    st.sampled_from(["", "", "x"]),
+    st.sampled_from(["", "Y", "y"]),
+    st.sampled_from(["error", "error", "meaning"]),
+)
+GRADES = st.dictionaries(st.sampled_from(["K1", "K2"]), st.sampled_from([0, 1, 2, 3, "1", "2"]))
+ESSAY_MARKUPS = st.builds(
+    lambda grades, selections: {"criteria": grades, "selections": selections},
+    GRADES,
+    st.lists(SELECTIONS, max_size=4),
+)

@@ -46,14 +46,7 @@ def accuracy(
 ) -> Accuracy:
     """The pairwise accuracy M(X, Y) of two markups of the same essay, with M1 to M6 and the matching D."""
     metric = hosted.module("readable")
-    if subject not in metric.LARGEST_GRADE:
-        raise ValueError(f"subject: expected one of {', '.join(metric.LARGEST_GRADE)}, found {subject!r}")
-    markups = []
-    for name, value in (("first", first), ("second", second)):
-        try:
-            markups.append(metric.read_essay(value, subject, None))
-        except ValueError as fault:
-            raise ValueError(f"the {name} markup: {fault}") from None
+    markups = [metric.read_essay(value, subject, None) for value in (first, second)]
     in_use = metric.WEIGHTS | dict(weights or {})
     m, m1, m2, m3, m4, m5, m6 = metric.accuracies([markups], in_use)[0, :7].tolist()
     ours, _ = _fates(*markups)

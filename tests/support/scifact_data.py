@@ -40,21 +40,8 @@ WORKED_PREDICTION = {
 
 
 def claims(number: int, seed: int = 1) -> tuple[list[Line], list[Line]]:
-    """Make up claims with gold evidence, and predictions with mistakes of every kind, as in the official files.
-
-    Parameters
-    ----------
-    number : int
-        The number of claims, at least 1.  The first claim is the worked example.
-    seed : int
-        The seed of all random numbers.
-
-    Returns
-    -------
-    gold : list of dict
-        The claims with their evidence.
-    predictions : list of dict
-        The predictions in the same order of ids.
+    """Make up claims with gold evidence, and predictions with mistakes of every kind, as in the
+    official files.
     """
     rng = random.Random(seed)
     gold, predictions = [WORKED_GOLD], [WORKED_PREDICTION]

@@ -88,16 +88,7 @@ SHORT = {1: ["Yes.", "No.", "True."], 2: ["Not always.", "Of course.", "Why not?
 
 
 def essay_text(draw: random.Random, segments: pd.DataFrame) -> str:
-    """A text in which the words of each segment stand at its positions.
-
-    Parameters
-    ----------
-    draw : random.Random
-        The source of all choices.
-    segments : DataFrame
-        The segments of one essay in order and without overlaps, with the columns ``discourse_type``,
-        ``predictionstring`` and ``discourse_effectiveness``.
-    """
+    """A text in which the words of each segment stand at its positions."""
     words = 0
     parts: list[str] = []
     for row in segments.itertuples():

@@ -74,22 +74,7 @@ def answered(*tweets: tuple[float, str]) -> pd.DataFrame:
 
 
 def competition(tweets: int = 160, events: int = 4, seed: int = 2019) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Make up a solution and a submission; with at least 160 tweets every outcome occurs.
-
-    Parameters
-    ----------
-    tweets : int
-        The number of labeled tweets.
-    events : int
-        The number of events, at least 4.
-
-    Returns
-    -------
-    solution : DataFrame
-        One row for each labeled tweet.
-    submission : DataFrame
-        The predictions of a run.
-    """
+    """Make up a solution and a submission; with at least 160 tweets every outcome occurs."""
     rng = random.Random(seed)
     event_ids = [EVENTS[number] if number < len(EVENTS) else f"event_{number}" for number in range(events)]
     type_sets = [[], *(rng.sample(TYPES, 1 + number % 4) for number in range(400))]

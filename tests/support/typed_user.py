@@ -45,7 +45,5 @@ found = spans.from_quotes(["I agree."], ["I agree"], "Position")
 assert_type(found.spans, spans.Spans)
 assert_type(found.report, pd.DataFrame)
 
-if result.statistics is not None:  # A metric of part one alone has none.
-    comparison = podium.statistics.compare(result.prepared, result.statistics, result.statistics)
-    assert_type(comparison, pd.DataFrame)
-    assert_type(podium.statistics.verdicts({"itself": comparison}), list[str])
+assert_type(podium.statistics.compare(result, result), podium.statistics.Comparison)
+assert_type(podium.statistics.intervals(result), pd.DataFrame)

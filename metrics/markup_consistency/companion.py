@@ -16,13 +16,16 @@ import numpy as np
 import pandas as pd
 
 from podium import hosted, scoring
-from podium import markups as shared
-from podium.contract import Companion, Evaluation
+from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.explain import ratio
-from podium.markups import AMONG, WITH, Agreement, Criteria, importers
+from podium.markups import agreement as of_experts
+from podium.markups import explanation as shared
+from podium.markups import files
+from podium.markups.explanation import AMONG, WITH, Criteria
+from podium.scoring import Evaluation
 
-from . import metric
+from . import importers, metric
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "text")
 
@@ -71,74 +74,24 @@ Place = tuple[int, int, int]  # the positions of an element, a fragment and an o
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """Read the documents in JSON files, or in the export of an annotation tool, with the markups of both sides.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file or a folder that `podium.markups.read_folder` or `podium.markups.importers.read` can read.
-
-    Returns
-    -------
-    DataFrame
-        One row per document with the columns ``document_id``, ``text``, ``markups`` (of the experts, JSON) and
-        ``markup`` (of the algorithm, JSON).  A cell is None if the files do not say it.
-
-    Raises
-    ------
-    HostError
-        A file is damaged, or is of another form.
-    """
+    """Read the markups of both sides from JSON files, or from the export of an annotation tool."""
     return _read(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the experts' markups from JSON files, or from the export of an annotation tool.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file or a folder, as in `read_documents`.
-
-    Returns
-    -------
-    DataFrame
-        One row per document with the columns ``document_id`` and ``markups`` (JSON).  The column ``text`` is
-        added if every document has a text.
-
-    Raises
-    ------
-    HostError
-        A file is damaged, or is of another form.
-    """
-    return shared.experts_of(_read(path, HostError))
+    """Read the experts' markups from JSON files, or from the export of an annotation tool."""
+    return files.experts_of(_read(path, HostError))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read the algorithm's markups from JSON files, or from the export of an annotation tool.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file or a folder, as in `read_documents`.
-
-    Returns
-    -------
-    DataFrame
-        One row per document with the columns ``document_id`` and ``markup`` (JSON).
-
-    Raises
-    ------
-    SubmissionRejected
-        A file is damaged, or a document has no markup of the algorithm.
-    """
-    return shared.algorithms_of(_read(path, SubmissionRejected))
+    """Read the algorithm's markups from JSON files, or from the export of an annotation tool."""
+    return files.algorithms_of(_read(path, SubmissionRejected))
 
 
 def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     """The documents of `read_documents`; `error` is raised for a fault in a file."""
     imported = importers.read(Path(path), error)
-    documents = shared.read_folder(path, error) if imported is None else imported
+    documents = files.read_folder(path, error) if imported is None else imported
     return documents.drop(columns="subject")
 
 
@@ -146,53 +99,29 @@ def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 
 class Pair(NamedTuple):
-    """Two objects that are partners.
+    """A pair of partners: two objects and how well they agree, from 0 to 1."""
 
-    Attributes
-    ----------
-    first, second : int
-        The position of the object in its list in the first and in the second markup, from 0.
-    consistency : float
-        The weighted average of their criteria, from 0 to 1.  The accordance "sum" maximizes the sum of these.
-    criteria : dict of str to float
-        The criteria of the two objects, by their names within the level: "tags", "overtexts.texts" and so on.
-    overtexts, fragments : list of Pair
-        The partners among the overtexts and the fragments of the two objects.
-    """
-
-    first: int
-    second: int
-    consistency: float
-    criteria: dict[str, float]
-    overtexts: list["Pair"]
-    fragments: list["Pair"]
+    first: int  # its position, from 0, in its list in the first markup
+    second: int  # its position in the second markup
+    consistency: float  # its worth: the weighted average of its criteria, without the level's accordance
+    criteria: dict[str, float]  # by their names within the level: "tags", "overtexts.texts" and so on
+    overtexts: list["Pair"]  # the partners among the overtexts of the two objects
+    fragments: list["Pair"]  # the partners among their fragments
 
 
 @dataclass(frozen=True)
 class Consistency:
-    """How well two markups agree.
+    """How well two markups agree."""
 
-    Attributes
-    ----------
-    accordance, tags, overtexts, fragments, fragment_text_union, fragment_tag_union : float
-        The criteria (13), (14), (15), (19), (23) and (24), from 0 to 1.
-    total : float
-        C, the weighted average of these six criteria (7).
-    parts : dict of str to float
-        The parts of the composite criteria, such as "overtexts.texts", averaged over the pairs.
-    pairs : list of Pair
-        The elements that are partners.
-    """
-
-    accordance: float
-    tags: float
-    overtexts: float
-    fragments: float
-    fragment_text_union: float
-    fragment_tag_union: float
-    total: float
-    parts: dict[str, float]
-    pairs: list[Pair]
+    accordance: float  # (13)
+    tags: float  # (14)
+    overtexts: float  # (15)
+    fragments: float  # (19)
+    fragment_text_union: float  # (23)
+    fragment_tag_union: float  # (24)
+    total: float  # C (7), the weighted average of these six
+    parts: dict[str, float]  # of the composite criteria, such as "overtexts.texts", averaged over the pairs
+    pairs: list[Pair]  # the elements that are partners
 
 
 def consistency(
@@ -202,29 +131,7 @@ def consistency(
     accordance: str = "sum",
     lemmatizer: str = "none",
 ) -> Consistency:
-    """Compute the consistency C of two markups of a document (7), and who was paired with whom.
-
-    Parameters
-    ----------
-    first, second : mapping
-        The markups, as they are read from JSON, in the form that the metric's ``score`` takes.
-    weights : mapping of str to float, optional
-        The weights of criteria.  A weight that is left out is 1, whatever the markups have.
-    accordance : str
-        How partners are chosen: "sum" or "exact".
-    lemmatizer : str
-        How words are turned into lemmas, as in the metric's ``score``.
-
-    Returns
-    -------
-    Consistency
-        The criteria and the pairs.  The criteria stay the same to the last bit if the two markups are swapped.
-
-    Raises
-    ------
-    ValueError
-        A markup is malformed.
-    """
+    """Compute the consistency C of two markups of a document (7), and who was paired with whom."""
     markups = []
     for name, value in (("first", first), ("second", second)):
         try:
@@ -279,16 +186,6 @@ def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
     If all markups of the experts have the form of READ//ABLE, the markups of the submission have it, too,
     because the metric requires that.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution whose first column has the documents' ids.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, and ``markup``.
     """
     cells = [markup for cell in solution["markups"] for markup in json.loads(cell)]
     is_readable = bool(cells) and all("selections" in markup for markup in cells)
@@ -300,54 +197,19 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
     """Make a submission of the experts' markups that agree best with all experts of their document on average.
 
     A higher score may be possible, because the best answer to experts who disagree need not be one of theirs.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution whose first column has the documents' ids.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, and ``markup``.  The markup of a document without an expert is empty.
     """
     return shared.closest_markups(metric, solution, sample_submission(solution))
 
 
 def weights(prepared: Any) -> str:
-    """Write the weights in use in the form of the parameter ``weights``.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The prepared solution.
-
-    Returns
-    -------
-    str
-        All weights, such as "accordance=1,tags=0.5".
-    """
+    """Write the weights in use in the form of the parameter ``weights``."""
     return ",".join(
         f"{name}={weight:.9f}".rstrip("0").rstrip(".") for name, weight in prepared.rules.weights.items()
     )
 
 
 def advice(solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
-    """Tell a host which weights to give before a competition.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The solution, which may have a column ``Usage``.
-    arguments : mapping of str to object
-        The arguments of the metric's ``score``, including ``row_id_column_name``.
-
-    Returns
-    -------
-    list of str
-        Sentences for the host: which weights to give, and for which part the default weights would differ.  The
-        list is empty if the host has given all weights.
-    """
+    """Tell a host which weights to give before a competition."""
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
         return []  # all weights are given
     in_use = {}
@@ -371,23 +233,7 @@ def _criteria(prepared: Any) -> Criteria:
 
 
 class Explanation(shared.Explanation):
-    """What became of every object of a markup; see `podium.markups.Explanation`.
-
-    Attributes
-    ----------
-    documents : DataFrame
-        One row per document with AMA, EMA and RMA, and with the mean of every criterion among experts and with
-        the algorithm.
-    rows : DataFrame
-        One row for each object of a markup and each other markup of its document.  Objects are identified by
-        their positions in the file.  The fragments and overtexts of an unmatched object are unmatched, too.
-    tables : dict of str to DataFrame
-        What ``podium score`` prints: the criteria, the documents by their number of experts, and the barrier.
-    notices : list of str
-        What the reader of the score should know.
-    histograms : dict
-        The figures of the report.
-    """
+    """What became of every object of a markup; see `podium.markups.explanation`."""
 
     roles: ClassVar = {"item": "document_id", "label": "tags", "outcome": "outcome"}
 
@@ -478,60 +324,25 @@ def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
 # ---- Experts ---------------------------------------------------------------------------------------------
 
 
-def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
-    """Say how well the experts of a solution agree with each other.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The prepared solution.
-    solution : DataFrame
-        The solution, in which markups may name their experts.
-
-    Returns
-    -------
-    podium.markups.Agreement
-        The agreement by the criteria that count, by experts and by documents.
-    """
-    return Agreement(prepared, solution, _criteria(prepared))
+def agreement(prepared: Any, solution: pd.DataFrame) -> of_experts.Agreement:
+    """Say how well the experts of a solution agree with each other."""
+    return of_experts.Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
-    """Compute γ of each document from the places and the tags of fragments; see `podium.markups.gamma`.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The prepared solution.
-
-    Returns
-    -------
-    DataFrame
-        ``document_id`` and ``gamma``.
-    """
-    return shared.gamma(marks(prepared))
+    """Compute γ of each document from the places and the tags of fragments."""
+    return of_experts.gamma(marks(prepared))
 
 
-def marks(prepared: Any) -> shared.Marks:
-    """Collect the fragments of each expert of each document, labeled by their tags; see `podium.markups.marks`.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The prepared solution.
-
-    Returns
-    -------
-    dict
-        By document and expert the start, the end and the label of each fragment.
-    """
+def marks(prepared: Any) -> of_experts.Marks:
+    """Collect the fragments of each expert of each document, labeled by their tags."""
 
     def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
         for element in expert.elements:
             for fragment in element.fragments:
                 yield *fragment.content[:2], " ".join(fragment.content[3])
 
-    return shared.marks(prepared, fragments)
+    return of_experts.marks(prepared, fragments)
 
 
 companion = Companion(
@@ -539,8 +350,9 @@ companion = Companion(
     read_solution=read_solution,
     read_submission=read_submission,
     explain=Explanation,
-    texts=shared.texts,
+    texts=files.texts,
     agreement=agreement,
+    agreement_parameters={"measure": "ama"},
     gamma=gamma,
     advice=advice,
     sample_submission=sample_submission,

@@ -13,11 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from podium import markups as shared
 from podium import statistics
-from podium.contract import Companion, Evaluation
+from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected
-from podium.markups import AMONG, WITH, Agreement, Criteria
+from podium.markups import agreement as of_experts
+from podium.markups import explanation as shared
+from podium.markups import files
+from podium.markups.explanation import AMONG, WITH, Criteria
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 from . import metric
@@ -55,92 +58,22 @@ COLUMNS = (
 
 
 def read_documents(path: str | Path) -> pd.DataFrame:
-    """Read the essays in files of the competition, with the markups of the experts and of the algorithm.
-
-    Parameters
-    ----------
-    path : str or Path
-        A JSON file, or a folder of JSON files, which may be packed by gzip; see `podium.markups.read_folder`.
-
-    Returns
-    -------
-    DataFrame
-        One row per essay with the columns ``document_id``, ``subject``, ``text``, ``markups`` (of the experts,
-        JSON) and ``markup`` (of the algorithm, JSON).  A cell is None if no file says it.
-
-    Raises
-    ------
-    HostError
-        A file is not one of the competition's.
-    """
-    return shared.read_folder(path, HostError)
+    """Read the essays in files of the competition, with the markups of the experts and of the algorithm."""
+    return files.read_folder(path, HostError)
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the experts' markups from files of the competition.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file or a folder, as in `read_documents`.
-
-    Returns
-    -------
-    DataFrame
-        One row per essay with the columns ``document_id``, ``subject`` and ``markups`` (JSON).  The column
-        ``text`` is added if every essay has a text.
-
-    Raises
-    ------
-    HostError
-        A file is not one of the competition's.
-    """
-    return shared.experts_of(read_documents(path))
+    """Read the experts' markups from files of the competition."""
+    return files.experts_of(read_documents(path))
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read the algorithm's markups from files of the competition.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file or a folder, as in `read_documents`.
-
-    Returns
-    -------
-    DataFrame
-        One row per essay with the columns ``document_id`` and ``markup`` (JSON).
-
-    Raises
-    ------
-    SubmissionRejected
-        A file is not one of the competition's, or an essay has no markup of the algorithm.
-    """
-    return shared.algorithms_of(shared.read_folder(path, SubmissionRejected))
+    """Read the algorithm's markups from files of the competition."""
+    return files.algorithms_of(files.read_folder(path, SubmissionRejected))
 
 
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
-    """Add M7, the experts' judgment of the explanations in a submission.
-
-    Parameters
-    ----------
-    submission : DataFrame
-        The submission.
-    side : DataFrame
-        The host's table with the essays' ids, each once, and ``m7`` in percent.
-    row_id_column_name : str
-        The name of the column of ids in both tables.
-
-    Returns
-    -------
-    DataFrame
-        The submission with the column ``m7``.
-
-    Raises
-    ------
-    HostError
-        The host's table lacks a column or an essay, or has an essay twice.
-    """
+    """Add M7, the experts' judgment of the explanations in a submission."""
     needed = [row_id_column_name, *SIDE_COLUMNS]
     lacking = ", ".join(name for name in needed if name not in side)
     if lacking:
@@ -196,18 +129,7 @@ def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission that shows the form.  Its markups have neither grades nor selections.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution whose first column has the essays' ids.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, and ``markup``.
-    """
+    """Make a submission that shows the form.  Its markups have neither grades nor selections."""
     return solution[[solution.columns[0]]].assign(markup=json.dumps({"criteria": {}, "selections": []}))
 
 
@@ -215,16 +137,6 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
     """Make a submission of the experts' markups that agree best with all experts of their essay on average.
 
     A higher score may be possible, because the best answer to experts who disagree need not be one of theirs.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution whose first column has the essays' ids.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, and ``markup``.  The markup of an essay without an expert is empty.
     """
     return shared.closest_markups(metric, solution, sample_submission(solution))
 
@@ -238,24 +150,7 @@ def _criteria(prepared: Any) -> Criteria:
 
 
 class Explanation(shared.Explanation):
-    """What became of every selection; see `podium.markups.Explanation`.
-
-    Attributes
-    ----------
-    subjects : list of str
-        The subject of each essay.
-    documents : DataFrame
-        One row per essay with OTAR, M_avg and M_opt and the numbers of which they are made.  The means of every
-        criterion follow, with the algorithm and among experts.
-    rows : DataFrame
-        One row for each selection of a markup and each other markup of its essay.  A selection is identified by
-        its position in the file.  If it has no partner, ``partner_selection`` is -1, ``cost`` is 1 and
-        ``jaccard`` is NaN.
-    tables : dict of str to DataFrame
-        What ``podium score`` prints: the measures, the criteria, the subjects and the barrier.
-    histograms : dict
-        The figures of the report.
-    """
+    """What became of every selection; see `podium.markups.explanation`."""
 
     roles: ClassVar = {"item": "document_id", "label": "type", "outcome": "outcome"}
 
@@ -329,54 +224,19 @@ class Explanation(shared.Explanation):
 # ---- Experts ---------------------------------------------------------------------------------------------
 
 
-def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
-    """Say how well the experts of a solution agree with each other.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The prepared solution.
-    solution : DataFrame
-        The solution, in which markups may name their experts.
-
-    Returns
-    -------
-    podium.markups.Agreement
-        The agreement by the criteria that count, by experts and by essays.
-    """
-    return Agreement(prepared, solution, _criteria(prepared))
+def agreement(prepared: Any, solution: pd.DataFrame) -> of_experts.Agreement:
+    """Say how well the experts of a solution agree with each other."""
+    return of_experts.Agreement(prepared, solution, _criteria(prepared))
 
 
 def gamma(prepared: Any) -> pd.DataFrame:
-    """Compute γ of each essay from the places and the types of selections; see `podium.markups.gamma`.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The prepared solution.
-
-    Returns
-    -------
-    DataFrame
-        ``document_id`` and ``gamma``.
-    """
-    return shared.gamma(marks(prepared))
+    """Compute γ of each essay from the places and the types of selections."""
+    return of_experts.gamma(marks(prepared))
 
 
-def marks(prepared: Any) -> shared.Marks:
-    """Collect the selections of each expert of each essay, labeled by their types; see `podium.markups.marks`.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The prepared solution.
-
-    Returns
-    -------
-    dict
-        By essay and expert the start, the end and the type of each selection.
-    """
-    return shared.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])
+def marks(prepared: Any) -> of_experts.Marks:
+    """Collect the selections of each expert of each essay, labeled by their types."""
+    return of_experts.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])
 
 
 companion = Companion(
@@ -384,8 +244,9 @@ companion = Companion(
     read_solution=read_solution,
     read_submission=read_submission,
     explain=Explanation,
-    texts=shared.texts,
+    texts=files.texts,
     agreement=agreement,
+    agreement_parameters={"measure": "m"},
     gamma=gamma,
     sample_submission=sample_submission,
     perfect_submission=perfect_submission,

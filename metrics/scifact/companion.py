@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from podium import contract
-from podium.contract import Companion, Evaluation
+from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_lines
+from podium.scoring import Evaluation
 from podium.wording import counted, natural_order
 
 from . import metric
@@ -44,61 +45,19 @@ EXPECTED_DOCUMENT = "one JSON object per line, with doc_id, title (text) and abs
 
 
 def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the gold from an official file: a JSON object per line, with id, claim, evidence and cited_doc_ids.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; it may be packed by gzip.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim with the columns ``claim_id``, ``evidence`` (JSON, which the metric checks) and
-        ``claim`` (the text of the claim).
-
-    Raises
-    ------
-    HostError
-        A line is not such an object.
+    """Read the gold from an official file: a JSON object per line, with id, claim, evidence and
+    cited_doc_ids.
     """
     return _read_claims(path, HostError)
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read predictions from an official file: a JSON object per line, with id and evidence.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; it may be packed by gzip.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim with the columns ``claim_id`` and ``evidence`` (JSON, which the metric checks).
-
-    Raises
-    ------
-    SubmissionRejected
-        A line is not such an object.
-    """
+    """Read predictions from an official file: a JSON object per line, with id and evidence."""
     return _read_claims(path, SubmissionRejected).drop(columns="claim")
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission that shows the form.  It has no evidence for any claim.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution whose first column has the claims' ids.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, and ``evidence`` with ``{}`` in every row.
-    """
+    """Make a submission that shows the form.  It has no evidence for any claim."""
     return solution[[solution.columns[0]]].assign(evidence="{}")
 
 
@@ -107,16 +66,6 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
     The sentences of an abstract's smallest set come first.  So a whole set is among the sentences that count
     for ``abstract_rationalized``.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution whose first column has the claims' ids.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, and ``evidence`` in the form of a submission.
     """
 
     def predicted(cell: object) -> str:
@@ -187,24 +136,8 @@ def _claim(line: str) -> tuple[str, str, str | None]:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """Collect the texts of the claims, and of the abstracts in the gold or in the submission, for the report.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        A scored submission.  The column ``claim`` of its solution has the texts of the claims.
-    path : Path, optional
-        The official corpus: one JSON object per line, with doc_id, title and abstract (a list of sentences).
-
-    Returns
-    -------
-    dict of str to str
-        For the id of each claim its text, and then its abstracts with the outcome of each sentence.
-
-    Raises
-    ------
-    UsageError
-        The file is not a corpus, or has none of the abstracts.
+    """Collect the texts of the claims, and of the abstracts in the gold or in the submission, for
+    the report.
     """
     rows: pd.DataFrame = evaluation.explanation.rows
     named = set(rows["abstract"].dropna())
@@ -248,18 +181,7 @@ def _document(line: str) -> tuple[str, tuple[str, list[str]]]:
 
 
 def official_json(measures: Mapping[str, float]) -> dict[str, float]:
-    """Give the twelve measures under the names that the leaderboard's program writes to metrics.json.
-
-    Parameters
-    ----------
-    measures : mapping of str to float
-        All measures of a submission, including "score".
-
-    Returns
-    -------
-    dict of str to float
-        All measures except "score".
-    """
+    """Give the twelve measures under the names that the leaderboard's program writes to metrics.json."""
     return {name: value for name, value in measures.items() if name != "score"}
 
 
@@ -271,23 +193,6 @@ class Explanation(contract.Explanation):
 
     The claims are in the order of their ids, and so are the abstracts of a claim.  Ids that are whole numbers
     are ordered as numbers.
-
-    Attributes
-    ----------
-    counts : DataFrame
-        One row per kind of credit with the columns ``relevant``, ``retrieved`` and ``correct``.
-    claims : DataFrame
-        One row for each abstract of a claim that is in the gold or in the submission.  A claim without such an
-        abstract has one row.
-    rows : DataFrame
-        One row per claim, whose side is "prediction".  Then one row per abstract and sentence, predicted or
-        gold.  The column ``place`` is the position of a predicted sentence in its list, from 1.
-        ``evidence_set`` is the number of the evidence set, from 1.  A gold sentence has a row for each set that
-        holds it.
-    tables : dict of str to DataFrame
-        What ``podium score`` prints: the measures, and how often each outcome occurred.
-    notices : list of str
-        What the participant should know about the submission.
     """
 
     roles: ClassVar = {"item": "claim_id", "label": "label", "outcome": "outcome"}

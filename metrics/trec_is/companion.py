@@ -17,10 +17,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import contract, hosted
-from podium.contract import Companion, Evaluation
+from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.explain import ratio
 from podium.files import collection_paused, parse_json, read_lines, read_text
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 from . import metric
@@ -93,30 +94,6 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     The rows of a repeated tweet are united, as in the scripts of 2021.  The tweet gets all of its types, its
     highest priority and its first event.  Events that were labeled in parts A to E, as in 2019-B, become one
     event again.
-
-    Parameters
-    ----------
-    path : str or Path
-        A label file, or a folder with label files, in UTF-8 or ISO-8859-1; the files may be packed by gzip.
-        Topics files (``*.topics``) beside the labels say which number and which dataset name the same event.
-        If the folder has an ontology, it is ignored.
-
-    Returns
-    -------
-    DataFrame
-        One row per tweet, with the columns of a solution.  The column ``text`` is added if the labels have
-        texts.  The column ``event_number`` is added if topics files name the events; it holds the number by
-        which a run may name an event.
-
-    Raises
-    ------
-    HostError
-        A file is not a label file or topics file of the track.
-
-    Warns
-    -----
-    OfficialFileWarning
-        Parts of events were united, or annotations outside the 25 types were left out.
     """
     path = Path(path)
     datasets = _datasets(path if path.is_dir() else path.parent, HostError)
@@ -278,23 +255,6 @@ def read_submission(path: str | Path) -> pd.DataFrame:
     JSON object per line, with the topic, the tweet's id, its priority and 25 labels in the order of
     ``INFORMATION_TYPES``.  Runs of 2021 have no ranks.  So the tweets of a topic are ranked by descending
     priority, and tweets of the same priority by their place in the file.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file, or a folder whose files are parts of one run; the files may be packed by gzip.  If the folder
-        has topics files (``*.topics``), events get the names of their datasets.
-
-    Returns
-    -------
-    DataFrame
-        One row per line, with the columns of a submission and ``runtag``.  Ranks or priorities that are not all
-        numbers stay text, so that the metric can say which of them is wrong.
-
-    Raises
-    ------
-    SubmissionRejected
-        A line has neither form, or a file has lines of both forms.
     """
     path = Path(path)
     datasets = _datasets(path, SubmissionRejected) if path.is_dir() else {}
@@ -435,31 +395,6 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     The submission has one row per labeled tweet and no empty cell.  A labeled tweet that the run lacks gets the
     last rank, the priority 0.25 and no types.  If it is labeled High or Critical, it becomes a missed alert and
     is worth -1 instead of 0.
-
-    Parameters
-    ----------
-    submission : DataFrame
-        A run, as `read_submission` returns it.
-    solution : DataFrame
-        A solution whose first column has the tweets' ids, each once.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, ``rank``, ``priority`` and ``categories``, in the order of the solution.  A tweet
-        without types has a space there.
-
-    Raises
-    ------
-    SubmissionRejected
-        The metric rejects the run.
-    HostError
-        The solution is wrong, or a tweet is there twice.
-
-    Warns
-    -----
-    OfficialFileWarning
-        How many labeled tweets the run lacks.
     """
     row_id = _row_id(solution)
     with hosted.errors_explained():
@@ -487,23 +422,8 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission that shows the form.  Every tweet has the type Other-Irrelevant and the priority 0.5.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution whose first column has the tweets' ids, each once.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, ``rank``, ``priority`` and ``categories``.  The ranks follow the order of the
-        solution within each event.
-
-    Raises
-    ------
-    HostError
-        A tweet is there twice.
+    """Make a submission that shows the form.  Every tweet has the type Other-Irrelevant and the
+    priority 0.5.
     """
     rank = solution.groupby("event_id", sort=False).cumcount() + 1
     return solution[[_row_id(solution)]].assign(rank=rank, priority=0.5, categories="Other-Irrelevant")
@@ -514,21 +434,6 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
     Its accumulated alert worth can be less than 1, because an alert to a tweet that has only actionable types
     is worth 0.3 + 0.7·0.75.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution whose first column has the tweets' ids, each once.
-
-    Returns
-    -------
-    DataFrame
-        The column of ids, ``categories``, ``rank`` and ``priority``.
-
-    Raises
-    ------
-    HostError
-        A tweet is there twice.
     """
     priority = solution["priority"].map(metric.PRIORITIES)
     rank = priority.groupby(solution["event_id"]).rank(method="first", ascending=False).astype(int)
@@ -546,19 +451,7 @@ def _row_id(solution: pd.DataFrame) -> str:
 
 
 def official_json(measures: Mapping[str, float]) -> dict[str, float]:
-    """Give the measures of the memo's Table 1 under the names that the track's scripts use.
-
-    Parameters
-    ----------
-    measures : mapping of str to float
-        The measures of a submission, by the names of the metric.
-
-    Returns
-    -------
-    dict of str to float
-        The measures, by the names of `LATEX_ROW`.  A measure that is not defined is NaN.  PErr-H and PErr-A are
-        mean squares, of which no root is taken.
-    """
+    """Give the measures of the memo's Table 1 under the names that the track's scripts use."""
     return {heading: measures[name] for heading, name in LATEX_ROW.items()}
 
 
@@ -566,30 +459,7 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 
 
 class Explanation(contract.Explanation):
-    """What became of every tweet of a run; see `podium.contract.Explanation`.
-
-    Attributes
-    ----------
-    run : DataFrame
-        The rows of the run, as ``read`` of the prepared solution returns them.
-    visits : DataFrame
-        The labeled tweets in the order of the visits, as ``visit`` of the prepared solution returns them.  Each
-        has its case and its contribution to the accumulated alert worth.
-    types : DataFrame
-        One row per information type, with counts and measures.  A measure whose denominator is 0 is NaN.
-    events : DataFrame
-        One row per event, with the number of each case, the measures, and the event's contribution to the
-        accumulated alert worth.
-    latex_row : DataFrame
-        The run's row of a LaTeX table, in one cell below the headings.
-    rows : DataFrame
-        One row per labeled tweet in the order of the visits.  After them comes one row for each row of the run
-        whose case is "ignored".
-    tables : dict of str to DataFrame
-        What ``podium score`` prints.
-    notices : list of str
-        What the participant should know about the run.
-    """
+    """What became of every tweet of a run; see `podium.contract.Explanation`."""
 
     roles: ClassVar = {"item": "event_id", "label": "priority", "outcome": "case"}
 
@@ -803,19 +673,6 @@ def delta_trace(delta: Ints) -> str:
 
     The ranking is divided into stretches of about equal length, and each stretch has a character.
 
-    Parameters
-    ----------
-    delta : (n,) int
-        δ at each place of the ranking.
-
-    Returns
-    -------
-    str
-        At most `TRACE_WIDTH` characters: the highest cost in each stretch in tenths of a point, or X for a
-        whole point.
-
-    Examples
-    --------
     >>> delta_trace(np.array([0, 1, 2, 18]))
     '013X'
     """
@@ -829,19 +686,6 @@ def worth_trace(accumulated: Floats) -> str:
 
     The ranking is divided into stretches of about equal length, and each stretch has a digit.
 
-    Parameters
-    ----------
-    accumulated : (n,) float
-        The worth that is accumulated up to each place of the ranking.
-
-    Returns
-    -------
-    str
-        At most `TRACE_WIDTH` digits: the worth at the end of each stretch, from 0 for the lowest worth to 9 for
-        the highest.  The worth 0 always counts as one of the values.
-
-    Examples
-    --------
     >>> worth_trace(np.array([0.5, 1.0, 0.0]))
     '590'
     """
@@ -863,26 +707,7 @@ def _stretches(length: int) -> Ints:
 
 
 def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
-    """Collect the texts of the labeled tweets, event by event, for the report.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        A scored run.  If its solution or its submission has a column ``text``, the texts are taken from there;
-        the solution's text wins.
-    path : Path, optional
-        A file of tweets as the track hands them out: one JSON object per line.  It may be packed by gzip.
-
-    Returns
-    -------
-    dict of str to str
-        For the id of each event the tweets whose text is known, one line each, in the order of the visits.
-
-    Raises
-    ------
-    UsageError
-        The file is not a file of tweets, or has none of the solution's tweets.
-    """
+    """Collect the texts of the labeled tweets, event by event, for the report."""
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]
     of_tweets: dict[str, str] = {}

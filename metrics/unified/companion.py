@@ -1,7 +1,6 @@
 """Explain a score of the Unified Metric: what became of every segment, and where points were lost."""
 
 import functools
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,17 +9,19 @@ import pandas as pd
 
 from podium import contract
 from podium import statistics as sufficient
-from podium.contract import Companion, Evaluation, Variants
+from podium.contract import Companion, Variants
 from podium.essays import SMALL_SUBPOPULATION
 from podium.explain import ratio
-from podium.scoring import ALL
+from podium.scoring import ALL, Evaluation
 from podium.wording import counted, listed
 
-from . import habits, variants
+from . import habits, points, variants
 
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
 
-CAUSES = ("wrong type", "boundaries", "effectiveness", "missed", "spurious", "overlaps")
+# The outcomes of segments that overlap no segment of the other side enough.
+TRUTH_ALONE = ("merged", "split", "missed")
+PREDICTION_ALONE = ("covers several", "part of one", "too little overlap", "no truth there")
 
 LEAST_GAIN = 0.00005  # a smaller one would be shown as 0.0000
 
@@ -30,46 +31,12 @@ Segments = Any  # the class of the metric file, which this module does not impor
 
 
 def predicted(prepared: Any, submission: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Tell for which essays of the solution a submission has a segment.
-
-    Parameters
-    ----------
-    prepared : podium.contract.StagedPrepared
-        The solution as the metric prepared it.
-    submission : DataFrame
-        The submission.
-
-    Returns
-    -------
-    (n,) bool
-        True for each of the n essays with a prediction.
-    """
+    """Tell for which essays of the solution a submission has a segment."""
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 
 
 class Explanation(contract.Explanation):
-    """The explanation of one submission; see `podium.contract.Explanation` for what it offers.
-
-    Parameters
-    ----------
-    evaluation : podium.contract.Evaluation
-        The scored submission.
-
-    Attributes
-    ----------
-    given : Segments, (p,)
-        The predictions as they were given.
-    predictions : Segments
-        The predictions that overlap removal left; their ``row`` is an index into `given`.
-    essay_counts : (essays, types, 3) float
-        True positives, false positives and false negatives of each essay and type.
-    sizes : (groups,) float
-        The number of essays of each sub-population.
-    counts : (groups, types, 3) float
-        True positives, false positives and false negatives of each sub-population and type.
-    scores : (groups,) float
-        The score of each sub-population.
-    """
+    """The explanation of one submission; see `podium.contract.Explanation` for what it offers."""
 
     roles: ClassVar = {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
 
@@ -79,9 +46,9 @@ class Explanation(contract.Explanation):
         self.predictions: Segments
         self.predictions, self._matches = evaluation.compared
         self.essay_counts = self.statistics[:, :-1].reshape(len(self.statistics), -1, 3)
-        sums = sufficient.sums(self.statistics, self.prepared.groups)
-        self.sizes = sums[:, -1]
-        self.counts = sums[:, :-1].reshape(len(sums), -1, 3)
+        self.sums: Floats = sufficient.sums(self.statistics, self.prepared.groups)
+        self.sizes = self.sums[:, -1]
+        self.counts = self.sums[:, :-1].reshape(len(self.sums), -1, 3)
         self.scores: Floats = self.metric.macro_f1(self.counts)
 
     @functools.cached_property
@@ -127,46 +94,41 @@ class Explanation(contract.Explanation):
     @property
     def notices(self) -> list[str]:
         """Sentences about what is unusual in this submission and otherwise passes in silence."""
+        return [*self._essays(), *self.mistakes, *self._habits(), *self._small_groups()]
+
+    @functools.cached_property
+    def mistakes(self) -> list[str]:
+        """Those of the notices that mean that the file is probably wrong."""
+        p, g = self._matches
+        matched, truths = self.given.take(self.predictions.row[p]), self.prepared.truths.take(g)
+        true_probability = self.metric.probability_of_label(matched, truths)
+        return [
+            *habits.of_file(self.prepared, self.submission, self.given),
+            *habits.of_positions(self.prepared, self.given, matched, truths),
+            *habits.of_probabilities(matched, true_probability),
+        ]
+
+    def _essays(self) -> list[str]:
+        """Make notices about essays of the submission or of the solution that the other one lacks."""
         notices = []
-        essay_id = self.submission[self.prepared.essay_id_column_name]
-        unknown = pd.unique(essay_id[self.given.essay < 0])
+        number = len(self.prepared.items)
+        unknown = pd.unique(self.submission[self.prepared.essay_id_column_name][self.given.essay < 0])
         if len(unknown):
             notices.append(
                 f"ignored {counted(len(unknown), 'essay')} of the submission, not among the "
-                f"{len(self.prepared.items):,} that are scored: {listed(unknown)}"
+                f"{number:,} that are scored: {listed(unknown)}"
             )
-        silent = len(self.prepared.items) - len(np.unique(self.given.essay[self.given.essay >= 0]))
+        silent = number - len(np.unique(self.given.essay[self.given.essay >= 0]))
         if silent:
-            others = (
-                "; to score a fold, name its essays by --essays FILE"
-                if silent < len(self.prepared.items)
-                else ""
-            )
+            others = "; to score a fold, name its essays by --essays FILE" if silent < number else ""
             notices.append(
-                f"{silent:,} of the solution's {counted(len(self.prepared.items), 'essay')} have no prediction "
-                f"and count as missed{others}"
-            )
-        notices += habits.of_file(self.prepared, self.submission, self.given)
-        notices += self._habits()
-        small = [
-            f"{attribute} = {value} ({size:.0f})"
-            for (attribute, value), size in zip(self.prepared.labels, self.sizes)
-            if size < SMALL_SUBPOPULATION
-        ]
-        if small and self.prepared.labels == [self.metric.ALL]:
-            notices.append(
-                f"a score depends much on chance with fewer than {SMALL_SUBPOPULATION} essays; this solution "
-                f"has {len(self.prepared.items)}"
-            )
-        elif small:
-            notices.append(
-                f"the score of a sub-population of fewer than {SMALL_SUBPOPULATION} essays depends much on "
-                f"chance; this solution has {len(small):,}: {', '.join(small)}"
+                f"{silent:,} of the solution's {counted(number, 'essay')} have no prediction and count as "
+                f"missed{others}"
             )
         return notices
 
     def _habits(self) -> list[str]:
-        """Make notices about losses by overlap removal and about the matches."""
+        """Make notices about losses by overlap removal and about probabilities."""
         notices = []
         known = self.given.take(self.given.essay >= 0)
         lost = len(known.row) - len(self.predictions.row)
@@ -175,12 +137,13 @@ class Explanation(contract.Explanation):
                 f"overlap removal discarded {lost:,} of {counted(len(known.row), 'prediction')}, because "
                 "earlier ones have their words"
             )
-        p, g = self._matches
-        matched, truths = self.given.take(self.predictions.row[p]), self.prepared.truths.take(g)
-        true_probability = self.metric.probability_of_label(matched, truths)
-        notices += habits.of_matches(self.prepared, matched, truths, true_probability)
-        if len(p) < habits.FEW_MATCHES or np.ptp(matched.d1) == 0:  # Another notice speaks of one probability.
+        p, _ = self._matches
+        d1 = self.predictions.d1[p]
+        if len(p) < habits.FEW_MATCHES:
             return notices
+        if np.ptp(d1) == 0:
+            asked_for = "effectiveness" in self.evaluation.solution.further
+            return notices + ([] if asked_for else habits.of_one_probability(self.prepared, float(d1[0])))
         gain = self._score_of_rounded() - self.evaluation.score
         if gain >= LEAST_GAIN:
             notices.append(
@@ -188,6 +151,19 @@ class Explanation(contract.Explanation):
                 "match counts in proportion to the probability of its true effectiveness"
             )
         return notices
+
+    def _small_groups(self) -> list[str]:
+        """Make a notice about sub-populations in whose scores chance weighs much."""
+        small = [
+            f"{attribute} = {value} ({size:.0f})"
+            for (attribute, value), size in zip(self.prepared.labels, self.sizes)
+            if size < SMALL_SUBPOPULATION
+        ]
+        if small and self.prepared.labels == [self.metric.ALL]:
+            small = [f"all essays ({len(self.prepared.items)})"]
+        if not small:
+            return []
+        return [f"chance weighs much in groups of fewer than {SMALL_SUBPOPULATION} essays: {', '.join(small)}"]
 
     def _score_of_rounded(self) -> float:
         """Compute the score with all probabilities rounded to 0 or 1.
@@ -211,10 +187,14 @@ class Explanation(contract.Explanation):
 
         * "matched": the segment has a match.
         * "wrong type": the prediction would match a truth of another type.
+        * "covers several": the prediction has more than half of the words of two or more truths of its type,
+          and overlaps none of them enough. These truths are "merged".
+        * "part of one": the truth of the same type that has more than half of the prediction's words also has
+          those of other predictions, and none of them overlaps it enough. This truth is "split".
         * "too little overlap": the prediction shares words with a truth, or would match one if it had not lost
           words to overlap removal.
         * "no truth there": the prediction shares no word with a truth.
-        * "missed": no prediction matches the truth.
+        * "missed": no prediction matches the truth, and it is neither merged nor split.
         * "discarded": overlap removal discarded the segment.
         * "unknown essay": the essay is not in the solution.
         """
@@ -227,10 +207,16 @@ class Explanation(contract.Explanation):
         truth_ids = np.array([*true_ids, None], dtype=object)
 
         why_unmatched = np.select(
-            [pairs.enough[of_predictions], pairs.truth[of_predictions] >= 0],
-            ["wrong type", "too little overlap"],
+            [
+                pairs.enough[of_predictions],
+                pairs.merged[of_predictions],
+                pairs.split[of_predictions],
+                pairs.truth[of_predictions] >= 0,
+            ],
+            ["wrong type", "covers several", "part of one", "too little overlap"],
             "no truth there",
         )
+        why_missed = np.select([pairs.merged[of_truths], pairs.split[of_truths]], ["merged", "split"], "missed")
         predictions = self._described(self.given, self.predictions, of_predictions, why_unmatched).assign(
             side="prediction",
             row_id=prediction_ids[:-1],
@@ -241,7 +227,7 @@ class Explanation(contract.Explanation):
             ),
             **self._partners(prepared.given, truth_ids, pairs.truth[of_predictions]),
         )
-        truths = self._described(prepared.given, prepared.truths, of_truths, "missed").assign(
+        truths = self._described(prepared.given, prepared.truths, of_truths, why_missed).assign(
             side="truth",
             row_id=truth_ids[:-1],
             essay_id=np.array(prepared.items, dtype=object)[prepared.given.essay],
@@ -313,84 +299,57 @@ class Explanation(contract.Explanation):
         * "effectiveness": the probability costs (1 - w)·(1 - d[E]) of a match.
         * "overlaps": overlap removal took words without which there is no match, or a lower IoU.
 
-        Any other prediction is "spurious", and would be right if it were gone. Any other truth is "missed", and
-        would be right if it were matched with a true positive of 1. Discarded segments and those of unknown
-        essays have lost nothing.
+        If a prediction covers several truths, the loss is "merged" and in its row. If a truth is split, the
+        loss is "split" and in the row of the truth. In both cases "effectiveness" is what the probability would
+        still cost. Any other prediction is "spurious", and would be right if it were gone. Any other truth is
+        "missed", and would be right if it were matched with a true positive of 1. Discarded segments and those
+        of unknown essays have lost nothing.
 
         Points can be negative: if a sub-population scores above ν + 1/α, the softmin ν falls when it improves.
         """
-        given, true, pairs = self.given, self.prepared.given, self._pairs
-        of_predictions, of_truths = self._closest_pairs
+        rows = len(self.given.row) + len(self.prepared.given.row)
+        return points.losses(self._changes, self.gradient, rows)
 
-        # The gain in score if a prediction were gone, and if a truth were matched with a true positive of 1.
-        of_tp, of_fp, of_fn = np.moveaxis(self.gradient, -1, 0)
-        dismissed, matched_fully = np.zeros(len(given.row)), np.zeros(len(true.row))
-        kept = self.predictions.row
-        dismissed[kept] = -of_fp[given.essay[kept], given.discourse_type[kept]]
-        dismissed[pairs.prediction[pairs.matched]] = 0.0
-        kept = self.prepared.truths.row
-        matched_fully[kept] = (of_tp - of_fn)[true.essay[kept], true.discourse_type[kept]]
-
-        attempts = of_predictions[of_predictions >= 0]
-        attempts = attempts[of_truths[pairs.truth[attempts]] == attempts]
-        attempts = attempts[(pairs.same_type | pairs.enough)[attempts]]
-        prediction, truth, _, _, iou, iou_as_given, same_type, enough, matched, matched_as_given, d, _ = (
-            column[attempts] for column in vars(pairs).values()
-        )
-        w, hit = self.prepared.segment_weight, matched_fully[truth]
-        # The IoU of the match as it is or would first be, and the best one, with the words as given.
-        best_iou = np.select([enough, matched_as_given], [np.maximum(iou, iou_as_given), iou_as_given], 1.0)
-        first_iou = np.where(enough, iou, best_iou)
-        matching = np.where(matched, 0.0, dismissed[prediction] + (w * first_iou + (1 - w) * d) * hit)
-        by_overlaps, by_words = same_type & matched_as_given, same_type & ~matched_as_given
-
-        losses = np.zeros((len(given.row) + len(true.row), len(CAUSES)))
-        by_cause = dict(zip(CAUSES, losses.T))
-        by_cause["spurious"][: len(given.row)] = dismissed
-        by_cause["missed"][len(given.row) :] = matched_fully
-        by_cause["spurious"][prediction] = 0.0
-        by_cause["missed"][len(given.row) + truth] = 0.0
-        by_cause["wrong type"][prediction] = np.where(same_type, 0.0, matching)
-        by_cause["boundaries"][prediction] = np.where(by_words, matching, 0.0) + w * (1 - best_iou) * hit
-        by_cause["overlaps"][prediction] = (
-            np.where(by_overlaps, matching, 0.0) + w * (best_iou - first_iou) * hit
-        )
-        by_cause["effectiveness"][prediction] = (1 - w) * (1 - d) * hit
-        return pd.DataFrame(losses, columns=list(CAUSES))
+    @functools.cached_property
+    def gains(self) -> pd.DataFrame:
+        """How much the score would rise if all mistakes of one cause and type were set right, and no others."""
+        types = np.append(self.given.discourse_type, self.prepared.given.discourse_type)
+        return points.gains(self.prepared, self._changes, self.sums, types, self.metric.DISCOURSE_TYPES)
 
     @functools.cached_property
     def gradient(self) -> Floats:
-        """The derivative of the score by `essay_counts`, (essays, types, 3).
+        """The derivative of the score by `essay_counts`, (essays, types, 3)."""
+        return points.score_gradient(self.metric, self.prepared, self.sums)
 
-        It follows the chain rule through F1, the mean over the types that occur in the truth, and the softmin.
-        """
-        tp, fp, fn = np.moveaxis(self.counts, -1, 0)
-        occurs = tp + fn > 0
-        square = np.where(occurs, 2 * tp + fp + fn, np.inf) ** 2
-        of_f1 = np.stack([2 * (fp + fn) / square, -2 * tp / square, -2 * tp / square], axis=-1)
-        of_score = softmin_gradient(self.metric, self.scores, self.sizes, self.prepared.temperature)
-        of_population = of_f1 * (of_score / occurs.sum(axis=-1))[:, np.newaxis, np.newaxis]
-        gradient: Floats = of_population[self.prepared.groups].sum(axis=0)
-        return gradient
+    @functools.cached_property
+    def _changes(self) -> points.Changes:
+        return points.find_changes(self.prepared, self.given, self.predictions, self._pairs)
 
     @property
     def confusion(self) -> pd.DataFrame:
         """How often a true type (index) was predicted as which type (columns).
 
-        A pair counts if its segments overlap enough to match. The last row and column count segments without
-        such a partner.
+        A pair counts if its segments overlap enough to match. The last rows and columns count segments without
+        such a partner by their outcome, which is in parentheses.
         """
-        names, pairs = self.metric.DISCOURSE_TYPES, self._pairs
-        types = len(names)
-        type_of_prediction, type_of_truth = self.given.discourse_type, self.prepared.given.discourse_type
-        table = np.zeros((types + 1, types + 1), dtype=np.int64)
-        truth, prediction = pairs.truth[pairs.enough], pairs.prediction[pairs.enough]
-        np.add.at(table, (type_of_truth[truth], type_of_prediction[prediction]), 1)
-        predicted = np.bincount(self.predictions.discourse_type, minlength=types)
-        true = np.bincount(self.prepared.truths.discourse_type, minlength=types)
-        table[-1, :-1] = predicted - table[:, :-1].sum(axis=0)
-        table[:-1, -1] = true - table[:-1].sum(axis=1)
-        return pd.DataFrame(table, index=[*names, "(no truth)"], columns=[*names, "(missed)"])
+        pairs, types = self._pairs, list(self.metric.DISCOURSE_TYPES)
+        rows, type_of = self.rows, np.array(types, dtype=object)
+        columns = [*types, *(f"({outcome})" for outcome in TRUTH_ALONE)]
+        index = [*types, *(f"({outcome})" for outcome in PREDICTION_ALONE)]
+        enough = np.flatnonzero(pairs.enough)
+        table = pd.crosstab(
+            type_of[self.prepared.given.discourse_type[pairs.truth[enough]]],
+            type_of[self.given.discourse_type[pairs.prediction[enough]]],
+        )
+        lone_truth = rows[(rows["side"] == "truth") & rows["outcome"].isin(TRUTH_ALONE)]
+        lone_truth = lone_truth[~lone_truth.index.isin(len(self.given.row) + pairs.truth[enough])]
+        lone = rows[(rows["side"] == "prediction") & rows["outcome"].isin(PREDICTION_ALONE)]
+        by_truth = pd.crosstab(lone_truth["discourse_type"], "(" + lone_truth["outcome"] + ")")
+        by_prediction = pd.crosstab("(" + lone["outcome"] + ")", lone["discourse_type"])
+        counts = pd.DataFrame(0, index=index, columns=columns)
+        for part in (table, by_truth, by_prediction):
+            counts = counts.add(part, fill_value=0)
+        return counts.loc[index, columns].astype(np.int64)
 
     @property
     def forecasts(self) -> pd.DataFrame:
@@ -404,145 +363,26 @@ class Explanation(contract.Explanation):
         )
 
     @functools.cached_property
-    def _pairs(self) -> Any:
-        """All pairs of a prediction and a truth that share words, or would match with the words as given.
-
-        The attributes are columns with one value per pair. The last one stands for no pair, so that the index
-        -1 takes it.
-        """
-        metric, prepared, given, predictions = self.metric, self.prepared, self.given, self.predictions
-        truths = prepared.truths
-        begin = np.searchsorted(
-            metric.word_key(truths.essay, truths.last), metric.word_key(predictions.essay, predictions.first)
-        )
-        end = np.searchsorted(
-            metric.word_key(truths.essay, truths.first),
-            metric.word_key(predictions.essay, predictions.last),
-            side="right",
-        )
-        number = end - begin
-        prediction = predictions.row[np.repeat(np.arange(len(number)), number)]
-        truth = np.arange(number.sum()) + np.repeat(begin - (np.cumsum(number) - number), number)
-        # `match` finds partners by the middle word of its second argument. The two sides may change places,
-        # because a truth that holds more than half of a prediction also holds its middle word. So the
-        # predictions, which may overlap here, come second.
-        partner, matched = metric.match(truths, given, prepared.overlap_threshold)
-        matching = np.full(len(given.row), -1)
-        matching[matched] = partner
-        matched_as_given = matching[prediction] == truth
-
-        # Further pairs would have matched, but lost all words, or all words that the two share.
-        rows = np.lexsort((given.d1, given.discourse_type, given.last, given.first, given.essay))
-        lost = rows[(matching[rows] >= 0) & ~np.isin(rows, prediction[matched_as_given])]
-        is_left = np.arange(len(prediction) + len(lost)) < len(prediction)
-        prediction = np.append(prediction, lost)
-        truth = np.append(truth, matching[lost])
-        matched_as_given = np.append(matched_as_given, np.ones(len(lost), dtype=bool))
-
-        first_left = given.first.copy()
-        first_left[predictions.row] = predictions.first
-        as_given, g = given.take(prediction), truths.take(truth)
-        p = as_given._replace(first=first_left[prediction])
-        common = metric.common_words(p, g)
-        overlap_prediction, overlap_truth = common / p.words, common / g.words
-        enough = is_left & (np.minimum(overlap_prediction, overlap_truth) >= prepared.overlap_threshold)
-        same_type = p.discourse_type == g.discourse_type
-        tp = metric.true_positive_fraction(p, g, prepared.segment_weight)
-        columns = {
-            "prediction": (p.row, -1),
-            "truth": (g.row, -1),
-            "overlap_prediction": (overlap_prediction, np.nan),
-            "overlap_truth": (overlap_truth, np.nan),
-            "iou": (metric.intersection_over_union(p, g), np.nan),
-            "iou_as_given": (metric.intersection_over_union(as_given, g), np.nan),
-            "same_type": (same_type, False),
-            "enough": (enough, False),
-            "matched": (enough & same_type, False),
-            "matched_as_given": (matched_as_given, False),
-            "d": (metric.probability_of_label(p, g), np.nan),
-            "tp": (np.where(enough & same_type, tp, 0.0), 0.0),
-        }
-        return SimpleNamespace(**{name: np.append(*column) for name, column in columns.items()})
+    def _pairs(self) -> points.Pairs:
+        return points.find_pairs(self.metric, self.prepared, self.given, self.predictions)
 
     @functools.cached_property
     def _closest_pairs(self) -> tuple[Ints, Ints]:
         """The pair of each prediction and of each truth: its match, or else the closest one, or else -1."""
         pairs = self._pairs
-        order = (pairs.iou, pairs.matched_as_given, pairs.enough, pairs.matched)
-        ascending = np.lexsort([key[:-1] for key in order])
-        closest = np.full(len(self.given.row), -1), np.full(len(self.prepared.given.row), -1)
-        for of_side, row_of_pair in zip(closest, (pairs.prediction, pairs.truth)):
-            of_side[row_of_pair[ascending]] = (
-                ascending  # If a row occurs several times, its last and best pair stays.
-            )
-        return closest
-
-
-def softmin_gradient(metric: Any, scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
-    """Compute the derivative of the softmin ν by the scores: ∂ν/∂s_i = β_i·(1 - α·(s_i - ν)).
-
-    Parameters
-    ----------
-    metric : module
-        The metric file.
-    scores : (..., k) float
-        The scores s of the k sub-populations.
-    sizes : (..., k) float
-        Their numbers of essays.
-    temperature : float
-        α, which may be infinite.
-
-    Returns
-    -------
-    (..., k) float
-        The derivatives. At infinite α they are the weights β, which is right if all equal lowest scores change
-        together.
-
-    Notes
-    -----
-    It follows from ν = Σ β_i·s_i with β_i ∝ size_i·exp(-α·s_i), sections 3 and 5 of the memo.
-    """
-    weights: Floats = metric.softmin_weights(scores, sizes, temperature)
-    scores = np.where(np.asarray(sizes) > 0, scores, 0.0)
-    nu = metric.softmin(scores, sizes, temperature)
-    # Where β_i is 0, the derivative is 0, even at infinite α. There, the scores of all other groups equal ν.
-    above = np.where(weights > 0, scores - nu[..., np.newaxis], 0.0)
-    steepness = np.multiply(above, temperature, out=np.zeros_like(above), where=above != 0)
-    gradient: Floats = weights * (1 - steepness)
-    return gradient
+        return (
+            pairs.closest(pairs.prediction[:-1], len(self.given.row)),
+            pairs.closest(pairs.truth[:-1], len(self.prepared.given.row)),
+        )
 
 
 def diagnose(solution: Any, submission: pd.DataFrame) -> str | None:
-    """Say what to write instead in a rejected submission; see `habits.diagnose`.
-
-    Parameters
-    ----------
-    solution : podium.scoring.Solution
-        The solution.
-    submission : DataFrame
-        The submission that was rejected.
-
-    Returns
-    -------
-    str or None
-        A sentence, or None if no known habit explains the rejection.
-    """
+    """Say what to write instead in a rejected submission; see `habits.diagnose`."""
     return habits.diagnose(solution.metric.module, solution.prepared[ALL], submission)
 
 
 def make_files(*corpus_and_options: Any) -> Any:
-    """Make a competition's files from a corpus of essays; see `podium.essays.corpus.make_files`.
-
-    Parameters
-    ----------
-    *corpus_and_options : object
-        The arguments of that function.
-
-    Returns
-    -------
-    podium.hosting.folders.Files
-        The files, not yet written.
-    """
+    """Make a competition's files from a corpus of essays; see `podium.essays.corpus.make_files`."""
     from podium.essays import corpus
 
     return corpus.make_files(*corpus_and_options)

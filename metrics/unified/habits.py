@@ -1,7 +1,7 @@
 """Recognize frequent mistakes in the files of participants, and say how to correct them.
 
-`diagnose` explains a rejected submission and says what to write instead. `of_file` and `of_matches` notice what
-the metric accepts although it is probably not intended.
+`diagnose` explains a rejected submission and says what to write instead. The functions whose names begin with
+`of_` notice what the metric accepts although it is probably not intended.
 """
 
 import math
@@ -53,29 +53,7 @@ Ints = npt.NDArray[np.int64]
 def recognize(
     frame: pd.DataFrame, row_id: str, effectiveness: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Rename the columns of the Feedback Prize to those of this metric.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        A submission, possibly with the columns of the Feedback Prize 1.
-    row_id : str
-        The column that names rows in messages. A file without it gets one that counts its lines.
-    effectiveness : float in [0, 1], optional
-        The probability of effective for every row.
-
-    Returns
-    -------
-    frame : DataFrame
-        The submission with this metric's columns.
-    notices : list of str
-        What was renamed.
-
-    Raises
-    ------
-    SubmissionRejected
-        No column tells the effectiveness, and none is given.
-    """
+    """Rename the columns of the Feedback Prize to those of this metric."""
     names = {old: new for old, new in OTHER_NAMES.items() if old in frame and new not in frame}
     notices = [f"the column {old} is taken for {new}" for old, new in names.items()]
     own = ", ".join(map(str, frame))
@@ -98,23 +76,7 @@ def recognize(
 
 
 def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None:
-    """Say what to write instead in a rejected submission with a known mistake.
-
-    Parameters
-    ----------
-    metric : module
-        The metric file.
-    prepared : podium.contract.StagedPrepared
-        The solution as the metric prepared it.
-    submission : DataFrame
-        The submission that was rejected.
-
-    Returns
-    -------
-    str or None
-        A sentence, or None if no mistake is recognized. It may name an id of the solution, so it is only for
-        people who have the solution.
-    """
+    """Say what to write instead in a rejected submission with a known mistake."""
     essay_id = prepared.essay_id_column_name
     names = [essay_id, "discourse_type", "predictionstring"]
     # The metric checks in this order. The first fault ends the search, so that both speak of the same one.
@@ -142,7 +104,7 @@ def _cure_of_columns(table: pd.DataFrame, names: Sequence[str], metric: Any) -> 
     if renamed:
         return f"rename {len(renamed)} columns: {listed(renamed, 3)}"
     if not set(map(str, table)).isdisjoint(metric.DISCOURSE_TYPES):
-        return f"begin the file with a line of column names: {', '.join((*names, *probabilities))}"
+        return f"begin the file with a line of column names: {', '.join(lacking)}"
     if len(lacking) == 1 and lacking[0] in probabilities:
         other = next(name for name in probabilities if name != lacking[0])
         return f"add the column {lacking[0]}, which is 1 minus {other}"
@@ -155,8 +117,10 @@ def _cure_of_types(given: list[str], types: Sequence[str]) -> str | None:
     if "discourse_type" in unknown:
         row = given.index("discourse_type") + 1
         return f"leave out the line of column names that is repeated in row number {row}"
+    if unknown and unknown[0] in ("O", "0"):
+        return f"leave out the rows of type {unknown[0]!r}, which stands for words outside of all segments"
     for name in unknown:
-        right = _other_spelling([re.sub(r"^[BIES][-_]", "", name)], types)
+        right = _other_spelling([re.sub(r"^[BIES][-_]|[\s_-]*\d+$", "", name)], types)
         if right is not None:
             return f"write {right[1]!r} in discourse_type, found {_shown(name)!r}"
     return "" if unknown else None
@@ -221,22 +185,7 @@ def _cure_of_essays(given: list[str], essay_id: str, items: Sequence[str]) -> st
 
 
 def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
-    """Notice mistakes in the rows of a submission.
-
-    Parameters
-    ----------
-    prepared : podium.contract.StagedPrepared
-        The solution as the metric prepared it.
-    submission : DataFrame
-        The submission.
-    given : Segments
-        Its segments as the metric read them.
-
-    Returns
-    -------
-    list of str
-        The notices.
-    """
+    """Notice mistakes in the rows of a submission."""
     notices = []
     essay_id = submission[prepared.essay_id_column_name]
     unknown = pd.unique(essay_id[given.essay < 0].astype(str)).tolist()
@@ -254,19 +203,6 @@ def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
         notices.append(
             f"leave out rows that repeat another one: {repeated:,} of {counted(len(known.row), 'row')} have "
             "the essay, type and words of an earlier row"
-        )
-    end = np.full(len(prepared.items), -1)
-    np.maximum.at(end, prepared.truths.essay, prepared.truths.last)
-    beyond = int((known.first > end[known.essay]).sum())
-    if len(known.row) >= FEW_SEGMENTS and beyond > BEYOND * len(known.row):
-        notices.append(
-            f"count words instead of characters: {beyond:,} of {counted(len(known.row), 'prediction')} begin "
-            "behind the last true segment of their essay"
-        )
-    elif _counts_from_one(prepared.truths, known):
-        notices.append(
-            f"count positions from 0: {int((known.first == 1).sum()):,} segments of the submission begin at "
-            "word 1, and none at word 0"
         )
     # A row continues the one before if both are one word, and these follow each other in the same essay and
     # type.
@@ -286,55 +222,69 @@ def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
     return notices
 
 
-def of_matches(
-    prepared: Any, matched: Any, truths: Any, true_probability: npt.NDArray[np.float64]
-) -> list[str]:
-    """Notice mistakes that show in the matches.
+def of_positions(prepared: Any, given: Any, matched: Any, truths: Any) -> list[str]:
+    """Notice positions that are not those of words, or that are shifted."""
+    known = given.take(given.essay >= 0)
+    end = np.full(len(prepared.items), -1)
+    np.maximum.at(end, prepared.truths.essay, prepared.truths.last)
+    beyond = int((known.first > end[known.essay]).sum())
+    if len(known.row) >= FEW_SEGMENTS and beyond > BEYOND * len(known.row):
+        return [
+            f"count words instead of characters: {beyond:,} of {counted(len(known.row), 'prediction')} begin "
+            "behind the last true segment of their essay"
+        ]
+    shifted = of_shifts(matched, truths)
+    ends = matched.last - truths.last
+    if shifted or int((ends == 0).sum()) > max(int((ends == 1).sum()), FEW_MATCHES):
+        return shifted
+    if not _counts_from_one(prepared.truths, known):
+        return []
+    return [
+        f"count positions from 0: {int((known.first == 1).sum()):,} segments of the submission begin at "
+        "word 1, and none at word 0"
+    ]
 
-    Parameters
-    ----------
-    prepared : podium.contract.StagedPrepared
-        The solution as the metric prepared it.
-    matched, truths : Segments, (m,)
-        The matched predictions as they were given, and their truths.
-    true_probability : (m,) float
-        The predicted probability of the true effectiveness of each match.
 
-    Returns
-    -------
-    list of str
-        The notices; none if there are too few matches.
-    """
-    notices: list[str] = []
+def of_shifts(matched: Any, truths: Any) -> list[str]:
+    """Notice matches of which most begin or end one word late or early."""
     if len(matched.row) < FEW_MATCHES:
-        return notices
+        return []
     starts, ends = matched.first - truths.first, matched.last - truths.last
+    both = np.concatenate([starts, ends])
     for shifts, where, shift, cure in (
-        (np.concatenate([starts, ends]), "starts and ends", 1, "count positions from 0"),
-        (np.concatenate([starts, ends]), "starts and ends", -1, "add 1 to all positions"),
+        (both, "starts and ends", 1, "count positions from 0"),
+        (both, "starts and ends", -1, "add 1 to all positions"),
+        (starts, "starts", 1, "add the first word of each segment, which the predictions lack"),
+        (starts, "starts", -1, "leave out the word before each segment"),
         (ends, "ends", 1, "leave out the last word of each segment"),
         (ends, "ends", -1, "add the word behind each segment, which range(first, last) leaves out"),
     ):
         off, right = int((shifts == shift).sum()), int((shifts == 0).sum())
         if off - right > 3 * np.sqrt(off + right):  # more than three standard deviations of chance
             way = "late" if shift > 0 else "early"
-            notices.append(
-                f"{cure}: among the {where} of matches, {off:,} are one word {way} and {right:,} are right"
-            )
-            break
-    if np.ptp(matched.d1) == 0 and true_probability.mean() < 1:
-        share = prepared.segment_weight + (1 - prepared.segment_weight) * 0.5
-        most = f"; even a perfect segmentation scores {2 * share / (1 + share):.3f} at most"
-        notices.append(
-            f"say how effective each segment is: all of them have the probability {matched.d1[0]:g}"
-            + (most if matched.d1[0] == 0.5 else "")
-        )
-    elif true_probability.mean() + 2 * true_probability.std() / np.sqrt(len(true_probability)) < 0.5:
-        notices.append(
-            "check whether score_discourse_effectiveness_0 and _1 are swapped: the true effectiveness has a "
-            f"probability of {true_probability.mean():.2f} on average, less than a coin would give"
-        )
-    return notices
+            return [f"{cure}: among the {where} of matches, {off:,} are one word {way} and {right:,} are right"]
+    return []
+
+
+def of_probabilities(matched: Any, true_probability: npt.NDArray[np.float64]) -> list[str]:
+    """Notice columns of probabilities that seem to be exchanged."""
+    if len(matched.row) < FEW_MATCHES or np.ptp(matched.d1) == 0:
+        return []
+    if true_probability.mean() + 2 * true_probability.std() / np.sqrt(len(true_probability)) >= 0.5:
+        return []
+    return [
+        "check whether score_discourse_effectiveness_0 and _1 are swapped: the true effectiveness has a "
+        f"probability of {true_probability.mean():.2f} on average, less than a coin would give"
+    ]
+
+
+def of_one_probability(prepared: Any, d1: float) -> list[str]:
+    """Notice that all matches have the same probability of effective, unless that is always right."""
+    if d1 in (0, 1) and (prepared.truths.d1 == d1).all():
+        return []
+    share = prepared.segment_weight + (1 - prepared.segment_weight) * 0.5
+    most = f"; even a perfect segmentation scores {2 * share / (1 + share):.3f} at most" if d1 == 0.5 else ""
+    return [f"say how effective each segment is: all of them have the probability {d1:g}{most}"]
 
 
 def _counts_from_one(truths: Any, known: Any) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
+
+from podium.essays.arrays import Floats, Ints, ranges
 
 TEMPERATURES = (0.0, 50.0, 60.0, 70.0, 80.0, math.inf)
 WEIGHTS = (0.25, 0.75)
@@ -15,24 +16,11 @@ THRESHOLDS = (0.6, 0.75)
 # The memo's steps from the metric of Feedback Prize 1. Each one includes the steps before it.
 PATH = ("Feedback Prize 1", "+ 51%", "+ overlap removal", "+ effectiveness", "+ IoU", "+ softmin")
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Segments = Any  # the class of the metric file, which this module does not import
 
 
 def of_measures(prepared: Any) -> dict[str, Any]:
-    """Vary the temperature, which needs no new statistics.
-
-    Parameters
-    ----------
-    prepared : podium.contract.StagedPrepared
-        The solution as the metric prepared it.
-
-    Returns
-    -------
-    dict of str to podium.contract.StagedPrepared
-        The solution with each other temperature, by the name of the variant.
-    """
+    """Vary the temperature, which needs no new statistics."""
     return {
         f"temperature {temperature:g}": dataclasses.replace(prepared, temperature=temperature)
         for temperature in TEMPERATURES
@@ -41,22 +29,7 @@ def of_measures(prepared: Any) -> dict[str, Any]:
 
 
 def of_statistics(metric: Any, prepared: Any, submission: pd.DataFrame) -> dict[str, tuple[Any, Floats]]:
-    """Vary the decisions on which the statistics depend, and the memo's steps.
-
-    Parameters
-    ----------
-    metric : module
-        The metric file.
-    prepared : podium.contract.StagedPrepared
-        The solution as the metric prepared it.
-    submission : DataFrame
-        A submission.
-
-    Returns
-    -------
-    dict of str to (podium.contract.StagedPrepared, (n, k) float)
-        The solution and the statistics of the submission, by the name of the variant.
-    """
+    """Vary the decisions on which the statistics depend, and the memo's steps."""
     given = prepared.read(submission)
     given = given.take(given.essay >= 0)
     variants = {}
@@ -117,29 +90,14 @@ def best_pairs(metric: Any, predictions: Segments, truths: Segments, threshold: 
     """Find for each truth the prediction of its essay and type that overlaps it most.
 
     This is the rule of Feedback Prize 1, which the memo quotes in section 2.1.
-
-    Parameters
-    ----------
-    metric : module
-        The metric file.
-    predictions, truths : Segments
-        The segments of both sides, which may overlap.
-    threshold : float
-        The least share of the words of either segment that must be common.
-
-    Returns
-    -------
-    p, g : (m,) int
-        The rows of the predictions and of the truths. A prediction may occur several times. The overlap of a
-        pair is the larger of its two shares. Among equal overlaps, the first prediction in the text is taken.
     """
     types = len(metric.DISCOURSE_TYPES)
     cell_p = predictions.essay * types + predictions.discourse_type
     cell_g = truths.essay * types + truths.discourse_type
     order = np.lexsort((predictions.last, predictions.first, cell_p))
     start, stop = (np.searchsorted(cell_p[order], cell_g, side) for side in ("left", "right"))
-    g = np.repeat(np.arange(len(cell_g)), stop - start)
-    p = order[np.arange(len(g)) - np.repeat(np.cumsum(stop - start) - stop, stop - start)]
+    g, place = ranges(start, stop - start)
+    p = order[place]
     of_p, of_g = _overlaps(metric, predictions.take(p), truths.take(g))
     enough = np.flatnonzero((of_p >= threshold) & (of_g >= threshold))
     p, g, most = p[enough], g[enough], np.maximum(of_p, of_g)[enough]

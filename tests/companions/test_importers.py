@@ -2,14 +2,20 @@
 
 import io
 import json
+import re
+import sys
+import warnings
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from podium import hosted, scoring
-from podium.errors import HostError, SubmissionRejected
+from podium import hosted
+from podium.cli import main
+from podium.errors import HostError, SubmissionRejected, UsageError
 
 markup_consistency = hosted.module("markup_consistency", "companion")
 
@@ -20,6 +26,19 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
+
+
+def left_out(counts: str) -> Any:
+    """Expect the warning about what is left out."""
+    return pytest.warns(UserWarning, match=f"^left out of the markups: {re.escape(counts)}$")
+
+
+@contextmanager
+def shown_warnings() -> Iterator[None]:
+    """Let a command print its warnings, which otherwise are errors in tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        yield
 
 
 def elements(path: Path, row: int = 0) -> dict[str, list[Any]]:
@@ -53,6 +72,8 @@ T2	Organization 12 20	Ericsson
 T3	Purchase 5 11	bought
 E1	Purchase:T3 Buyer:T1 Seller:T2 Thing2:T4
 A1	Negation E1
+A2	Late T3
+A3	Sure R1
 T4	Share 21 22;23 28	' share
 T5	Organization 30 41	the company
 T6	Organization 43 47	Sony
@@ -72,7 +93,7 @@ T8	Date 92 96	2012
 def test_events_and_equiv_sets_of_brat_are_elements_with_several_fragments(tmp_path: Path) -> None:
     write(tmp_path, "anna/deal.txt", BRAT_TEXT)
     write(tmp_path, "anna/deal.ann", BRAT)
-    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 2 relations$"):
+    with left_out("attributes of relations and the like (1), normalizations (1), relations (1)"):
         read = elements(tmp_path)
     sony = [(0, 4), (30, 41), (43, 47)]
     assert read == {
@@ -80,7 +101,7 @@ def test_events_and_equiv_sets_of_brat_are_elements_with_several_fragments(tmp_p
             (["Organization"], [(12, 20)], []),
             (
                 ["Purchase", "Negation"],
-                [(5, 11), (0, 4, "Buyer"), (12, 20, "Seller"), (21, 22, "Thing"), (23, 28, "Thing")],
+                [(5, 11, "Late"), (0, 4, "Buyer"), (12, 20, "Seller"), (21, 22, "Thing"), (23, 28, "Thing")],
                 ["a merger?"],
             ),
             (["Share"], [(21, 22), (23, 28)], []),
@@ -103,27 +124,46 @@ def test_events_and_equiv_sets_of_brat_are_elements_with_several_fragments(tmp_p
     assert equivalent["fragments"][1]["overtexts"] == [{"comment": "which one?"}]
 
 
-def test_an_event_agrees_with_itself(tmp_path: Path) -> None:
+def test_an_event_agrees_with_itself_and_the_warning_is_printed_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The text may stand once in the folder above the annotators'."""
+    write(tmp_path, "deal.txt", BRAT_TEXT)
     for who in ("anna", "boris", "algorithm"):
-        write(tmp_path, f"{who}/deal.txt", BRAT_TEXT)
         write(tmp_path, f"{who}/deal.ann", BRAT)
-    metric = hosted.load("markup_consistency")
-    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 6 relations"):
-        solution = scoring.prepare(metric, scoring.read_solution(metric, tmp_path, {}), {})
-    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 6 relations"):
-        submission = scoring.read_submission(metric, tmp_path, {})
-    assert scoring.evaluate(solution, submission).score == 1
+    arguments = ["--metric", "markup_consistency", str(tmp_path)]
+    with shown_warnings():
+        assert main(["score", "-b", *arguments, str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert float(printed.out) == 1
+    assert printed.err.count("relations (3)") == 1
+    with pytest.warns(UserWarning, match="relations"):
+        documents = markup_consistency.read_documents(tmp_path)
+    assert documents[["document_id", "text"]].to_numpy().tolist() == [["deal", BRAT_TEXT]]
+
+
+def test_brat_with_two_texts_or_two_files_of_one_annotator(tmp_path: Path) -> None:
+    for folder in ("anna", "boris", "b/anna"):
+        write(tmp_path, f"{folder}/d.ann", "T1\tOrganization 0 4\tSony\n")
+        write(tmp_path, f"{folder}/d.txt", "Sony" if folder != "boris" else "Sonya")
+    with pytest.raises(HostError, match=r"^document 'd': expected one file by anna, found another one$"):
+        markup_consistency.read_solution(tmp_path)
+    (tmp_path / "b/anna/d.ann").unlink()
+    with pytest.raises(HostError, match=r"^document 'd': expected one text, found another text by boris$"):
+        markup_consistency.read_solution(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("E1\tPurchase:T9", "KeyError"),
-        ("E1\tT1", "ValueError"),
-        ("E1\tPurchase:T1 Buyer", "ValueError"),
-        ("*\tEquiv T1 T9", "KeyError"),
-        ("A1\tNegation", "ValueError"),
-        ("T2\tOrganization 0-4\tSony", "ValueError"),
+        ("E1\tPurchase:T9", "'T9' is missing"),
+        ("E1\tPurchase:T1 Buyer", "not enough values"),
+        ("*\tEquiv T1 T9", "'T9' is missing"),
+        ("A1\tNegation", "not enough values"),
+        ("A1\tNegation T9", "attributes of T9, which is not there"),
+        ("T2\tOrganization 0 x\tSony", "invalid literal"),
+        ("T2\tOrganization 0-4\tSony", "not enough values"),
+        ("X1\tOrganization", "a line that begins with 'X1'"),
     ],
 )
 def test_damaged_files_of_brat(line: str, fault: str, tmp_path: Path) -> None:
@@ -135,149 +175,141 @@ def test_damaged_files_of_brat(line: str, fault: str, tmp_path: Path) -> None:
 
 # ---- INCEpTION -------------------------------------------------------------------------------------------
 
-# A UIMA CAS JSON as INCEpTION exports one.  An emoji counts twice in its offsets.  It has a layer of tokens, a
-# layer of relations, whose annotations have Governor and Dependent, and the tool's own record of the document.
-TYPE = "webanno.custom"
-CAS_TYPES: dict[str, Any] = {
-    f"{TYPE}.Error": {
-        "%NAME": f"{TYPE}.Error",
-        "%SUPER_TYPE": "uima.tcas.Annotation",
-        "kind": {"%NAME": "kind", "%RANGE": "uima.cas.String"},
-        "remark": {"%NAME": "remark", "%RANGE": "uima.cas.String"},
-        "weight": {"%NAME": "weight", "%RANGE": "uima.cas.Integer"},
-    },
-    f"{TYPE}.Link": {
-        "%NAME": f"{TYPE}.Link",
-        "%SUPER_TYPE": "uima.tcas.Annotation",
-        "Dependent": {"%NAME": "Dependent", "%RANGE": f"{TYPE}.Error"},
-        "Governor": {"%NAME": "Governor", "%RANGE": f"{TYPE}.Error"},
-    },
-    "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token": {
-        "%NAME": "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token",
-        "%SUPER_TYPE": "uima.tcas.Annotation",
-    },
-    "de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata": {
-        "%NAME": "de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata",
-        "%SUPER_TYPE": "uima.tcas.Annotation",
-        "username": {"%NAME": "username", "%RANGE": "uima.cas.String"},
-    },
+DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
+LAYERS = {
+    "webanno.custom.Error": {"kind": "String", "weight": "Integer", "sure": "Boolean", "more": "StringArray"},
+    "webanno.custom.Link": {"Dependent": "TOP", "Governor": "TOP"},
+    "webanno.custom.Slot": {"filler": "TOP"},
+    f"{DKPRO}.lexmorph.type.pos.POS": {"PosValue": "String"},
+    f"{DKPRO}.segmentation.type.Lemma": {"value": "String"},
+    f"{DKPRO}.segmentation.type.Token": {},
+    f"{DKPRO}.metadata.type.TagDescription": {},
 }
 
 
-def cas_json(kind: str | None = "logic") -> str:
-    """A document as INCEpTION exports it, with an element of this kind."""
-    structures = [
-        {
-            "%ID": 1,
-            "%TYPE": "uima.cas.Sofa",
-            "sofaNum": 1,
-            "sofaID": "_InitialView",
-            "mimeType": "text",
-            "sofaString": "😀 The cat sat.",
-        },
-        {"%ID": 2, "%TYPE": "uima.tcas.DocumentAnnotation", "@sofa": 1, "begin": 0, "end": 15, "language": "x"},
-        {
-            "%ID": 3,
-            "%TYPE": "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token",
-            "@sofa": 1,
-            "begin": 3,
-            "end": 6,
-        },
-        {
-            "%ID": 4,
-            "%TYPE": "de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata",
-            "@sofa": 1,
-            "begin": 0,
-            "end": 0,
-            "username": "anna",
-        },
-        {
-            "%ID": 5,
-            "%TYPE": f"{TYPE}.Error",
-            "@sofa": 1,
-            "begin": 3,
-            "end": 10,
-            "weight": 3,
-            "remark": "unclear",
-        }
-        | ({} if kind is None else {"kind": kind}),
-        {"%ID": 6, "%TYPE": f"{TYPE}.Error", "@sofa": 1, "begin": 11, "end": 14},
-        {
-            "%ID": 7,
-            "%TYPE": f"{TYPE}.Link",
-            "@sofa": 1,
-            "begin": 11,
-            "end": 14,
-            "@Dependent": 6,
-            "@Governor": 5,
-        },
-    ]
-    views = {"_InitialView": {"%SOFA": 1, "%MEMBERS": [2, 3, 4, 5, 6, 7]}}
-    return json.dumps({"%TYPES": CAS_TYPES, "%FEATURE_STRUCTURES": structures, "%VIEWS": views})
-
-
-def as_xmi(content: str) -> tuple[bytes, bytes]:
-    """The same content as XMI with its type system."""
+def cas(pos: str = "NN", *errors: tuple[int, int, dict[str, Any]]) -> Any:
+    """A document of INCEpTION with layers that it has by itself, and annotations of errors."""
     cassis = pytest.importorskip("cassis")
-    cas = cassis.load_cas_from_json(io.BytesIO(content.encode()))
-    return cas.to_xmi().encode(), cas.typesystem.to_xml().encode()
+    types = cassis.TypeSystem()
+    for layer, features in LAYERS.items():
+        kind = types.create_type(layer, supertypeName="uima.tcas.Annotation")
+        for name, values in features.items():
+            types.create_feature(kind, name, f"uima.cas.{values}")
+    topic = types.create_type("webanno.custom.Topic", supertypeName="uima.cas.AnnotationBase")
+    types.create_feature(topic, "value", "uima.cas.String")
+    document = cassis.Cas(types)
+    document.sofa_string, document.sofa_mime = "😀 The cat sat.", "text/plain"
+
+    def add(layer: str, **features: Any) -> Any:
+        name = next(name for name in [*LAYERS, topic.name] if name.endswith(layer))
+        made = types.get_type(name)(**features)
+        document.add(made)
+        return made
+
+    add("Topic", value="pets")
+    add("Token", begin=2, end=5)
+    add("TagDescription", begin=0, end=0)
+    noun = add("POS", begin=6, end=9, PosValue=pos)
+    for start, end, features in errors:
+        more = features.pop("more", None)
+        if more:
+            features["more"] = types.get_type("uima.cas.StringArray")(elements=more)
+        error = add("Error", begin=start, end=end, **features)
+        add("Link", begin=start, end=end, Governor=error, Dependent=noun)
+    add("Slot", begin=2, end=5, filler=noun)
+    return document
 
 
-def zipped(**files: bytes) -> bytes:
-    """The bytes of a zip with these files."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return content.getvalue()
+def export(folder: Path, who: str, document: Any, form: str = "json") -> Path:
+    """Write a document as INCEpTION exports it."""
+    path = folder / "annotation" / "d1.txt" / f"{who}.{form}"
+    if form == "json":
+        return write(folder, str(path.relative_to(folder)), document.to_json().encode())
+    files = {f"{who}.xmi": document.to_xmi().encode(), "TypeSystem.xml": document.typesystem.to_xml().encode()}
+    if form == "xmi":
+        for name, content in files.items():
+            write(path.parent, name, content)
+        return path
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return write(path.parent, f"webanno{len(who)}export.zip", packed.getvalue())
+
+
+ERRORS = (2, 9, {"kind": "logic", "weight": 3, "sure": True, "more": ["a", "b"]}), (10, 13, {})
 
 
 @pytest.mark.parametrize("form", ["json", "xmi", "zip"])
 def test_a_project_of_inception(form: str, tmp_path: Path) -> None:
-    pytest.importorskip("cassis")
-    for who, kind in (("anna", "logic"), ("boris", None), ("INITIAL_CAS", "nobody's"), ("algorithm", "logic")):
-        content = cas_json(kind)
-        folder = "annotation/d1.txt"
-        if form == "json":
-            write(tmp_path, f"{folder}/{who}.json", content)
-            continue
-        xmi, types = as_xmi(content)
-        if form == "xmi":
-            write(tmp_path, f"{folder}/{who}.xmi", xmi)
-            write(tmp_path, f"{folder}/TypeSystem.xml", types)
-        else:
-            packed = zipped(**{f"{who}.xmi": xmi, "TypeSystem.xml": types})
-            write(tmp_path, f"{folder}/webanno{len(who)}export.zip", packed)
-    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 3 relations$"):
+    """Each layer of annotations is read, and the rest is counted."""
+    for who in ("anna", "boris", "algorithm", "INITIAL_CAS"):
+        errors = [(start, end, dict(features)) for start, end, features in ERRORS if who != "boris"]
+        export(tmp_path, who, cas("NE" if who == "boris" else "NN", *errors), form)
+    counts = (
+        "TagDescription (3), Token (3), documents of INITIAL_CAS (1), links of Slot (3), relations of Link (4)"
+    )
+    with left_out(counts):
         read = elements(tmp_path)
-    # These offsets count characters, while INCEpTION's own count the emoji twice.
-    assert read == {
-        who: [([*kind, "unclear"], [(2, 9)], []), (["Error"], [(10, 13)], [])]
-        for who, kind in (("anna", ["logic"]), ("boris", []), ("algorithm", ["logic"]))
+    of_both = [(["pets"], [], [])], [(["Slot"], [(2, 5)], [])]
+    error = (["logic", "a", "b", "sure", "weight: 3"], [(2, 9)], [])
+    expected = {
+        "anna": [*of_both[0], (["NN"], [(6, 9)], []), error, (["Error"], [(10, 13)], []), *of_both[1]],
+        "boris": [*of_both[0], (["NE"], [(6, 9)], []), *of_both[1]],
+    }
+    expected["algorithm"] = expected["anna"]
+    assert {who: sorted(made) for who, made in read.items()} == {
+        who: sorted(made) for who, made in expected.items()
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.json", b'{"%FEATURE_STRUCTURES": [{}]}'),
-        ("a.xmi", b"<xmi"),
-        ("a.zip", b"PK\x03\x04"),
-        ("a.zip", zipped(**{"readme.txt": b""})),
-    ],
-)
-def test_damaged_exports_of_inception(name: str, content: bytes, tmp_path: Path) -> None:
-    pytest.importorskip("cassis")
-    write(tmp_path, f"d/{name}", content)
-    write(tmp_path, "d/TypeSystem.xml", as_xmi(cas_json())[1])
-    with pytest.raises(HostError, match=rf"d/{name}: expected an export, found a fault: "):
+def test_experts_who_disagree_in_a_layer_of_inception_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export(tmp_path, "anna", cas("NN"))
+    export(tmp_path, "boris", cas("VB"))
+    with shown_warnings():
+        assert main(["agreement", "--json", "--metric", "markup_consistency", str(tmp_path)]) == 0
+    (document,) = json.loads(capsys.readouterr().out)["Documents"]
+    assert document["accordance"] == 1
+    assert document["tags"] == pytest.approx(2 / 3)  # of the topic, the part of speech and the slot
+
+
+def test_damaged_exports_of_inception(tmp_path: Path) -> None:
+    def message(name: str, content: bytes) -> str:
+        path = write(tmp_path, f"d/{name}", content)
+        with pytest.raises(HostError) as raised:
+            markup_consistency.read_solution(tmp_path)
+        path.unlink()
+        return str(raised.value).removeprefix(f"{path}: expected ")
+
+    whole = cas("NN", ERRORS[1])
+    xmi, types = whole.to_xmi().encode(), whole.typesystem.to_xml().encode()
+    fault = "an export, found a fault: "
+    assert message("a.json", b'{"%FEATURE_STRUCTURES": [{}]}').startswith(fault)
+    assert message("a.zip", b"PK\x03\x04") == f"{fault}File is not a zip file"
+    assert message("a.xmi", xmi) == "TypeSystem.xml beside it"
+    write(tmp_path, "d/TypeSystem.xml", types)
+    assert message("a.xmi", b"<xmi").startswith(f"{fault}XMLSyntaxError")
+    write(tmp_path, "d/TypeSystem.xml", types.replace(b"webanno.custom.Error", b"webanno.custom.Other"))
+    assert message("a.xmi", xmi).startswith(f"{fault}TypeNotFoundError: ")
+
+
+def test_inception_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cassis", None)
+    write(tmp_path, "d/a.json", '{"%FEATURE_STRUCTURES": []}')
+    with pytest.raises(UsageError, match=r"^UIMA CAS needs dkpro-cassis: pip install 'podium\[inception\]'$"):
         markup_consistency.read_solution(tmp_path)
 
 
-def test_webanno_tsv_is_no_export_any_more(tmp_path: Path) -> None:
-    write(tmp_path, "d/anna.tsv", "#FORMAT=WebAnno TSV 3.3\n")
-    with pytest.raises(HostError, match=r"expected files named \*\.json, found none"):
-        markup_consistency.read_solution(tmp_path)
+@pytest.mark.parametrize("name", ["exportedproject12.json", "annotation_ser/d1.txt/anna.ser", "p.zip"])
+def test_a_whole_project_of_inception_is_refused(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path, name, "{}")
+    advice = (
+        "In INCEpTION, export the project with the format UIMA CAS JSON or UIMA CAS XMI, unpack it, and give"
+    )
+    with pytest.raises(HostError, match=advice):
+        markup_consistency.read_solution(path if name == "p.zip" else tmp_path)
 
 
 # ---- Label Studio ----------------------------------------------------------------------------------------
@@ -304,48 +336,38 @@ def relation(first: str, second: str) -> dict[str, Any]:
     return {"from_id": first, "to_id": second, "type": "relation", "direction": "right", "labels": ["of"]}
 
 
-def annotation(number: int, who: Any, *results: dict[str, Any], cancelled: bool = False) -> dict[str, Any]:
+def annotation(number: int, who: Any, *results: dict[str, Any], **more: Any) -> dict[str, Any]:
     """An annotation of one annotator, as Label Studio writes it."""
     return {
         "id": number,
         "completed_by": who,
         "result": [*results],
-        "was_cancelled": cancelled,
+        "was_cancelled": False,
         "ground_truth": False,
-        "created_at": "2024-05-02T09:13:25.104Z",
-        "updated_at": "2024-05-02T09:13:25.104Z",
-        "draft_created_at": None,
+        "updated_at": f"2024-05-0{number}T09:13:25.104Z",
         "lead_time": 11.3,
-        "prediction": {},
-        "result_count": len(results),
-        "unique_id": "8f1c",
-        "last_action": None,
         "task": 12,
-        "project": 3,
-        "updated_by": 1,
-        "parent_prediction": None,
-        "parent_annotation": None,
-    }
+    } | more
 
 
 def task(number: int, data: dict[str, Any], *annotations: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A task with its annotations, as Label Studio writes it."""
-    return {
-        "id": number,
-        "annotations": [*annotations],
-        "file_upload": "1a2b-tasks.json",
-        "drafts": [],
-        "predictions": [],
-        "data": data,
-        "meta": {},
-        "created_at": "2024-05-02T09:12:00.000Z",
-        "inner_id": 1,
-        "total_annotations": len(annotations),
-        "project": 3,
-    } | more
+    lists = {"annotations": [*annotations], "drafts": [], "predictions": []}
+    return {"id": number, "data": data, "meta": {}, "inner_id": 1, "project": 3} | lists | more
+
+
+def label_studio(folder: Path, *tasks: dict[str, Any]) -> Path:
+    """Write the JSON export of a project."""
+    return write(folder, "project-3-at-2024-05-02.json", json.dumps(tasks))
 
 
 THE_CAT = {"id": "corpus-7", "title": "A title that is longer than the text", "Full_Text": "The cat sat."}
+
+
+def whole(kind: str, said: Any) -> dict[str, Any]:
+    """Something that is said about the whole task."""
+    value = {"text" if kind == "textarea" else kind: said}
+    return {"value": value, "id": f"w-{kind}", "from_name": "c", "to_name": "text", "type": kind}
 
 
 def test_an_export_of_label_studio(tmp_path: Path) -> None:
@@ -354,29 +376,59 @@ def test_an_export_of_label_studio(tmp_path: Path) -> None:
         region("r1", 4, 7, "cat", textarea=["Is it?"]),
         region("r1", 4, 7, "cat", choices=["sure"]),
         region("r1", 4, 7, "cat", rating=3),
-        {"value": {"choices": ["good"]}, "id": "r2", "from_name": "c", "to_name": "text", "type": "choices"},
+        whole("choices", ["good"]),
+        whole("taxonomy", [["Story", "Pets"]]),
+        whole("textarea", ["Short."]),
         relation("r1", "r9"),
-        relation("r9", "r1"),
     ]
     annotations = [
         annotation(1, 5, *results),
         annotation(2, {"id": 6, "email": "b@x.org"}, region("r9", 0, 7, "The cat", labels=["Animal", "Pet"])),
-        annotation(3, 7, cancelled=True),
+        annotation(3, 7, was_cancelled=True),
     ]
-    prediction = {"id": 4, "model_version": "v1", "score": 0.9}
-    predictions = [prediction | {"result": [region("p", 4, 7, "cat", labels=["Animal"])]}]
-    content = json.dumps([task(12, THE_CAT, *annotations, predictions=predictions)])
-    path = write(tmp_path, "project-3-at-2024-05-02.json", content)
-    with pytest.warns(UserWarning, match=r"^relations were left out, because markups have none: 2 relations$"):
+    cat = region("p", 4, 7, "cat", labels=["Animal"])
+    predictions = [{"id": number, "model_version": "v1", "result": [cat]} for number in range(2)]
+    path = label_studio(tmp_path, task(12, THE_CAT, *annotations, predictions=predictions, drafts=[{"id": 1}]))
+    with left_out("drafts (1), further predictions (1), relations (1), skipped tasks (1)"):
         read = elements(path)
     assert read == {
-        "annotator 5": [(["Animal", "sure", "3"], [(4, 7)], ["Is it?"])],
+        "annotator 5": [
+            (["Animal", "sure", "3"], [(4, 7)], ["Is it?"]),
+            (["good"], [], []),
+            (["Story / Pets"], [], []),
+            ([], [], ["Short."]),
+        ],
         "annotator b@x.org": [(["Animal", "Pet"], [(0, 7)], [])],
         "algorithm": [(["Animal"], [(4, 7)], [])],
     }
     with pytest.warns(UserWarning, match="relations"):
         documents = markup_consistency.read_documents(path)
     assert documents[["document_id", "text"]].to_numpy().tolist() == [["12", "The cat sat."]]
+
+
+def test_regions_without_an_id_are_regions_of_their_own(tmp_path: Path) -> None:
+    regions = [
+        region("x", start, end, said, labels=["N"]) for start, end, said in ((0, 3, "The"), (4, 7, "cat"))
+    ]
+    for each in regions:
+        del each["id"]
+    path = label_studio(tmp_path, task(1, THE_CAT, annotation(1, 5, *regions)))
+    assert elements(path) == {"annotator 5": [(["N"], [(0, 3)], []), (["N"], [(4, 7)], [])]}
+
+
+def test_one_person_is_one_expert(tmp_path: Path) -> None:
+    """The annotation changed last counts. Annotators without a name are different people."""
+    old, new = (region("r", 4, 7, "cat", labels=[name]) for name in ("old", "new"))
+    unnamed = [annotation(number, None, old) for number in (4, 6)]
+    path = label_studio(tmp_path, task(1, THE_CAT, annotation(3, 5, new), annotation(2, 5, old), *unnamed))
+    message = r"^of several annotations of a task by one annotator, the last one counts: annotator 5 \(1\)$"
+    with pytest.warns(UserWarning, match=message):
+        read = elements(path)
+    assert {who: tags for who, [(tags, *_)] in read.items()} == {
+        "annotator 5": ["new"],
+        "annotator 4": ["old"],
+        "annotator 6": ["old"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -413,21 +465,71 @@ def test_offsets_of_browsers_become_characters(tmp_path: Path) -> None:
     assert elements(path) == {"annotator 5": [(["x"], [(3, 6)], [])]}
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        task(1, {}, annotation(1, 5)),
-        task(1, {"n": 3}, annotation(1, 5)),
-        task(1, THE_CAT, annotation(1, 5, {"type": "labels", "id": "r"})),
-        task(1, THE_CAT, annotation(1, 5, {"value": {"start": "/div[1]/text()", "end": 5}, "type": "labels"})),
-        {"id": 1, "annotations": [{}], "data": THE_CAT},
-    ],
-)
-def test_damaged_exports_of_label_studio(broken: dict[str, Any], tmp_path: Path) -> None:
-    path = write(tmp_path, "broken.json", json.dumps([broken]))
+def place(start: Any, end: Any, kind: str = "labels", **more: Any) -> dict[str, Any]:
+    """A result with a place."""
+    return {"value": {"start": start, "end": end, kind: ["x"]} | more, "id": "r", "type": kind}
+
+
+BOX = {"value": {"x": 1, "y": 2, "width": 3, "height": 4, "rectanglelabels": ["x"]}, "type": "rectanglelabels"}
+FAULTS = {
+    "no data": (task(1, {}, annotation(1, 5)), "task 1: no text in its data"),
+    "no text": (task(1, {"n": 3}, annotation(1, 5)), "task 1: no text in its data"),
+    "no value": (task(1, THE_CAT, annotation(1, 5, {"type": "labels"})), "task 1: 'value' is missing"),
+    "no result": ({"id": 1, "annotations": [{}], "data": THE_CAT}, "task 1: 'result' is missing"),
+    "a box": (
+        task(1, THE_CAT, annotation(1, 5, BOX)),
+        "a result of type rectanglelabels, which is not about text",
+    ),
+    "audio": (task(1, THE_CAT, annotation(1, 5, place(0.4, 1.7))), "an offset 0.4 that is not a whole number"),
+    "whole seconds": (task(1, THE_CAT, annotation(1, 5, place(0, 2, channel=0))), "which is not about text"),
+    "true": (task(1, THE_CAT, annotation(1, 5, place(0, True))), "an offset True that is not a whole number"),
+    "HTML": (
+        task(1, THE_CAT, annotation(1, 5, place("/p[1]", "/p[1]", startOffset=0, endOffset=3))),
+        "regions of HyperText or Paragraphs. Show plain text with the tag Text",
+    ),
+    "beyond": (
+        task(1, {"text": "🐈 sat"}, annotation(1, 5, place(0, 2, text="🐈"), place(3, 99))),
+        "IndexError('list index out of range')",
+    ),
+}
+
+
+@pytest.mark.parametrize(("broken", "fault"), FAULTS.values(), ids=FAULTS)
+def test_what_is_not_about_text_is_refused(broken: dict[str, Any], fault: str, tmp_path: Path) -> None:
+    path = label_studio(tmp_path, broken)
     for read, error in (
         (markup_consistency.read_solution, HostError),
         (markup_consistency.read_submission, SubmissionRejected),
     ):
-        with pytest.raises(error, match=r"broken\.json: expected an export, found a fault: "):
+        with pytest.raises(error) as raised:
             read(path)
+        assert str(raised.value).startswith(f"{path}: expected an export, found a fault: ")
+        assert fault in str(raised.value)
+
+
+@pytest.mark.parametrize("content", ["[1]", '[{"id": 1, "label": [{"start": 0, "end": 3}], "annotator": 5}]'])
+def test_json_min_is_refused(content: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "a.json", content)
+    with pytest.raises(
+        HostError, match=r"found none in task 1\. In Label Studio, export as JSON, not as JSON-MIN"
+    ):
+        markup_consistency.read_solution(path)
+
+
+# ---- Agreement of nothing --------------------------------------------------------------------------------
+
+
+def test_the_agreement_of_experts_who_mark_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nobody marked anything there is no agreement, and where one expert did it is 0."""
+    nothing = [annotation(1, 5), annotation(2, 6)]
+    path = label_studio(tmp_path, task(1, THE_CAT, *nothing), task(2, THE_CAT, *nothing))
+    arguments = ["agreement", "--metric", "markup_consistency", str(path)]
+    assert main(arguments) == 0
+    printed = capsys.readouterr()
+    assert "documents in which no expert marked anything are left out: 1, 2 (2 documents)" in printed.err
+    assert re.search(r"^total +Consistency of markups +- +- +- ", printed.out, re.MULTILINE)
+    one = annotation(2, 6, region("r", 4, 7, "cat", labels=["x"]))
+    label_studio(tmp_path, task(1, THE_CAT, *nothing), task(2, THE_CAT, nothing[0], one))
+    assert main([*arguments, "--json"]) == 0
+    documents = json.loads(capsys.readouterr().out)["Documents"]
+    assert [document["total"] for document in documents] == [None, 0]

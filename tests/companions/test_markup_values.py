@@ -28,6 +28,46 @@ def evaluated(name: str) -> scoring.Evaluation:
 
 
 @cases
+def test_documents_and_criteria_are_means_of_pairs(name: str) -> None:
+    explanation: Any = evaluated(name).explanation
+    pairs, documents = explanation.pairs, explanation.documents.set_index("document_id")
+    assert not pairs.duplicated(["document_id", "markup", "against"]).any()
+    experts = documents["experts"]
+    assert len(pairs) == (experts + experts * (experts - 1) // 2).sum()
+    with_algorithm = pairs["markup"] == "algorithm"
+    algorithm, among = (pairs[which].groupby("document_id") for which in (with_algorithm, ~with_algorithm))
+    columns = explanation.criteria.table[1:]
+    criteria = explanation.criteria_table.set_index("criterion")[[*columns]]
+    for criterion in explanation.names:
+        ours, theirs = documents[f"algorithm.{criterion}"].dropna(), documents[f"experts.{criterion}"].dropna()
+        assert ours.to_dict() == pytest.approx(algorithm[criterion].mean().to_dict())
+        assert theirs.to_dict() == pytest.approx(among[criterion].mean().to_dict())
+        relative = explanation.criteria.unit * ours[theirs.index].mean() / theirs.mean()
+        assert criteria.loc[criterion].tolist() == pytest.approx([ours.mean(), theirs.mean(), relative])
+    if name == "readable":
+        assert documents["max_m"].dropna().to_dict() == pytest.approx(algorithm["M"].max().to_dict())
+        assert documents["min_m_experts"].dropna().to_dict() == pytest.approx(among["M"].min().to_dict())
+
+
+@cases
+def test_documents_are_sorted_by_id_and_some_are_left_out(name: str) -> None:
+    metric, explanation = hosted.load(name), evaluated(name).explanation
+    solution, submission = (
+        read(metric, CASES[name][0], {}).sample(frac=1, random_state=2)
+        for read in (scoring.read_solution, scoring.read_submission)
+    )
+    mixed: Any = scoring.evaluate(scoring.prepare(metric, solution, {}), submission).explanation
+    assert mixed.documents["document_id"].tolist() == sorted(solution["document_id"])
+    pd.testing.assert_frame_equal(mixed.documents, explanation.documents)
+    pd.testing.assert_frame_equal(mixed.rows, explanation.rows)
+    assert set(explanation.roles.values()) <= set(explanation.rows)
+    without, with_one = explanation.notices[:2]
+    assert without == "documents without an expert are left out everywhere: essay-06 (1 document)"
+    left_out = f"left out of {mixed.criteria.measure} and of the experts' agreement"
+    assert with_one == f"documents with one expert are {left_out}: essay-04 (1 document)"
+
+
+@cases
 def test_values_in_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     folder, measures, total = CASES[name]
     assert main(["score", "--metric", name, "--json", str(folder), str(folder)]) == 0

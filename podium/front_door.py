@@ -8,7 +8,6 @@ import pandas as pd
 
 from podium import explain, hosted, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError
-from podium.essays.spans import Spans
 from podium.scoring import Evaluation, Solution
 
 __all__ = ["prepare", "score"]
@@ -105,7 +104,9 @@ def score(
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
     submission = _recognized(submission, solution)
     try:
-        return scoring.evaluate(solution, submission)
+        evaluation = scoring.evaluate(solution, submission)
+        scoring.hold(evaluation)
+        return evaluation
     except SubmissionRejected as problem:
         raise explain.with_cure(solution, submission, problem) from problem
 
@@ -162,12 +163,16 @@ def prepare(
 def _check_order(
     submission: pd.DataFrame, metric: str | Path, row_id: str | None, parameters: dict[str, Any]
 ) -> None:
-    """Raise an error if the submission is a solution, so that the two tables were probably exchanged."""
+    """Raise an error if the submission is a solution and nothing else, so that the tables were exchanged."""
     try:
-        prepare(submission, metric, row_id, **parameters)
+        solution = prepare(submission, metric, row_id, **parameters)
     except ToolError:
         return
-    raise HostError("give the solution first, then the submission: the second table is a solution")
+    try:
+        scoring.evaluate(solution, submission)  # empty predictions can be both
+    except ToolError:
+        message = "give the solution first, then the submission: the second table is a solution"
+        raise HostError(message) from None
 
 
 def _recognized(submission: pd.DataFrame, solution: Solution) -> pd.DataFrame:
@@ -185,6 +190,8 @@ def _table(table: object, what: str) -> pd.DataFrame:
     """Return a DataFrame as it is; refuse anything else with a hint at how to get one."""
     if isinstance(table, pd.DataFrame):
         return table
+    from podium.essays.spans import Spans  # only where an error names them
+
     kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
     hint = ""
     if isinstance(table, Spans):

@@ -12,7 +12,6 @@ import functools
 import importlib.util
 import inspect
 import linecache
-import math
 import numbers
 import os
 import sys
@@ -28,8 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from podium.contract import Companion, Metric, check_signature
-from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
+from podium import checking, own
+from podium.contract import Companion, Metric
+from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError, UsageError
+from podium.own import DEFAULT, folder, names
 
 __all__ = [
     "DEFAULT",
@@ -37,6 +38,7 @@ __all__ = [
     "defaults",
     "errors_explained",
     "find",
+    "folder",
     "higher_is_better",
     "load",
     "module",
@@ -47,79 +49,28 @@ __all__ = [
     "stands_beside",
 ]
 
-DEFAULT = "unified"  # the metric of a command that is not given one
-
 # Metrics do not import podium, so their exceptions are known by these names.
 VISIBLE: dict[str, type[ToolError]] = {
     "ParticipantVisibleError": SubmissionRejected,
     "HostVisibleError": HostError,
 }
 
-# The metrics are data of the package in a wheel, and stand beside the package in a clone.
-_IN_WHEEL = Path(__file__).with_name("_hosted")
-_ROOT = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parent.parent
-_FOLDERS = _ROOT / "metrics"
 LONGEST_TEXT = 1000  # characters of an unexpected exception's text
 SECONDS_UNTIL_COMPILED = 2  # Python compares the times of files in whole seconds
+FIRST_OF_PREPARE = ["solution", "row_id_column_name"]  # the parameters by which podium knows its prepare()
 _FILE, _COMPANION = "metric.py", "companion.py"
 # Each folder becomes a package below this one, and its files become modules of that package.
 _PACKAGE = "podium_metrics"
 
 
-@functools.cache
-def names() -> tuple[str, ...]:
-    """List podium's own metrics.
-
-    Returns
-    -------
-    tuple of str
-        Their names, which are the names of their folders: the default one first, the others in alphabetical
-        order.
-    """
-    folders = sorted(path.name for path in _FOLDERS.iterdir() if path.is_dir() and path.name[0] not in "._")
-    return tuple(sorted(folders, key=lambda name: name != DEFAULT))
-
-
-def folder(name: str) -> Path:
-    """Find the folder of one of podium's own metrics, with its companion, its page and its samples.
-
-    Parameters
-    ----------
-    name : str
-        One of `names`.
-
-    Returns
-    -------
-    Path
-        The folder.
-    """
-    return _FOLDERS / name
-
-
 def find(metric: str | Path) -> Path:
-    """Find the file of a metric.
-
-    Parameters
-    ----------
-    metric : str or Path
-        One of `names`, a Python file, or a folder that has a ``metric.py``.
-
-    Returns
-    -------
-    Path
-        The metric file.
-
-    Raises
-    ------
-    UsageError
-        There is no such metric, or the name of the file does not end in ``.py``.
-    """
+    """Find the file of a metric."""
     if str(metric) in names():
-        return _own_file(str(metric))
+        return own.file(str(metric))
     path = Path(metric)
     if path.is_dir():
-        own = [name for name in names() if path.resolve() == folder(name).resolve()]
-        path = _own_file(own[0]) if own else path / _FILE
+        ours = [name for name in names() if path.resolve() == folder(name).resolve()]
+        path = own.file(ours[0]) if ours else path / _FILE
         if not path.is_file():
             raise UsageError(f"{metric}: expected a folder with a {_FILE}, found none in it")
     if not path.is_file():
@@ -132,30 +83,11 @@ def find(metric: str | Path) -> Path:
     return path
 
 
-def _own_file(name: str) -> Path:
-    # The main metric is the file at the top of the repository, because its readers open that one first.
-    path = folder(name) / _FILE
-    return path if path.is_file() else _ROOT / _FILE
-
-
 @functools.cache
 def module(name: str, file: str = "metric") -> types.ModuleType:
-    """Load one of podium's own files as a module.
-
-    Parameters
-    ----------
-    name : str
-        One of `names`, or "boost" for boost.py.
-    file : {"metric", "companion"}
-        Which file of the metric's folder. It is not used with "boost".
-
-    Returns
-    -------
-    module
-        The module, which is loaded once.
-    """
+    """Load one of podium's own files as a module."""
     if name == "boost":
-        return _load_file(_ROOT / "boost.py", "podium_boost")
+        return _load_file(own.ROOT / "boost.py", "podium_boost")
     return sys.modules[f"{load(name).module.__package__}.{file}"]
 
 
@@ -181,15 +113,15 @@ def load(metric: str | Path) -> Metric:
         demands, or it has the ``NAME`` of one of podium's own metrics.
     """
     path = find(metric)
-    own = _own_metric_with(path)
-    if own is not None:
-        return _load_own(own)
+    name = _own_metric_with(path)
+    if name is not None:
+        return _load_own(name)
     return _load_folder(path, path.parent, sha256(str(path.resolve()).encode()).hexdigest()[:16], False)
 
 
 @functools.cache
 def _load_own(name: str) -> Metric:
-    return _load_folder(_own_file(name), folder(name), name, True)
+    return _load_folder(own.file(name), folder(name), name, True)
 
 
 def _reduced(metric: Metric) -> tuple[Callable[[str], Metric], tuple[str]]:
@@ -205,18 +137,7 @@ copyreg.pickle(Metric, _reduced)
 
 
 def is_own(path: Path) -> bool:
-    """Tell whether a file has the content of one of podium's own metrics, without running it.
-
-    Parameters
-    ----------
-    path : Path
-        A metric file.
-
-    Returns
-    -------
-    bool
-        True if the content is the same, byte for byte.
-    """
+    """Tell whether a file has the content of one of podium's own metrics, without running it."""
     return _own_metric_with(path) is not None
 
 
@@ -224,7 +145,7 @@ def _own_metric_with(path: Path) -> str | None:
     """Name the one of podium's own metrics that has the content of this file; None if there is none."""
     size = path.stat().st_size
     for name in names():
-        file = _own_file(name)
+        file = own.file(name)
         if path.samefile(file) or (size == file.stat().st_size and path.read_bytes() == file.read_bytes()):
             return name
     return None
@@ -241,15 +162,6 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
             sys.modules[name] = parent
     loaded = _load_or_explain(path, f"{package}.metric")
     vars(sys.modules[package])["metric"] = loaded
-    has_companion = path.name == _FILE and (beside / _COMPANION).is_file()
-    companion = Companion()
-    if has_companion:
-        file = beside / _COMPANION
-        try:
-            defined = vars(_load_or_explain(file, f"{package}.companion"))
-            companion = _defined(file, defined, "companion", Companion, None)
-        except HostError as problem:
-            raise CompanionError(str(problem)) from problem.__cause__
     defined = vars(loaded)
     if not callable(defined.get("score")):
         raise UsageError(f"{path} is not a metric file: it defines no score()")
@@ -258,13 +170,8 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
             f"{path.name}: expected a NAME of its own, because it stands in every signature; found "
             f"{defined['NAME']!r}, the name of one of podium's own metrics, whose file differs"
         )
-    prepare = _function(path, defined, "prepare")
-    parameters = _defined(path, defined, "MEASURE_PARAMETERS", (tuple, list), ())
-    unknown = [name for name in parameters if name not in inspect.signature(defined["score"]).parameters]
-    if unknown:
-        raise HostError(
-            f"{path.name}: MEASURE_PARAMETERS: expected names of parameters of score(), found {unknown[0]!r}"
-        )
+    has_companion = path.name == _FILE and (beside / _COMPANION).is_file()
+    prepare = _prepare_of(path, defined)
     metric = Metric(
         path=path,
         module=loaded,
@@ -275,13 +182,43 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
         prepare=prepare,
         direction=_function(path, defined, "higher_is_better"),
         complete_submission=_defined(path, defined, "COMPLETE_SUBMISSION", bool, False),
-        measure_parameters=tuple(parameters) if prepare is not None else (),
-        companion=companion,
+        measure_parameters=() if prepare is None else _measure_parameters(path, defined),
+        companion=_load_companion(beside / _COMPANION, package) if has_companion else Companion(),
     )
     if is_own:
         return metric
-    check_signature(metric)
+    checking.demand(checking.check_signature(metric))
+    checking.demand(checking.check_prepare(metric))
     return dataclasses.replace(metric, companion=_guarded(metric))
+
+
+def _prepare_of(path: Path, defined: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """Get the file's ``prepare``; another function of this name may belong to a competition's own pipeline."""
+    prepare = _function(path, defined, "prepare")
+    if prepare is None or list(inspect.signature(prepare).parameters)[:2] != FIRST_OF_PREPARE:
+        return None
+    return prepare
+
+
+def _measure_parameters(path: Path, defined: Mapping[str, Any]) -> tuple[str, ...]:
+    """Get the parameters on which the statistics do not depend; check that ``score`` has them."""
+    parameters = _defined(path, defined, "MEASURE_PARAMETERS", (tuple, list), ())
+    unknown = [name for name in parameters if name not in inspect.signature(defined["score"]).parameters]
+    if unknown:
+        raise HostError(
+            f"{path.name}: MEASURE_PARAMETERS: expected names of parameters of score(), found {unknown[0]!r}"
+        )
+    return tuple(parameters)
+
+
+def _load_companion(path: Path, package: str) -> Companion:
+    """Load the companion beside a metric."""
+    try:
+        defined = vars(_load_or_explain(path, f"{package}.companion"))
+        companion: Companion = _defined(path, defined, "companion", Companion, None)
+    except HostError as problem:
+        raise CompanionError(str(problem)) from problem.__cause__
+    return companion
 
 
 def _guarded(metric: Metric) -> Companion:
@@ -304,18 +241,7 @@ def _guarded(metric: Metric) -> Companion:
 
 
 def name_of(path: Path) -> str:
-    """Name a metric that does not define its ``NAME``.
-
-    Parameters
-    ----------
-    path : Path
-        The metric file.
-
-    Returns
-    -------
-    str
-        The name of the folder if the file is a ``metric.py``, and the name of the file otherwise.
-    """
+    """Name a metric that does not define its ``NAME``."""
     # In the current folder, the path may be "metric.py" alone.
     return Path(os.path.abspath(path)).parent.name if path.name == _FILE else path.stem
 
@@ -356,20 +282,7 @@ def _load_or_explain(path: Path, name: str) -> types.ModuleType:
 
 
 def stands_beside(path: Path, package: str) -> bool:
-    """Whether a package is a file or a folder beside a metric file.
-
-    Parameters
-    ----------
-    path : Path
-        The metric file, which is uploaded alone.
-    package : str
-        The name of a package or a module that it imports.
-
-    Returns
-    -------
-    bool
-        True if Python would find it only in the metric file's own folder.
-    """
+    """Whether a package is a file or a folder beside a metric file."""
     beside = path.parent / f"{package}.py", path.parent / package / "__init__.py"
     return package not in sys.stdlib_module_names and any(file.is_file() for file in beside)
 
@@ -401,25 +314,7 @@ def _load_file(path: Path, name: str) -> types.ModuleType:
 
 
 def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
-    """Tell whether a higher score is better.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric.
-    arguments : mapping of str to object
-        The arguments of ``score``, on which the answer may depend.
-
-    Returns
-    -------
-    bool
-        What the metric's ``higher_is_better`` returns; True if the metric has no such function.
-
-    Raises
-    ------
-    HostError
-        ``higher_is_better`` returned something else than True or False, or raised an exception.
-    """
+    """Tell whether a higher score is better."""
     if metric.direction is None:
         return True
     accepted = inspect.signature(metric.direction).parameters
@@ -436,82 +331,34 @@ def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
-    """List the official parameters of a metric.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric.
-
-    Returns
-    -------
-    dict of str to object
-        The default of each argument of ``score`` after the first three.
-    """
+    """List the official parameters of a metric."""
     parameters = list(inspect.signature(metric.score).parameters.values())[3:]
     return {parameter.name: parameter.default for parameter in parameters}
 
 
 def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """List every parameter of ``score`` with the value that it takes.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric.
-    arguments : mapping of str to object
-        The arguments that were given.
-
-    Returns
-    -------
-    dict of str to object
-        Each parameter with the given value, or else with its official value.
-    """
+    """List every parameter of ``score`` with the value that it takes."""
     return {name: arguments.get(name, default) for name, default in defaults(metric).items()}
 
 
-def signature(metric: Metric, parameters: Mapping[str, Any]) -> str:
+def signature(
+    metric: Metric, parameters: Mapping[str, Any], further: Mapping[str, str] = types.MappingProxyType({})
+) -> str:
     """Make the signature to quote with a score: the metric's name, its version and every parameter.
 
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric.
-    parameters : mapping of str to object
-        The arguments of ``score`` that were given.
+    `further` is what else changes the score, such as "essays": "5/40".
 
-    Returns
-    -------
-    str
-        ``metric:NAME|version:VERSION|PARAMETER:VALUE|…``. Equal settings give equal texts: if ``score`` asks
-        for a float, 1 is written as 1.0.
-
-    Notes
-    -----
     The form follows sacrebleu (Post, “A Call for Clarity in Reporting BLEU Scores”, 2018).
     """
     parts: dict[str, Any] = {"metric": metric.name, "version": metric.version}
     kinds = _types(metric)
     for name, value in settings(metric, parameters).items():
         parts[name] = float(value) if kinds[name] is float and isinstance(value, numbers.Real) else value
-    return "|".join(f"{name}:{value}" for name, value in parts.items())
+    return "|".join(f"{name}:{value}" for name, value in (parts | dict(further)).items())
 
 
 def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
-    """Check that ``score`` has all of these parameters.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric.
-    parameters : mapping of str to object
-        The parameters; only their names matter.
-
-    Raises
-    ------
-    HostError
-        ``score`` has no parameter of that name.
-    """
+    """Check that ``score`` has all of these parameters."""
     accepted = list(inspect.signature(metric.score).parameters)[2:]
     for name in parameters:
         if name not in accepted:
@@ -519,29 +366,7 @@ def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
 
 
 def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
-    """Turn texts of the form ``NAME=VALUE`` into arguments of ``score``.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric. The annotations of its ``score`` say which type a value has. Without an annotation, the
-        default says it.
-    assignments : list of str
-        The texts, as ``--set`` takes them.
-
-    Returns
-    -------
-    dict of str to object
-        The values by name. The text "none" means None for an optional parameter, and commas separate the
-        elements of a list or a tuple.
-
-    Raises
-    ------
-    UsageError
-        A text has another form, or a name is given twice.
-    HostError
-        The metric has no such parameter, or the value is not of its type.
-    """
+    """Turn texts of the form ``NAME=VALUE`` into arguments of ``score``."""
     kinds = _types(metric)
     values: dict[str, Any] = {}
     for assignment in assignments:
@@ -551,74 +376,57 @@ def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
         if name in values:
             raise UsageError(f"--set {name} is given twice")
         check_parameters(metric, {name: text})
-        try:
-            values[name] = _convert(text, kinds[name])
-        except ValueError as problem:
-            raise HostError(f"{name} is {text!r}: {problem}") from None
+        values[name] = _value(name, text, kinds[name])
     return values
 
 
 def _types(metric: Metric) -> dict[str, Any]:
     """The type of each parameter of ``score``: its annotation, or else the type of its default."""
-    types_of: dict[str, Any] = {}
+    annotations: dict[str, Any] = {}
+    # An annotation may be a text that names what is not there, or be no type at all.
+    with suppress(Exception):
+        annotations = typing.get_type_hints(metric.score)
+    kinds: dict[str, Any] = {}
     for name, parameter in inspect.signature(metric.score).parameters.items():
-        annotation, default = parameter.annotation, parameter.default
-        if isinstance(annotation, str):  # It is in quotes, or the file imports annotations from __future__.
-            try:
-                annotation = typing.get_type_hints(metric.score)[name]
-            except Exception:  # An annotation may name what is not there, or be no type at all.
-                annotation = inspect.Parameter.empty
-        if annotation in (inspect.Parameter.empty, Any):
-            annotation = str if default in (inspect.Parameter.empty, None) else type(default)
-        if annotation in (list, tuple) and isinstance(default, list | tuple) and default:
-            annotation = types.GenericAlias(annotation, (type(default[0]),))
-        types_of[name] = annotation
-    return types_of
+        of_default = str if parameter.default in (inspect.Parameter.empty, None) else type(parameter.default)
+        kind = annotations.get(name, parameter.annotation)
+        says_nothing = kind in (Any, inspect.Parameter.empty) or isinstance(kind, str)
+        kinds[name] = of_default if says_nothing else kind
+    return kinds
 
 
-def _convert(text: str, annotation: Any) -> Any:
-    """Convert a text to the type that an annotation names; a ValueError says what was expected."""
-    origin, inner = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
-    if origin is typing.Literal:
-        values = {
-            str(value).lower() if isinstance(value, bool | None) else str(value): value for value in inner
-        }
-        if text not in values:
-            raise ValueError(f"expected one of {', '.join(values)}")
-        return values[text]
-    if origin in (list, tuple):
-        kind = inner[0] if inner else str
-        return origin(_convert(part.strip(), kind) for part in text.split(",") if text.strip())
-    if origin in (typing.Union, types.UnionType):
-        return _convert_to_any(text, inner)
-    if annotation is bool:
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if text.lower() not in words:
-            raise ValueError("expected true or false")
-        return words[text.lower()]
-    if annotation in (int, float):
-        with suppress(ValueError, OverflowError):
-            number = annotation(text)
-            if not math.isnan(number):
-                return number
-        raise ValueError(f"expected a {'whole ' if annotation is int else ''}number")
-    return text
-
-
-def _convert_to_any(text: str, options: tuple[Any, ...]) -> Any:
-    """Convert a text to the first type that fits it; the text none means None where that is one of them."""
-    kinds = [option for option in options if option is not type(None)]
-    if len(kinds) < len(options) and text.lower() == "none":
+def _value(name: str, text: str, kind: Any) -> Any:
+    """Read the value of a parameter from a text, as Kaggle's site does: int, float, bool, str or an optional
+    one of these.
+    """
+    is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    options = typing.get_args(kind) if is_union else (kind,)
+    inner = [option for option in options if option is not type(None)]
+    is_optional = len(inner) < len(options)
+    if is_optional and text.lower() == "none":
         return None
-    expected = []
-    for kind in kinds:
-        try:
-            return _convert(text, kind)
-        except ValueError as problem:
-            expected.append(str(problem).removeprefix("expected "))
-    if len(kinds) < len(options):
-        expected.append("none")
-    raise ValueError(f"expected {' or '.join(expected)}")
+    if len(inner) != 1 or inner[0] not in READERS:
+        raise UsageError(f"--set {name}: expected a parameter of type int, float, bool or str, found {kind}")
+    expected, read = READERS[inner[0]]
+    with suppress(ValueError, KeyError, OverflowError):
+        value = read(text)
+        if value == value:  # It is not NaN.
+            return value
+    raise HostError(f"{name} is {text!r}: expected {expected}{' or none' if is_optional else ''}")
+
+
+def _truth_value(text: str) -> bool:
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    return words[text.lower()]
+
+
+# How --set reads a value of each type: what is expected, and the function that reads it.
+READERS: dict[type, tuple[str, Callable[[str], Any]]] = {
+    int: ("a whole number", int),
+    float: ("a number", float),
+    bool: ("true or false", _truth_value),
+    str: ("a text", str),
+}
 
 
 @contextmanager
@@ -629,30 +437,6 @@ def errors_explained(
 
     To be used in a ``with`` statement. What a metric that is not podium's own prints goes to stderr meanwhile,
     so that it does not mix with what a command prints.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric, optional
-        The metric that runs. With it, the text of an unexpected error names the file and the line, and shows
-        the line.
-    submission : bool
-        Whether the metric reads a submission, whose content may cause the unexpected error. The host is then
-        told how to reject such a submission.
-    companion : bool
-        Whether the companion runs, not the metric.
-
-    Yields
-    ------
-    None
-        Nothing; the statements of the ``with`` block run.
-
-    Raises
-    ------
-    SubmissionRejected
-        The metric raised a ``ParticipantVisibleError``. The text is the same.
-    HostError
-        The metric raised a ``HostVisibleError``, whose text is the same, or any other exception. It is a
-        `CompanionError` if the companion runs.
     """
     is_foreign = metric is not None and not metric.is_own
     try:
@@ -663,21 +447,18 @@ def errors_explained(
     except BaseException as problem:
         if not _is_of_the_file(problem):
             raise  # It was raised by the user's Ctrl+C, or by a limit of processor time.
-        name = type(problem).__name__
+        told = _described(problem, None if metric is None else metric.path.parent)
         if companion:
-            what = _described(problem, None if metric is None else metric.path.parent)
-            raise CompanionError(f"the companion raised an unexpected error: {what}") from problem
-        if name in VISIBLE:
-            raise VISIBLE[name](str(problem)) from problem
-        where = None if metric is None else metric.path.parent
+            raise CompanionError(f"the companion raised an unexpected error: {told}") from problem
+        visible = VISIBLE.get(type(problem).__name__)
+        if visible is not None:
+            raise visible(str(problem)) from problem
         hint = ""
         if isinstance(problem, FileNotFoundError):
             hint = ". A metric file is uploaded alone, so it cannot read other files"
         elif submission:
             hint = ". If the submission is at fault, raise ParticipantVisibleError for such input"
-        raise HostError(
-            f"the metric raised an unexpected error: {_described(problem, where)}{hint}"
-        ) from problem
+        raise MetricError(told, hint) from problem
 
 
 def _is_of_the_file(problem: BaseException) -> bool:
@@ -689,18 +470,7 @@ def _is_of_the_file(problem: BaseException) -> bool:
 
 
 def shortened(text: str) -> str:
-    """Cut a text that somebody else's exception may have filled with tables.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-
-    Returns
-    -------
-    str
-        At most `LONGEST_TEXT` characters of it.
-    """
+    """Cut a text that somebody else's exception may have filled with tables."""
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
 
 

@@ -12,22 +12,7 @@ T = TypeVar("T")
 
 
 def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
-    """Show progress while some steps are taken. The last line stays.
-
-    Parameters
-    ----------
-    steps : iterable
-        The steps, which are passed on as they come.
-    title : str
-        What is being done, such as "scoring".
-    total : int
-        The number of steps.
-
-    Yields
-    ------
-    object
-        Each step.
-    """
+    """Show progress while some steps are taken. The last line stays."""
     terminal = sys.stderr.isatty()
     with shown(title, transient=False) as show:
         show(0, total)
@@ -41,20 +26,7 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress of work that reports it itself. To be used in a ``with`` statement.
-
-    Parameters
-    ----------
-    title : str
-        What is being done, such as "scoring".
-    transient : bool
-        Whether the bar on a terminal disappears at the end.
-
-    Yields
-    ------
-    function of (int, int)
-        The work calls it with the work done so far and the total. The work done may start again from 0.
-    """
+    """Show the progress of work that reports it itself. To be used in a ``with`` statement."""
     if not sys.stderr.isatty():
         start = last = time.monotonic()
         before = 0

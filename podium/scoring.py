@@ -14,9 +14,9 @@ import re
 import tempfile
 import urllib.parse
 import warnings
+import weakref
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract, hosted, statistics
-from podium.contract import Explanation, Metric, Progress, ids_of
-from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium import checking, hosted, statistics
+from podium.contract import Explanation, Metric, Progress
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
 from podium.wording import counted, printable
 
@@ -40,10 +40,11 @@ __all__ = [
     "add_side",
     "check_rows",
     "evaluate",
+    "hold",
+    "ids_of",
     "items_of",
     "parse_submission",
     "prepare",
-    "read_pair",
     "read_solution",
     "read_submission",
     "rows_of_parts",
@@ -81,8 +82,8 @@ class Solution:
         For each part, which items of "All" belong to it. It is empty if the metric has no ``prepare``.
     notices : list of str
         The metric's warnings about the solution. They are for the host.
-    checked : set of str
-        The checks of the contract that this metric has passed on these rows; see `evaluate`.
+    further : dict of str to str
+        What else changes the scores and is therefore in the signature, such as "essays": "5/40".
     """
 
     metric: Metric
@@ -92,17 +93,37 @@ class Solution:
     prepared: dict[str, Any]
     items: dict[str, Bools]
     notices: list[str]
-    checked: set[str] = field(default_factory=set)
+    further: dict[str, str] = field(default_factory=dict)
 
     @property
     def signature(self) -> str:
         """The metric's name, version and every parameter."""
-        return hosted.signature(self.metric, self.arguments)
+        return hosted.signature(self.metric, self.arguments, self.further)
 
     @property
     def deciding(self) -> str:
         """The part that decides the final ranking: "Private" if there is such a part, otherwise "All"."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a higher score is better."""
+        return hosted.higher_is_better(self.metric, self.arguments)
+
+    def tables(self, submission: pd.DataFrame, kept: Bools | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Make the tables that ``score()`` gets for the whole solution or some of its items.
+
+        `submission` is the one of an `Evaluation`, and `kept` says which items are kept, (n,).
+        """
+        rows = self.rows[ALL]
+        if not self.prepared:
+            # With other indices, ``solution["x"] - submission["x"]`` would match rows by the index.
+            answers = submission if self.metric.complete_submission else submission[rows]
+            return self.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
+        if kept is not None:
+            rows = rows.copy()
+            rows[rows] = kept[self.prepared[ALL].item_of_row]
+        return self.frame[rows], answers_to(self, submission, rows)
 
     def __repr__(self) -> str:
         items = f", {len(self.prepared[ALL].items):,} items" if self.prepared else ""
@@ -166,7 +187,12 @@ class Evaluation:
     @property
     def loggable(self) -> dict[str, float]:
         """The defined measures, by names that loggers such as MLflow and W&B accept."""
-        named = {re.sub(r"[^\w\-./ ]", "_", name): value for name, value in self.measures.items()}
+        named: dict[str, float] = {}
+        for measure, value in self.measures.items():
+            name = re.sub(r"[^\w\-./ ]", "", measure.replace(" = ", "/"))
+            while name in named:  # "missing" and "(missing)" may both be groups
+                name += "_"
+            named[name] = value
         return {name: value for name, value in named.items() if not math.isnan(value)}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -191,6 +217,16 @@ class Evaluation:
         signature = f"<small>{html.escape(self.signature)}</small>"
         return f"{notices}<pre>{self.score_lines}</pre>{''.join(tables)}{signature}"
 
+    def of(self, submission: pd.DataFrame) -> "Evaluation":
+        """Score another submission against the same solution."""
+        return evaluate(self.solution, submission)
+
+    def under(self, **parameters: Any) -> "Evaluation":
+        """Score the same submission with other parameters."""
+        solution = self.solution
+        frame = solution.frame[solution.rows[ALL]]
+        return evaluate(prepare(solution.metric, frame, solution.arguments | parameters), self.submission)
+
     @property
     def score_lines(self) -> str:
         """The score of each part, in one line per part."""
@@ -203,7 +239,7 @@ class Evaluation:
         """What the metric's companion tells about this submission. It is empty if there is no companion.
 
         If the companion is not podium's own, what it tells is held to the contract first
-        (`podium.contract.check_explanation`).
+        (`podium.checking.check_explanation`).
         """
         metric = self.solution.metric
         explain = metric.companion.explain
@@ -213,7 +249,7 @@ class Evaluation:
             return explain(self)
         with hosted.errors_explained(metric, companion=True):
             explanation = explain(self)
-            contract.check_explanation(explanation)
+            checking.demand(checking.check_explanation(explanation))
             return explanation
 
 
@@ -225,22 +261,7 @@ class _Unexplained(Explanation):
 
 
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
-    """List the columns whose cells are read as text.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric, whose companion names columns of text.
-    parameters : dict of str to object
-        The parameters of the metric's ``score`` that were given.
-
-    Returns
-    -------
-    set of str
-        The companion's columns and the one that ``row_id_column_name`` names. For podium's own metrics also the
-        other columns that parameters name. In another metric these may be numbers, such as weights, which
-        platforms read as numbers, too.
-    """
+    """List the columns whose cells are read as text."""
     names = set(metric.companion.text_columns)
     for name, value in (hosted.settings(metric, parameters) | parameters).items():
         if not metric.is_own and name != "row_id_column_name":
@@ -248,62 +269,22 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
         if isinstance(value, str) and name.endswith("_column_name"):
             names.add(value)
         elif isinstance(value, str) and name.endswith("_column_names"):
-            names |= {part.strip() for part in value.split(",")} - {""}
+            names |= _names_in(value)
     return names
 
 
+def _names_in(value: str) -> set[str]:
+    """List the columns that a parameter names, separated by commas."""
+    return {part.strip() for part in value.split(",")} - {""}
+
+
 def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a solution: a table, or an official file that the metric's companion reads.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric, whose companion may read official files.
-    path : str or Path
-        A file, a folder of official files, a URL, or ``"-"`` for standard input. Standard input is read as a
-        table if its first line names a column that the metric's companion knows.
-    parameters : dict of str to object
-        The parameters of the metric's ``score`` that were given. They may name columns that are read as text.
-
-    Returns
-    -------
-    DataFrame
-        The solution.
-
-    Raises
-    ------
-    HostError
-        The content is wrong.
-    UsageError
-        The file cannot be read.
-    """
+    """Read a solution: a table, or an official file that the metric's companion reads."""
     return _read(metric, metric.companion.read_solution, path, parameters, HostError)
 
 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a submission: a table, or an official file that the metric's companion reads.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric, whose companion may read official files.
-    path : str or Path
-        A file, a URL, or ``"-"`` for standard input, as for `read_solution`.
-    parameters : dict of str to object
-        The parameters of the metric's ``score`` that were given, as for `read_solution`.
-
-    Returns
-    -------
-    DataFrame
-        The submission, without the columns that only the host may add.
-
-    Raises
-    ------
-    SubmissionRejected
-        The content is wrong.
-    UsageError
-        The file cannot be read.
-    """
+    """Read a submission: a table, or an official file that the metric's companion reads."""
     return _without_side(
         metric, _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
     )
@@ -312,31 +293,7 @@ def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]
 def parse_submission(
     metric: Metric, content: bytes, name: str, parameters: dict[str, Any], most_bytes: int = MOST_BYTES
 ) -> pd.DataFrame:
-    """Read a submission from a file's content, so that exactly what was hashed is scored.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric, whose companion may read official files.
-    content : bytes
-        The content of the file.
-    name : str
-        The name of the file. Its ending tells a table from an official file, and messages name it.
-    parameters : dict of str to object
-        The parameters of the metric's ``score`` that were given.
-    most_bytes : int
-        The largest number of bytes that the content may have once expanded.
-
-    Returns
-    -------
-    DataFrame
-        The submission, without the columns that only the host may add.
-
-    Raises
-    ------
-    SubmissionRejected
-        The content is wrong or too large.
-    """
+    """Read a submission from a file's content, so that exactly what was hashed is scored."""
     official = metric.companion.read_submission
     if official is None or is_table_name(name):
         table = _parse(metric, content, name, parameters, SubmissionRejected, most_bytes)
@@ -411,30 +368,8 @@ def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
 def add_side(
     solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
 ) -> pd.DataFrame:
-    """Add to a submission what only the host may say of it, such as the experts' judgment in READ//ABLE's M7.
-
-    Parameters
-    ----------
-    solution : Solution
-        The prepared solution. Its metric's companion knows what such a file contains.
-    submission : DataFrame
-        The submission as it was read.
-    path : str or Path
-        The host's file. Messages name it.
-    content : bytes, optional
-        The content of the file, if it has been read already.
-
-    Returns
-    -------
-    DataFrame
-        The submission with the further columns.
-
-    Raises
-    ------
-    UsageError
-        The metric takes no such file.
-    HostError
-        The file is malformed.
+    """Add to a submission what only the host may say of it, such as the experts' judgment in
+    READ//ABLE's M7.
     """
     add = solution.metric.companion.add_side
     if add is None:
@@ -447,34 +382,7 @@ def add_side(
 def prepare(
     metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any], progress: Progress | None = None
 ) -> Solution:
-    """Check a solution and compute what depends on it alone, once for many submissions.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric that scores.
-    solution : DataFrame
-        The solution, with its column ``Usage`` if it has one.
-    parameters : dict of str to object
-        Parameters of the metric's ``score``. Without ``row_id_column_name``, the first column names the rows.
-    progress : function of (int, int), optional
-        A metric that takes long calls it with the work done and the total.
-
-    Returns
-    -------
-    Solution
-        The prepared solution.
-
-    Raises
-    ------
-    HostError
-        The solution or a parameter is wrong, or the metric breaks the contract (see
-        `podium.contract.check_prepared`).
-
-    Notes
-    -----
-    Podium's own metrics are not checked against the contract here, because podium's tests do so.
-    """
+    """Check a solution and compute what depends on it alone, once for many submissions."""
     if not len(solution.columns):
         raise HostError("the solution has no columns")
     arguments = {"row_id_column_name": str(solution.columns[0])} | parameters
@@ -492,7 +400,7 @@ def prepare(
             warnings.simplefilter("always")
             everything = metric.prepare(frame[rows[ALL]], **arguments, **_told(metric.prepare, progress))
             if not metric.is_own:
-                contract.check_prepared(metric, everything, int(rows[ALL].sum()))
+                checking.demand(checking.check_prepared(metric, everything, int(rows[ALL].sum())))
         notices = [str(warning.message) for warning in caught]
         for part, of_part in rows.items():
             items[part] = items_of(everything, of_part[rows[ALL]], part)
@@ -502,101 +410,26 @@ def prepare(
 
 @contextlib.contextmanager
 def _columns_explained(metric: Metric, arguments: dict[str, Any], solution: pd.DataFrame) -> Iterator[None]:
-    """Add the name of the parameter to an error about a missing column that the parameter names."""
+    """Add to an error about the solution the parameter that names columns which the solution lacks."""
     try:
         yield
     except HostError as problem:
+        columns = set(map(str, solution))
         for name, value in (hosted.settings(metric, arguments) | arguments).items():
-            if isinstance(value, str) and name.endswith("_column_names"):
-                missing = {part.strip() for part in value.split(",")} - {"", *map(str, solution)}
-                if any(column in str(problem) for column in missing):
-                    more = re.search(r"expected (\d+) more columns", str(problem))
-                    lacks_others = more is not None and int(more[1]) > len(missing)
-                    other = ". If it is for another metric, name that by --metric" if lacks_others else ""
-                    raise HostError(
-                        f"{problem}. Set the parameter {name} to columns of this solution, or to nothing{other}"
-                    ) from problem
+            if not (isinstance(value, str) and name.endswith("_column_names")):
+                continue
+            missing = _names_in(value) - columns
+            if missing:
+                lacks_others = not {*metric.companion.text_columns} <= columns | missing
+                other = ". If it is for another metric, name that by --metric" if lacks_others else ""
+                raise HostError(
+                    f"{problem}. Set {name} to columns it has; --set {name}= leaves them out{other}"
+                ) from problem
         raise
 
 
-def read_pair(
-    metric: Metric,
-    solution: str | Path,
-    submission: str | Path,
-    parameters: dict[str, Any],
-    progress: Progress | None = None,
-) -> tuple[pd.DataFrame, Solution, pd.DataFrame]:
-    """Read a solution and a submission, and prepare the solution.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric that scores.
-    solution : str or Path
-        The file of the solution, as for `read_solution`.
-    submission : str or Path
-        The file of the submission, as for `read_submission`.
-    parameters : dict of str to object
-        Parameters of the metric's ``score``, as for `prepare`.
-    progress : function of (int, int), optional
-        A metric that takes long calls it with the work done and the total.
-
-    Returns
-    -------
-    frame : DataFrame
-        The solution as `read_solution` returns it.
-    prepared : Solution
-        The solution as `prepare` returns it.
-    predictions : DataFrame
-        The submission as `read_submission` returns it.
-
-    Raises
-    ------
-    HostError
-        The solution, a parameter or the metric is wrong.
-    SubmissionRejected
-        The submission cannot be understood.
-    UsageError
-        A file cannot be read.
-
-    Notes
-    -----
-    A table with predictions is read in a thread while the solution is prepared. This saves a twentieth of the
-    time.
-    """
-    frame = read_solution(metric, solution, parameters)
-    # An official file is not read in a thread, because `prepare` would record its reader's warnings as warnings
-    # about the solution.
-    if not is_table_name(submission):
-        return (
-            frame,
-            prepare(metric, frame, parameters, progress),
-            read_submission(metric, submission, parameters),
-        )
-    with ThreadPoolExecutor(1) as beside:
-        predictions = beside.submit(read_submission, metric, submission, parameters)
-        return frame, prepare(metric, frame, parameters, progress), predictions.result()
-
-
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
-    """Find the rows of each part of a solution by its column ``Usage``.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The solution, with or without the column ``Usage``.
-
-    Returns
-    -------
-    dict of str to (rows,) bool
-        The rows of "All", which are all rows but the Ignored ones, and of "Public" and "Private" if these have
-        any rows.
-
-    Raises
-    ------
-    HostError
-        A cell of ``Usage`` is neither Public nor Private nor Ignored.
-    """
+    """Find the rows of each part of a solution by its column ``Usage``."""
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])
@@ -613,27 +446,7 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
 
 
 def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
-    """Find the items whose rows make up a part.
-
-    Parameters
-    ----------
-    prepared : podium.contract.Prepared
-        The whole solution as the metric prepared it.
-    rows : (rows,) bool
-        The rows of the part.
-    part : str
-        The name of the part, for messages.
-
-    Returns
-    -------
-    (n,) bool
-        For each item, whether it belongs to the part.
-
-    Raises
-    ------
-    HostError
-        Some rows of an item belong to the part and others do not.
-    """
+    """Find the items whose rows make up a part."""
     number = np.bincount(prepared.item_of_row, rows, minlength=len(prepared.items))
     split = (number > 0) & (number < np.bincount(prepared.item_of_row, minlength=len(prepared.items)))
     if split.any():
@@ -646,90 +459,47 @@ def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
 
 
 def solution_of_items(solution: Solution, frame: pd.DataFrame, kept: Bools) -> Solution:
-    """Make a prepared solution of some items of another one.
-
-    Parameters
-    ----------
-    solution : Solution
-        The whole prepared solution.
-    frame : DataFrame
-        The table from which it was prepared, with ``Usage``.
-    kept : (n,) bool
-        The items of "All" to keep.
-
-    Returns
-    -------
-    Solution
-        The solution of these items alone.
-
-    Raises
-    ------
-    HostError
-        The metric refuses the solution of these items.
-    """
+    """Make a prepared solution of some items of another one."""
     rows = solution.rows[ALL].copy()
     rows[rows] = kept[solution.prepared[ALL].item_of_row]
     return prepare(solution.metric, frame[rows], solution.arguments)
 
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
-    """Score a submission against a prepared solution.
-
-    Parameters
-    ----------
-    solution : Solution
-        What `prepare` made.
-    submission : DataFrame
-        The predictions.
-    progress : function of (int, int), optional
-        A metric that takes long calls it with the work done and the total.
-
-    Returns
-    -------
-    Evaluation
-        The scores, and what is needed to explain them.
-
-    Raises
-    ------
-    SubmissionRejected
-        The metric rejects the submission. The text is for participants.
-    HostError
-        The metric rejects the solution or a parameter, raises another exception, or breaks the contract.
-
-    Notes
-    -----
-    A metric that is not podium's own is checked against the contract with its first submission; see
-    `podium.contract.check_statistics` and `podium.contract.check_score`.
-    """
+    """Score a submission against a prepared solution."""
     metric = solution.metric
     with hosted.errors_explained(metric, submission=True):
-        if solution.prepared:
-            submission = answers_to(solution, submission, ALL)
-            prepared, read, compared = solution.prepared[ALL], None, None
-            if hasattr(prepared, "compare"):
-                read = prepared.read(submission)
-                compared = prepared.compare(read, **_told(prepared.compare, progress))
-                numbers = prepared.count(compared)
-            else:
-                numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
-            if not metric.is_own and "submission" not in solution.checked:
-                contract.check_statistics(metric, prepared, submission, numbers)
-                frame = solution.frame[solution.rows[ALL]]
-                contract.check_score(metric, frame, prepared, submission, numbers, solution.arguments)
-                contract.check_measure_parameters(metric, frame, submission, numbers, solution.arguments)
-                solution.checked.add("submission")
-            return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
-        submission = _rows_for(solution, submission)
-        scores = {}
-        for part, rows in solution.rows.items():
-            tables = _tables_of_part(solution, submission, rows)
-            scores[part] = contract.one_float(metric, metric.score(*tables, **solution.arguments))
-        if "submission" not in solution.checked:
-            tables = _tables_of_part(solution, submission, solution.rows[ALL])
-            for told in contract.check_alone(metric, *tables, solution.arguments, scores[ALL]):
-                warnings.warn(told, ContractWarning, stacklevel=2)
-            solution.checked.add("submission")
-        return Evaluation(solution, submission, scores)
+        if not solution.prepared:
+            submission = _rows_for(solution, submission)
+            return Evaluation(solution, submission, _scores_of_parts(solution, submission))
+        submission = answers_to(solution, submission, solution.rows[ALL])
+        prepared, read, compared = solution.prepared[ALL], None, None
+        if hasattr(prepared, "compare"):
+            read = prepared.read(submission)
+            compared = prepared.compare(read, **_told(prepared.compare, progress))
+            numbers = prepared.count(compared)
+        else:
+            numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
+        if not metric.is_own:
+            checking.demand(checking.check_numbers(metric, prepared, numbers))
+        return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
+
+
+# The prepared solutions with whose first submission a metric was held to the contract.
+_HELD: weakref.WeakSet[Solution] = weakref.WeakSet()
+
+
+def hold(evaluation: Evaluation) -> None:
+    """Hold a metric to the contract with its first submission, before anybody sees a number.
+
+    Podium's own metrics are not held here, because podium's tests do so.
+    """
+    solution = evaluation.solution
+    if not solution.metric.is_own and solution not in _HELD:
+        with hosted.errors_explained(solution.metric, submission=True):
+            found = checking.before_first_number(evaluation)
+        checking.demand(found)
+        _HELD.add(solution)
 
 
 def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
@@ -765,34 +535,18 @@ def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
     return ordered
 
 
-def _tables_of_part(
-    solution: Solution, submission: pd.DataFrame, rows: Bools
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Copy the tables that a metric without statistics gets for a part; their rows are numbered from 0.
-
-    With other indices, ``solution["x"] - submission["x"]`` would match rows by the index.
-    """
-    answers = submission if solution.metric.complete_submission else submission[rows]
-    return solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
+def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:
+    """Call ``score()`` for each part, with tables whose rows are numbered from 0."""
+    scores = {}
+    for part, rows in solution.rows.items():
+        answers = submission if solution.metric.complete_submission else submission[rows]
+        tables = solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
+        scores[part] = checking.one_float(solution.metric, solution.metric.score(*tables, **solution.arguments))
+    return scores
 
 
 def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> None:
-    """Make the checks that Kaggle makes before it calls a metric, with Kaggle's own messages.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The solution.
-    submission : DataFrame
-        The submission.
-    row_id : str
-        The name of the column by which Kaggle aligns rows.
-
-    Raises
-    ------
-    SubmissionRejected
-        Kaggle would reject the submission.
-    """
+    """Make the checks that Kaggle makes before it calls a metric, with Kaggle's own messages."""
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     given, expected = len(submission), len(solution)
@@ -804,42 +558,27 @@ def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) ->
         raise SubmissionRejected("Submission contains null values")
 
 
-def answers_to(solution: Solution, submission: pd.DataFrame, part: str) -> pd.DataFrame:
-    """Select the rows of a submission that the metric gets for a part; see `podium.contract.rows_that_answer`.
-
-    Parameters
-    ----------
-    solution : Solution
-        The prepared solution.
-    submission : DataFrame
-        The whole submission.
-    part : {"All", "Public", "Private"}
-        The part to be scored.
-
-    Returns
-    -------
-    DataFrame
-        The rows for that part.
-    """
+def answers_to(solution: Solution, submission: pd.DataFrame, rows: Bools) -> pd.DataFrame:
+    """Select the rows of a submission that the metric gets for some rows of the solution, as Kaggle does."""
     row_id = solution.arguments["row_id_column_name"]
-    return contract.rows_that_answer(solution.metric, solution.frame, solution.rows[part], submission, row_id)
+    is_clear = all(list(table.columns).count(row_id) == 1 for table in (solution.frame, submission))
+    if solution.metric.complete_submission or rows.all() or not is_clear:
+        return submission
+    others = ids_of(solution.frame, row_id)[~rows]
+    answers: pd.DataFrame = submission[~ids_of(submission, row_id).isin(others)]
+    return answers
+
+
+def ids_of(table: pd.DataFrame, row_id: str) -> pd.Series:
+    """Take the ids of a table's rows as texts."""
+    ids = table[row_id]
+    if ids.dtype.kind == "f" and (ids % 1 == 0).all():
+        ids = ids.astype("int64")
+    return ids.astype(str)
 
 
 def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:
-    """Compute the score of each part from the statistics of a submission.
-
-    Parameters
-    ----------
-    solution : Solution
-        The prepared solution, whose metric has a ``prepare``.
-    numbers : (n, k) float
-        The k statistics of the submission for each of the n items of "All".
-
-    Returns
-    -------
-    dict of str to float
-        The score by the name of the part.
-    """
+    """Compute the score of each part from the statistics of a submission."""
     return {
         part: statistics.measures(prepared, numbers[solution.items[part]])["score"]
         for part, prepared in solution.prepared.items()

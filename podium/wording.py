@@ -15,20 +15,6 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-")
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun.
 
-    Parameters
-    ----------
-    number : int
-        How many there are.
-    noun : str
-        The noun in the singular, with a regular plural.
-
-    Returns
-    -------
-    str
-        The number, with commas between the thousands, and the noun in the right number.
-
-    Examples
-    --------
     >>> counted(1, "essay"), counted(1200, "essay")
     ('1 essay', '1,200 essays')
     """
@@ -38,18 +24,6 @@ def counted(number: int, noun: str) -> str:
 def plural(noun: str) -> str:
     """Put a noun into the plural, by the regular rules of English.
 
-    Parameters
-    ----------
-    noun : str
-        The noun in the singular.
-
-    Returns
-    -------
-    str
-        The noun in the plural.
-
-    Examples
-    --------
     >>> plural("essay"), plural("query"), plural("box"), plural("sub-population")
     ('essays', 'queries', 'boxes', 'sub-populations')
     """
@@ -61,20 +35,6 @@ def plural(noun: str) -> str:
 def listed(items: Sequence[object], most: int = 5) -> str:
     """List the first few of some items, and say how many more there are.
 
-    Parameters
-    ----------
-    items : sequence
-        The items, which are written as `str` writes them.
-    most : int
-        How many of them to list.
-
-    Returns
-    -------
-    str
-        The items, separated by commas.
-
-    Examples
-    --------
     >>> listed("abcdef", 2)
     'a, b and 4 more'
     """
@@ -85,18 +45,6 @@ def listed(items: Sequence[object], most: int = 5) -> str:
 def natural_order(text: str) -> tuple[int, int, str, str]:
     """Make a key that sorts whole numbers as numbers, and other ids after them as text.
 
-    Parameters
-    ----------
-    text : str
-        An id.
-
-    Returns
-    -------
-    tuple
-        A key for `sorted`.
-
-    Examples
-    --------
     >>> sorted(["b", "10", "9", "a", "0"], key=natural_order)
     ['0', '9', '10', 'a', 'b']
     """
@@ -112,20 +60,6 @@ def printable(text: object, keep: str = "") -> str:
     Such characters can move the cursor, change colors, titles or the clipboard (ESC), or reverse the direction
     of writing. They can also make two different names look alike, as a space without width does.
 
-    Parameters
-    ----------
-    text : object
-        Foreign text, or an object whose `str` is taken.
-    keep : str
-        Characters that are not escaped, such as the line ends that the program writes itself.
-
-    Returns
-    -------
-    str
-        The text with every other character that is not printable written as an escape sequence.
-
-    Examples
-    --------
     >>> printable("good\x1b[2J\u202ename\n")
     'good\\x1b[2J\\u202ename\\n'
     >>> printable("Zoë 🎉")
@@ -148,23 +82,9 @@ def spreadsheet_safe(text: str) -> str:
 
     Numbers are left alone, as is a lone "-".
 
-    Parameters
-    ----------
-    text : str
-        The content of the cell.
-
-    Returns
-    -------
-    str
-        The same text, or the text with an apostrophe in front.
-
-    Examples
-    --------
     >>> spreadsheet_safe("=HYPERLINK(A1)"), spreadsheet_safe("-0.5"), spreadsheet_safe("good")
     ("'=HYPERLINK(A1)", '-0.5', 'good')
 
-    References
-    ----------
     OWASP, CSV Injection.
     """
     return "'" + text if text.startswith(tuple(FORMULA_STARTS)) and not NUMBER.fullmatch(text) else text
@@ -173,18 +93,6 @@ def spreadsheet_safe(text: str) -> str:
 def spreadsheet_original(text: str) -> str:
     """Take away the apostrophe that `spreadsheet_safe` has put in front of a text.
 
-    Parameters
-    ----------
-    text : str
-        The content of the cell.
-
-    Returns
-    -------
-    str
-        The text before `spreadsheet_safe`.  A text that it would not have written so stays as it is.
-
-    Examples
-    --------
     >>> spreadsheet_original("'=HYPERLINK(A1)"), spreadsheet_original("-0.5"), spreadsheet_original("'good'")
     ('=HYPERLINK(A1)', '-0.5', "'good'")
     """

@@ -113,19 +113,6 @@ def test_resampling_every_item_once_gives_the_measures(case: Case) -> None:
     assert once == pytest.approx(list(statistics.measures(prepared, numbers).values()), rel=1e-12, nan_ok=True)
 
 
-def test_swapping_every_item_exchanges_the_submissions(case: Case) -> None:
-    prepared = case.metric.prepare(case.solution, case.row_id)
-    numbers = prepared.statistics(case.submission)
-    other = numbers * np.random.default_rng(0).uniform(0.5, 1, numbers.shape)
-    mine, theirs = statistics.swap(prepared, numbers, other, np.ones((1, len(numbers))))
-    assert mine[0] == pytest.approx(
-        list(statistics.measures(prepared, other).values()), rel=1e-9, abs=1e-12, nan_ok=True
-    )
-    assert theirs[0] == pytest.approx(
-        list(statistics.measures(prepared, numbers).values()), rel=1e-9, abs=1e-12, nan_ok=True
-    )
-
-
 def test_a_prepared_solution_travels_to_other_processes(case: Case) -> None:
     prepared = pickle.loads(pickle.dumps(case.metric.prepare(case.solution, case.row_id)))
     assert statistics.measures(prepared, prepared.statistics(case.submission))["score"] == case.score()

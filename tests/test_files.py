@@ -1,8 +1,6 @@
 """Tables are read alike with pyarrow and with pandas, and files are written completely or not at all."""
 
 import base64
-import csv
-import gc
 import gzip
 import io
 import os
@@ -20,12 +18,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from podium import files, parquet_pages
+from podium import files
 from podium.errors import HostError, NotAFile, SubmissionRejected, UsageError
 from podium.files import parse_json, parse_table, read_table, write_atomically, write_table
 
-EXCEL = "; in Excel, save as CSV UTF-8"
-PANDAS = "; write it with to_csv or to_parquet"
 CSV = '''id,name,note,x,n,day,flag
 0012,NA,"two
 lines, ""quoted""",0.5,1,2024-01-23,True
@@ -75,94 +71,57 @@ def test_text_stays_text_and_numbers_become_numbers(reader, tmp_path, suffix):
     assert list(table.index) == [0, 1, 2]
 
 
-def test_windows_files(reader, tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_bytes(b"\xef\xbb\xbfid,x\r\n007,1\r\n8,2\r\n")
-    table = read_table(path, {"id"}, HostError)
+def test_windows_files(reader):
+    table = parse_table(b"\xef\xbb\xbfid,x\r\n007,1\r\n8,2\r\n", "table.csv", {"id"}, HostError)
     assert table.to_dict("list") == {"id": ["007", "8"], "x": [1, 2]}
 
 
-def test_names_and_rows_only(reader, tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("id,x\n")
-    table = read_table(path, {"id"}, HostError)
-    assert (list(table.columns), len(table)) == (["id", "x"], 0)
-
-
-def test_repeated_names_are_numbered(reader, tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("id,id\n1,2\n")
-    assert list(read_table(path, {"id"}, HostError).columns) == ["id", "id.1"]
-
-
-@pytest.mark.parametrize("content", [b"", b"a,b\n1,2,3\n", b'a,b\n"1', b"a\n\xff\n", b"a,\xff\n1,2\n"])
-def test_no_table(reader, tmp_path, content):
-    path = tmp_path / "table.csv"
-    path.write_bytes(content)
-    with pytest.raises(HostError, match=r"table\.csv is not"):
-        read_table(path, set(), HostError)
+def test_repeated_names_are_numbered(reader):
+    assert list(parse_table(b"id,id\n1,2\n", "table.csv", {"id"}, HostError)) == ["id", "id.1"]
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b'a,b\n1,2\n3,"4\n', "a quotation mark is never closed; was it downloaded whole?"),
-        (b"a,b\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3"),
+        (b"", ""),
+        (b"a\n\xff\n", ""),
+        (b"a,\xff\n1,2\n", ""),
+        (
+            b'a,b\n1,2\n3,"4\n',
+            r"at row 2; perhaps a quotation mark is never closed: was it downloaded whole\?$",
+        ),
+        (b"a,b\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3$"),
     ],
 )
-def test_damaged_tables_are_told_without_words_of_the_parser(reader, tmp_path, content, problem):
-    path = tmp_path / "table.csv"
-    path.write_bytes(content)
-    with pytest.raises(HostError, match=re.escape(f"table.csv is not a CSV table: {problem}") + "$"):
-        read_table(path, set(), HostError)
+def test_damaged_tables(reader, content, problem):
+    with pytest.raises(HostError, match=r"^table\.csv is not .*" + problem):
+        parse_table(content, "table.csv", set(), HostError)
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
+    ("content", "found"),
     [
         (
             b"a;b\n0,5;1\n",
-            "commas between the columns, found semicolons; read it with "
-            "pandas.read_csv(…, sep=';', decimal=',') and write it with to_csv",
+            "semicolons; read it with pandas.read_csv(…, sep=';', decimal=',') and write it with to_csv",
         ),
-        (
-            b"a;b\n0.5;1\n",
-            "commas between the columns, found semicolons; read it with pandas.read_csv(…, sep=';')"
-            " and write it with to_csv",
-        ),
-        (
-            b"a\tb\n0,5\t1\n",
-            r"commas between the columns, found tabs; read it with pandas.read_csv(…, sep='\t', decimal=',')"
-            " and write it with to_csv",
-        ),
-        ("a,b\n1,2\n".encode("utf-16"), "a CSV table, found UTF-16" + EXCEL),
-        (
-            zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""}),
-            f"a CSV table, found an Excel workbook{EXCEL}",
-        ),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a CSV table, found an Excel workbook{EXCEL}"),
-        (pickle.dumps({"id": [1]}), f"a CSV table, found a pickle{PANDAS}"),
-        (b'[{"id": 1, "x": 2}]\n', f"a CSV table, found JSON{PANDAS}"),
-        (b'{"id": 1}\n{"id": 2}\n', f"a CSV table, found JSON{PANDAS}"),
-        (b"<!DOCTYPE html>\n<html></html>", "a CSV table, found a page in HTML; was it downloaded whole?"),
-        (b"\xfd7zXZ\0", "a CSV table, found a file packed by xz; pack it with gzip"),
-        ("a,b\n1,2\n".encode("utf-16-le"), f"a CSV table, found null bytes, as in UTF-16{EXCEL}"),
-        (
-            gzip.compress(gzip.compress(b"a,b\n", mtime=0), mtime=0),
-            "a CSV table, found a file packed twice; pack it once",
-        ),
+        (b"a;b\n0.5;1\n", "semicolons; read it with pandas.read_csv(…, sep=';') and write it with to_csv"),
+        (b"a\tb\n5\t1\n", r"tabs; read it with pandas.read_csv(…, sep='\t') and write it with to_csv"),
+        ("a,b\n1,2\n".encode("utf-16"), "UTF-16; in Excel, save as CSV UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "null bytes, as in UTF-16; in Excel, save as CSV UTF-8"),
+        (zipped({"xl/workbook.xml": b""}), "an Excel workbook; in Excel, save as CSV UTF-8"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook; in Excel, save as CSV UTF-8"),
+        (pickle.dumps({"id": [1]}), "a pickle; write it with to_csv or to_parquet"),
+        (b'[{"id": 1, "x": 2}]\n', "JSON; write it with to_csv or to_parquet"),
+        (b'{"id": 1}\n{"id": 2}\n', "JSON; write it with to_csv or to_parquet"),
+        (b"<!DOCTYPE html>\n<html></html>", "a page in HTML; was it downloaded whole?"),
+        (b"\xfd7zXZ\0", "a file packed by xz; pack it with gzip"),
+        (gzip.compress(gzip.compress(b"a,b\n", mtime=0), mtime=0), "a file packed twice; pack it once"),
     ],
 )
-def test_other_forms_are_named(reader, tmp_path, content, problem):
-    path = tmp_path / "table.csv"
-    path.write_bytes(content)
-    with pytest.raises(HostError, match=re.escape(f"table.csv: expected {problem}") + "$"):
-        read_table(path, set(), HostError)
-
-
-def test_no_file(tmp_path):
-    with pytest.raises(UsageError, match="No such file"):
-        read_table(tmp_path / "none.csv", set(), HostError)
+def test_other_forms_are_named(content, found):
+    with pytest.raises(HostError, match=rf"^table\.csv: expected .*, found {re.escape(found)}$"):
+        parse_table(content, "table.csv", set(), HostError)
 
 
 def test_writing_is_all_or_nothing(tmp_path):
@@ -192,49 +151,32 @@ def test_a_bomb_is_not_expanded(packed, monkeypatch):
         parse_table(bomb, "bomb", set(), HostError)
 
 
-def test_a_small_file_may_expand_and_a_limit_of_the_caller_holds(packed):
+def test_a_small_file_may_expand(packed):
     content = b"a,b\n" + b"0,0\n" * 2**18
     assert len(parse_table(packed(content), "table", set(), HostError)) == 2**18
-    for given in (packed(content), content):
-        with pytest.raises(HostError, match="table: expected at most 1 MB"):
-            parse_table(given, "table", set(), HostError, most_bytes=len(content) - 1)
+
+
+def test_a_limit_of_the_caller_holds():
+    with pytest.raises(HostError, match="table: expected at most 1 MB"):
+        parse_table(b"a\n0\n", "table", set(), HostError, most_bytes=3)
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    "content",
     [
-        (b",".join(b"%d" % number for number in range(5_001)) + b"\n", "at most 5,000 columns, found 5,001"),
-        (b"a," * 500_000 + b"a\n", "at most 5,000 columns, found 5,001 or more"),
-        # The first line is short, the first row is not.
-        (b'"x\n"' + b",a" * 500_000 + b"\n", "at most 5,000 columns, found 5,001 or more"),
-        (b"a" * 2_000_000 + b",b\n", "is not a CSV table: its header has more than 1 MB"),
+        b",".join(b"%d" % number for number in range(5_001)) + b"\n",
+        b'"x\n"' + b",a" * 50_000 + b"\n",  # The first line is short, the first row is not.
         # The next row takes pandas minutes, because it makes an index of as many levels.
-        (b"a,b\n" + b'"",' * 500_000, "its rows have more fields than its header"),
-        (b'\xef\xbb\xbfa,"b\nc"\r\n \r\n\r\n' + b"," * 500_000, "its rows have more fields than its header"),
-        # A quotation mark within a cell opens nothing.
-        (b'a,b\nx"' + b",1" * 500_000 + b'"\n', "its rows have more fields than its header"),
-        (b'a,b\n"x""y"z' + b",1" * 500_000, "its rows have more fields than its header"),
+        b'\xef\xbb\xbfa,"b\nc"\r\n\r\n' + b"," * 500_000,
+        b'a,b\nx"' + b",1" * 500_000 + b'"\n',  # A quotation mark within a cell opens nothing.
     ],
-    ids=[
-        "header",
-        "long header",
-        "header of two lines",
-        "long name",
-        "row",
-        "row after empty lines",
-        "quote",
-        "quotes",
-    ],
+    ids=["header", "header of two lines", "row after empty lines", "quote"],
 )
-def test_columns_are_counted_before_any_is_made(monkeypatch, content, expected):
+def test_columns_are_counted_before_any_is_made(monkeypatch, content):
     monkeypatch.setattr(files, "_read_with_pyarrow", lambda *_: pytest.fail("a table was made"))
     monkeypatch.setattr(files, "_read_with_pandas", lambda *_: pytest.fail("a table was made"))
-    limit = csv.field_size_limit(131_072)
-    try:
-        with pytest.raises(SubmissionRejected, match=expected):
-            parse_table(content, "table", set(), SubmissionRejected)
-    finally:
-        csv.field_size_limit(limit)
+    with pytest.raises(SubmissionRejected, match="at most 5,000 columns, found"):
+        parse_table(content, "table", set(), SubmissionRejected)
 
 
 @pytest.mark.parametrize("content", [b'a,b\n"x,y",2\n', b'a,b\n"x""y,",2\n', b'"a,b",c\n\n1,"2\n,3"\n'])
@@ -242,81 +184,20 @@ def test_commas_in_quotes_are_no_cells(reader, content):
     assert parse_table(content, "table", set(), HostError).shape == (1, 2)
 
 
-def test_a_file_of_one_line_is_read_in_time():
-    assert parse_table(b"a,b\n1," + b"x" * 2**25, "table", set(), HostError).shape == (1, 2)
-
-
-LONG = "x" * 100_000
-
-
 @pytest.mark.parametrize(
-    ("table", "options", "expected"),
+    ("table", "expected"),
     [
-        # In each of these, a few hundred bytes expand to gigabytes.
-        (lambda: {"row_id": [LONG] * 2_000}, {}, "at most 64 MB once expanded, found 190 MB"),
-        (lambda: {"row_id": [[LONG, LONG]] * 1_000}, {}, "at most 64 MB once expanded, found 190 MB"),
-        (
-            lambda: {"row_id": [LONG] * 2_000},
-            {"use_dictionary": False, "column_encoding": {"row_id": "DELTA_BYTE_ARRAY"}},
-            "row_id in DELTA_BYTE_ARRAY, of which nothing tells how large it becomes",
-        ),
-        (
-            lambda: {"x": np.zeros(10_000_000)},
-            {},
-            "at most 64 MB once expanded, found 76 MB in 10,000,000 rows",
-        ),
-        (
-            lambda: {"x": pa.nulls(10_000_000)},
-            {},
-            "at most 64 MB once expanded, found 76 MB in 10,000,000 rows",
-        ),
-        (lambda: {"x": [[0] * 10_000_000]}, {}, "at most 64 MB once expanded, found 76 MB in 1 rows"),
-        (lambda: {f"{number}": [0] for number in range(5_001)}, {}, "at most 5,000 columns, found 5,001"),
+        (lambda: {"x": np.zeros(10_000_000)}, "at most 64 MB once expanded, found 76 MB in 10,000,000 rows"),
+        (lambda: {f"{number}": [0] for number in range(5_001)}, "at most 5,000 columns, found 5,001"),
     ],
-    ids=["dictionary", "lists of a dictionary", "beginnings", "zeros", "nulls", "one list", "columns"],
+    ids=["rows", "columns"],
 )
-def test_parquet_is_weighed_before_it_becomes_a_frame(table, options, expected):
-    content = parquet_of(pa.table(table()), **options)
-    assert len(content) < 2_000_000
+def test_the_size_that_parquet_states_is_checked(table, expected):
     with pytest.raises(SubmissionRejected, match=expected):
-        parse_table(content, "x.parquet", {"row_id"}, SubmissionRejected)
+        parse_table(parquet_of(pa.table(table())), "x.parquet", {"row_id"}, SubmissionRejected)
 
 
-@pytest.mark.parametrize(
-    ("table", "options", "truth", "lie", "expected"),
-    [
-        # The encodings of the column: the dictionary becomes plain.
-        ({"row_id": [LONG] * 2_000}, {}, b"\x35\x00\x06\x10", b"\x35\x00\x06\x00", "found 190 MB"),
-        (
-            {"row_id": [LONG] * 2_000},
-            {"use_dictionary": False, "column_encoding": {"row_id": "DELTA_BYTE_ARRAY"}},
-            b"\x25\x06\x0e",
-            b"\x25\x06\x00",
-            "row_id in DELTA_BYTE_ARRAY",
-        ),
-        # The expanded size of the column.
-        ({"row_id": [LONG] * 2_000}, {"use_dictionary": False}, None, None, "found 190 MB"),
-    ],
-    ids=["dictionary", "beginnings", "size"],
-)
-def test_a_parquet_footer_that_lies_is_found_out(table, options, truth, lie, expected):
-    content = parquet_of(pa.table(table), **options)
-    if truth is None:
-        [column] = [parquet.ParquetFile(io.BytesIO(content)).metadata.row_group(0).column(0)]
-        number, truth = column.total_uncompressed_size * 2, b""
-        while number:
-            truth += bytes([number & 127 | 128])
-            number >>= 7
-        truth = truth[:-1] + bytes([truth[-1] & 127])
-        lie = b"\x84" + b"\x80" * (len(truth) - 2) + b"\x00"
-    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    assert content.count(truth, footer) >= 1
-    content = content[:footer] + content[footer:].replace(truth, lie)
-    with pytest.raises(SubmissionRejected, match=expected):
-        parse_table(content, "x.parquet", {"row_id"}, SubmissionRejected)
-
-
-# pyarrow ends the process when it is asked for the column in this file's footer, which contradicts itself.
+# pyarrow ends the process if it is asked for the column in this file's footer, which contradicts itself.
 CONTRADICTION = (
     "UEFSMRUAFRYVFiwVAhUAFQYVBhw2ACgBeBgBeBERAAAAAgAAAAIBAQAAAHgVBBksNQAYBnNjaGVtYRUCABUMJAIYAWElAEwc"
     "AAAAFgIZHBkcJgAcFQwZJQYAGRgBYRUAFgIWUBZQJgg8NgAoAXgYAXgREQAZHBUAFQAVAgA8FgIZBhkmAAIAAAAWUBYCJggW"
@@ -327,46 +208,6 @@ CONTRADICTION = (
 def test_a_parquet_footer_that_contradicts_itself_does_not_end_the_process():
     with pytest.raises(SubmissionRejected, match=r"x\.parquet is not a Parquet table: "):
         parse_table(base64.b64decode(CONTRADICTION), "x.parquet", set(), SubmissionRejected)
-
-
-@pytest.mark.parametrize(
-    ("footer", "expected"),
-    [
-        (b"\x18\x7f", "its footer or a header is cut off"),
-        (b"\x1c" * 50, "nested too deeply"),
-        (b"\x19\xf8" + b"\xff" * 20, "a number that is too long"),
-        (b"\x19\xf5\xff\xff\xff\x7f" + bytes(3_000), "more than 1,000 values"),
-        (b"\x1e", "the unknown kind 14"),
-        (b"\x1b\x02\x55\x00\x00\x02\x02\x17" + bytes(8) + b"\x11\x23\x07\x00", ""),
-        # A column that begins before the file, and a page with a negative size.
-        (b"\x49\x1c\x19\x1c\x3c\x56\x02\x46\x01\x00\x00\x00\x00", "begins before the file"),
-        (b"\x49\x1c\x19\x1c\x3c\x56\x02\x26\xf0\x01\x26\x08\x00\x00\x00\x00", "a negative size"),
-    ],
-    ids=["cut off", "deep", "long number", "many values", "unknown", "all kinds", "before", "negative"],
-)
-def test_footers_are_read_with_care(monkeypatch, footer, expected):
-    monkeypatch.setattr(parquet_pages, "MOST_PARTS", 1_000)
-    content = b"PAR1\x15\x00\x15\x03\x00" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
-    if not expected:
-        assert parquet_pages.chunks_of(content) == (0, [])
-        return
-    with pytest.raises(ValueError, match=expected):
-        parquet_pages.chunks_of(content)
-
-
-def test_pages_of_all_kinds_are_counted():
-    table = pa.table({"a": ["x", "y"] * 5_000, "b": [[1, 2]] * 10_000, "c": [None] * 9_999 + [0.5]})
-    for version in ("1.0", "2.0"):
-        content = parquet_of(table, data_page_version=version, data_page_size=1_000, row_group_size=6_000)
-        rows, groups = parquet_pages.chunks_of(content)
-        about = parquet.ParquetFile(io.BytesIO(content)).metadata
-        assert (rows, len(groups)) == (10_000, 2)
-        for number, group in enumerate(groups):
-            for place, chunk in enumerate(group):
-                column = about.row_group(number).column(place)
-                assert chunk.values == column.num_values
-                # The stated size contains the headers of the pages as well.
-                assert chunk.size == column.total_uncompressed_size
 
 
 def test_parquet_that_is_nested_deeply():
@@ -390,12 +231,6 @@ def test_half_of_a_character_in_json_is_refused():
     for text in (r'"\ud800"', r'{"\uDFFF": 1}', r'["\udf89\ud83c"]'):
         with pytest.raises(ValueError, match="half of a character"):
             parse_json(text)
-
-
-def test_the_collector_runs_again_after_a_fault():
-    with pytest.raises(ValueError, match="nested"):
-        parse_json("[" * 100_000)
-    assert gc.isenabled()
 
 
 # ---- What strangers put where a file should be ----------------------------------------------------------
@@ -469,14 +304,6 @@ def test_a_zip_with_one_table_is_read():
         assert frame.to_dict("list") == {"id": ["007"], "x": [1]}
 
 
-def test_a_zip_with_the_longest_comment_is_read():
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("table.csv", "a,b\n1,2\n")
-        archive.comment = b"x" * (2**16 - 1)
-    assert parse_table(packed.getvalue(), "t.zip", (), HostError).values.tolist() == [[1, 2]]
-
-
 @pytest.mark.parametrize("path", ["memory://table.csv", "-", "table.csv"])
 def test_no_more_than_the_limit_is_read(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -493,48 +320,22 @@ def test_no_more_than_the_limit_is_read(path, tmp_path, monkeypatch):
         read(b"0123456789x")
 
 
-def test_the_values_of_a_json_are_counted_before_they_are_built(monkeypatch):
-    monkeypatch.setattr(files, "MOST_VALUES", 4)
-    assert parse_json('{"a": [1, 2]}') == {"a": [1, 2]}
-    for text in ("[[], [], []]", b"[1, 2, 3, 4, 5]"):
-        with pytest.raises(ValueError, match="it has more than 4 values"):
-            parse_json(text)
-
-
 def test_an_index_beside_one_column_is_left_out():
     assert list(parse_table(b",a\n0,x\n1,y\n", "t.csv", (), HostError)) == ["a"]
-
-
-def test_values_of_no_text_are_written_as_texts(tmp_path):
-    table = pd.DataFrame({"seen": pd.Series([True, None, False], dtype=object)})
-    write_table(table, tmp_path / "t.csv")
-    assert (tmp_path / "t.csv").read_text() == "seen\nTrue\n\nFalse\n"
-
-
-def test_a_table_without_a_name_in_a_zip_is_read():
-    archive = zipped({"n": b"id,x\n1,2\n"}).replace(b"n", b"\0")
-    assert parse_table(archive, "b.zip", set(), HostError).shape == (1, 2)
 
 
 @pytest.mark.parametrize(
     ("archive", "expected"),
     [
-        (zipped({"a.csv": b"", "b\x1b.csv": b""}), r"one table, found 2 files: a.csv, b\\x1b.csv$"),
-        (zipped({}), "one table, found 0 files: none"),
+        (
+            zipped({"a.csv": b"", "b\x1b.csv": b""}),
+            r"one table, found 2 files: a.csv, b\\x1b.csv\. If it is a packed",
+        ),
         (zipped({"._a": b""}), "one table, found 0 files: none"),
         (zipped({"a.csv": b"x"})[:-8], "a whole zip file, found a"),
-        (zipped({"a.csv": b"x"})[:30], "found a zip without its end"),
-        (zipped({f"{number}": b"" for number in range(2_000)}), "found too many files in it"),
     ],
     # Zips hold the time at which they are made, so names from their bytes differ between the workers.
-    ids=[
-        "two tables",
-        "nothing",
-        "only hidden files",
-        "cut near its end",
-        "cut near its start",
-        "many files",
-    ],
+    ids=["two tables", "only hidden files", "cut"],
 )
 def test_other_zips_are_refused(archive, expected):
     with pytest.raises(HostError, match=expected):
@@ -544,8 +345,6 @@ def test_other_zips_are_refused(archive, expected):
 def test_what_the_file_holds_decides_not_its_name():
     content = parquet_of(pa.table({"id": [1]}))
     assert parse_table(content, "x.csv", set(), HostError)["id"].tolist() == [1]
-    with pytest.raises(HostError, match=r"x\.parquet is not a Parquet table"):
-        parse_table(b"id\n1\n", "x.parquet", set(), HostError)
 
 
 def test_lists_of_positions_are_read():
@@ -575,28 +374,12 @@ def test_an_index_that_pandas_wrote_without_a_name_is_no_column(reader, form):
     assert ids.iloc[:, 0].tolist() == [7, 9]  # not 0, 1, …, so it may be needed
 
 
-def test_categories_stay(tmp_path):
-    frame = pd.DataFrame({"id": pd.Categorical(["b", "a", "b"])})
-    frame.to_parquet(tmp_path / "x.parquet")
-    assert read_table(tmp_path / "x.parquet", set(), HostError)["id"].tolist() == ["b", "a", "b"]
-
-
-# ---- Line ends in values, larger than a block of pyarrow --------------------------------------------------
-
-
 def test_line_ends_in_values_are_read_across_blocks():
-    """The values are longer than a block of pyarrow, so that a block ends within one of them, wherever the
-    first block starts.
-    """
+    """Wherever a block of pyarrow begins, it ends within a value."""
     rows = 400_000
     frame = parse_table(b"text\n" + b'"1\n2\n3"\n' * rows, "x", {"text"}, HostError)
     assert len(frame) == rows
     assert (frame["text"] == "1\n2\n3").all()
-
-
-def test_text_beyond_ascii_that_is_not_utf8_is_found_without_a_quote():
-    with pytest.raises(HostError, match="is not UTF-8 text"):
-        parse_table(b"id,x\nab\xff,1\n", "x", {"id"}, HostError)
 
 
 # ---- Writing ---------------------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 import math
 import re
-import threading
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -34,14 +32,11 @@ def test_in_a_notebook(evaluation: scoring.Evaluation) -> None:
     assert "<script" not in evaluation._repr_html_()
 
 
-def test_names_that_loggers_take(evaluation: scoring.Evaluation) -> None:
+def test_loggers_take_the_names_and_get_no_undefined_measures(evaluation: scoring.Evaluation) -> None:
     names = evaluation.loggable
     assert names["score"] == evaluation.score
     assert all(re.fullmatch(r"[\w\-./ ]+", name) for name in names)
     assert len(names) == len(evaluation.measures)
-
-
-def test_undefined_measures_are_not_logged(evaluation: scoring.Evaluation) -> None:
     solution = evaluation.solution.frame
     alone = evaluate(solution[solution["discourse_type"] != "Lead"], evaluation.submission.head(0))
     undefined = sum(map(math.isnan, alone.measures.values()))
@@ -98,24 +93,3 @@ def test_ignored_segments_are_not_explained() -> None:
     pd.testing.assert_frame_equal(evaluate(whole, submission).explanation.rows, expected)
     truths = expected[expected["side"] == "truth"]
     assert truths["row_id"].tolist() == solution.loc[~ignored, "row_id"].tolist()
-
-
-@pytest.mark.parametrize(("submission", "beside"), [("run.csv.gz", True), ("run.jsonl", False), ("-", False)])
-def test_only_a_table_is_read_beside_the_solution(
-    submission: str, beside: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Otherwise an official reader's warnings would be taken for those of the solution, and standard input
-    might never end.
-    """
-    readers: dict[str, threading.Thread] = {}
-
-    def read(_: Any, path: str, __: Any) -> pd.DataFrame:
-        readers[path] = threading.current_thread()
-        return pd.DataFrame({"id": [path]})
-
-    for name in ("read_solution", "read_submission"):
-        monkeypatch.setattr(scoring, name, read)
-    monkeypatch.setattr(scoring, "prepare", lambda metric, frame, parameters, progress: frame["id"][0])
-    frame, prepared, predictions = scoring.read_pair(hosted.load("scifact"), "gold", submission, {})
-    assert (frame["id"][0], prepared, predictions["id"][0]) == ("gold", "gold", submission)
-    assert (readers[submission] is not readers["gold"]) == beside

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,9 @@ import podium
 from podium import cli, spans, statistics
 from podium.errors import SubmissionRejected, UsageError
 from podium.essays import tuning
+from podium.essays.spans import predictionstrings
 from podium.files import read_table
+from podium.statistics import Difference, Doubt, Reason
 from tests.support.essays import make_competition
 
 ESSAYS = 48
@@ -52,7 +55,7 @@ def known():
     candidates["score_discourse_effectiveness_1"] = effective
     for frame in (solution, candidates):
         frame["row_id"] = np.arange(len(frame))
-        frame["predictionstring"] = spans.predictionstrings(
+        frame["predictionstring"] = predictionstrings(
             frame.pop("first").to_numpy(), frame.pop("last").to_numpy()
         )
     return solution, candidates
@@ -102,18 +105,22 @@ def test_the_thresholds_are_those_that_are_known(known):
 
 
 @pytest.mark.parametrize(
-    ("difference", "low", "p", "told"),
+    ("gain", "told"),
     [
-        (0.02, 0.01, 0.01, "p 0.0100"),
-        (0.02, -0.01, 0.01, "p 0.0100"),  # the p-value is exact, the interval an approximation
-        (0.02, 0.01, 0.2, "p 0.2000: it may be chance"),
-        (-0.02, -0.05, 0.2, "p 0.2000: it may be chance"),
-        (-0.02, -0.05, 0.01, "p 0.0100: a loss that is hardly chance"),
+        ((0.02, 0.01, 0.03, 1.0), "Gain      0.020000  95% interval from 0.010000 to 0.030000"),
+        (
+            (0.02, -0.01, 0.05, 0.8),
+            "Change    0.020000  95% interval from -0.010000 to 0.050000: it may be chance",
+        ),
+        ((-0.02, -0.05, -0.01, 0.0), "Loss      -0.020000  95% interval from -0.050000 to -0.010000"),
+        (
+            (0.02, math.nan, math.nan, 0.8, Doubt(Reason.FEW_ITEMS, 1)),
+            "Change    0.020000  no interval, because about 1 item decides",
+        ),
     ],
 )
-def test_the_p_value_tells_luck_from_gain(tuned, difference, low, p, told):
-    found = tuned.comparison.head(1).assign(difference=difference, low=low, p=p)
-    assert str(dataclasses.replace(tuned, comparison=found)).endswith(told)
+def test_a_gain_is_called_one_if_its_interval_excludes_0(tuned, gain, told):
+    assert str(dataclasses.replace(tuned, gain=Difference(*gain))).endswith(told)
 
 
 def test_the_scores_are_those_of_the_files(made_up, tuned):
@@ -167,8 +174,7 @@ def test_luck_is_told_from_gain(made_up):
     # If probabilities mean nothing, thresholds seem to help but do not.
     itself = lucky.searches["temperature"].idxmax()
     assert lucky.searches["tuned"][itself] > lucky.before > lucky.searches["nested"][itself]
-    assert lucky.comparison["low"][0] <= 0
-    assert str(lucky).endswith("it may be chance")
+    assert str(lucky).splitlines()[-1].startswith("Change ")  # it would be called a gain if it were one
 
 
 def test_only_essays_with_a_candidate_are_scored(known):
@@ -206,7 +212,7 @@ def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap)
         first, last = (
             candidates["predictionstring"].str.split().str[at].astype(int).to_numpy() + 2 for at in (0, -1)
         )
-        moved = candidates.assign(predictionstring=spans.predictionstrings(first, last))
+        moved = candidates.assign(predictionstring=predictionstrings(first, last))
         candidates = pd.concat([candidates, moved.assign(probability=(moved["probability"] / 2).round(2))])
     problem, _ = tuning._problem(fold, fold.prepared["All"], candidates, None)
     problem = problem.joined(gap)

@@ -1,0 +1,149 @@
+"""Names of teams and files: which are refused, which look alike, and how they are written for spreadsheets.
+
+People and spreadsheets read a published board.  So a name must not look like another one, must not reverse the
+text beside it, and must not be executed as a formula.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+
+import pandas as pd
+
+from podium.errors import HostError
+from podium.wording import listed, printable, spreadsheet_original, spreadsheet_safe
+
+__all__ = [
+    "alike",
+    "check_names",
+    "key_of",
+    "near_misses",
+    "of_other_scripts",
+    "safe_for_spreadsheets",
+    "shown",
+]
+
+# Characters without width that Unicode does not call format characters (Cf).
+INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+INVISIBLE_OR_ACCENT = re.compile(f"{INVISIBLE.pattern[:-1]}\u0300-\u036f]")
+BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# These are control characters, halves of surrogate pairs, and separators of lines and of paragraphs.
+REFUSED_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
+SHOWN = 5
+# Small and capital letters of Cyrillic and Greek that look like a Latin letter, after case folding; an excerpt
+# of the table of confusable characters in Unicode Technical Standard 39.
+LOOKS_LIKE = str.maketrans(
+    "авеѕіјкмнорстухԁһӏ" "αβεζηικμνορτυχ",
+    "abesijkmhopctyxdhl" "abezhikmvoptyx",
+)  # fmt: skip
+
+
+def key_of(name: str) -> str:
+    """Reduce a name to what it has in common with names that look alike.
+
+    This is the caseless matching of compatible texts of the Unicode Standard (section 3.13: NFKC, case-folded).
+    Beyond it, characters without width, white space at the ends and the apostrophe that tables have before
+    what a spreadsheet would execute are left out.
+
+    >>> {key_of(name) for name in ("Red", "red", "Red ", "Ｒed", "Red\u200b")}
+    {'red'}
+    """
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    visible = "".join(character for character in text if unicodedata.category(character) != "Cf")
+    return spreadsheet_original(INVISIBLE.sub("", visible).strip())
+
+
+def skeleton_of(name: str) -> str:
+    """Reduce a name further, to Latin letters where Cyrillic or Greek ones look like them.
+
+    >>> skeleton_of("Alpha") == skeleton_of("\u0410lpha"), key_of("Alpha") == key_of("\u0410lpha")
+    (True, False)
+    """
+    return key_of(name).translate(LOOKS_LIKE)
+
+
+def alike(names: Iterable[str], key: Callable[[str], str] = key_of) -> list[list[str]]:
+    """Group different names that have the same key; names that look like no other one are left out."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(set(names)):
+        groups.setdefault(key(name), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def shown(name: str) -> str:
+    r"""Put a name in quotation marks, and write characters that cannot be seen as escapes.
+
+    >>> shown("Red"), shown("Red\u200b "), shown("Zoe\u0308")
+    ('“Red”', '“Red\\u200b ”', '“Zoe\\u0308”')
+    """
+    hidden = INVISIBLE if unicodedata.is_normalized("NFC", name) else INVISIBLE_OR_ACCENT
+    escaped = hidden.sub(lambda match: match.group().encode("unicode_escape").decode(), printable(name))
+    return f"“{escaped}”"
+
+
+def check_names(names: Iterable[str], what: str, source: str) -> None:
+    """Refuse names that cannot be published and different names that look alike."""
+    different = sorted(set(names))
+    undecoded = [name for name in different if any("\udc80" <= character <= "\udcff" for character in name)]
+    if undecoded:
+        raise HostError(
+            f"{source}: expected names in UTF-8, found the {what} {shown(undecoded[0])}; rename it, or set "
+            "PYTHONUTF8=1 if this system does not read names as UTF-8"
+        )
+    odd = [name for name in different if not key_of(name) or any(map(_is_refused, name))]
+    if odd:
+        raise HostError(
+            f"{source}: expected visible names without control and bidirectional characters, found the "
+            f"{what} {listed([shown(name) for name in odd], SHOWN)}"
+        )
+    if groups := alike(different):
+        found = "; ".join(listed([shown(name) for name in group], SHOWN) for group in groups[:SHOWN])
+        raise HostError(
+            f"{source}: expected the names of {what}s to differ in more than case, width, outer spaces, a "
+            f"first apostrophe and invisible characters, found {found}; rename or remove all but one"
+        )
+
+
+def of_other_scripts(names: Iterable[str]) -> str:
+    """Say which names of teams differ only in letters of other scripts that look like Latin ones, if any do."""
+    if not (groups := alike(names, skeleton_of)):
+        return ""
+    found = "; ".join(listed(list(map(ascii, group)), SHOWN) for group in groups[:SHOWN])
+    return f"these names of teams look alike, because letters of another script look like Latin ones: {found}"
+
+
+def _is_refused(character: str) -> bool:
+    """Tell whether a name with this character is refused."""
+    return character in BIDIRECTIONAL or unicodedata.category(character) in REFUSED_CATEGORIES
+
+
+def near_misses(given: Iterable[tuple[str, ...]], known: Iterable[tuple[str, ...]]) -> list[str]:
+    """List given names that are not known but look like known ones."""
+    names = set(known)
+    of_key = {tuple(map(key_of, name)): name for name in names}
+    missed = sorted({name for name in given if name not in names})
+    return [
+        f"{shown('/'.join(name))} (expected {shown('/'.join(meant))})"
+        for name in missed
+        if (meant := of_key.get(tuple(map(key_of, name)))) is not None
+    ]
+
+
+def safe_for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
+    """Rewrite a table so that no text is a formula for Excel, LibreOffice or Google Sheets.
+
+    >>> safe_for_spreadsheets(pd.DataFrame({"team": ["=1+1", "Red"], "score": [-0.5, 1.0]})).to_numpy().tolist()
+    [["'=1+1", -0.5], ['Red', 1.0]]
+    """
+    safe = table.rename(columns=_safe)
+    for name in safe:
+        if not pd.api.types.is_numeric_dtype(safe[name]):
+            safe[name] = safe[name].map(_safe)
+    return safe
+
+
+def _safe(cell: object) -> object:
+    """Make one cell safe."""
+    return spreadsheet_safe(cell) if isinstance(cell, str) else cell

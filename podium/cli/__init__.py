@@ -16,50 +16,47 @@ from podium import errors
 
 __all__ = ["COMMANDS", "main", "process"]
 
-# The commands, grouped by who needs them.
+# The commands, grouped by who needs them: what each does, and the page of the documentation that says more.
 GROUPS = {
     "participants": {
-        "score": "score a submission and see where the score comes from",
-        "tune": "find the thresholds that maximize the metric on out-of-fold predictions",
-        "estimate": "estimate what another runtime would change on the final board",
+        "score": ("score a submission and see where the score comes from", "how-to/score-a-fold.md"),
+        "tune": (
+            "find the thresholds that maximize the metric on out-of-fold predictions",
+            "how-to/tune-thresholds.md",
+        ),
+        "estimate": (
+            "estimate what another runtime would change on the final board",
+            "how-to/estimate-a-boost.md",
+        ),
     },
     "hosts": {
-        "make": "make the files of a competition from a corpus or official labels",
-        "new": "write a folder with a new metric, to be edited from there",
-        "check": "check that a metric file does everything that Kaggle demands",
-        "emulate": "score a submission as Kaggle would, and show what the participant would see",
-        "publish": "create a competition on Kaggle, step by step",
-        "bundle": "make a competition for another platform",
-        "agreement": "tell how well the experts of an annotation project agree with each other",
+        "make": (
+            "make the files of a competition from a corpus or official labels",
+            "how-to/make-a-competition.md",
+        ),
+        "new": ("write a folder with a new metric, to be edited from there", "how-to/your-own-metric.md"),
+        "check": ("check that a metric file does everything that Kaggle demands", "how-to/check-a-metric.md"),
+        "emulate": (
+            "score a submission as Kaggle would, and show what the participant would see",
+            "how-to/check-a-metric.md",
+        ),
+        "publish": ("create a competition on Kaggle, step by step", "how-to/host-on-kaggle.md"),
+        "bundle": ("make a competition for another platform", "how-to/host-on-codabench.md"),
+        "agreement": (
+            "tell how well the experts of an annotation project agree with each other",
+            "reference/commands.md",
+        ),
     },
     "organizers": {
-        "run": "run submitted models on identical hardware and record their runtimes",
-        "leaderboard": "fetch a competition's leaderboard",
-        "rank": "score all submissions, reward speed and say how sure the order is",
-        "boost": "apply the runtime rewards to a leaderboard",
-        "verify": "compute a published board again and compare the two",
+        "run": ("run submitted models on identical hardware and record their runtimes", "how-to/run-models.md"),
+        "leaderboard": ("fetch a competition's leaderboard", "how-to/host-on-kaggle.md"),
+        "rank": ("score all submissions, reward speed and say how sure the order is", "how-to/rank.md"),
+        "boost": ("apply the runtime rewards to a leaderboard", "reference/commands.md"),
+        "verify": ("compute a published board again and compare the two", "how-to/rank.md"),
     },
 }
-COMMANDS = {name: what for commands in GROUPS.values() for name, what in commands.items()}
-
-# The page of the documentation that says more about a command.
-PAGES = {
-    "score": "how-to/score-a-fold.md",
-    "tune": "how-to/tune-thresholds.md",
-    "estimate": "how-to/estimate-a-boost.md",
-    "make": "how-to/make-a-competition.md",
-    "new": "how-to/your-own-metric.md",
-    "check": "how-to/check-a-metric.md",
-    "emulate": "how-to/check-a-metric.md",
-    "publish": "how-to/host-on-kaggle.md",
-    "bundle": "how-to/host-on-codabench.md",
-    "agreement": "reference/commands.md",
-    "run": "how-to/run-models.md",
-    "leaderboard": "how-to/host-on-kaggle.md",
-    "rank": "how-to/rank.md",
-    "boost": "reference/commands.md",
-    "verify": "how-to/rank.md",
-}
+COMMANDS = {name: what for commands in GROUPS.values() for name, (what, _) in commands.items()}
+PAGES = {name: page for commands in GROUPS.values() for name, (_, page) in commands.items()}
 
 EXIT_CODES = """Exit codes: 0 done, 1 podium verify found differences, 2 wrong usage or environment,
 3 the submission is rejected, 4 the solution, a parameter or the metric is wrong."""
@@ -67,18 +64,7 @@ READ_ON = """Read on in docs/{} of the repository. Messages are explained in doc
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command line.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        The command and its arguments. The default is the command line of this process.
-
-    Returns
-    -------
-    int
-        The exit code, as `EXIT_CODES` describes it.
-    """
+    """Run a command line."""
     parser = argparse.ArgumentParser(
         prog="podium",
         description="Hosted competition metrics, and everything around them.",
@@ -108,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _described(group: str) -> str:
     """List the commands of a group for the help text."""
-    return "\n".join([f"for {group}:", *(f"  {name:<12} {what}" for name, what in GROUPS[group].items())])
+    return "\n".join([f"for {group}:", *(f"  {name:<12} {COMMANDS[name]}" for name in GROUPS[group])])
 
 
 def process() -> NoReturn:

@@ -16,13 +16,7 @@ NAMES_SHOWN = 10  # how many documents without γ are named
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium agreement``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium agreement``."""
     parser.add_argument(
         "solution", help="the experts' markups: a table, a folder of files, or an export of an annotation tool"
     )
@@ -48,20 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compare the experts, and print tables or JSON.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    UsageError
-        The metric has no experts, or a file cannot be read.
-    HostError
-        The solution, a parameter or the metric is wrong.
-    """
+    """Compare the experts, and print tables or JSON."""
     import pandas as pd
 
     from podium import hosted, progress, scoring
@@ -77,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
         )
     if options.gamma and gamma is None:
         raise UsageError(f"--gamma: the companion of {options.metric} offers no γ")
-    parameters = hosted.parse_parameters(metric, options.set)
+    parameters = {**metric.companion.agreement_parameters, **hosted.parse_parameters(metric, options.set)}
     solution = scoring.read_solution(metric, options.solution, parameters)
     with progress.shown("comparing experts") as show:
         whole = scoring.prepare(metric, solution, parameters, show)

@@ -10,41 +10,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from podium import own
 from podium.errors import HostError, UsageError
 
 if TYPE_CHECKING:
     from podium.hosted import Metric
 
-# The names of podium's own metrics. A test compares them with the folders.
-OWN_METRICS = ("unified", "markup_consistency", "readable", "scifact", "trec_is")
-
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
-    """Declare --metric and --set.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare --metric and --set."""
     parser.add_argument(
         "--metric",
-        default="unified",
+        default=own.DEFAULT,
         metavar="METRIC",
-        help=f"one of podium's own metrics ({', '.join(OWN_METRICS)}), a Python file with a score(), "
+        help=f"one of podium's own metrics ({', '.join(own.names())}), a Python file with a score(), "
         "or a folder with a metric.py (default: unified)",
     )
     add_parameters(parser)
 
 
 def add_parameters(parser: argparse.ArgumentParser) -> None:
-    """Declare --set.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare --set."""
     parser.add_argument(
         "--set",
         action="append",
@@ -55,14 +41,13 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_competition(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that describe a competition to put on a platform.
+def advanced(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """The group of --help under which the options stand that few need."""
+    return parser.add_argument_group("advanced")
 
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+
+def add_competition(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that describe a competition to put on a platform."""
     parser.add_argument("files", type=Path, help="the folder that podium make wrote")
     parser.add_argument("--title", required=True, help="the title of the competition")
     parser.add_argument(
@@ -73,33 +58,12 @@ def add_competition(parser: argparse.ArgumentParser) -> None:
 
 
 def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]:
-    """Read the arguments that `add_competition` declares.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments.
-    metric : podium.contract.Metric
-        The metric of the competition.
-
-    Returns
-    -------
-    dict of str to object
-        Arguments of `podium.hosting.competition.Competition`.
-
-    Raises
-    ------
-    HostError
-        The files were made for another metric or other parameters.
-    UsageError
-        The folder does not contain the files of a competition.
-    """
-    from podium.hosting import record
+    """Read the arguments that `add_competition` declares."""
     from podium.hosting.competition import summary
-    from podium.hosting.folders import PRIVATE, SOLUTION, row_id
+    from podium.hosting.folders import PRIVATE, SOLUTION, read_record, row_id
 
     first_column = row_id(options.files)
-    recorded = record.read(options.files)
+    recorded = read_record(options.files)
     if recorded is not None and recorded.metric != metric.name:
         raise HostError(
             f"expected the metric {recorded.metric!r}, for which the files were made (see {recorded.path}), "
@@ -116,35 +80,12 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
 
 
 def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -> dict[str, Any]:
-    """Combine the metric's parameters that --set gives with those that the solution's folder records.
-
-    Parameters
-    ----------
-    metric : podium.contract.Metric
-        The metric.
-    assignments : list of str
-        The texts NAME=VALUE that --set gives.
-    solution : str or Path
-        The solution. Its folder may have a record of parameters, which is then shown on stderr. If the
-        record names another metric, a warning says so.
-
-    Returns
-    -------
-    dict of str to object
-        The parameters by name.
-
-    Raises
-    ------
-    HostError
-        The two contradict each other, or the metric has no such parameter.
-    UsageError
-        A text is not of the form NAME=VALUE.
-    """
+    """Combine the metric's parameters that --set gives with those that the solution's folder records."""
     from podium import hosted
     from podium.cli.console import warn
-    from podium.hosting import record
+    from podium.hosting.folders import combined_arguments, record_of_solution
 
-    recorded = record.of_solution(solution)
+    recorded = record_of_solution(solution)
     if recorded is not None and recorded.metric != metric.name:
         warn(
             [
@@ -152,7 +93,7 @@ def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -
                 f"{metric.name}: if it should be the former, name it by --metric"
             ]
         )
-    arguments = record.arguments(metric, hosted.parse_parameters(metric, assignments), recorded)
+    arguments = combined_arguments(metric, hosted.parse_parameters(metric, assignments), recorded)
     if recorded is not None and recorded.parameters and recorded.parameters.items() <= arguments.items():
         shown = ", ".join(f"{name}={value}" for name, value in recorded.parameters.items())
         print(f"parameters of {recorded.path}: {shown}", file=sys.stderr)
@@ -160,20 +101,7 @@ def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -
 
 
 def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
-    """Check before the work, as far as possible, that files can be written and would replace no input.
-
-    Parameters
-    ----------
-    outputs : iterable of str, Path or None
-        The files to write.
-    inputs : iterable of str, Path or None
-        The files to read.
-
-    Raises
-    ------
-    UsageError
-        A file cannot be written, or is named twice.
-    """
+    """Check before the work, as far as possible, that files can be written and would replace no input."""
     taken = {os.path.realpath(path) for path in inputs if path is not None}
     for path in outputs:
         if path is None:
@@ -196,23 +124,7 @@ def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
 
 
 def moment(text: str) -> datetime.datetime:
-    """Parse a time.
-
-    Parameters
-    ----------
-    text : str
-        The argument.
-
-    Returns
-    -------
-    datetime
-        The time in UTC, without a time zone.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        The text is not a date in ISO format.
-    """
+    """Parse a time."""
     try:
         when = datetime.datetime.fromisoformat(text)
     except ValueError:
@@ -221,44 +133,12 @@ def moment(text: str) -> datetime.datetime:
 
 
 def natural(text: str) -> int:
-    """Parse a whole number that is at least 0.
-
-    Parameters
-    ----------
-    text : str
-        The argument.
-
-    Returns
-    -------
-    int
-        The number.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        The text is not such a number.
-    """
+    """Parse a whole number that is at least 0."""
     return _at_least(0, text)
 
 
 def positive(text: str) -> int:
-    """Parse a whole number that is at least 1.
-
-    Parameters
-    ----------
-    text : str
-        The argument.
-
-    Returns
-    -------
-    int
-        The number.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        The text is not such a number.
-    """
+    """Parse a whole number that is at least 1."""
     return _at_least(1, text)
 
 
@@ -271,23 +151,7 @@ def _at_least(least: int, text: str) -> int:
 
 
 def share(text: str) -> float:
-    """Parse a number between 0 and 1, both excluded.
-
-    Parameters
-    ----------
-    text : str
-        The argument.
-
-    Returns
-    -------
-    float
-        The number.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        The text is not such a number.
-    """
+    """Parse a number between 0 and 1, both excluded."""
     with suppress(ValueError):
         if 0 < float(text) < 1:
             return float(text)
@@ -295,23 +159,7 @@ def share(text: str) -> float:
 
 
 def probability(text: str) -> float:
-    """Parse a number from 0 to 1.
-
-    Parameters
-    ----------
-    text : str
-        The argument.
-
-    Returns
-    -------
-    float
-        The number.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        The text is not such a number.
-    """
+    """Parse a number from 0 to 1."""
     with suppress(ValueError):
         if 0 <= float(text) <= 1:
             return float(text)

@@ -20,81 +20,32 @@ FORMULA = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium boost``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium boost``."""
     add_board(parser)
     parser.add_argument("--out", type=Path, metavar="CSV", help="also write the final board, with all digits")
 
 
 def add_board(parser: argparse.ArgumentParser) -> None:
-    """Declare a leaderboard and the parameters of the formula.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare a leaderboard and the parameters of the formula."""
     parser.add_argument(
         "board", metavar="BOARD", help="the leaderboard, a CSV file with the columns described above"
     )
     add_formula(parser)
 
 
-def add_formula(parser: argparse.ArgumentParser) -> None:
-    """Declare --max-boost, --eligibility-ratio and --slowdown-limit.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+def add_formula(parser: argparse._ActionsContainer) -> None:
+    """Declare --max-boost, --eligibility-ratio and --slowdown-limit."""
     for name, what in FORMULA.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="NUMBER", help=what)
 
 
 def parameters(options: argparse.Namespace) -> dict[str, float]:
-    """Read the parameters of the formula that were given.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_formula` declares.
-
-    Returns
-    -------
-    dict of str to float
-        The parameters by name, without those that were not given.
-    """
+    """Read the parameters of the formula that were given."""
     return {name: value for name in FORMULA if (value := getattr(options, name)) is not None}
 
 
 def read_board(boost: Any, path: str) -> Any:
-    """Read a leaderboard. If the file is not a CSV, the message is the same as in all other commands.
-
-    Parameters
-    ----------
-    boost : module
-        The loaded boost.py.
-    path : str
-        The file.
-
-    Returns
-    -------
-    DataFrame
-        The leaderboard as boost.py reads it.
-
-    Raises
-    ------
-    HostError
-        The file is not a CSV.
-    UsageError
-        The file cannot be read.
-    """
+    """Read a leaderboard. If the file is not a CSV, the message is the same as in all other commands."""
     from podium.errors import HostError
     from podium.files import csv_of, read_bytes
 
@@ -103,20 +54,7 @@ def read_board(boost: Any, path: str) -> Any:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read a board, apply the rewards, and write and print the final board.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    HostError
-        The board or a parameter is wrong.
-    UsageError
-        A file cannot be read or written.
-    """
+    """Read a board, apply the rewards, and write and print the final board."""
     from podium.files import check_table_name, write_table
     from podium.ranking.submissions import errors_of_boost
 

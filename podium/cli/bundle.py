@@ -13,17 +13,11 @@ from pathlib import Path
 from podium.cli import arguments
 from podium.errors import UsageError
 
-PLATFORM_NAMES = ("codabench", "evalai", "huggingface")
+PLATFORM_NAMES = ("codabench", "evalai")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium bundle``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium bundle``."""
     parser.add_argument("platform", choices=PLATFORM_NAMES, help="the platform that will host the competition")
     arguments.add_competition(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder for the bundle")
@@ -31,21 +25,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", type=arguments.moment, required=True, metavar="DATE", help=f"when {what}, in UTC"
         )
-    parser.add_argument(
+    advanced = arguments.advanced(parser)
+    advanced.add_argument(
         "--per-day",
         type=arguments.positive,
         default=5,
         metavar="N",
         help="how many submissions a team may send each day of the Public phase (default: 5)",
     )
-    parser.add_argument(
+    advanced.add_argument(
         "--total",
         type=arguments.positive,
         metavar="N",
         help="how many submissions a team may send in the whole Public phase (default: the daily limit times "
         "the number of days)",
     )
-    parser.add_argument(
+    advanced.add_argument(
         "--approve-entrants",
         action="store_true",
         help="let you approve everybody who wants to take part (default: everybody may)",
@@ -53,20 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the bundle, and tell where it is.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    UsageError
-        An option or a file is not as expected.
-    HostError
-        The files or the metric are wrong, or a public file reveals the solution.
-    """
+    """Write the bundle, and tell where it is."""
     from podium import hosted
     from podium.hosting import bundle
     from podium.hosting.competition import Competition, Terms, keep_parameters

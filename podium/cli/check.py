@@ -12,21 +12,18 @@ Each line has a verdict and says what the file should do:
 """
 
 import argparse
-from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from podium.cli.arguments import add_parameters, parameters
-from podium.errors import HostError, ToolError, UsageError
+from podium.errors import HostError, UsageError
+
+if TYPE_CHECKING:
+    pass
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium check``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium check``."""
     parser.add_argument(
         "metric", help="a Python file with a score(), a folder with a metric.py, or a metric's name"
     )
@@ -52,22 +49,10 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Try the file, and print one line per demand.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    UsageError
-        An option or a file is not as expected.
-    HostError
-        The file fails a check, or the solution or a parameter is wrong.
-    """
+    """Try the file, and print one line per demand."""
     from podium import hosted
-    from podium.hosting import check, emulate, kernel, unloaded
+    from podium.checking import Finding, Level
+    from podium.hosting import check, emulate
     from podium.scoring import USAGE
 
     if (options.solution is None) != (options.submission is None):
@@ -76,34 +61,31 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric)
     given = (options.solution, options.submission) if options.solution else _samples_beside(path)
-    metric = None
-    frames, arguments, tables = None, None, None
-    further: list[check.Check] = []
-    advice: list[str] = []
+    frames, tables = None, None
+    arguments: dict[str, Any] = {}
+    further: list[Finding] = []
     if given is not None:
-        metric, solution, submission, arguments = emulate.inputs(
-            path, given[0], given[1], lambda unrun: parameters(unrun, options.set, given[0])
-        )
-        frames = solution.drop(columns=USAGE, errors="ignore"), submission
-        row_id = arguments["row_id_column_name"]
-        further = check.check_solution(solution, row_id, metric.complete_submission)
-        tables = solution, submission
-        advise = metric.companion.advice
-        advice = [] if advise is None else advise(solution, arguments)
+        loaded = check.loaded(path, needed=bool(options.set))
+        tables = emulate.read_solution(loaded, given[0]), emulate.read_submission(loaded, given[1])
+        arguments = {"row_id_column_name": str(tables[0].columns[0])}
+        if loaded is not None:
+            arguments |= parameters(loaded, options.set, given[0])
+        frames = tables[0].drop(columns=USAGE, errors="ignore"), tables[1]
+        complete = loaded is not None and loaded.complete_submission
+        further = check.check_solution(tables[0], arguments["row_id_column_name"], complete)
+        if loaded is not None and loaded.companion.advice is not None:
+            further += [Finding(line, Level.NOTE) for line in loaded.companion.advice(tables[0], arguments)]
     results = [*check.check(path, frames, arguments, options.python), *further]
-    with suppress(ToolError):  # A file that cannot be read has already failed a check above.
-        metric = unloaded.metric(path) if metric is None else metric
-        results += check.check_contract(metric, tables, arguments)
-    for name, verdict, remark in results:
-        print(f"{verdict}  {name}{': ' * bool(remark)}{remark}")
-    for line in advice:
-        print(f"{kernel.NOTE}  {line}")
-    failed = sum(result.verdict == kernel.FAIL for result in results)
-    if failed:
-        raise HostError(f"{options.metric} fails {failed} of {len(results)} checks")
-    untried = sum(result.verdict == kernel.UNTRIED for result in results)
-    if check.Check(check.CHECKS["score"], kernel.UNTRIED) in results:
+    if results[0].level is not Level.FAIL:
+        results += check.check_contract(path, tables, arguments)
+    results = check.without_repetition(results)
+    for result in results:
+        print(f"{result.level.value}  {result.name}{': ' * bool(result.text)}{result.text}")
+    levels = [result.level for result in results]
+    if Level.FAIL in levels:
+        raise HostError(f"{options.metric} fails {levels.count(Level.FAIL)} of {len(results)} checks")
+    if Finding(check.CHECKS["score"], Level.SKIPPED) in results:
         raise UsageError(
-            f"{untried} of {len(results)} checks could not be tried, as the file does not run here; the lines "
-            "with ---- say why"
+            f"{levels.count(Level.SKIPPED)} of {len(results)} checks could not be tried, as the file does not "
+            "run here; the lines with ---- say why"
         )

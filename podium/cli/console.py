@@ -15,28 +15,13 @@ from podium.wording import printable
 
 
 def warn(notices: Iterable[str]) -> None:
-    """Print what a reader should know on stderr, one line per notice.
-
-    Parameters
-    ----------
-    notices : iterable of str
-        The notices.
-    """
+    """Print what a reader should know on stderr, one line per notice."""
     for notice in notices:
         print(f"warning: {printable(notice)}", file=sys.stderr)
 
 
 def print_table(title: str, table: pd.DataFrame) -> None:
-    """Print a table with its title.
-
-    Parameters
-    ----------
-    title : str
-        The line above the table.
-    table : DataFrame
-        The table. Columns without a number above 1 get six decimals, others two. An undefined value is printed
-        as "-".
-    """
+    """Print a table with its title."""
     print(f"\n{printable(title)}")
     columns = []
     for name in table:
@@ -63,11 +48,6 @@ def print_json(value: Any) -> None:
     """Print a value as JSON, with null for undefined numbers.
 
     Characters that are not printable are escaped as JSON does it, so they read back the same.
-
-    Parameters
-    ----------
-    value : object
-        Whatever `plain_json` takes.
     """
     text = json.dumps(plain_json(value), indent=2, allow_nan=False, ensure_ascii=False)
     # Characters beyond ASCII occur only within strings, where they may be escaped.
@@ -81,19 +61,6 @@ def print_json(value: Any) -> None:
 def plain_json(value: Any) -> Any:
     """Turn a value into one that JSON can express.
 
-    Parameters
-    ----------
-    value : object
-        A DataFrame, dict, list, text, None, or a number of Python or numpy. They may be nested.
-
-    Returns
-    -------
-    object
-        The value, in which a DataFrame is a list of dicts, NaN is None, and infinity is a text. JSON has
-        neither NaN nor infinity.
-
-    Examples
-    --------
     >>> plain_json({"a": float("nan"), "b": [float("inf"), 1.5]})
     {'a': None, 'b': ['inf', 1.5]}
     """

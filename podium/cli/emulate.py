@@ -12,13 +12,7 @@ from podium.cli.arguments import add_parameters, parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium emulate``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium emulate``."""
     parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
     parser.add_argument("solution", type=Path, help="the right answers, with a column Usage")
     parser.add_argument("submission", type=Path, help="the predictions")
@@ -31,22 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Score each part in a fresh process, and print what the site would print.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    UsageError
-        An option or a file is not as expected.
-    SubmissionRejected
-        A submission is wrong.
-    HostError
-        The solution, a parameter or the metric is wrong.
-    """
+    """Score each part in a fresh process, and print what the site would print."""
     from podium.hosting import emulate, fresh
 
     given = emulate.inputs(

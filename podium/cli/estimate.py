@@ -22,13 +22,7 @@ NONE = {"what_if": "none; write the runtimes of other teams into the board, or t
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium estimate``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium estimate``."""
     add_board(parser)
     parser.add_argument("team", metavar="TEAM", help="a team on the board")
     parser.add_argument(
@@ -40,37 +34,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Estimate and print the effect of other runtimes.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    HostError
-        The board, the team or a parameter is wrong.
-    UsageError
-        The board cannot be read.
-    """
+    """Estimate and print the effect of other runtimes."""
     from podium.cli import console
-    from podium.ranking import estimate
+    from podium.ranking.estimate import estimate
     from podium.ranking.submissions import errors_of_boost
 
-    team, of_boost = options.team, parameters(options)
     with errors_of_boost() as boost:
         leaderboard = read_board(boost, options.board)
-        final = boost.boost(leaderboard, **of_boost).set_index("rank").reset_index()
         if "runtime" not in leaderboard:
             raise HostError(
                 f"{options.board}: add the column runtime (seconds), with at least your own and those of the "
                 f"fastest teams; the board has {', '.join(map(str, leaderboard))}"
             )
-        tried = options.runtimes.split(",") if options.runtimes else estimate.runtimes_around(final, team)
-        curve = estimate.what_if(leaderboard, team, tried, **of_boost)
-        changes = estimate.break_even_runtimes(leaderboard, team, **of_boost)
-    tables = {"now": final[final["team"] == team], "what_if": curve, "break_even_runtimes": changes}
+    tried = options.runtimes.split(",") if options.runtimes else None
+    tables = estimate(leaderboard, options.team, tried, **parameters(options))._asdict()
     if options.json:
         console.print_json({"version": boost.__version__, **tables})
         return

@@ -10,13 +10,7 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium leaderboard``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium leaderboard``."""
     parser.add_argument("competition", help="the competition's name in the address of its page")
     parser.add_argument(
         "--out",
@@ -28,18 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fetch the leaderboard, and write it.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    UsageError
-        The leaderboard cannot be fetched or written.
-    """
+    """Fetch the leaderboard, and write it."""
     from podium.cli import console
     from podium.files import check_table_name, write_table
     from podium.hosting import kaggle

@@ -15,7 +15,8 @@ import argparse
 import secrets
 from pathlib import Path
 
-from podium.cli.arguments import add_metric, share
+from podium.cli import arguments
+from podium.cli.arguments import share
 from podium.errors import UsageError
 
 COLUMNS = "subpopulation_column_names"
@@ -25,51 +26,46 @@ GUESSABLE = 2**48  # seeds below can be tried one by one
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium make``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium make``."""
     parser.add_argument("corpus", help="a table with one row per segment, or official labels")
-    add_metric(parser)
+    arguments.add_metric(parser)
     parser.add_argument(
         "--sample", metavar="FILE", help="a sample submission for another metric than the Unified Metric"
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder for the files")
-    parser.add_argument(
-        "--essay-id",
-        metavar="COLUMN",
-        help="the column with the ids of the essays (default: essay_id_comp, essay_id or id, if the corpus has "
-        "only one of them)",
-    )
     parser.add_argument(
         "--subpopulations",
         metavar="NAMES",
         help="columns of the corpus, separated by commas, whose values are the groups that are scored apart; "
         f"an empty text for no groups (default: {SUBPOPULATIONS})",
     )
-    parser.add_argument(
+    advanced = arguments.advanced(parser)
+    advanced.add_argument(
+        "--essay-id",
+        metavar="COLUMN",
+        help="the column with the ids of the essays (default: essay_id_comp, essay_id or id, if the corpus has "
+        "only one of them)",
+    )
+    advanced.add_argument(
         "--map",
         action="append",
         metavar="THEIRS=OURS",
         help="translate a spelling of the corpus, such as Adequate=0 or Hook=Lead; may be repeated",
     )
-    parser.add_argument(
+    advanced.add_argument(
         "--test",
         type=share,
         metavar="SHARE",
         help="the share of the essays that becomes the test set (default: 0.4)",
     )
-    parser.add_argument(
+    advanced.add_argument(
         "--public",
         type=share,
         default=0.3,
         metavar="SHARE",
         help="the share of the test set that is Public (default: 0.3)",
     )
-    parser.add_argument(
+    advanced.add_argument(
         "--seed",
         type=int,
         help="a number that decides what is drawn (default: a secret one, which only report.md names)",
@@ -77,23 +73,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read the corpus or the labels, write the files, and print the report.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    UsageError
-        An option does not fit the corpus, or a file cannot be read or written.
-    HostError
-        The corpus, the labels or a parameter is wrong.
-    """
+    """Read the corpus or the labels, write the files, and print the report."""
     from podium import hosted
     from podium.cli import console
-    from podium.hosting import official, writing
+    from podium.hosting import making
 
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)
@@ -126,8 +109,8 @@ def run(options: argparse.Namespace) -> None:
     elif any(value is not None for value in (options.essay_id, names, assignments, test)):
         raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of essays")
     else:
-        files = official.make_files(metric, options.corpus, options.sample, options.public, seed, parameters)
-    writing.write(files, options.out)
+        files = making.make_files(metric, options.corpus, options.sample, options.public, seed, parameters)
+    making.write(files, options.out)
     print(f"{files.report}\nwritten to {options.out}")
     console.warn(files.warnings)
     if abs(seed) < GUESSABLE and options.seed is not None:
@@ -144,11 +127,6 @@ def secret_seed() -> int:
 
     The ids of all items are public, and so is the way in which podium draws.  Who knows the seed can draw the
     Public and the Private part again.
-
-    Returns
-    -------
-    int
-        A number below ``2**SECRET_BITS``.
     """
     return secrets.randbits(SECRET_BITS)
 

@@ -21,22 +21,9 @@ STEP_NAMES = ("create", "pages", "data", "solution", "settings", "metric", "sand
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium publish``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium publish``."""
     parser.add_argument("site", choices=["kaggle"], help="the site that will host the competition")
     arguments.add_competition(parser)
-    parser.add_argument("--slug", help="the competition's address on the site (default: made from the title)")
-    parser.add_argument(
-        "--template",
-        type=int,
-        metavar="ID",
-        help="the number of a competition on the site whose settings and metric are copied (default: none)",
-    )
     for name, what in (
         ("deadline", "closes, in UTC, such as 2027-04-15T23:59Z"),
         ("launch-at", "opens, in UTC (default: not yet)"),
@@ -49,12 +36,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="take only this step; may be repeated (default: all steps that are due)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, and send nothing")
-    parser.add_argument(
+    advanced = arguments.advanced(parser)
+    advanced.add_argument("--slug", help="the competition's address on the site (default: made from the title)")
+    advanced.add_argument(
+        "--template",
+        type=int,
+        metavar="ID",
+        help="the number of a competition on the site whose settings and metric are copied (default: none)",
+    )
+    advanced.add_argument(
         "--force",
         action="store_true",
         help="open the competition although something has changed since it was tried on the site",
     )
-    parser.add_argument(
+    advanced.add_argument(
         "--wait",
         type=float,
         default=60.0,
@@ -64,21 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Take the steps that are due.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    UsageError
-        An option or a file is not as expected.
-    HostError
-        The files or the metric are wrong, a public file reveals the solution, or Kaggle refuses a step.
-    """
-    from podium.hosting import emulate, publish
+    """Take the steps that are due."""
+    from podium.hosting import check, publish
 
     if options.deadline and options.launch_at and options.deadline <= options.launch_at:
         raise UsageError("expected --launch-at before --deadline")
@@ -86,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
     if not slug:
         raise UsageError(f"the title {options.title!r} has no Latin letters to make an address of: give --slug")
     plan = publish.Plan(
-        **arguments.competition(options, emulate.load(options.metric)),
+        **arguments.competition(options, check.load(options.metric)),
         slug=slug,
         template=options.template,
         deadline=options.deadline,

@@ -15,65 +15,45 @@ from podium.errors import HostError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium tune``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium tune``."""
     parser.add_argument("solution", help="the right answers: .csv, .csv.gz, .parquet or a URL")
     parser.add_argument("predictions", help="the candidate segments, in the same formats; - for standard input")
     arguments.add_parameters(parser)
     parser.add_argument(
+        "--out", metavar="CSV", help="also write the thresholds into this CSV, one row for each type"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    advanced = arguments.advanced(parser)
+    advanced.add_argument(
         "--folds",
         type=arguments.positive,
         default=5,
         metavar="N",
         help="how many folds the nested score has (default: 5)",
     )
-    parser.add_argument(
-        "--seed",
-        type=arguments.natural,
-        default=0,
-        help="a number that decides what is drawn at random (default: 0)",
-    )
-    parser.add_argument(
+    advanced.add_argument(
         "--effectiveness",
         type=arguments.probability,
         metavar="P",
         help="give every segment this probability of effective, to tune the segmentation alone (default: what "
         "the candidates say)",
     )
-    parser.add_argument(
-        "--out", metavar="CSV", help="also write the thresholds into this CSV, one row for each type"
+    advanced.add_argument(
+        "--seed",
+        type=arguments.natural,
+        default=0,
+        help="a number that decides what is drawn at random (default: 0)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Find the thresholds, and print and write them.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    UsageError
-        An option or a file is not as expected.
-    SubmissionRejected
-        The candidates are wrong.
-    HostError
-        The solution or a parameter is wrong.
-    """
+    """Find the thresholds, and print and write them."""
     arguments.check_outputs([options.out], [options.solution, options.predictions])
 
     from podium import hosted, scoring, tuning
     from podium.cli import console
-    from podium.cli.score import check_order
     from podium.files import check_table_name, write_table
+    from podium.report.scored import check_order
 
     if options.out is not None:
         check_table_name(options.out)
@@ -89,14 +69,13 @@ def run(options: argparse.Namespace) -> None:
     candidates = scoring.read_submission(metric, options.predictions, parameters)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]
+    signature = hosted.signature(metric, solution.arguments, tuned.further)
     if options.out is not None:
         write_table(tuned.thresholds, options.out)
     if options.json:
-        values = {
-            name: getattr(tuned, name)
-            for name in ("before", "join_gap", "searches", "folds", "comparison", "thresholds")
-        }
-        console.print_json(values | {"signature": solution.signature, "warnings": notices})
+        names = ("before", "join_gap", "searches", "folds", "comparison", "thresholds")
+        values = {name: getattr(tuned, name) for name in names}
+        console.print_json(values | {"signature": signature, "warnings": notices})
         return
     console.warn(notices)
     print(tuned)
@@ -107,6 +86,6 @@ def run(options: argparse.Namespace) -> None:
     print("\nFor the notebook:\n")
     for name, value in tuned.options.items():
         print(f"{name.upper()} = {value}")
-    print(f"\n{solution.signature}")
+    print(f"\n{signature}")
     if options.out is not None:
         print(f"written to {options.out}")

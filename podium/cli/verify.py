@@ -23,13 +23,7 @@ DIFFERENCES_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium verify``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The parser of the command.
-    """
+    """Declare the arguments of ``podium verify``."""
     parser.add_argument("folder", help="the folder of the board, or its run.json")
     for name, what in INPUTS.items():
         parser.add_argument(
@@ -45,28 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compute a board again, and list the differences.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        The arguments that `add_arguments` declares.
-
-    Raises
-    ------
-    Differences
-        The board differs from the one that its inputs lead to.
-    UsageError
-        A file cannot be read.
-    """
+    """Compute a board again, and list the differences."""
     from podium.cli import console
-    from podium.ranking.audit import verify
+    from podium.ranking.verify import verify
 
-    inputs = {name: path for name in INPUTS if (path := getattr(options, name)) is not None}
-    differences, notices = verify(options.folder, options.jobs, **inputs)
-    console.warn(notices)
+    verification = verify(**vars(options))
+    console.warn(verification.notices)
+    differences = verification.differences
     if differences:
         more = len(differences) - DIFFERENCES_SHOWN
-        lines = differences[:DIFFERENCES_SHOWN] + [f"and {more:,} more"] * (more > 0)
+        lines = differences[:DIFFERENCES_SHOWN]
+        if more > 0:
+            lines.append(f"and {more:,} more")
         raise Differences("\n".join([f"{options.folder} is not what its inputs lead to:", *lines]))
-    print(f"{options.folder} is what its inputs lead to, to the last bit")
+    print(verification)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podium import cli, hosted
-from podium.cli import arguments
+from podium import cli
 
 
 def test_help_groups_the_commands_by_who_needs_them(capsys):
@@ -28,10 +27,6 @@ def test_help_names_a_page_that_says_more():
     assert list(cli.PAGES) == list(cli.COMMANDS)
     docs = Path(__file__).parents[2] / "docs"
     assert [page for page in ("index.md", *cli.PAGES.values()) if not (docs / page).is_file()] == []
-
-
-def test_help_lists_the_metrics():
-    assert sorted(arguments.OWN_METRICS) == sorted(hosted.names())
 
 
 LOADED = "import sys\ndef loaded(): return {name.partition('.')[0] for name in sys.modules}\n"

@@ -16,8 +16,8 @@ import pandas as pd
 
 from podium import hosted, scoring
 from podium.errors import HostError
-from podium.essays import SMALL_SUBPOPULATION
-from podium.essays.spans import predictionstrings, word_positions
+from podium.essays import LABEL, PROBABILITIES, SMALL_SUBPOPULATION, TYPES
+from podium.essays.spans import predictionstrings, unified, word_positions
 from podium.files import read_table
 from podium.hosting.folders import (
     PERFECT,
@@ -29,12 +29,11 @@ from podium.hosting.folders import (
     section,
     text_table,
 )
-from podium.hosting.split import TRAIN, split
+from podium.hosting.making import TRAIN, split
 from podium.scoring import PARTS, USAGE
 from podium.wording import counted, listed
 
-metric = hosted.module("unified")
-
+METRIC = "unified"
 ESSAY_IDS = ("essay_id_comp", "essay_id", "id")
 UNANNOTATED = "Unannotated"
 EFFECTIVENESS = {"Ineffective": 0, "Adequate": 0, "Effective": 1}
@@ -49,7 +48,7 @@ DEMOGRAPHICS = (
 )
 OFFSETS = ("discourse_start", "discourse_end")
 TEXT = "full_text"
-TYPE, WORDS, LABEL = "discourse_type", "predictionstring", metric.LABEL_COLUMN
+TYPE, WORDS = "discourse_type", "predictionstring"
 USED = (*ESSAY_IDS, TYPE, WORDS, LABEL, *OFFSETS, TEXT, PROMPT, *DEMOGRAPHICS)
 
 ESSAY_ID, ROW_ID = "essay_id", "row_id"
@@ -66,55 +65,19 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Column(NamedTuple):
-    """A column of texts in which each distinct text is held only once.
+    """A column of texts in which each distinct text is held only once."""
 
-    Attributes
-    ----------
-    name : str
-        The name of the column.
-    values : list of str
-        The distinct texts; "" stands for a missing one.
-    codes : (n,) int
-        The text of each row, as an index into `values`.
-    rows : (n,) int
-        The position of each row in the corpus, counted from 0.
-    """
-
-    name: str
-    values: list[str]
-    codes: Ints
-    rows: Ints
+    name: str  # the name of the column
+    values: list[str]  # the distinct texts; "" stands for a missing one
+    codes: Ints  # (n,) the text of each row, as an index into `values`
+    rows: Ints  # (n,) the position of each row in the corpus, counted from 0
 
     def mapped(self, function: Callable[[str], int]) -> Ints:
-        """Apply a function to each distinct text.
-
-        Parameters
-        ----------
-        function : function of str
-            It returns an integer.
-
-        Returns
-        -------
-        (n,) int
-            The result for each row.
-        """
+        """Apply a function to each distinct text."""
         return np.array([function(value) for value in self.values], dtype=np.int64)[self.codes]
 
     def check(self, wrong: Bools, expected: str) -> None:
-        """Raise an error that shows the first wrong rows.
-
-        Parameters
-        ----------
-        wrong : (n,) bool
-            Which rows are wrong.
-        expected : str
-            What was expected, for the message.
-
-        Raises
-        ------
-        HostError
-            A row is wrong.
-        """
+        """Raise an error that shows the first wrong rows."""
         faulty = np.flatnonzero(wrong)
         if len(faulty):
             shown = [
@@ -126,42 +89,14 @@ class Column(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """A corpus as it was read, with one row per segment.
+    """A corpus as it was read, with one row per segment."""
 
-    Attributes
-    ----------
-    columns : dict of str to Column
-        The columns that are used, by name.
-    names : list of str
-        The names of all columns.
-    """
-
-    columns: dict[str, Column]
-    names: list[str]
+    columns: dict[str, Column]  # the columns that are used, by name
+    names: list[str]  # the names of all columns
 
 
 def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
-    """Read a corpus. Every value is kept as text.
-
-    Parameters
-    ----------
-    path : Path
-        A CSV, a CSV packed by gzip, or a Parquet file.
-    further : iterable of str
-        Columns to read besides those that a competition always uses.
-
-    Returns
-    -------
-    Corpus
-        The columns that are used.
-
-    Raises
-    ------
-    HostError
-        The file is not such a table.
-    UsageError
-        The file cannot be read.
-    """
+    """Read a corpus. Every value is kept as text."""
     used = {*USED, *further}
     if path.suffix == ".parquet":
         frame = read_table(path, (), HostError)
@@ -211,39 +146,7 @@ def make_files(
     spellings: Mapping[str, str],
     parameters: Mapping[str, Any],
 ) -> Files:
-    """Make a competition's files from the file of a corpus, with the options of ``podium make``.
-
-    Parameters
-    ----------
-    path : Path
-        The corpus, as for `read_corpus`.
-    attributes : list of str
-        The columns of the writers' demographics whose values are scored separately.
-    test_share : float from 0 to 1
-        The share of the essays that are scored.
-    public_share : float from 0 to 1
-        The share of the scored essays that are Public.
-    seed : int
-        The seed of the draw.
-    essay_id : str or None
-        The column that names the essays, if several columns could.
-    spellings : mapping of str to str
-        Other spellings of types and effectiveness.
-    parameters : mapping of str to object
-        Parameters of the metric's ``score``, which are recorded with the files.
-
-    Returns
-    -------
-    podium.hosting.folders.Files
-        The files, not yet written.
-
-    Raises
-    ------
-    HostError
-        The corpus is wrong, or a part would be empty.
-    UsageError
-        The file cannot be read.
-    """
+    """Make a competition's files from the file of a corpus, with the options of ``podium make``."""
     corpus = read_corpus(path, [*attributes, *([] if essay_id is None else [essay_id])])
     return make(corpus, attributes, test_share, public_share, seed, essay_id, spellings, parameters)
 
@@ -258,38 +161,7 @@ def make(
     spellings: Mapping[str, str] = {},
     parameters: Mapping[str, Any] = {},
 ) -> Files:
-    """Split a corpus of essays into the files of a competition.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The corpus, as `read_corpus` returns it.
-    attributes : list of str
-        The columns of the writers' demographics whose values are scored separately.
-    test_share : float from 0 to 1
-        The share of the essays that are scored.
-    public_share : float from 0 to 1
-        The share of the scored essays that are Public.
-    seed : int
-        The seed of the draw. One seed gives the same split everywhere and for every order of the rows. Whoever
-        knows it and the ids can draw again, so the seed of a real competition is large and secret.
-    essay_id : str, optional
-        The column that names the essays, if several columns could.
-    spellings : mapping of str to str
-        Other spellings of types and effectiveness.
-    parameters : mapping of str to object
-        Parameters of the metric's ``score``, which are recorded with the files.
-
-    Returns
-    -------
-    podium.hosting.folders.Files
-        The files, not yet written.
-
-    Raises
-    ------
-    HostError
-        A column is missing, a cell is not what is expected, or a part would be empty.
-    """
+    """Split a corpus of essays into the files of a competition."""
     annotations = _annotations(corpus, attributes, essay_id, spellings)
     writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns] + attributes
     writers = list(dict.fromkeys(writers))
@@ -330,30 +202,19 @@ def make(
         report="\n\n".join(report) + "\n",
         warnings=warnings,
         items=names,
-        metric=metric.NAME,
+        metric=METRIC,
         parameters={"subpopulation_column_names": ",".join(attributes), **parameters},
     )
 
 
 class _Annotations(NamedTuple):
-    """The annotated rows of a corpus, of which each is a segment.
+    """The annotated rows of a corpus, of which each is a segment."""
 
-    Attributes
-    ----------
-    columns : dict of str to Column
-        The used columns of these rows; the one that names the essays is called `ESSAY_ID`.
-    discourse_type : (n,) int
-        The type of each segment, as an index into the metric's types.
-    effective : (n,) int
-        Whether each segment is effective: 1, 0, or -1 if the corpus does not tell.
-    counts : dict of str to int
-        For the report, how many rows and essays there were and were dropped.
-    """
-
+    # the used columns of these rows; the one that names the essays is called `ESSAY_ID`
     columns: dict[str, Column]
-    discourse_type: Ints
-    effective: Ints
-    counts: dict[str, int]
+    discourse_type: Ints  # (n,) the type of each segment, as an index into the metric's types
+    effective: Ints  # (n,) whether each segment is effective: 1, 0, or -1 if the corpus does not tell
+    counts: dict[str, int]  # for the report, how many rows and essays there were and were dropped
 
 
 def _annotations(
@@ -364,12 +225,12 @@ def _annotations(
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
     _check_meanings(spellings)
-    type_of = _spelled(types, (*metric.DISCOURSE_TYPES, UNANNOTATED), spellings)
+    type_of = _spelled(types, (*TYPES, UNANNOTATED), spellings)
     label_of = _spelled(labels, (*EFFECTIVENESS, ""), spellings)
     unused = [repr(text) for text in spellings if text not in types.values + labels.values]
     if unused:
         raise HostError(f"--map: {', '.join(unused)} occurs neither in {TYPE} nor in {LABEL}")
-    annotated = np.flatnonzero(type_of < len(metric.DISCOURSE_TYPES))
+    annotated = np.flatnonzero(type_of < len(TYPES))
     if not len(annotated):
         raise HostError("the corpus has no annotated row")
     counts = {
@@ -409,6 +270,7 @@ def _complete_segments(
     complete[essay[(effective < 0) | (last < first) | beyond]] = False
     if not complete.any():
         raise HostError("every essay of the corpus lacks the effectiveness or the words of a segment")
+    metric = unified()
     every = metric.Segments(
         essay, first, last, annotations.discourse_type, effective.astype(np.float64), np.arange(len(essay))
     )
@@ -488,7 +350,7 @@ def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) 
 
 def _check_meanings(spellings: Mapping[str, str]) -> None:
     """Check that every spelling stands for a type or an effectiveness, of which "" is a missing one."""
-    known = [*metric.DISCOURSE_TYPES, UNANNOTATED, *EFFECTIVENESS]
+    known = [*TYPES, UNANNOTATED, *EFFECTIVENESS]
     for theirs, ours in spellings.items():
         if ours not in ("", *known):
             raise HostError(f"--map {theirs}={ours}: expected OURS to be one of {', '.join(known)}")
@@ -523,7 +385,7 @@ def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
     if WORDS not in columns:
         return first, last, beyond, cut, 0
     column = columns[WORDS]
-    firsts, lasts = metric.parse_predictionstrings([text or "0" for text in column.values])
+    firsts, lasts = unified().parse_predictionstrings([text or "0" for text in column.values])
     given_first, given_last = firsts[column.codes], lasts[column.codes]
     column.check(given_last < 0, "positions such as '45 46 47', counted from 0, without a gap")
     given_last = np.where(column.mapped(len) == 0, -1, given_last)
@@ -570,7 +432,7 @@ def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.N
     tested = part[segments.essay] != TRAIN
     solution = table[tested].reset_index(drop=True)
     perfect = solution[[ROW_ID, ESSAY_ID, TYPE, WORDS]].copy()
-    for column, value in zip(metric.PROBABILITY_COLUMNS, (1 - solution[LABEL], solution[LABEL])):
+    for column, value in zip(PROBABILITIES, (1 - solution[LABEL], solution[LABEL])):
         perfect[column] = value.astype(object)
     public = {"train.csv": table[~tested].drop(columns=USAGE).reset_index(drop=True)}
     if TEXT in essays:
@@ -587,7 +449,7 @@ def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slic
     return {
         ROW_ID: [f"{name}:{number}" for name, number in zip(ids, number_in_essay.tolist())],
         ESSAY_ID: ids,
-        TYPE: [metric.DISCOURSE_TYPES[number] for number in segments.discourse_type[rows].tolist()],
+        TYPE: [TYPES[number] for number in segments.discourse_type[rows].tolist()],
         WORDS: predictionstrings(segments.first[rows], segments.last[rows]),
     }
 
@@ -612,14 +474,14 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
     of_models = [np.arange(starts[model], starts[model + 1]) for model in models.tolist()]
     rows = np.concatenate(of_models)
     trained = part[segments.essay] == TRAIN
-    kinds = len(metric.DISCOURSE_TYPES)
+    kinds = len(TYPES)
     number = np.bincount(segments.discourse_type[trained], minlength=kinds)
     effective = np.bincount(segments.discourse_type[trained], segments.d1[trained], minlength=kinds)
     d1 = (effective / np.maximum(number, 1)).round(2)[segments.discourse_type[rows]]
     probabilities = ([f"{value:.2f}" for value in values] for values in (1 - d1, d1))
     essay = np.repeat(tested, list(map(len, of_models)))
     columns = _columns(segments, essays, essay, rows)
-    return text_table(columns | dict(zip(metric.PROBABILITY_COLUMNS, probabilities)))
+    return text_table(columns | dict(zip(PROBABILITIES, probabilities)))
 
 
 def _repeated(segments: Any) -> int:
@@ -633,6 +495,7 @@ def _subpopulations(
 ) -> list[list[Any]]:
     """List the sub-populations: attribute, value, and the numbers of essays in each part."""
     rows = []
+    metric = unified()
     for attribute in attributes:
         values = essays[attribute].fillna(metric.MISSING).to_numpy()
         for value in sorted(set(values), key=lambda value: (value == metric.MISSING, value)):
@@ -657,10 +520,10 @@ def _scores(files: Files, attributes: list[str], seed: int, parameters: Mapping[
     """Write the report's section with the scores of the sample and of a perfect submission."""
     arguments = {"subpopulation_column_names": ",".join(attributes), **parameters}
     solution = scoring.prepare(
-        hosted.load("unified"), files.private[SOLUTION].astype({LABEL: np.int64}), arguments
+        hosted.load(METRIC), files.private[SOLUTION].astype({LABEL: np.int64}), arguments
     )
     sample, perfect = (
-        frame.astype(dict.fromkeys(metric.PROBABILITY_COLUMNS, np.float64))
+        frame.astype(dict.fromkeys(PROBABILITIES, np.float64))
         for frame in (files.public[SAMPLE], files.private[PERFECT])
     )
     return scores(solution, seed, sample, perfect)

@@ -1,8 +1,9 @@
 """Find the quotes that a language model gives in the essays that it quotes."""
 
+import itertools
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ TYPOGRAPHY = str.maketrans(
         "…": "...",
     }
 )
+ELLIPSIS = re.compile(r"…|\.{3}")
 AROUND = " \t\r\n\"'“”‘’«»…"  # characters that models put around a quote
 
 
@@ -81,9 +83,11 @@ def from_quotes(
     texts : str or sequence of str
         The essays that were quoted.
     quotes : (n,) sequence of str
-        The quotes, in the order in which the model gave them.
+        The quotes, in the order in which the model gave them. None and NaN are not found. A quote may leave out
+        words by “…” or "...": then the passage goes from its beginning to its end.
     types : str or (n,) str or int
-        The type of each quote, or one type for all: a name, or an index into `TYPES`.
+        The type of each quote, or one type for all: a name in any case, or an index into `TYPES`. A quote of
+        an unknown type is reported as not found.
     essay : int or (n,) int
         The essay of each quote, as an index into `texts`.
     probability : float or (n,) float in [0, 1]
@@ -122,7 +126,7 @@ def from_quotes(
     if isinstance(quotes, str):
         raise TypeError("quotes: expected a sequence of quotes, found one text; put it into a list")
     size = len(quotes)
-    kinds = np.broadcast_to(indices(types, TYPES, "types: expected", "quote"), size)
+    kinds = np.broadcast_to(_kinds(types), size)
     numbers = np.broadcast_to(integers("essay", essay), size)
     sure, effective = (np.broadcast_to(np.asarray(each, dtype=np.float64), size) for each in (probability, d1))
     require_equal_sizes({"quotes": quotes, "essay": numbers})
@@ -132,18 +136,39 @@ def from_quotes(
     for number in np.unique(numbers).tolist():
         own = np.flatnonzero(numbers == number).tolist()
         essay_text = _Essay(texts[number])
-        places = [essay_text.places(quotes[row], closeness) for row in own]
+        # A missing quote may be None or NaN.
+        places = [
+            essay_text.places(quotes[row], closeness)
+            if isinstance(quotes[row], str) and kinds[row] >= 0
+            else []
+            for row in own
+        ]
         for row, place in zip(own, _in_order(places)):
             rows[row] = {"essay": number, "quote": quotes[row]} | essay_text.described(place)
     report = pd.DataFrame(rows, columns=["essay", "quote", "found", "closeness", "first", "last", "text"])
-    there = (report["last"] >= report["first"]).to_numpy(dtype=bool) & (report["first"] >= 0).to_numpy(
-        dtype=bool
-    )
-    first, last = (report[name].to_numpy(dtype=np.int64)[there] for name in ("first", "last"))
+    first, last = (report[name].to_numpy(dtype=np.int64) for name in ("first", "last"))
+    there = first >= 0
     spans = from_words(
-        first, last, kinds[there], essay=numbers[there], probability=sure[there], d1=effective[there]
+        first[there],
+        last[there],
+        kinds[there],
+        essay=numbers[there],
+        probability=sure[there],
+        d1=effective[there],
     )
     return Quotes(spans, report)
+
+
+def _kinds(types: Any) -> npt.NDArray[np.int64]:
+    """Turn types into indices, whatever their case; an unknown name in a list becomes -1."""
+    array = np.asarray(types)
+    if array.dtype.kind in "iu":
+        return indices(array, TYPES, "types: expected", "quote")
+    known = {name.casefold(): number for number, name in enumerate(TYPES)}
+    found = [known.get(str(name).strip().casefold(), -1) for name in array.ravel().tolist()]
+    if not array.ndim and found[0] < 0:
+        return indices(array, TYPES, "types: expected", "quote")  # which raises the error
+    return np.array(found, dtype=np.int64).reshape(array.shape)
 
 
 class _Essay:
@@ -160,15 +185,37 @@ class _Essay:
         plain, _ = _plain(bare)
         if not plain:
             return []
-        exact = [_Place(a, b, EXACT, 100.0) for a, b in _occurrences(self.text, quote.strip())]
-        if exact:
-            return exact
-        spelled = [
-            _Place(self.origin[a], self.origin[b - 1] + 1, SPELLED, 100.0)
-            for a, b in _occurrences(self.plain, plain, self._at_word)
+        return self._whole(quote, plain, closeness) or self._shortened(bare, closeness)
+
+    def _shortened(self, quote: str, closeness: float | None) -> list[_Place]:
+        """List the passages from the beginning to the end of a quote that leaves out words by an ellipsis."""
+        parts = [part for part in ELLIPSIS.split(quote) if part.strip(AROUND)]
+        if not ELLIPSIS.search(quote) or not parts:
+            return []
+        if len(parts) == 1:
+            return self.places(parts[0], closeness)
+        begin, end = parts[0], parts[-1]
+        starts, ends = self.places(begin, closeness), self.places(end, closeness)
+        pairs = [(start, next((end for end in ends if end.start >= start.end), None)) for start in starts]
+        return [
+            _Place(start.start, end.end, CLOSE, min(start.closeness, end.closeness))
+            for start, end in pairs
+            if end is not None
         ]
-        if spelled or closeness is None or not self.plain:
-            return spelled
+
+    def _whole(self, quote: str, plain: str, closeness: float | None) -> list[_Place]:
+        """List the passages that a quote means as a whole."""
+        exact = (_Place(a, b, EXACT, 100.0) for a, b in _occurrences(self.text, quote.strip()))
+        found = self._of_whole_words(exact)
+        if found:
+            return found
+        spelled = (
+            _Place(self.origin[a], self.origin[b - 1] + 1, SPELLED, 100.0)
+            for a, b in _occurrences(self.plain, plain)
+        )
+        found = self._of_whole_words(spelled)
+        if found or closeness is None or not self.plain:
+            return found
         try:
             from rapidfuzz import fuzz
         except ImportError:
@@ -185,10 +232,13 @@ class _Essay:
         start, end = self.origin[nearest.dest_start], self.origin[nearest.dest_end - 1] + 1
         return [_Place(start, end, CLOSE, nearest.score)]
 
-    def _at_word(self, start: int, end: int) -> bool:
-        """Tell whether a passage of the plain text neither begins nor ends within a word of letters."""
-        first, last = self.origin[start], self.origin[end - 1] + 1
-        return not _is_within_word(self.text, first) and not _is_within_word(self.text, last)
+    def _of_whole_words(self, places: Iterable[_Place]) -> list[_Place]:
+        """Take the first passages that neither begin nor end within a word of letters."""
+
+        def is_apart(place: _Place) -> bool:
+            return not _is_within_word(self.text, place.start) and not _is_within_word(self.text, place.end)
+
+        return list(itertools.islice(filter(is_apart, places), MOST_PLACES))
 
     def described(self, place: _Place | None) -> dict[str, Any]:
         """Make the part of the report's row that says which words a passage has."""
@@ -222,15 +272,11 @@ def _is_within_word(text: str, at: int) -> bool:
     return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
-def _occurrences(text: str, wanted: str, fits: Any = None) -> Iterator[tuple[int, int]]:
-    """Find a text in another one where it neither begins nor ends within a word, or where `fits` says so."""
-    number, start = 0, text.find(wanted)
-    while start >= 0 and number < MOST_PLACES:
-        end = start + len(wanted)
-        is_apart = not _is_within_word(text, start) and not _is_within_word(text, end)
-        if fits(start, end) if fits else is_apart:
-            number += 1
-            yield start, end
+def _occurrences(text: str, wanted: str) -> Iterator[tuple[int, int]]:
+    """Find the places of a text in another one, which may overlap."""
+    start = text.find(wanted)
+    while start >= 0:
+        yield start, start + len(wanted)
         start = text.find(wanted, start + 1)
 
 

@@ -22,7 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted
+from podium import hosted, statistics
+from podium.essays import LABEL, LAST_POSITION, PROBABILITIES, TYPES
+from podium.essays.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.scoring import ALL, Evaluation, Solution, scores_of
 from podium.wording import counted
 
@@ -37,25 +39,16 @@ __all__ = [
     "from_words",
     "join",
     "measures",
-    "predictionstrings",
     "score",
     "select",
-    "to_segments",
     "to_submission",
     "vote",
     "without_overlaps",
-    "word_positions",
 ]
 
-_unified = hosted.module("unified")
-
-TYPES: tuple[str, ...] = _unified.DISCOURSE_TYPES
 FEEDBACK_PRIZE_1 = {"id": "essay_id", "class": "discourse_type"}
 ROWS_SHOWN = 5
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Thresholds = float | Mapping[str, float]
 
 
@@ -115,8 +108,8 @@ class Spans:
             object.__setattr__(self, field.name, column)
         require_equal_sizes(self._columns())
         require(self, self.essay < 0, "indices of essays, counted from 0", "{}", self.essay)
-        positions = f"a first word from 0 on and a last word not before it, up to {_unified.LAST_POSITION}"
-        wrong = (self.first < 0) | (self.last < self.first) | (self.last > _unified.LAST_POSITION)
+        positions = f"a first word from 0 on and a last word not before it, up to {LAST_POSITION}"
+        wrong = (self.first < 0) | (self.last < self.first) | (self.last > LAST_POSITION)
         require(self, wrong, positions, "{} to {}", self.first, self.last)
         wrong = (self.discourse_type < 0) | (self.discourse_type >= len(TYPES))
         require(self, wrong, f"types from 0 to {len(TYPES) - 1}", "{}", self.discourse_type)
@@ -193,7 +186,7 @@ class Spans:
         columns["discourse_type"] = np.array(TYPES, dtype=object)[self.discourse_type]
         columns = {name: columns[name] for name in ("essay", "discourse_type", *columns)}
         if essay_ids is not None:
-            require_essays(self, len(essay_ids))
+            require_essays(self.essay, len(essay_ids))
             columns["essay"] = np.array(essay_ids, dtype=object)[self.essay]
         return pd.DataFrame(columns).rename(columns={} if essay_ids is None else {"essay": "essay_id"})
 
@@ -204,6 +197,11 @@ class Spans:
         rows = self[:ROWS_SHOWN].to_frame().drop(columns="repaired").round(4).to_string(index=False)
         more = f"\n… and {len(self) - ROWS_SHOWN:,} more" if len(self) > ROWS_SHOWN else ""
         return f"{head}\n{rows}{more}"
+
+
+def unified() -> ModuleType:
+    """Load the file of the Unified Metric, which only a few of the functions need."""
+    return hosted.load("unified").module
 
 
 # ---- Into spans ------------------------------------------------------------------------------------------
@@ -257,18 +255,10 @@ def from_characters(
     """
     if isinstance(texts, str):
         texts = [texts]
-    columns = _broadcast(
-        {
-            "essay": integers("essay", essay),
-            "starts": integers("starts", starts),
-            "ends": integers("ends", ends),
-            "discourse_type": indices(types, TYPES, "types: expected", "segment"),
-            "probability": np.asarray(probability, dtype=np.float64),
-            "d1": np.asarray(d1, dtype=np.float64),
-        }
-    )
+    places = {"starts": integers("starts", starts), "ends": integers("ends", ends)}
+    columns = _columns_of(places, essay, types, probability, d1)
     numbers, start, end = columns.pop("essay"), columns.pop("starts"), columns.pop("ends")
-    _require_indices_of_essays(numbers, len(texts))
+    require_essays(numbers, len(texts))
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[numbers]
     wrong = (start < 0) | (end <= start) | (end > lengths)
     if wrong.any():
@@ -289,22 +279,7 @@ def word_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) ->
     """Find the first and the last word of passages given by characters, by the rule of the Feedback Prize.
 
     The first word is the first one that begins at or after the start of the characters. The number of words is
-    the number of words that the characters touch.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The essays.
-    essay : (n,) int
-        The essay of each passage, as an index into `texts`.
-    start, end : (n,) int
-        The position of its first character, and of the one after its last.
-
-    Returns
-    -------
-    first, last : (n,) int
-        The positions of its first and last word, counted from 0. The last one is before the first one if the
-        passage has no word.
+    the number of words that the characters touch. The last word is before the first one if there is none.
     """
     first, last = np.empty_like(start), np.empty_like(start)
     for number, rows in by_essay(essay):
@@ -356,16 +331,8 @@ def from_words(
     >>> from_words([0, 9], [3, 20], ["Lead", "Claim"]).words.tolist()
     [4, 12]
     """
-    columns = _broadcast(
-        {
-            "essay": integers("essay", essay),
-            "first": integers("first", first),
-            "last": integers("last", last),
-            "discourse_type": indices(types, TYPES, "types: expected", "segment"),
-            "probability": np.asarray(probability, dtype=np.float64),
-            "d1": np.asarray(d1, dtype=np.float64),
-        }
-    )
+    places = {"first": integers("first", first), "last": integers("last", last)}
+    columns = _columns_of(places, essay, types, probability, d1)
     return Spans(repaired=np.zeros(len(columns["essay"]), dtype=np.int64), **columns)
 
 
@@ -391,7 +358,8 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     TypeError
         The table is not a DataFrame.
     ValueError
-        A column is missing, a predictionstring is not valid, or one of `essay_ids` occurs twice.
+        A column is missing, a predictionstring is not valid, one of `essay_ids` occurs twice, or the table has
+        none of them.
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"from_table: expected a pandas DataFrame, found {type(frame).__name__}")
@@ -408,10 +376,15 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     texts = ids if pd.api.types.is_string_dtype(ids) else ids.map(str, na_action="ignore")
     codes, _ = pd.factorize(pd.concat([given, texts]))
     essay = np.where(codes < len(given), codes, -1)[len(given) :]
+    if len(frame) and len(given) and (essay < 0).all():
+        raise ValueError(
+            f"essay_ids: expected ids of the table, such as {str(ids.iloc[0])!r}, found none of them but "
+            f"{given.iloc[0]!r}"
+        )
     if (essay < 0).any():
         frame, essay = frame[essay >= 0], essay[essay >= 0]
     cells = frame["predictionstring"]
-    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *_unified.parse_column(cells)], axis=1)
+    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
     if (last < 0).any():
         row = int(np.argmax(last < 0))
         raise ValueError(
@@ -419,7 +392,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
             f"Wrong in {int((last < 0).sum()):,} of {counted(len(last), 'segment')}, first in segment {row} of "
             f"essay {essay[row]}: {cells.iloc[row]!r}"
         )
-    d1 = frame.get(_unified.PROBABILITY_COLUMNS[1], frame.get(_unified.LABEL_COLUMN, 0.5))
+    d1 = frame.get(PROBABILITIES[1], frame.get(LABEL, 0.5))
     kinds, distinct = pd.factorize(frame["discourse_type"])
     of_kinds = indices(distinct, TYPES, "types: expected", "type")
     if (kinds < 0).any():
@@ -486,23 +459,25 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
 
 
 def middles_of_words(text: str) -> Ints:
-    """Find the middle character of each word of a text.
-
-    Parameters
-    ----------
-    text : str
-        An essay.
-
-    Returns
-    -------
-    (words,) int
-        The positions of the characters, counted from 0.
-    """
+    """Find the middle character of each word of a text."""
     return np.array([(match.start() + match.end()) // 2 for match in re.finditer(r"\S+", text)], dtype=np.int64)
 
 
-def _broadcast(given: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Give all columns the same length; a single number is repeated for every segment."""
+def _columns_of(
+    places: dict[str, npt.NDArray[Any]],
+    essay: npt.ArrayLike,
+    types: Any,
+    probability: npt.ArrayLike,
+    d1: npt.ArrayLike,
+) -> dict[str, npt.NDArray[Any]]:
+    """Read the columns of segments; a single number is repeated for every segment."""
+    given: dict[str, npt.NDArray[Any]] = {
+        "essay": integers("essay", essay),
+        **places,
+        "discourse_type": indices(types, TYPES, "types: expected", "segment"),
+        "probability": np.asarray(probability, dtype=np.float64),
+        "d1": np.asarray(d1, dtype=np.float64),
+    }
     several = {name: column for name, column in given.items() if column.ndim}
     require_equal_sizes(several)
     size = next((len(column) for column in several.values()), 1)
@@ -510,26 +485,7 @@ def _broadcast(given: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]
 
 
 def integers(name: str, values: npt.ArrayLike) -> Ints:
-    """Check that values are whole numbers.
-
-    Parameters
-    ----------
-    name : str
-        The name of the values, for the message.
-    values : array-like of int
-        The values, in any shape. Floats are accepted if all of them are whole, as in the training data of the
-        Feedback Prize.
-
-    Returns
-    -------
-    ndarray of int
-        The values, in the same shape.
-
-    Raises
-    ------
-    ValueError
-        The values have another type.
-    """
+    """Check that values are whole numbers."""
     array = np.asarray(values)
     if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (array == np.trunc(array)).all():
         return array.astype(np.int64)
@@ -547,31 +503,6 @@ def integers(name: str, values: npt.ArrayLike) -> Ints:
 def indices(given: Any, names: Sequence[str], expected: str, unit: str, none: Sequence[Any] = ()) -> Ints:
     """Turn names into indices. Indices are accepted, too.
 
-    Parameters
-    ----------
-    given : array-like of str or int
-        Names, or indices into `names`.
-    names : sequence of str
-        The known names.
-    expected : str
-        How the message begins, such as "types: expected".
-    unit : str
-        What has a name, such as "segment", for the message.
-    none : sequence, optional
-        Values that stand for no name, such as -100.
-
-    Returns
-    -------
-    ndarray of int
-        The indices, in the shape that was given; -1 for the values in `none`.
-
-    Raises
-    ------
-    ValueError
-        A name or an index is unknown.
-
-    Examples
-    --------
     >>> indices(["b", "a"], ["a", "b"], "letters: expected", "letter").tolist()
     [1, 0]
     """
@@ -637,7 +568,9 @@ def join(spans: Spans, gap: int) -> Spans:
     if gap <= 0 or not len(spans):
         return spans
     spans = spans[np.lexsort((spans.last, spans.first, spans.essay))]
-    begins = beginnings_of_joined(spans.essay, spans.discourse_type, spans.first, spans.last, gap)
+    between = spans.first[1:] - spans.last[:-1] - 1
+    same = (np.diff(spans.essay) == 0) & (np.diff(spans.discourse_type) == 0)
+    begins = np.flatnonzero(np.append(True, ~(same & (between >= 1) & (between <= gap))))
     words = np.add.reduceat(spans.words, begins)
     return dataclasses.replace(
         spans[begins],
@@ -646,26 +579,6 @@ def join(spans: Spans, gap: int) -> Spans:
         d1=(np.add.reduceat(spans.d1 * spans.words, begins) / words).clip(0, 1),
         repaired=np.add.reduceat(spans.repaired, begins),
     )
-
-
-def beginnings_of_joined(essay: Ints, kind: Ints, first: Ints, last: Ints, gap: int) -> Ints:
-    """Find the segments that `join` does not join to the one before.
-
-    Parameters
-    ----------
-    essay, kind, first, last : (n,) int
-        The essay, the type, and the first and last word of each segment, in the order of the texts.
-    gap : int
-        The largest number of words between two segments that are joined.
-
-    Returns
-    -------
-    (m,) int
-        The positions of these segments.
-    """
-    between = first[1:] - last[:-1] - 1
-    same = (essay[1:] == essay[:-1]) & (kind[1:] == kind[:-1])
-    return np.flatnonzero(np.concatenate([[True], ~(same & (between >= 1) & (between <= gap))]))
 
 
 def select(
@@ -691,7 +604,7 @@ def select(
     Raises
     ------
     ValueError
-        A mapping has an unknown type.
+        A mapping has an unknown type, or a probability is not from 0 to 1.
 
     Examples
     --------
@@ -700,8 +613,10 @@ def select(
     [3]
     """
     spans = join(spans, join_gap)
-    kept = spans.words >= _by_type("min_words", min_words)[spans.discourse_type]
-    kept &= spans.probability >= _by_type("min_probability", min_probability)[spans.discourse_type]
+    least, fewest = _by_type("min_probability", min_probability), _by_type("min_words", min_words)
+    if not ((least >= 0) & (least <= 1)).all():
+        raise ValueError(f"min_probability: expected numbers from 0 to 1, found {least.max():g}")
+    kept = (spans.words >= fewest[spans.discourse_type]) & (spans.probability >= least[spans.discourse_type])
     return spans[kept]
 
 
@@ -728,7 +643,8 @@ def without_overlaps(spans: Spans) -> Spans:
     Spans
         The segments that are left, with the words that are left.
     """
-    left = _unified.remove_overlaps(_segments(_unified, spans, spans.essay))
+    metric = unified()
+    left = metric.remove_overlaps(segments_of(metric, spans, spans.essay))
     return dataclasses.replace(spans[left.row], first=left.first)
 
 
@@ -763,9 +679,7 @@ def average(several: Sequence[Spans]) -> Spans:
         return everything
     # `key` lists every word that any model has in a segment: the essay in the upper 32 bits, the position in
     # the lower ones. A cell is such a word with a type.
-    number = np.repeat(np.arange(len(everything)), everything.words)
-    before = np.cumsum(everything.words) - everything.words
-    position = np.arange(len(number)) - np.repeat(before - everything.first, everything.words)
+    number, position = ranges(everything.first, everything.words)
     key, word = np.unique((everything.essay[number] << 32) | position, return_inverse=True)
     kind = everything.discourse_type[number]
     cell = word * len(TYPES) + kind
@@ -783,23 +697,14 @@ def average(several: Sequence[Spans]) -> Spans:
     starts = total(position == everything.first[number])[row, chosen] * 2 >= agreeing
     d1 = total(everything.d1[number])[row, chosen] / np.maximum(agreeing, 1)
     goes_on = (np.diff(key) == 1) & inside[1:] & inside[:-1] & (chosen[1:] == chosen[:-1]) & ~starts[1:]
-    first = np.flatnonzero(inside & ~np.concatenate([[False], goes_on]))
-    last = np.flatnonzero(inside & ~np.concatenate([goes_on, [False]]))
-    bounds = np.stack([first, last + 1], axis=1).ravel()
-
-    def mean(column: Floats) -> Floats:
-        sums: Floats = np.add.reduceat(np.append(column, 0.0), bounds)[::2]
-        return (sums / (last - first + 1)).clip(0, 1)
-
-    if not len(first):
-        return everything[:0]
+    first, last = stretches(inside, goes_on)
     return from_words(
         key[first] & 0xFFFFFFFF,
         key[last] & 0xFFFFFFFF,
         chosen[first],
         essay=key[first] >> 32,
-        probability=mean(shares[row, chosen]),
-        d1=mean(d1),
+        probability=means(shares[row, chosen], first, last),
+        d1=means(d1, first, last),
     )
 
 
@@ -889,27 +794,15 @@ def to_submission(spans: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
             "essay_id": np.array(essay_ids, dtype=object)[spans.essay],
             "discourse_type": np.array(TYPES, dtype=object)[spans.discourse_type],
             "predictionstring": predictionstrings(spans.first, spans.last),
-            _unified.PROBABILITY_COLUMNS[0]: 1 - spans.d1,
-            _unified.PROBABILITY_COLUMNS[1]: spans.d1,
+            PROBABILITIES[0]: 1 - spans.d1,
+            PROBABILITIES[1]: spans.d1,
         }
     )
 
 
 def predictionstrings(first: Ints, last: Ints) -> list[str]:
-    """Write the positions of segments as text, such as "45 46 47".
+    """Write the positions of segments as text.
 
-    Parameters
-    ----------
-    first, last : (n,) int
-        The positions of the first and the last word of each segment.
-
-    Returns
-    -------
-    list of str
-        The text for each segment.
-
-    Examples
-    --------
     >>> predictionstrings(np.array([45, 7]), np.array([47, 7]))
     ['45 46 47', '7']
     """
@@ -925,25 +818,7 @@ def _positions(number: int) -> tuple[str, Ints]:
 
 
 def prepared_solution(solution: Solution, function: str) -> Any:
-    """Get what the Unified Metric prepared from a solution.
-
-    Parameters
-    ----------
-    solution : podium.scoring.Solution
-        The prepared solution.
-    function : str
-        The name of the calling function, for the message.
-
-    Returns
-    -------
-    podium.contract.StagedPrepared
-        The whole solution as the metric prepared it.
-
-    Raises
-    ------
-    TypeError
-        The argument is another object, or the solution belongs to a metric that does not score segments.
-    """
+    """Get what the Unified Metric prepared from a solution."""
     if not isinstance(solution, Solution):
         kind = type(solution)
         name = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
@@ -960,32 +835,8 @@ def prepared_solution(solution: Solution, function: str) -> Any:
 
 
 def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Any:
-    """Make what the metric would read from the submission of `to_submission`, without writing that submission.
-
-    Parameters
-    ----------
-    solution : podium.scoring.Solution
-        What `podium.prepare` returned.
-    spans : Spans
-        The segments.
-    essay_ids : sequence of str
-        The ids of the essays, in the order of the texts.
-
-    Returns
-    -------
-    Segments
-        The segments in the class of the solution's metric.
-
-    Raises
-    ------
-    TypeError
-        The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
-    ValueError
-        None of the ids is an id of the solution, or an id occurs twice.
-    """
+    """Make what the metric would read from the submission of `to_submission`, without writing it."""
     prepared = prepared_solution(solution, "to_segments")
-    if not isinstance(spans, Spans):
-        raise TypeError(f"spans: expected podium.spans.Spans, found {type(spans).__name__}; see from_table")
     _require_ids(spans, essay_ids)
     number = dict(zip(prepared.items, range(len(prepared.items))))
     numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
@@ -994,17 +845,18 @@ def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> A
             f"essay_ids: expected ids of the solution's essays, such as {prepared.items[0]!r}, "
             f"found none of them but {next(iter(essay_ids))!r}"
         )
-    return _segments(solution.metric.module, spans, numbers[spans.essay])
+    metric = solution.metric.module
+    # A host's own version of the metric may have its types in another order.
+    kinds = np.array([metric.DISCOURSE_TYPES.index(name) for name in TYPES])
+    spans = dataclasses.replace(spans, discourse_type=kinds[spans.discourse_type])
+    return segments_of(metric, spans, numbers[spans.essay])
 
 
-def _segments(metric: ModuleType, spans: Spans, essay: Ints) -> Any:
-    """Make the metric's own segments, with other indices of the essays."""
+def segments_of(metric: ModuleType, spans: Spans, essay: Ints) -> Any:
+    """Make the metric's own segments from spans whose types are in its order, in the essays given."""
     # The metric normalizes two columns. This gives the same numbers, to the last bit.
     d1 = spans.d1 / ((1 - spans.d1) + spans.d1)
-    kind = spans.discourse_type
-    if metric.DISCOURSE_TYPES != TYPES:
-        kind = np.array([metric.DISCOURSE_TYPES.index(name) for name in TYPES], dtype=np.int64)[kind]
-    return metric.Segments(essay, spans.first, spans.last, kind, d1, np.arange(len(essay)))
+    return metric.Segments(essay, spans.first, spans.last, spans.discourse_type, d1, np.arange(len(essay)))
 
 
 def _counts(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Floats:
@@ -1040,9 +892,8 @@ def score(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> float:
     ValueError
         None of the ids is an id of the solution, or an id occurs twice.
     """
-    prepared = prepared_solution(solution, "score")
-    sums = solution.metric.module.sums_of_groups(_counts(solution, spans, essay_ids), prepared.groups)
-    return float(prepared.measures(sums)[0])
+    counts = _counts(solution, spans, essay_ids)
+    return statistics.measures(solution.prepared[ALL], counts)["score"]
 
 
 def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict[str, float]:
@@ -1078,50 +929,8 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 # ---- Checks ----------------------------------------------------------------------------------------------
 
 
-def by_essay(numbers: Ints) -> Iterator[tuple[int, Ints]]:
-    """Group rows by a number, such as that of their essay.
-
-    Parameters
-    ----------
-    numbers : (n,) int
-        The number of each row.
-
-    Returns
-    -------
-    iterator of (int, (m,) int)
-        Each number that occurs, in ascending order, with the positions of its rows.
-
-    Examples
-    --------
-    >>> [(number, rows.tolist()) for number, rows in by_essay(np.array([7, 3, 7]))]
-    [(3, [1]), (7, [0, 2])]
-    """
-    order = np.argsort(numbers, kind="stable")
-    occurring, begins = np.unique(numbers[order], return_index=True)
-    return zip(occurring.tolist(), np.split(order, begins[1:]))
-
-
 def require(spans: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
-    """Check segments, and name the first wrong one.
-
-    Parameters
-    ----------
-    spans : Spans
-        The segments.
-    wrong : (n,) bool
-        Which segments are wrong.
-    expected : str
-        What was expected, for the message.
-    form : str
-        How the message shows the values of the wrong segment; a template for `str.format`.
-    *columns : (n,) array
-        The values for the template.
-
-    Raises
-    ------
-    ValueError
-        A segment is wrong.
-    """
+    """Check segments, and name the first wrong one."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
@@ -1132,24 +941,14 @@ def require(spans: Spans, wrong: Bools, expected: str, form: str, *columns: npt.
 
 
 def require_equal_sizes(columns: Mapping[str, Sized]) -> None:
-    """Check that all columns have the same size.
-
-    Parameters
-    ----------
-    columns : mapping of str to sized
-        The columns by name.
-
-    Raises
-    ------
-    ValueError
-        The sizes differ. The message lists them.
-    """
+    """Check that all columns have the same size."""
     if len({len(column) for column in columns.values()}) > 1:
         sizes = ", ".join(f"{len(column)} {name}" for name, column in columns.items())
         raise ValueError(f"expected the same number of each, found {sizes}")
 
 
-def _require_indices_of_essays(essay: Ints, essays: int) -> None:
+def require_essays(essay: Ints, essays: int) -> None:
+    """Check that every segment belongs to one of the essays."""
     wrong = (essay < 0) | (essay >= essays)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -1159,26 +958,11 @@ def _require_indices_of_essays(essay: Ints, essays: int) -> None:
         )
 
 
-def require_essays(spans: Spans, essays: int) -> None:
-    """Check that every segment belongs to one of the essays.
-
-    Parameters
-    ----------
-    spans : Spans
-        The segments.
-    essays : int
-        The number of essays.
-
-    Raises
-    ------
-    ValueError
-        A segment has an index beyond that number.
-    """
-    _require_indices_of_essays(spans.essay, essays)
-
-
 def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
     """Check that every essay that has a segment has an id, and that no two essays have the same one."""
+    if not isinstance(spans, Spans):
+        hint = "; give the segments first, then the ids" if isinstance(essay_ids, Spans) else "; see from_table"
+        raise TypeError(f"spans: expected podium.spans.Spans, found {type(spans).__name__}{hint}")
     _distinct_texts(essay_ids)
     last = int(spans.essay.max(initial=-1))
     if last >= len(essay_ids):
@@ -1186,7 +970,7 @@ def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
             f"essay_ids: expected the id of every text, in the order of the texts, found {len(essay_ids):,} "
             f"for segments of essays up to number {last:,}, counted from 0"
         )
-    require_essays(spans, len(essay_ids))
+    require_essays(spans.essay, len(essay_ids))
 
 
 def _distinct_texts(essay_ids: Sequence[Any]) -> list[str]:

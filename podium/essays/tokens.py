@@ -9,20 +9,17 @@ Many essays are decoded at once as one long text. The reason is that a call of n
 for one essay as for all.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from podium.essays.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.essays.spans import (
     TYPES,
-    Bools,
-    Floats,
-    Ints,
     Spans,
     Thresholds,
-    by_essay,
     concat,
     from_words,
     indices,
@@ -123,22 +120,16 @@ def from_tokens(
         _checked_offsets(given, window, len(texts[number]))
         for window, (given, number) in enumerate(zip(offset_mapping, window_of.tolist()))
     ]
-    tokens = _cut(predictions, [len(each) for each in offsets])
-    scheme = _Scheme.of(labels, _are_names(tokens))
-    pieces = []
-    for numbers, windows in _blocks(window_of):
+
+    def located(numbers: Ints, windows: Ints) -> _Located:
         text = _LongText([texts[number] for number in numbers.tolist()])
         block = [offsets[window] for window in windows.tolist()]
         begins = text.begins[np.searchsorted(numbers, window_of[windows])]
         start, end = np.concatenate(block).T + np.repeat(begins, [len(each) for each in block])
-        word = text.words_of(start, end)
-        probabilities = _probabilities([tokens[window] for window in windows.tolist()], windows, scheme)
-        used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
-        several = len(windows) > len(numbers)
-        same = np.stack([_repeats(block), end, start])[:, used] if several else None
-        word, probabilities = _averaged(word[used], same, probabilities[used])
-        pieces.append(_decoded(word, probabilities, scheme, text.first_words, numbers))
-    return select(concat(pieces), min_words, min_probability, join_gap)
+        return _Located(text.words_of(start, end), np.stack([_repeats(block), end, start]), text.first_words)
+
+    spans = _decoded(window_of, list(map(len, offsets)), located, predictions, labels)
+    return select(spans, min_words, min_probability, join_gap)
 
 
 def from_word_ids(
@@ -158,8 +149,9 @@ def from_word_ids(
     Parameters
     ----------
     word_ids : sequence of sequences of int or None
-        ``encoding.word_ids(window)`` of each window: the word of each token, and None for special tokens. If
-        only the first token of a word should count, replace the others' by None.
+        ``encoding.word_ids(window)`` of each window: the word of each token, and None for special tokens. The
+        flat list of one window is accepted, with its predictions. If only the first token of a word should
+        count, replace the others' by None.
     predictions : list of (tokens, labels) float, or of (tokens,) str or int
         Probabilities or labels for each window, as for `from_tokens`.
     labels : sequence of str, or dict of int to str, optional
@@ -186,6 +178,8 @@ def from_word_ids(
     >>> from_word_ids([[None, 0, 0, 1, None]], [["O", "B-Lead", "I-Lead", "I-Lead", "O"]]).words.tolist()
     [2]
     """
+    if len(word_ids) and all(word is None or isinstance(word, int | np.integer) for word in word_ids):
+        word_ids, predictions = [word_ids], [predictions]  # of one text
     windows_given = {"windows of word_ids": word_ids, "windows of predictions": predictions}
     essays = len(word_ids) if essay is None else int(np.max(essay, initial=-1)) + 1
     window_of = _essays_of_windows(essay, essays, windows_given)
@@ -200,10 +194,8 @@ def from_word_ids(
                 f"word_ids: expected words that ascend within a window, found {words[token]} after "
                 f"{words[token - 1]} in window {window}"
             )
-    tokens = _cut(predictions, [len(each) for each in ids])
-    scheme = _Scheme.of(labels, _are_names(tokens))
-    pieces = []
-    for numbers, windows in _blocks(window_of):
+
+    def located(numbers: Ints, windows: Ints) -> _Located:
         block = [ids[window] for window in windows.tolist()]
         sizes = np.array([max(int(each.max(initial=-1)) + 1, 0) for each in block], dtype=np.int64)
         text_of_window = np.searchsorted(numbers, window_of[windows])
@@ -213,13 +205,10 @@ def from_word_ids(
         word = np.concatenate(
             [np.where(each >= 0, each + first_words[at], -1) for each, at in zip(block, text_of_window)]
         )
-        probabilities = _probabilities([tokens[window] for window in windows.tolist()], windows, scheme)
-        part = _parts_of_words(block, word)
-        used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
-        same = None if len(numbers) == len(windows) else part[np.newaxis, used]
-        word, probabilities = _averaged(word[used], same, probabilities[used])
-        pieces.append(_decoded(word, probabilities, scheme, first_words, numbers))
-    return select(concat(pieces), min_words, min_probability, join_gap)
+        return _Located(word, _parts_of_words(block, word)[np.newaxis], first_words)
+
+    spans = _decoded(window_of, list(map(len, ids)), located, predictions, labels)
+    return select(spans, min_words, min_probability, join_gap)
 
 
 def from_word_labels(
@@ -259,14 +248,39 @@ def from_word_labels(
     [0, 1]
     """
     word_ids = [range(len(of_essay)) for of_essay in predictions]
-    return from_word_ids(
-        word_ids,
-        predictions,
-        labels,
-        min_words=min_words,
-        min_probability=min_probability,
-        join_gap=join_gap,
-    )
+    return select(from_word_ids(word_ids, predictions, labels), min_words, min_probability, join_gap)
+
+
+class _Located(NamedTuple):
+    """Where the tokens of some essays are, whose words are numbered from the first essay to the last."""
+
+    word: Ints  # (tokens,) the word of each token, -1 if it has none
+    same: Ints  # (k, tokens) equal columns mark tokens of a word that are the same one in several windows
+    first_words: Ints  # (essays,) the number of the first word of each essay
+
+
+def _decoded(
+    window_of: Ints,
+    sizes: list[int],
+    located: Callable[[Ints, Ints], _Located],
+    predictions: Any,
+    labels: Labels,
+) -> Spans:
+    """Decode the segments of all essays, some essays at once; `located` tells where the tokens of these are.
+
+    `window_of` has the essay of each window, and `sizes` the number of its tokens.
+    """
+    tokens = _cut(predictions, sizes)
+    scheme = _Scheme.of(labels, _are_names(tokens))
+    pieces = []
+    for numbers, windows in _blocks(window_of):
+        word, same, first_words = located(numbers, windows)
+        probabilities = _probabilities([tokens[window] for window in windows.tolist()], windows, scheme)
+        used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
+        in_several = same[:, used] if len(windows) > len(numbers) else None
+        word, probabilities = _averaged(word[used], in_several, probabilities[used])
+        pieces.append(_segments(word, probabilities, scheme, first_words, numbers))
+    return concat(pieces)
 
 
 def _essays_of_windows(essay: npt.ArrayLike | None, texts: int, windows: Mapping[str, Any]) -> Ints:
@@ -345,7 +359,7 @@ class _LongText:
     def __init__(self, texts: Sequence[str]) -> None:
         whole = "\n".join([*texts, ""])
         characters = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
-        visible = _is_visible(characters)
+        visible = _VISIBLE[np.minimum(characters, len(_VISIBLE) - 1)]
         lengths = np.array([len(text) + 1 for text in texts])
         self.begins: Ints = np.cumsum(lengths) - lengths
         begins = visible.copy()
@@ -361,14 +375,8 @@ class _LongText:
         return np.where(behind > first, self._word[(first + behind) // 2], -1)
 
 
-def _is_visible(characters: npt.NDArray[np.uint32]) -> Bools:
-    """Tell which characters are not white space for `str.split`."""
-    # All white space is among the first 12,289 characters. A table of these is faster than a test of every
-    # character.
-    visible: Bools = _VISIBLE[np.minimum(characters, len(_VISIBLE) - 1)]
-    return visible
-
-
+# Which characters are not white space for `str.split`. All white space is among the first 12,289 characters. A
+# table of these is faster than a test of every character.
 _VISIBLE = ~np.strings.isspace(np.arange(0x3002, dtype=np.uint32).view("U1"))
 
 
@@ -461,7 +469,7 @@ def _averaged(word: Ints, same: Ints | None, probabilities: Floats) -> tuple[Int
     return keys[-1, begins], sums / counts[:, np.newaxis]
 
 
-def _decoded(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: Ints, numbers: Ints) -> Spans:
+def _segments(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: Ints, numbers: Ints) -> Spans:
     """Decode segments from tokens that are in the order of their words.
 
     The words of all essays are numbered through. `first_words` has the number of the first word of each essay,
@@ -484,18 +492,13 @@ def _decoded(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: 
     essay = np.searchsorted(first_words, seen, side="right") - 1
     inside = kind < len(TYPES)
     goes_on = inside[1:] & (kind[1:] == kind[:-1]) & ~begins[1:] & ~ends[:-1] & (essay[1:] == essay[:-1])
-    first = np.flatnonzero(inside & ~np.concatenate([[False], goes_on]))
-    last = np.flatnonzero(inside & ~np.concatenate([goes_on, [False]]))
-    # reduceat needs an element for the bound after the last word.
-    share = np.append(of_kinds.max(axis=0).clip(max=1.0), 0.0)
-    bounds = np.stack([first, last + 1], axis=1).ravel()
-    probability = np.add.reduceat(share, bounds)[::2] / (last - first + 1) if len(first) else np.zeros(0)
+    first, last = stretches(inside, goes_on)
     return Spans(
         essay=numbers[essay[first]],
         first=seen[first] - first_words[essay[first]],
         last=seen[last] - first_words[essay[first]],
         discourse_type=kind[first],
-        probability=probability.clip(0.0, 1.0),
+        probability=means(of_kinds.max(axis=0).clip(max=1.0), first, last),
         d1=np.full(len(first), 0.5),
         repaired=(scheme.tagged[0] & ~begins[first]).astype(np.int64) + (scheme.tagged[1] & ~ends[last]),
     )
@@ -513,7 +516,7 @@ def _edges(
         return begins, ends
     sizes = tokens[words]
     first = np.cumsum(sizes) - sizes
-    row = np.arange(sizes.sum()) + np.repeat(start[words] - first, sizes)
+    _, row = ranges(start[words], sizes)
     of_type = np.repeat(kind[words], sizes)
 
     def of_prefix(prefix: str) -> Any:
@@ -536,25 +539,14 @@ def _edges(
 
 
 class _Scheme(NamedTuple):
-    """The meaning of a model's labels.
+    """The meaning of a model's labels."""
 
-    Attributes
-    ----------
-    labels : list of str
-        The labels in the order of the model.
-    kinds : (labels,) int
-        The type of each label, as an index into `TYPES`; for "O" it is the number of types.
-    column : (4, types + 1) int
-        The index of the label with a prefix of `PREFIXES` and a type. If there is none, it is the number of
-        labels.
-    tagged : (bool, bool)
-        Whether labels tell where segments begin, and where they end.
-    """
-
-    labels: list[str]
-    kinds: Ints
+    labels: list[str]  # the labels in the order of the model
+    kinds: Ints  # (labels,) the type of each label, as an index into `TYPES`; for "O" it is the number of types
+    # (4, types + 1) The index of the label with a prefix of `PREFIXES` and a type. If there is none, it is the
+    # number of labels.
     column: Ints
-    tagged: tuple[bool, bool]
+    tagged: tuple[bool, bool]  # (bool, bool) whether labels tell where segments begin, and where they end
 
     @classmethod
     def of(cls, given: Labels, are_names: bool) -> "_Scheme":
@@ -663,7 +655,7 @@ def bio_tags(
     scheme = _Scheme.of(labels, False)
     if "O" not in scheme.labels:
         raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
-    require_essays(truths, len(texts))
+    require_essays(truths.essay, len(texts))
     _require_no_overlaps(truths)
     window_of = _essays_of_windows(essay, len(texts), {"windows of offset_mapping": offset_mapping})
     tags: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(offset_mapping)
@@ -695,9 +687,8 @@ def _tags(text: str, windows: list[Ints], own: Spans, scheme: _Scheme) -> Ints:
     """Tag the tokens of an essay in all of its windows, one window after the other."""
     offsets, repeats = np.concatenate(windows), _repeats(windows)
     word = _LongText([text]).words_of(*offsets.T)
-    segment_of_word = np.full(
-        len(text.split()) + 1, -1
-    )  # Tokens without a word have the word -1, the last one.
+    # Tokens without a word have the word -1, the last one.
+    segment_of_word = np.full(len(text.split()) + 1, -1)
     for number, (first, last) in enumerate(zip(own.first.tolist(), own.last.tolist())):
         segment_of_word[first : last + 1] = number
     inside = np.flatnonzero(segment_of_word[word] >= 0)

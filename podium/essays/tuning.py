@@ -22,14 +22,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import explain, hosted, progress, statistics
 from podium.errors import SubmissionRejected, UsageError
-from podium.essays.spans import TYPES, Spans, join, prepared_solution
+from podium.essays.arrays import Bools, Floats, Ints, ranges
+from podium.essays.spans import Spans, join, prepared_solution, segments_of
 from podium.scoring import Solution
-from podium.statistics.inference import SIGNIFICANT
 from podium.wording import counted
 
 __all__ = ["Tuning", "tune"]
@@ -41,10 +40,6 @@ GAPS = (0, 1, 2, 4)  # the largest number of words between neighbors that are jo
 LEVELS = 24  # how many quantiles of the candidates are tried at once
 ROUNDS = 4  # how often the coordinate search goes through all thresholds
 LEAST_GAIN = 1e-9  # a smaller gain may be a rounding error
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,10 +61,14 @@ class Tuning:
     folds : DataFrame
         One row per fold: the number of its essays, its scores before and nested, and the gap that was found on
         the other folds.
+    gain : podium.statistics.Difference
+        The nested score minus the score before, with its interval.
     comparison : DataFrame
-        The nested score compared with the score before; see `podium.statistics.compare`.
+        The nested measures compared with those before; see `podium.statistics.compare`.
     notices : list of str
         Sentences about what was left out or renamed.
+    further : dict of str to str
+        What belongs into the signature of these scores, such as "only_predicted": "1493/15594".
     """
 
     thresholds: pd.DataFrame
@@ -77,28 +76,34 @@ class Tuning:
     before: float
     searches: pd.DataFrame
     folds: pd.DataFrame
+    gain: statistics.Difference
     comparison: pd.DataFrame
     notices: list[str]
+    further: dict[str, str]
 
     @property
     def options(self) -> dict[str, Any]:
         """Keyword arguments of `podium.spans.select` and `podium.spans.from_tokens`."""
-        by_type = {name: dict(zip(TYPES, self.thresholds[name].tolist())) for name in NAMES}
+        types = self.thresholds["discourse_type"]
+        by_type = {name: dict(zip(types, self.thresholds[name].tolist())) for name in NAMES}
         return {**by_type, "join_gap": self.join_gap}
 
     def __str__(self) -> str:
-        gain = self.comparison.iloc[0]
-        interval = f"95% interval from {gain['low']:.6f} to {gain['high']:.6f}, p {gain['p']:.4f}"
-        if np.isnan(gain["low"]):
-            interval = f"{gain['note']}, p {gain['p']:.4f}"
-        # The p-value decides, because it is exact; the interval is an approximation.
-        told = ": a loss that is hardly chance" if gain["difference"] < 0 else ""
-        doubt = told if gain["p"] <= SIGNIFICANT else ": it may be chance"
+        gain = self.gain
+        told = f"95% interval from {gain.low:.6f} to {gain.high:.6f}"
+        if gain.doubt is not None:
+            name, told = "Change", f"no interval, because {gain.doubt}"
+        elif gain.low > 0:
+            name = "Gain"
+        elif gain.high < 0:
+            name = "Loss"
+        else:
+            name, told = "Change", f"{told}: it may be chance"
         return (
             f"Before    {self.before:.6f}  all candidates\n"
             f"Tuned     {self.searches['tuned'][0]:.6f}  on the essays on which the thresholds were found\n"
-            f"Nested    {gain['value']:.6f}  on other essays: what to expect for new ones\n"
-            f"Gain      {gain['difference']:.6f}  {interval}{doubt}"
+            f"Nested    {self.before + gain.value:.6f}  on other essays: what to expect for new ones\n"
+            f"{name:<8}  {gain.value:.6f}  {told}"
         )
 
     __repr__ = __str__
@@ -157,6 +162,9 @@ def tune(
         raise UsageError(f"folds: expected 2 to {essays} (the number of essays to tune on), found {folds}")
     fold = _folds(problem.prepared.groups, folds, seed)
     parts = [np.ones(essays, dtype=bool), *(fold != number for number in range(folds))]
+    further = {} if effectiveness is None else {"effectiveness": f"{effectiveness:g}"}
+    if essays < len(prepared.items):
+        further["only_predicted"] = f"{essays}/{len(prepared.items)}"
     temperatures = list(dict.fromkeys([float(problem.prepared.temperature), 0.0]))
     joined = [problem.joined(gap) for gap in GAPS]
     optima = _searched(joined, parts, temperatures)
@@ -173,6 +181,7 @@ def tune(
     )
     searches["optimism"] = searches["tuned"] - searches["nested"]
     best = int(searches["nested"].argmax())
+    compared = statistics.difference(problem.prepared, nested[best], before, seed=seed)
     chosen = of_searches[best][0]
     return Tuning(
         thresholds=_table(of_searches[best], joined[chosen.gap]),
@@ -180,28 +189,20 @@ def tune(
         before=problem.score(before),
         searches=searches.sort_values("nested", ascending=False, kind="stable", ignore_index=True),
         folds=_by_fold(problem.prepared, fold, before, nested[best], of_searches[best][1:]),
-        comparison=statistics.compare(problem.prepared, nested[best], before, seed=seed),
+        gain=compared.score,
+        comparison=compared.table,
         notices=notices,
+        further=further,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Optimum:
-    """The best thresholds of one search.
+    """The best thresholds of one search."""
 
-    Attributes
-    ----------
-    gap : int
-        The gap, as an index into `GAPS`.
-    thresholds : (2, types) float
-        The least probability and the least number of words of each type.
-    score : float
-        The score on the essays of the search.
-    """
-
-    gap: int
-    thresholds: Floats
-    score: float
+    gap: int  # the gap, as an index into `GAPS`
+    thresholds: Floats  # (2, types) the least probability and the least number of words of each type
+    score: float  # the score on the essays of the search
 
 
 def _searched(joined: list["_Problem"], parts: list[Bools], temperatures: list[float]) -> list[_Optimum]:
@@ -224,11 +225,12 @@ def _searched(joined: list["_Problem"], parts: list[Bools], temperatures: list[f
 
 def _table(optima: list[_Optimum], problem: "_Problem") -> pd.DataFrame:
     """Make the table of thresholds from the optimum on all essays, the first one, and those of folds."""
+    types = problem.metric.DISCOURSE_TYPES
     least, fewest = optima[0].thresholds
-    table = pd.DataFrame({"discourse_type": TYPES, NAMES[0]: least, NAMES[1]: fewest.astype(np.int64)})
+    table = pd.DataFrame({"discourse_type": types, NAMES[0]: least, NAMES[1]: fewest.astype(np.int64)})
     kept = problem.kept(optima[0].thresholds)
-    table["candidates"] = np.bincount(problem.segments.discourse_type, minlength=len(TYPES))
-    table["kept"] = np.bincount(problem.segments.discourse_type[kept], minlength=len(TYPES))
+    table["candidates"] = np.bincount(problem.segments.discourse_type, minlength=len(types))
+    table["kept"] = np.bincount(problem.segments.discourse_type[kept], minlength=len(types))
     of_folds = np.stack([each.thresholds for each in optima[1:]])
     for name, values in zip(NAMES, of_folds.swapaxes(0, 1)):
         lowest, highest = values.min(axis=0).tolist(), values.max(axis=0).tolist()
@@ -251,38 +253,21 @@ def _by_fold(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Essays with the candidates of a model.
+    """Essays with the candidates of a model."""
 
-    Attributes
-    ----------
-    metric : module
-        The metric file.
-    prepared : podium.contract.StagedPrepared
-        The solution of these essays.
-    segments : Segments
-        The candidates in the class of the metric file, by essay and in the order of the text.
-    probability : (n,) float
-        The probability of each candidate.
-    """
-
-    metric: Any
-    prepared: Any
-    segments: Any
-    probability: Floats
+    metric: Any  # the metric file
+    prepared: Any  # the solution of these essays
+    segments: Any  # the candidates in the class of the metric file, by essay and in the order of the text
+    probability: Floats  # (n,) the probability of each candidate
 
     def joined(self, gap: int) -> "_Problem":
         """Return the same problem with neighbors joined."""
         if gap == 0:
             return self
         given = self.segments
-        # The metric's types may be in another order than ours, but only their equality matters here.
         columns = given.essay, given.first, given.last, given.discourse_type, self.probability, given.d1
         spans = join(Spans(*columns, np.zeros(len(given.row), dtype=np.int64)), gap)
-        # The metric normalizes two columns. This gives the same numbers, to the last bit.
-        d1 = spans.d1 / ((1 - spans.d1) + spans.d1)
-        segments = self.metric.Segments(
-            spans.essay, spans.first, spans.last, spans.discourse_type, d1, np.arange(len(spans))
-        )
+        segments = segments_of(self.metric, spans, spans.essay)
         return dataclasses.replace(self, segments=segments, probability=spans.probability)
 
     def kept(self, thresholds: Floats) -> Bools:
@@ -472,7 +457,7 @@ class _Search:
         until[rows] = behind
         first = np.searchsorted(self.cluster, cluster)
         size = np.searchsorted(self.cluster, cluster, side="right") - first
-        of_set, member = _ranges(first, size)
+        of_set, member = ranges(first, size)
         there = until[member] > begin[of_set]
         of_set, member = of_set[there], member[there]
         # Overlaps are removed from each set separately, as if it were an essay of its own.
@@ -481,12 +466,6 @@ class _Search:
         of_set = left.essay
         left = left._replace(essay=self.segments.essay[member[left.row]])
         self._add(changes, begin[of_set], end[of_set], left, self._outcomes(left))
-
-
-def _ranges(first: Ints, size: Ints) -> tuple[Ints, Ints]:
-    """List the numbers of several ranges, each from `first` on, and say to which range each number belongs."""
-    before = np.cumsum(size) - size
-    return np.repeat(np.arange(len(size)), size), np.arange(size.sum()) + np.repeat(first - before, size)
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:

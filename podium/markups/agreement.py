@@ -1,0 +1,223 @@
+"""Say how well the experts of a solution agree with each other, without a submission."""
+
+import ctypes
+import functools
+import itertools
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import statistics
+from podium.errors import HostError, missing_extra
+from podium.explain import ratio
+from podium.markups.explanation import AMONG, NAMES_SHOWN, Criteria, Floats, mean, name_of
+from podium.progress import track
+from podium.wording import counted, listed
+
+LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
+EXPERT_NAMES = ("expert", "annotator", "id")
+
+
+class Agreement:
+    """How well the experts of a solution agree with each other; see `podium.contract.Agreement`.
+
+    For `podium.statistics` it plays the role of a prepared solution, whose items are the documents that count.
+    Its measures are the means of the criteria over them.  A document counts if it has two experts and one of
+    them marked something: where nobody did, the formulas give full agreement, which says nothing.
+    """
+
+    def __init__(self, prepared: Any, solution: pd.DataFrame, criteria: Criteria) -> None:
+        self.prepared, self._criteria, self.measure_names = prepared, criteria, criteria.names
+        self.labels = prepared.labels
+        self._two = np.array([len(experts) >= 2 for experts in prepared.experts])
+        if not self._two.any():
+            raise HostError("expected a document with markups of two experts, found none")
+        is_marked = [any(any(expert.content) for expert in experts) for experts in prepared.experts]
+        self._counts = self._two & is_marked
+        # the criteria of the pairs of experts, of which there are none where a document does not count
+        self._among = [pairs[: len(pairs) * counts] for pairs, counts in zip(prepared.among, self._counts)]
+        self.means = np.array([mean(pairs) for pairs in self._among])
+        self.items = [item for item, counts in zip(prepared.items, self._counts) if counts]
+        self.groups = np.zeros((1, len(self.items)), dtype=np.int64)
+        self.numbers = np.column_stack([self.means[self._counts], np.ones(len(self.items))])
+        self.names = _names_of_experts(prepared, solution)
+
+    def measures(self, sums: npt.ArrayLike) -> Floats:
+        """Compute the means of the criteria from sums of statistics."""
+        sums = np.asarray(sums, dtype=np.float64)[..., 0, :]
+        return ratio(sums[..., :-1], sums[..., -1:])
+
+    @functools.cached_property
+    def criteria(self) -> pd.DataFrame:
+        """The mean of every criterion that counts, with its 95% interval and the note on it."""
+        names, places = self.measure_names, [place for place, _ in self._criteria.shown.values()]
+        if len(self.items) >= LEAST_DOCUMENTS:
+            table = statistics.intervals_of(self, self.numbers)[["measure", "value", "low", "high", "note"]]
+            # Widened for a small sample, an interval could end beyond what a criterion can be.
+            table[["low", "high"]] = table[["low", "high"]].clip(0, self._criteria.unit)
+        else:
+            note = f"no interval: fewer than {LEAST_DOCUMENTS} documents"
+            ends = {"low": np.nan, "high": np.nan, "note": note}
+            table = pd.DataFrame({"measure": names, "value": mean(self.means[self._counts])} | ends)
+        table = table.rename(columns={"measure": "criterion", "value": "mean"})
+        table = table.iloc[places].reset_index(drop=True)
+        table.insert(1, "name", [title for _, title in self._criteria.shown.values()])
+        return table
+
+    @functools.cached_property
+    def documents(self) -> pd.DataFrame:
+        """One row per document: its number of experts and the means of the criteria."""
+        frame = pd.DataFrame(self.means, columns=self.measure_names)
+        frame.insert(0, "document_id", self.prepared.items)
+        frame.insert(1, "experts", [len(experts) for experts in self.prepared.experts])
+        return frame
+
+    @functools.cached_property
+    def experts(self) -> pd.DataFrame:
+        """One row per expert.  The expert who agrees least with the others comes first.
+
+        The column ``agreement`` is the expert's mean agreement with the other experts of a document, averaged
+        over documents.  The column ``among_others`` is the mean agreement of these others with each other, over
+        documents with two or more others.  The column ``relative`` is the ratio of the two over these
+        documents, as if the expert were an algorithm.
+        """
+        total = np.concatenate(self._among)[:, 0]
+        document = np.repeat(np.arange(len(self._among)), [len(pairs) for pairs in self._among])
+        of_documents = [names if counts else [] for names, counts in zip(self.names, self._counts)]
+        pairs = [pair for names in of_documents for pair in itertools.combinations(names, 2)]
+        one, other = np.array(pairs, dtype=object).reshape(-1, 2).T
+        rows = []
+        for name in sorted({name for names in of_documents for name in names}):
+            own = (one == name) | (other == name)
+            present = np.isin(document, document[own])
+            mine = pd.Series(total[own]).groupby(document[own]).mean()
+            others = pd.Series(total[present & ~own]).groupby(document[present & ~own]).mean()
+            among = others.mean()
+            relative = mine[others.index].mean() / among if len(others) and among > 0 else np.nan
+            rows.append((name, len(mine), mine.mean(), among, relative))
+        columns = ["expert", "documents", "agreement", "among_others", "relative"]
+        frame = pd.DataFrame(rows, columns=columns)
+        return frame.sort_values(["relative", "agreement", "expert"], ignore_index=True)
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The criteria, the experts, and the documents with the least agreement."""
+        shown = ["document_id", "experts", *(name for name in self._criteria.shown if "." not in name)]
+        total = self.measure_names[0]
+        least = self.documents.dropna(subset=total).sort_values([total, "document_id"])[shown].head(10)
+        return {
+            "Agreement of the experts": self.criteria,
+            "Experts, least agreement first": self.experts,
+            "Documents on which they agree least": least.reset_index(drop=True),
+        }
+
+    @property
+    def notices(self) -> list[str]:
+        """Which documents were left out."""
+        notices = []
+        for described, left_out in (
+            ("documents with fewer than two experts are left out", ~self._two),
+            ("documents in which no expert marked anything are left out", self._two & ~self._counts),
+        ):
+            names = [item for item, is_out in zip(self.prepared.items, left_out) if is_out]
+            if names:
+                number = counted(len(names), "document")
+                notices.append(f"{described}: {listed(names, NAMES_SHOWN)} ({number})")
+        return notices
+
+    @property
+    def histograms(self) -> dict[str, Any]:
+        """The histograms of the criteria among experts."""
+        panels = self._criteria.histograms({AMONG: (self._among, self.means)})
+        return {"Agreement of the experts": panels}
+
+
+def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
+    """The names of each document's experts.
+
+    They are the names in the markups if these name every expert, and no two alike; else they are numbers.
+    """
+    cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
+    names = []
+    for document, experts in enumerate(prepared.experts):
+        markups = json.loads(cells[document])
+        candidates = ([markups[expert.number - 1].get(key) for key in EXPERT_NAMES] for expert in experts)
+        names.append([next((str(own) for own in owns if own not in (None, "")), "") for owns in candidates])
+    if all(all(own) and len(set(own)) == len(own) for own in names):
+        return names
+    return [[name_of(expert.number) for expert in experts] for experts in prepared.experts]
+
+
+# For each document and each expert the marks: the start, the end and the label of what is marked.
+Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]
+
+
+def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]]]) -> Marks:
+    """Collect the marks of each expert of each document, as γ compares them."""
+    return {
+        item: {
+            name_of(expert.number): [mark for mark in marks_of(expert) if mark[0] < mark[1]]
+            for expert in experts
+        }
+        for item, experts in zip(prepared.items, prepared.experts)
+    }
+
+
+def gamma(documents: Marks) -> pd.DataFrame:
+    """Compute γ of each document: the experts' agreement on places and labels, corrected for chance.
+
+    Every expert takes part, also an expert who marks nothing.
+
+    Y. Mathet, A. Widlöcher and J.-P. Métivier, "The Unified and Holistic Method Gamma (γ) for Inter-Annotator
+    Agreement Measure and Alignment", Computational Linguistics 41(3), 2015, doi 10.1162/COLI_a_00227.
+    """
+    try:
+        from pyannote.core import Segment
+        from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
+    except ImportError:
+        raise missing_extra("γ", "pygamma-agreement", "gamma") from None
+    dissimilarity = CombinedCategoricalDissimilarity()
+    values = []
+    for experts in track(documents.values(), "γ", len(documents)):
+        continuum = Continuum()
+        for name, of_expert in experts.items():
+            continuum.add_annotator(name)
+            for start, end, label in of_expert:
+                continuum.add(name, Segment(start, end), label)
+        if len(experts) < 2 or not any(experts.values()):
+            values.append(np.nan)
+            continue
+        np.random.seed(0)  # noqa: NPY002 (it draws its chance annotations from the global generator)
+        with _quiet():
+            values.append(continuum.compute_gamma(dissimilarity).gamma)
+    return pd.DataFrame({"document_id": list(documents), "gamma": values})
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hide what solvers print.
+
+    Libraries in C write to file descriptor 1, not to Python's standard output.
+    """
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    logging.disable(logging.WARNING)  # pygamma-agreement says for each document which solver it uses
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        # Without this, C would print what it has buffered later, when the descriptor is restored.
+        c_library = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.msvcrt
+        c_library.fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+        logging.disable(logging.NOTSET)

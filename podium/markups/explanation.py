@@ -1,0 +1,239 @@
+"""Explain a submission of either markup metric: criteria, documents, and pairs of markups."""
+
+import functools
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import contract, hosted, statistics
+from podium.explain import ratio
+from podium.markups.files import ALGORITHM
+from podium.scoring import Evaluation
+from podium.wording import counted, listed
+
+NAMES_SHOWN = 10
+AMONG, WITH = "experts with each other", "algorithm with experts"
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """The criteria by which a metric compares two markups, and how they are shown."""
+
+    titles: Mapping[str, str]  # the name of each criterion in the paper; the first criterion is the total
+    about: Mapping[str, str]  # what `Explanation.criteria_table` says about each criterion
+    table: Sequence[str]  # its columns: what `about` says, the algorithm's mean, the experts' mean, the ratio
+    unit: float  # the value of full agreement, 1 or 100 percent, which is also the barrier
+    measure: str  # the measure that must pass the barrier if the algorithm is as good as the experts
+    passes: Callable[[Any, float], Any]  # from values of the measure and the barrier to which values pass
+    weights: Mapping[str, float] = field(default_factory=dict)  # in use, of all criteria except the total
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the total and of the criteria that are compared."""
+        return [next(iter(self.titles)), *self.weights]
+
+    @property
+    def shown(self) -> dict[str, tuple[int, str]]:
+        """The position in `names` and the title of every criterion that counts.
+
+        A criterion counts if neither its own weight nor the weight of a criterion that it is a part of is 0.
+        """
+        return {
+            name: (number, self.titles.get(name, name))
+            for number, name in enumerate(self.names)
+            if all(
+                self.weights.get(above, 1) > 0
+                for above in itertools.accumulate(name.split("."), "{}.{}".format)
+            )
+        }
+
+    def histograms(self, sides: Mapping[str, tuple[Any, Floats]]) -> dict[str, Any]:
+        """Prepare the paper's figures 3 and 4, drawn over each other."""
+        panels = {}
+        for number, title in self.shown.values():
+            series, lines = {}, {}
+            for side, (pairs, means) in sides.items():
+                series[side] = np.concatenate(pairs)[:, number]
+                if not np.isnan(means[:, number]).all():
+                    lines[side] = float(np.nanmean(means[:, number]))
+            panels[title] = {"series": series, "lines": lines, "last": self.unit}
+        return panels
+
+
+def name_of(number: int) -> str:
+    """Name a markup by its number.
+
+    >>> name_of(0), name_of(2)
+    ('algorithm', 'expert 2')
+    """
+    return f"expert {number}" if number else ALGORITHM
+
+
+def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, int, int, Any, Any]]:
+    """Go through every two markups of each document."""
+    for item, experts, markup in zip(prepared.items, prepared.experts, algorithm):
+        numbered = [(0, markup), *((expert.number, expert) for expert in experts)]
+        for (first, one), (second, other) in itertools.combinations(numbered, 2):
+            yield item, first, second, one, other
+
+
+def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """Replace the numbers of markups by their names."""
+    return rows.assign(markup=rows["markup"].map(name_of), against=rows["against"].map(name_of))
+
+
+def mean(values: Floats) -> Floats:
+    """Compute the mean of each column."""
+    means: Floats = values.mean(axis=0) if len(values) else np.full(values.shape[1], np.nan)
+    return means
+
+
+class Explanation(contract.Explanation):
+    """What both markup metrics explain about a submission; see `podium.contract.Explanation`."""
+
+    documents: Any  # one row per document; each of the two metrics makes its own table
+
+    def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
+        super().__init__(evaluation)
+        self.criteria, self.names = criteria, criteria.names
+        self.with_algorithm: list[Floats] = evaluation.compared
+
+    @functools.cached_property
+    def algorithm_means(self) -> Floats:
+        """For each document the means over its experts, (n, criteria)."""
+        return np.array([mean(values) for values in self.with_algorithm])
+
+    @functools.cached_property
+    def expert_means(self) -> Floats:
+        """For each document the means over its pairs of experts, (n, criteria)."""
+        return np.array([mean(values) for values in self.prepared.among])
+
+    @functools.cached_property
+    def experts(self) -> Ints:
+        """The number of experts of each document, (n,)."""
+        return np.array([len(experts) for experts in self.prepared.experts])
+
+    @functools.cached_property
+    def means(self) -> tuple[Floats, Floats, Floats]:
+        """The algorithm's means, the experts' means, and their ratio over documents with two experts."""
+        two = ~np.isnan(self.expert_means[:, 0])
+        algorithm, of_two = (mean(self.algorithm_means[rows]) for rows in (self.experts > 0, two))
+        experts = mean(self.expert_means[two])
+        return algorithm, experts, ratio(of_two, experts)
+
+    @property
+    def means_of_documents(self) -> dict[str, Floats]:
+        """The means of each document, by the columns "algorithm.NAME" and "experts.NAME" of `documents`."""
+        sides = (("algorithm", self.algorithm_means), ("experts", self.expert_means))
+        return {f"{side}.{name}": column for side, means in sides for name, column in zip(self.names, means.T)}
+
+    @functools.cached_property
+    def criteria_table(self) -> pd.DataFrame:
+        """One row per criterion, with its weight and the means of the algorithm and of the experts."""
+        criteria = self.criteria
+        algorithm, experts, relative = self.means
+        told = [criteria.about.get(name, "") for name in self.names]
+        columns = dict(zip(criteria.table, (told, algorithm, experts, criteria.unit * relative)))
+        table = pd.DataFrame({"criterion": self.names} | columns)
+        table.insert(2, "weight", [criteria.weights.get(name, np.nan) for name in self.names])
+        return table
+
+    @property
+    def details(self) -> dict[str, pd.DataFrame]:
+        """The tables of each document and of each pair of markups, which ``--json`` and ``--rows`` contain."""
+        return {"document": self.documents, "pair": self.pairs}
+
+    @functools.cached_property
+    def pairs(self) -> pd.DataFrame:
+        """One row for every two markups of a document, with all criteria."""
+        rows = []
+        values = zip(self.prepared.items, self.prepared.experts, self.with_algorithm, self.prepared.among)
+        for item, experts, ours, theirs in values:
+            numbers = [expert.number for expert in experts]
+            pairs = [(0, number) for number in numbers]
+            pairs += [(min(pair), max(pair)) for pair in itertools.combinations(numbers, 2)]
+            for ends, criteria in sorted(zip(pairs, [*ours.tolist(), *theirs.tolist()])):
+                rows.append((item, *map(name_of, ends), *criteria))
+        return pd.DataFrame(rows, columns=["document_id", "markup", "against", *self.names])
+
+    @functools.cached_property
+    def barrier(self) -> pd.DataFrame:
+        """One row: whether the algorithm is as good as the experts, and in which share of resamples it is."""
+        name, least, passes = self.criteria.measure, self.criteria.unit, self.criteria.passes
+        column = self.prepared.measure_names.index(name)
+        weights = statistics.draw(len(self.statistics), statistics.RESAMPLES, 0)
+        samples = statistics.resample(self.prepared, self.statistics, weights)[:, column]
+        samples = samples[~np.isnan(samples)]
+        value = self.evaluation.measures[name]
+        row = {
+            "measure": name,
+            "value": value,
+            "barrier": least,
+            "passed": "yes" if passes(value, least) else "no",
+            "probability": passes(samples, least).mean() if len(samples) else np.nan,
+        }
+        return pd.DataFrame([row])
+
+    @property
+    def notices(self) -> list[str]:
+        """Which documents have too few experts."""
+        notices = []
+        for experts, described in (
+            (0, "documents without an expert are left out everywhere"),
+            (
+                1,
+                "documents with one expert are left out of "
+                f"{self.criteria.measure} and of the experts' agreement",
+            ),
+        ):
+            names = [item for item, number in zip(self.prepared.items, self.experts) if number == experts]
+            if names:
+                number = counted(len(names), "document")
+                notices.append(f"{described}: {listed(names, NAMES_SHOWN)} ({number})")
+        return notices
+
+    def figures(
+        self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]
+    ) -> dict[str, Any]:
+        """Prepare the histograms of the report: the paper's figures 3, 4 and 5."""
+        criteria, unit = self.criteria, self.criteria.unit
+        pairs = {
+            AMONG: (self.prepared.among, self.expert_means),
+            WITH: (self.with_algorithm, self.algorithm_means),
+        }
+        series = {side: values.dropna() for side, (values, _) in sides.items()}
+        lines = {side: corpus for side, (_, corpus) in sides.items()}
+        panels: dict[str, Any] = {averages: {"series": series, "lines": lines, "last": unit}}
+        for name in relative:
+            lines = {WITH: self.evaluation.measures[name], "barrier": unit}
+            values = self.documents[name.lower()].dropna()
+            panels[name] = {"series": {WITH: values}, "lines": lines, "last": 2 * unit}
+        return {title: criteria.histograms(pairs), "Documents": panels}
+
+
+def closest_markups(metric: Any, solution: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
+    """Choose for each document the expert's markup that agrees best with the markups of all its experts."""
+    with hosted.errors_explained():
+        prepared = metric.prepare(solution, str(solution.columns[0]))
+    cells = submission["markup"].tolist()
+    markups = solution["markups"].tolist()
+    for row, item in enumerate(prepared.item_of_row.tolist()):
+        experts = prepared.experts[item]
+        totals = dict.fromkeys((expert.number for expert in experts), 0.0)
+        for pair, total in zip(itertools.combinations(experts, 2), prepared.among[item][:, 0].tolist()):
+            for expert in pair:
+                totals[expert.number] += total
+        if totals:
+            # Every markup agrees with itself completely.  So leaving that out changes nothing.
+            best = max(sorted(totals), key=totals.__getitem__)
+            cells[row] = json.dumps(json.loads(markups[row])[best - 1], ensure_ascii=False)
+    return submission.assign(markup=cells)

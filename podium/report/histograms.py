@@ -28,20 +28,7 @@ OTHER_COLOR = "#333333"
 
 
 def save(explanation: Any, path: str | Path) -> None:
-    """Draw an explanation's histograms into a file.
-
-    Parameters
-    ----------
-    explanation : podium.contract.Explanation or podium.contract.Agreement
-        The explanation with the histograms.
-    path : str or Path
-        The path of the file.  Its ending decides the format: .png, .svg or .pdf.
-
-    Raises
-    ------
-    UsageError
-        There are no histograms, the path has another ending, or matplotlib is not installed.
-    """
+    """Draw an explanation's histograms into a file."""
     path = Path(path)
     if path.suffix not in FORMATS:
         raise UsageError(f"cannot draw {path}: expected a name that ends in {', '.join(FORMATS)}")
@@ -49,23 +36,7 @@ def save(explanation: Any, path: str | Path) -> None:
 
 
 def draw(explanation: Any) -> Any:
-    """Draw an explanation's histograms.
-
-    Parameters
-    ----------
-    explanation : podium.contract.Explanation or podium.contract.Agreement
-        The explanation with the histograms.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-
-    Raises
-    ------
-    UsageError
-        There are no histograms, or matplotlib is not installed.
-    """
+    """Draw an explanation's histograms."""
     figures: Mapping[str, Mapping[str, Any]] = explanation.histograms
     if not figures:
         raise UsageError("this metric offers no histograms")
@@ -81,7 +52,7 @@ def draw(explanation: Any) -> Any:
     for part, number, (title, panels) in zip(parts, rows, figures.items()):
         part.suptitle(title, x=0.01, ha="left", fontweight="bold")
         axes = part.subplots(number, COLUMNS, squeeze=False).ravel()
-        labels = dict.fromkeys(label for panel in panels.values() for label in panel["series"])
+        labels = _labels(panels)
         colors = dict(zip(labels, COLORS))
         for axis, (name, panel) in zip(axes, panels.items()):
             _draw(axis, name, colors, **panel)
@@ -94,51 +65,25 @@ def draw(explanation: Any) -> Any:
 
 
 def figures(explanation: Any) -> list[dict[str, Any]]:
-    """Compute what a page draws of an explanation's histograms.
-
-    Parameters
-    ----------
-    explanation : podium.contract.Explanation
-        The explanation with the histograms.
-
-    Returns
-    -------
-    list of dict
-        A dict for each figure, with these keys.
-
-        - ``title``;
-        - ``labels``: the names of its series;
-        - ``others``: the names of its lines that belong to no series;
-        - ``panels``: a dict for each panel.
-
-        A panel has these keys.
-
-        - ``name``;
-        - ``note``: the values of its lines;
-        - ``last``: the end of its scale;
-        - ``most``: the share at its top;
-        - ``bars``: for each bar the number of its series, that of its bin, and its height in percent;
-        - ``lines``: for each line its label, the number of its series or None, and its position in percent.
-    """
+    """Compute what a page draws of an explanation's histograms."""
     drawn = []
     for title, panels in explanation.histograms.items():
-        labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["series"]))
+        labels = _labels(panels)
+        others = [name for panel in panels.values() for name in panel["lines"] if name not in panel["series"]]
         drawn.append(
             {
                 "title": title,
                 "labels": labels,
-                "others": list(
-                    dict.fromkeys(
-                        label
-                        for panel in panels.values()
-                        for label in panel["lines"]
-                        if label not in panel["series"]
-                    )
-                ),
+                "others": list(dict.fromkeys(others)),
                 "panels": [_numbers(name, labels, **panel) for name, panel in panels.items()],
             }
         )
     return drawn
+
+
+def _labels(panels: Mapping[str, Any]) -> list[str]:
+    """List the names of the series of all panels."""
+    return list(dict.fromkeys(label for panel in panels.values() for label in panel["series"]))
 
 
 def _numbers(

@@ -38,84 +38,32 @@ Record = dict[str, Any]
 
 
 class Row(NamedTuple):
-    """A row of the explanation as the page shows it.
+    """A row of the explanation as the page shows it."""
 
-    Attributes
-    ----------
-    record : dict of str to object
-        The row of the explanation, with its number in the item.
-    partner : int or None
-        The number of the row that is its partner.
-    label : str
-        The label, such as the discourse type.
-    short : str
-        The beginning of the label that no other label has.
-    look : str
-        The CSS classes for the color and the stroke of the label.
-    outcome : str
-        What became of the row.
-    cause : str
-        By what it lost most, or "".
-    well : bool
-        Whether it counts as correct.
-    cells : list of str
-        The texts of its cells in the table.
-    """
-
-    record: Record
-    partner: int | None
-    label: str
-    short: str
-    look: str
-    outcome: str
-    cause: str
-    well: bool
-    cells: list[str]
+    record: Record  # the row of the explanation, with its number in the item
+    partner: int | None  # the number of the row that is its partner
+    label: str  # the label, such as the discourse type
+    short: str  # the beginning of the label that no other label has
+    look: str  # the CSS classes for the color and the stroke of the label
+    outcome: str  # what became of the row
+    cause: str  # By what it lost most, or ""
+    well: bool  # whether it counts as correct
+    cells: list[str]  # the texts of its cells in the table
 
 
 class Piece(NamedTuple):
-    """A piece of an item's text that lies in the same segments from its first to its last character.
+    """A piece of an item's text that lies in the same segments from its first to its last character."""
 
-    Attributes
-    ----------
-    numbers : list of int
-        The numbers of the rows whose segments contain the piece, with the innermost one last.
-    starting : list of int
-        The numbers of the rows whose segments begin with the piece.
-    text : str
-        The text.
-    after : str
-        The white space after it.
-    """
-
-    numbers: list[int]
-    starting: list[int]
-    text: str
-    after: str
+    numbers: list[int]  # the numbers of the rows whose segments contain the piece, with the innermost one last
+    starting: list[int]  # the numbers of the rows whose segments begin with the piece
+    text: str  # the text
+    after: str  # the white space after it
 
 
 def section(
     evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None
 ) -> dict[str, Any] | None:
-    """Collect the page's list of items, each with its text and with what became of its segments.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        An evaluation with its explanation.
-    texts : mapping of str to str
-        The text of each item.  An item without a text is shown as strips of words.
-    most_items : int
-        How many items are shown: those where the most can be gained.  If the explanation has no points, these
-        are the first by their ids, and whole numbers are ordered as numbers.
-    random : int or None
-        The seed of a random sample of items that is shown in their place.
-
-    Returns
-    -------
-    dict of str to object, or None
-        The values for the template.  None if the explanation names no items.
-    """
+    """Collect the page's list of items, each with its text and with what became of its segments."""
     explanation = evaluation.explanation
     item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     if item is None:
@@ -192,36 +140,8 @@ def _filters(rows: Mapping[str, list[Row]], swatches: Iterable[str]) -> dict[str
     }
 
 
-def noun(evaluation: Evaluation) -> str:
-    """Name an item, such as “essay”.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        An evaluation with its explanation.
-
-    Returns
-    -------
-    str
-        The name of the items' column without “_id”.
-    """
-    item = explain.column(evaluation.explanation, "item") or "item"
-    return item.removesuffix("_id").replace("_", " ")
-
-
 def labels(evaluation: Evaluation) -> list[str]:
-    """List the labels that occur among the rows of an explanation.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        An evaluation with its explanation.
-
-    Returns
-    -------
-    list of str
-        The labels in the order of the confusion table, and other labels after them.
-    """
+    """List the labels that occur among the rows of an explanation."""
     explanation = evaluation.explanation
     occurring = dict.fromkeys(map(str, explanation.rows[explain.column(explanation, "label")].dropna()))
     order = [] if explanation.confusion is None else list(map(str, explanation.confusion.index))
@@ -231,20 +151,6 @@ def labels(evaluation: Evaluation) -> list[str]:
 def number(value: Any, digits: int = 4) -> str:
     """Write a number as the page shows it.
 
-    Parameters
-    ----------
-    value : object
-        A number, a text, or a missing value.
-    digits : int
-        The number of decimals of a float.
-
-    Returns
-    -------
-    str
-        The number with a true minus sign, or a dash if it is missing.
-
-    Examples
-    --------
     >>> number(-0.25), number(1234), number(None)
     ('−0.2500', '1,234', '–')
     """
@@ -261,18 +167,6 @@ def number(value: Any, digits: int = 4) -> str:
 def gain(points: float) -> str:
     """Write a possible gain in thousandths of the score.
 
-    Parameters
-    ----------
-    points : float
-        The possible gain, as a part of the score.
-
-    Returns
-    -------
-    str
-        The thousandths, with three decimals if there is less than one, and with two otherwise.
-
-    Examples
-    --------
     >>> gain(0.25), gain(0.00012)
     ('250.00', '0.120')
     """
@@ -414,24 +308,7 @@ def _range(first: int, last: int) -> str:
 
 
 class Text:
-    """A text that consists of units, such as words.  Without a text, units are shown by their positions.
-
-    Parameters
-    ----------
-    text : str or None
-        The text.
-    unit : str
-        A regular expression that matches a unit.
-
-    Attributes
-    ----------
-    text : str or None
-        The text.
-    places : list of (int, int)
-        Where each unit begins and ends in the text, in characters.
-    lines : set of int
-        The units that begin a line.
-    """
+    """A text that consists of units, such as words.  Without a text, units are shown by their positions."""
 
     def __init__(self, text: str | None, unit: str) -> None:
         self.text = text
@@ -440,20 +317,7 @@ class Text:
         self.lines = {bisect.bisect_left(self.places, (end,)) for end in ends}
 
     def stretch(self, first: int, end: int) -> tuple[str, str]:
-        """Cut units out of the text.
-
-        Parameters
-        ----------
-        first, end : int
-            The first unit, and the one after the last.
-
-        Returns
-        -------
-        text : str
-            The text of these units, or their positions.
-        after : str
-            The white space after them in the line.
-        """
+        """Cut units out of the text."""
         if self.text is None:
             return _range(first, end - 1), " "
         known = len(self.places)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from podium import explain, hosted, scoring, statistics
+from podium import explain, scoring, statistics
 from podium.errors import UsageError
 from podium.essays import SMALL_SUBPOPULATION
 from podium.files import read_table, write_atomically
-from podium.report import histograms, items
+from podium.report import comparison, histograms, items
 from podium.scoring import Evaluation
 from podium.wording import plural
 
@@ -31,7 +31,8 @@ ID_COLUMNS = ("essay_id", "id")
 BINS = 10
 ITEMS_COMPARED = 10
 DETAILS_SHOWN = 500  # rows of each table of values
-FIXES = 3
+CAUSES_NAMED = 3
+LEAST_GAIN = 1e-9  # a smaller one is a rounding error
 MOST_OFFSET = 8  # words
 Z = 1.96  # the quantile 0.975 of the normal distribution, for 95% intervals
 TEMPLATES = Path(__file__).with_name("templates")
@@ -44,33 +45,9 @@ def render(
     most_items: int = MOST_ITEMS,
     random: int | None = None,
     intervals: pd.DataFrame | None = None,
-    others: Mapping[str, tuple[Evaluation, pd.DataFrame]] | None = None,
+    others: Mapping[str, tuple[Evaluation, statistics.Comparison]] | None = None,
 ) -> str:
-    """Make the report of an evaluation.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        An evaluation with its explanation.
-    title : str
-        The title of the page.
-    texts : mapping of str to str, optional
-        The text of each item, see `read_texts`.
-    most_items : int
-        How many items are shown: those where the most can be gained.
-    random : int, optional
-        The seed of a random sample of items that is shown in their place.
-    intervals : DataFrame, optional
-        The intervals of all measures, as `podium.statistics.intervals` returns them.
-    others : mapping of str to (Evaluation, DataFrame), optional
-        By its name, the evaluation of each submission with which this one is compared, and the comparison, as
-        `podium.statistics.compare` returns it.
-
-    Returns
-    -------
-    str
-        The page in HTML.
-    """
+    """Make the report of an evaluation."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -99,11 +76,11 @@ def render(
         parts=[(part, score) for part, score in evaluation.scores.items() if part != scoring.ALL],
         evaluation=evaluation,
         notices=[*evaluation.solution.notices, *evaluation.explanation.notices],
-        noun=items.noun(evaluation),
-        nouns=plural(items.noun(evaluation)),
+        noun=comparison.item_noun(evaluation),
+        nouns=plural(comparison.item_noun(evaluation)),
         has_intervals=intervals is not None,
         comparison=_comparison(evaluation, others or {}),
-        fixes=_fixes(evaluation),
+        advice=_advice(evaluation),
         causes=_causes(evaluation),
         offsets=_offsets(evaluation),
         groups=_groups(evaluation, drawn),
@@ -124,45 +101,13 @@ def _breakable(name: str) -> "Markup":
 
 
 def write(page: str, path: Path) -> None:
-    """Write a page into a file in UTF-8, either whole or not at all.
-
-    Parameters
-    ----------
-    page : str
-        The page in HTML.
-    path : Path
-        The path of the file.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be written.
-    """
+    """Write a page into a file in UTF-8, either whole or not at all."""
     # A text may contain half of a surrogate pair, which UTF-8 cannot encode and a question mark replaces.
     write_atomically(path, lambda part: part.write_bytes(page.encode("utf-8", "replace")))
 
 
 def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
-    """Read the texts of the items.
-
-    Parameters
-    ----------
-    path : Path or None
-        A folder with a file ``ID.txt`` for each item, or a table with a column of ids and a column of texts.
-        Other files are read by the metric's companion, if it can.
-    evaluation : Evaluation
-        An evaluation with its explanation.
-
-    Returns
-    -------
-    dict of str to str
-        The texts by id, as far as there are any.
-
-    Raises
-    ------
-    UsageError
-        The table has no column of ids or of texts, or there is no text for any item.
-    """
+    """Read the texts of the items."""
     is_own = path is not None and (path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")))
     read = evaluation.solution.metric.companion.texts
     if not is_own and read is not None:
@@ -197,19 +142,6 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
     """Compare predicted probabilities with what was true, in ten bins of equal width.
 
-    Parameters
-    ----------
-    forecasts : DataFrame
-        A row per prediction, with its ``probability`` and whether it ``happened`` (1 or 0).
-
-    Returns
-    -------
-    DataFrame
-        A row per bin that is not empty.  It has the number of ``forecasts``, their mean ``probability``, and
-        the share that ``happened``.  The ends of the 95% interval of that share are ``low`` and ``high``.
-
-    Notes
-    -----
     The interval is the score interval of E. Wilson ("Probable Inference, the Law of Succession, and Statistical
     Inference", Journal of the American Statistical Association 22, 1927).
     """
@@ -225,20 +157,7 @@ def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
 
 
 class Axis:
-    """A scale that contains all values and has 1 to 6 steps of round numbers.
-
-    Parameters
-    ----------
-    values : iterable of float
-        The values.  Infinite ones and NaN are left out.
-
-    Attributes
-    ----------
-    low, high : float
-        The ends of the scale.
-    ticks : list of (float, str)
-        The position of each tick in percent of the scale, and its number.
-    """
+    """A scale that contains all values and has 1 to 6 steps of round numbers."""
 
     def __init__(self, values: Any) -> None:
         finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
@@ -255,89 +174,71 @@ class Axis:
         ]
 
     def at(self, value: float) -> float:
-        """Place a value on the scale.
-
-        Parameters
-        ----------
-        value : float
-            The value.
-
-        Returns
-        -------
-        float
-            Its position in percent, 0 at the low end and 100 at the high end.
-        """
+        """Place a value on the scale."""
         return round(100 * (value - self.low) / (self.high - self.low), 2)
 
 
 # ---- Sections of the template; a section is None if the evaluation does not offer it ----------------------
 
 
-def _fixes(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Find the labels and causes with the largest possible gain, each in the group that has most of it.
-
-    A group of few items says little.  So the best fix for all other items is named beside it.
-    """
+def _advice(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Find the cause whose correction gains most, and the label and the group that have most of it."""
     explanation = evaluation.explanation
-    item, label = (explain.column(explanation, role) for role in ("item", "label"))
-    if explanation.losses is None or label is None:
-        return []
-    losses: pd.DataFrame = explanation.losses.assign(label=explanation.rows[label])
-    of_items = explain.groups_of_items(evaluation)
-    groups = of_items.reindex(explanation.rows[item])
-    largest = []
-    for attribute in [*groups] or [None]:
-        group = "" if attribute is None else (f"{attribute}: " + groups[attribute]).to_numpy()
-        sums = (
-            losses.assign(group=group, attribute=attribute or "").groupby(["attribute", "group", "label"]).sum()
-        )
-        causes = sums.melt(var_name="cause", value_name="points", ignore_index=False)
-        largest.append(causes.nlargest(FIXES, "points").reset_index())
-    fixes = pd.concat(largest).query("points > 0").sort_values("points", ascending=False, kind="stable")
-    fixes["share"] = fixes["points"] / explanation.losses.to_numpy().sum()
-    # A mistake counts in one group of each attribute, so a label and a cause may occur more than once.
-    rows: list[Any] = fixes.drop_duplicates(["label", "cause"]).head(FIXES).to_dict("records")
-    told: set[str] = set()
-    for row in rows:
-        row["size"] = row["elsewhere"] = None
-        if row["attribute"]:
-            value = row["group"].removeprefix(f"{row['attribute']}: ")
-            row["size"] = int((of_items[row["attribute"]] == value).sum())
-            others = losses[(groups[row["attribute"]] != value).to_numpy()]
-            if row["size"] < SMALL_SUBPOPULATION and row["group"] not in told:
-                row["elsewhere"] = _largest(others)
-            told.add(row["group"])
-    return rows
-
-
-def _largest(losses: pd.DataFrame) -> dict[str, Any] | None:
-    """Find the label and the cause with the largest possible gain, and its share."""
-    sums = losses.groupby("label").sum().stack()
-    if not len(sums) or not sums.max() > 0:
+    gains = explanation.gains
+    if gains is None:
         return None
-    best: Any = sums.idxmax()
-    label, cause = best
-    return {"label": label, "cause": cause, "share": sums.max() / sums.sum()}
+    causes = explain.gains_by_cause(explanation)
+    largest: list[Any] = causes[causes["gain"] >= LEAST_GAIN].head(CAUSES_NAMED).to_dict("records")
+    if not largest:
+        return None
+    first, *others = largest
+    of_labels = explain.shares(gains[first["cause"]].drop("(all)"))
+    label = of_labels.idxmax() if of_labels.notna().any() else None
+    return {
+        **first,
+        "after": evaluation.score + first["gain"],
+        "label": label,
+        "of_label": of_labels.get(label),
+        "group": _group_of(evaluation, first["cause"]),
+        "others": others,
+    }
+
+
+def _group_of(evaluation: Evaluation, cause: str) -> dict[str, Any] | None:
+    """Find the group that loses most by a cause, if it has enough items and loses more than its share."""
+    explanation = evaluation.explanation
+    item = explain.column(explanation, "item")
+    if item is None or explanation.losses is None:
+        return None
+    lost = explanation.losses[cause].groupby(explanation.rows[item]).sum()
+    shares = explain.shares(lost.reindex(evaluation.prepared.items, fill_value=0.0))
+    found: dict[str, Any] | None = None
+    for attribute, values in explain.groups_of_items(evaluation).items():
+        for value, share in shares.groupby(values).sum().items():
+            size = int((values == value).sum())
+            is_more = size >= SMALL_SUBPOPULATION and share > size / len(values)
+            if is_more and (found is None or share > found["share"]):
+                found = {"name": f"{attribute}: {value}", "share": share, "size": size}
+    return found
 
 
 def _causes(evaluation: Evaluation) -> dict[str, Any] | None:
-    """Collect the possible gains by cause, and by label and cause."""
+    """Collect the gains by cause, and by label and cause."""
     explanation = evaluation.explanation
-    if explanation.losses is None:
+    gains, losses = explanation.gains, explanation.losses
+    if gains is None or losses is None:
         return None
-    causes = explain.points_by_cause(explanation)
+    causes = explain.gains_by_cause(explanation)
     matrix = None
     if explain.column(explanation, "label"):
-        by_label = explain.points_by_label(explanation)
-        labels = [label for label in items.labels(evaluation) if label in by_label.index]
-        by_label = by_label.loc[labels, causes["cause"].tolist()]
+        labels = [label for label in items.labels(evaluation) if label in gains.index]
+        by_label = gains.loc[labels, causes["cause"].tolist()]
         matrix = _heat(by_label, by_label.abs() / (by_label.abs().to_numpy().max() or 1.0))
     return {
         "rows": causes.to_dict("records"),
-        "total": causes["points"].sum(),
-        "most": max(causes["points"].abs().max(), 1e-300),
-        "any": bool((explanation.losses != 0).any(axis=None)),
-        "negative": bool((explanation.losses < 0).any(axis=None)),
+        "most": max(causes["gain"].abs().max(), 1e-300),
+        "any": bool((losses.to_numpy() != 0).any()),
+        "negative": bool((causes["gain"] < 0).any()),
         "matrix": matrix,
     }
 
@@ -375,16 +276,15 @@ def _offsets(evaluation: Evaluation) -> list[dict[str, Any]] | None:
 
 
 def _comparison(
-    evaluation: Evaluation, others: Mapping[str, tuple[Evaluation, pd.DataFrame]]
+    evaluation: Evaluation, others: Mapping[str, tuple[Evaluation, statistics.Comparison]]
 ) -> dict[str, Any] | None:
     """Collect what the comparisons with other submissions say: all in a table, and each in full."""
     if not others:
         return None
-    tables = {name: table for name, (_, table) in others.items()}
-    is_higher_better = hosted.higher_is_better(evaluation.solution.metric, evaluation.solution.arguments)
-    overview = statistics.overview(tables)
+    compared = {name: each for name, (_, each) in others.items()}
+    overview = comparison.overview(compared)
     return {
-        "verdicts": statistics.verdicts(tables, is_higher_better, "this submission"),
+        "sentences": comparison.sentences(evaluation, compared),
         "rows": overview.assign(number=range(1, len(overview) + 1)).to_dict("records"),
         "axis": Axis(np.append(overview[["low", "high", "difference"]], 0.0)),
         "others": [
@@ -392,9 +292,10 @@ def _comparison(
                 "name": name,
                 "rows": table.to_dict("records"),
                 "axis": Axis(np.append(table[["low", "high", "difference"]], 0.0)),
-                **_items_that_differ(evaluation, other, is_higher_better),
+                **_items_that_differ(evaluation, other, evaluation.solution.higher_is_better),
             }
-            for name, (other, table) in others.items()
+            for name, (other, each) in others.items()
+            for table in [comparison.measures(each)]
         ],
     }
 

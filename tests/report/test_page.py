@@ -28,8 +28,10 @@ import pytest
 import metric
 from podium import cli, contract, explain, hosted, scoring, statistics
 from podium.errors import UsageError
-from podium.report import items
+from podium.report import comparison, items
 from podium.report import page as report
+from podium.statistics import Doubt, Reason
+from tests.support import command_line
 from tests.support.contrast import CONTRAST
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import WHOLE, perfect, solution, submission, words
@@ -40,15 +42,6 @@ SOLUTION, SUBMISSION = str(ROOT / SOLUTION_SAMPLE), str(ROOT / SUBMISSION_SAMPLE
 PICTURES = [ROOT / "docs" / name for name in ("report.png", "report_essay.png")]
 SIBLINGS = sorted(set(hosted.names()) - {"unified"})
 MANY_HISTOGRAMS = ("markup_consistency", "readable")
-LACKING = [
-    name
-    for name, there in (
-        ("chromium", shutil.which("chromium")),
-        ("chromedriver", shutil.which("chromedriver")),
-        ("selenium", __import__("importlib.util").util.find_spec("selenium")),
-    )
-    if not there
-]
 EVIL = "<script>window.hacked = true</script>"
 EVIL_ATTRIBUTE = "\"'><img src=x onerror='window.hacked = true'>"
 
@@ -78,8 +71,7 @@ def render(truth: pd.DataFrame, predicted: pd.DataFrame, texts: dict[str, str] |
 
 def compared(evaluation, other, resamples: int) -> tuple[object, pd.DataFrame]:
     """Another submission, and how one compares with it."""
-    mine, theirs = evaluation.statistics, other.statistics
-    return other, statistics.compare(evaluation.prepared, mine, theirs, resamples)
+    return other, statistics.compare(evaluation, other, resamples)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +87,7 @@ def page(evaluation):
     return report.render(
         evaluation,
         "sample",
-        intervals=statistics.intervals(evaluation.prepared, evaluation.statistics, 50),
+        intervals=statistics.intervals(evaluation, 50),
         others={"other.csv": compared(evaluation, evaluation, 20)},
     )
 
@@ -131,6 +123,9 @@ class Page(HTMLParser):
     def named(self, tag):
         return [attributes for name, attributes in self.tags if name == tag]
 
+    def items(self):
+        return [attributes["data-id"] for attributes in self.named("details") if "data-id" in attributes]
+
 
 def flat(text: str) -> str:
     """A text on one line."""
@@ -149,22 +144,22 @@ def test_sections_say_what_the_evaluation_says(page, evaluation):
     assert evaluation.signature in parsed.text
     # A sentence begins with a capital letter there.
     assert evaluation.explanation.notices[0][1:] in flat(parsed.text)
-    for row in explain.points_by_cause(evaluation.explanation).itertuples():
-        assert f"{row.cause} {100 * row.share:.1f}% {items.gain(row.points)} {row.rows}" in sections["points"]
+    for row in explain.gains_by_cause(evaluation.explanation).itertuples():
+        assert f"{row.cause} {100 * row.share:.1f}% {items.gain(row.gain)} {row.rows}" in sections["points"]
     for row in evaluation.explanation.groups.itertuples():
         line = f"{row.value} {row.attribute} {row.essays} {row.score:.4f} {row.weight:.1%}"
         assert line in sections["groups"]
-    table = statistics.intervals(evaluation.prepared, evaluation.statistics, 50).set_index("measure")
+    table = statistics.intervals(evaluation, 50).set_index("measure")
     for name in ("score", "F1 of Evidence"):
         value, low, high = table.loc[name, ["value", "low", "high"]]
         assert f"{name} {value:.4f} {low:.4f} to {high:.4f}" in sections["measures"]
     assert "ell_status" not in sections["measures"]  # these are already among the sub-populations
     assert "Compared with other.csv" in sections["comparison"]
     score = f"{evaluation.score:.4f}"
-    assert f"score 0.0000 0.0000 to 0.0000 1.0000 {score} {score}" in sections["comparison"]
+    assert f"score 0.0000 0.0000 to 0.0000 {score} {score}" in sections["comparison"]
     assert "Discourse types" in sections["tables"]
     assert "Sub-populations" not in sections["tables"]
-    assert "Evidence 2 3 0 0 0 83 2 22" in sections["confusion"]
+    assert "Evidence 2 3 0 0 0 83 2 0 0 22" in sections["confusion"]
     assert (
         f"The diagram shows {len(evaluation.explanation.forecasts)} predicted probabilities."
         in sections["calibration"]
@@ -174,72 +169,28 @@ def test_sections_say_what_the_evaluation_says(page, evaluation):
 
 def test_essays_are_sorted_by_points_and_cut_off(evaluation):
     by_item = explain.points_by_item(evaluation)
-    for most in (0, 3, 40):
-        page = Page(report.render(evaluation, "sample", most_items=most))
-        shown = [attributes["data-id"] for attributes in page.named("details")]
-        assert shown == by_item.index[:most].tolist()
-        share = by_item[:most].sum() / by_item.sum()
-        expected = f"The {most} of 40 essays where the most can be gained: {share:.1%} of the possible gain."
-        assert (expected in flat(page.text)) == (most < 40)
-
-
-def test_a_random_sample_of_essays(evaluation):
-    by_item = explain.points_by_item(evaluation)
+    page = Page(report.render(evaluation, "sample", most_items=3))
+    assert page.items() == by_item.index[:3].tolist()
+    share = by_item[:3].sum() / by_item.sum()
+    expected = f"The 3 of 40 essays where the most can be gained: {share:.1%} of the possible gain."
+    assert expected in flat(page.text)
     page = Page(report.render(evaluation, "sample", most_items=10, random=1))
-    ids = [attributes["data-id"] for attributes in page.named("details")]
-    assert len(set(ids)) == 10
-    assert ids != by_item.index[:10].tolist()
+    assert len(set(page.items())) == 10
+    assert page.items() != by_item.index[:10].tolist()
     assert "A random sample of 10 of 40 essays." in flat(page.text)
 
 
-def test_what_to_fix_first(page, evaluation):
-    """The cause, type and sub-population that lost most points are computed by hand."""
-    rows = explain.rows(evaluation)
-    lost = {}
-    for attribute in ("ell_status", "economically_disadvantaged"):
-        for cause in evaluation.explanation.losses:
-            sums = evaluation.explanation.losses[cause].groupby([rows[attribute], rows["discourse_type"]]).sum()
-            lost |= {(label, cause, f"{attribute}: {group}"): points for (group, label), points in sums.items()}
-    label, cause, group = max(lost, key=lost.get)
-    share = lost[label, cause, group] / evaluation.explanation.losses.to_numpy().sum()
-    line = f"The most can be gained from {label}: {cause} of {group}: {share:.1%} of the possible gain"
-    assert line in flat(Page(page).text)
-
-
-def test_a_group_of_few_essays_is_named_with_its_size_and_what_is_best_elsewhere(evaluation):
-    """The sample's heaviest groups have a few essays, so one line about them says little."""
-    first = report._fixes(evaluation)[0]
-    attribute, _, value = first["group"].partition(": ")
-    of_items = explain.groups_of_items(evaluation)[attribute]
-    assert first["size"] == (of_items == value).sum() < 50
-    rows, losses = explain.rows(evaluation), evaluation.explanation.losses
-    others = losses[(rows[attribute] != value).to_numpy()]
-    by_label = others.groupby(rows.loc[others.index, "discourse_type"]).sum()
-    label, cause = by_label.stack().idxmax()
-    assert first["elsewhere"] == {
-        "label": label, "cause": cause, "share": by_label.loc[label, cause] / by_label.to_numpy().sum()
-    }  # fmt: skip
-    text = flat(Page(report.render(evaluation, "x", {}, 3)).text)
-    assert (
-        f"the group has {first['size']} essays). So few essays say little. In all other essays, the most can "
-        f"be gained from {label}: " in text
-    )
-
-
-def test_every_gain_is_in_thousandths_of_the_score():
-    assert [items.gain(points) for points in (0.25, 0.0012, 0.001, 0.00012, -0.0305)] == [
-        "250.00", "1.20", "1.00", "0.120", "−30.50"
-    ]  # fmt: skip
-
-
-def test_a_filter_that_finds_nothing_points_to_the_random_sample(evaluation):
-    some = flat(Page(report.render(evaluation, "x", {}, 3)).text)
-    assert (
-        "No essay on this page matches. The page has the essays where the most can be gained. The option "
-        "--random-items shows a random sample" in some
-    )
-    for options in ({"most_items": 40}, {"most_items": 3, "random": 1}):
-        assert "--random-items" not in flat(Page(report.render(evaluation, "x", {}, **options)).text)
+def test_the_first_line_says_what_to_correct(page, evaluation):
+    """The largest cause over all types and groups; every group of the sample is too small to be named."""
+    gains = evaluation.explanation.gains
+    total = gains.loc["(all)"]
+    cause = total.idxmax()
+    label = gains[cause].drop("(all)").idxmax()
+    first = flat(Page(page).text.partition("The largest cause is ")[2])
+    assert first.startswith(f"{cause}: {total[cause] / total.clip(lower=0).sum():.1%} of what can be gained.")
+    after = f"from {evaluation.score:.4f} to {evaluation.score + total[cause]:.4f}"
+    assert f"{after}. The largest part of this is in {label} (" in first
+    assert "Of the groups with at least 50" not in first
 
 
 def test_offsets_of_matches(evaluation):
@@ -274,38 +225,46 @@ def test_essays_that_got_better_and_worse(evaluation):
 
 
 def test_every_other_submission_is_compared(evaluation):
-    """A table compares the scores with corrected p-values, and each comparison follows in full."""
+    """A table compares the scores, and each comparison follows in full."""
+    whole = evaluate(evaluation.solution.frame, evaluation.submission, **WHOLE)
     frames = {"half.csv": evaluation.submission.iloc[::2], "most.csv": evaluation.submission.iloc[:-40]}
     others = {
-        name: compared(evaluation, evaluate(evaluation.solution.frame, frame), 100)
+        name: compared(whole, evaluate(evaluation.solution.frame, frame, **WHOLE), 20)
         for name, frame in frames.items()
     }
-    tables = {name: table for name, (_, table) in others.items()}
-    corrected = statistics.overview(tables).set_index("submission")["p_corrected"]
-    parsed = Page(report.render(evaluation, "x", others=others))
-    text = flat(parsed.sections["comparison"])
+    text = flat(Page(report.render(whole, "x", {}, 0, others=others)).sections["comparison"])
     assert text.startswith("Compared with 2 other submissions")
-    for name, (other, table) in others.items():
-        first, last = table.iloc[0], table.iloc[-1]
-        assert f"{name} {first['difference']:.4f} {corrected[name]:.4f} " in text
-        assert f"{first['p']:.4f} {other.score:.4f}" in text
+    for name, (other, each) in others.items():
+        low, high = (items.number(each.table[name][0]) for name in ("low", "high"))
+        assert f"{name} {each.score.value:.4f} {each.score.ahead:.1%} {low} to {high} {other.score:.4f}" in text
+        last = each.table.iloc[-1]
         in_full = flat(text.split(f"Every measure against {name} ")[1].split("Every measure against ")[0])
-        assert f"{last['p']:.4f} {last['value']:.4f} {last['other']:.4f} Essays in which" in in_full
-    for sentence in statistics.verdicts(tables, name="this submission"):
-        assert sentence in text
-    links = [link["href"] for link in parsed.named("a") if link["href"].startswith("#versus")]
-    assert links == [
-        part["id"].join(["#", ""]) for part in parsed.named("details") if part["class"] == "versus"
-    ]
+        assert f"{last['value']:.4f} {last['other']:.4f} Essays in which" in in_full
 
 
-def test_of_two_submissions_the_verdict_is_on_the_page(evaluation):
+def test_of_two_submissions_a_sentence_says_whether_the_test_set_can_tell(evaluation):
     half = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
     other = compared(evaluation, half, 20)
-    text = flat(Page(report.render(evaluation, "x", others={"half.csv": other})).sections["comparison"])
-    sentence = statistics.verdict(other[1], names=("this submission", "half.csv"))
-    assert text.startswith(f"Compared with half.csv {sentence} ")
-    assert "orrected p" not in text
+    page = report.render(evaluation, "x", {}, 0, others={"half.csv": other})
+    (sentence,) = comparison.sentences(evaluation, {"half.csv": other[1]})
+    assert flat(Page(page).sections["comparison"]).startswith(f"Compared with half.csv {sentence} ")
+    assert "this test set cannot tell" in sentence
+
+
+@pytest.mark.parametrize(
+    ("difference", "higher", "told"),
+    [
+        ((0.1, 0.05, 0.2, 0.99), True, "A is better than B by 0.100000, and ahead in 99% of the draws."),
+        ((0.1, 0.05, 0.2, 0.01), False, "B is better than A by 0.100000, and ahead in 99% of the draws."),
+        ((-0.1, -0.2, 0.01, 0.1), True, "B is ahead of A by 0.100000, and in 90% of the draws, but the "),
+        ((0.0, 0.0, 0.0, 0.5), True, "A and B have the same score."),
+        ((math.nan,) * 4, True, "A and B cannot be compared, "),
+        ((0.1, math.nan, math.nan, 0.9, Doubt(Reason.FEW_ITEMS, 0)), True, "Hardly any essay decides this "),
+        ((0.1, math.nan, math.nan, 0.9, Doubt(Reason.SMALL_GROUPS, 2, 0.5)), True, "Two essays decide this "),
+    ],
+)
+def test_the_sentence_about_a_difference(difference, higher, told):
+    assert comparison.sentence(statistics.Difference(*difference), "essay", higher).startswith(told)
 
 
 def test_items_gained_and_lost_where_a_lower_score_is_better(evaluation):
@@ -326,13 +285,6 @@ def test_texts_are_cut_into_words_as_the_positions_count_them():
     without = flat(Page(render(truth, predicted, parameters=WHOLE)).text)
     assert "Truth Lead 0–1 2–3 Claim · missed 4–6 7–9" in without
     assert "Prediction Lead 0–2 3 Claim · too little overlap 4–9" in without
-
-
-@pytest.mark.parametrize("text", ["", " \n ", "one"])
-def test_positions_beyond_a_short_text(text):
-    truth = solution(("A", "Lead", words(0, 1), 1), ("A", "Claim", "99999", 0))
-    page = flat(Page(render(truth, perfect(truth), {"A": text}, parameters=WHOLE)).text)
-    assert "Claim [99999: beyond the text]" in page
 
 
 def test_overlapping_and_discarded_segments():
@@ -356,59 +308,25 @@ def test_partners_are_linked_by_their_words(evaluation):
     assert partners == ["2", "3", "0", "1"]
 
 
-def test_a_perfect_and_an_empty_submission():
+def test_a_perfect_and_an_empty_submission_without_sub_populations():
     truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Claim", words(0, 9), 1))
     page = flat(Page(render(truth, perfect(truth), parameters=WHOLE)).text)
-    assert "Score 1.0000 Possible gain 0.000 thousandths of the score" in page
+    assert "largest cause" not in page
     assert "Where you can gain Nothing can be gained: no mistake costs anything. Starts" in page
-    page = render(truth, submission(), parameters=WHOLE)
-    assert "Score 0.0000" in flat(Page(page).text)
-    assert "Nothing can be gained" not in page
-    assert "calibration" not in Page(page).sections
-
-
-def test_a_solution_without_sub_populations_has_no_section_on_them(page):
-    truth = solution(("A", "Lead", words(0, 9), 1))
-    without = Page(render(truth, submission(), parameters=WHOLE))
-    assert "groups" not in without.sections
-    assert "sub-population" not in without.text.lower()
-    assert "groups" in Page(page).sections
-
-
-def test_a_page_costs_little_beside_its_texts(evaluation):
-    """200 essays have 4,500 rows and twice 0.7 MB of text; at 3 MB a row would take 340 bytes."""
-    texts = report.read_texts(ROOT / "examples" / "data" / "texts", evaluation)
-    page, none = (len(report.render(evaluation, "x", texts, most).encode()) for most in (40, 0))
-    markup = page - none - 2 * sum(len(text.encode()) for text in texts.values())
-    rows = len(evaluation.explanation.rows)
-    assert 100 * rows < markup < 350 * rows
-
-
-def test_negative_points_are_explained(evaluation, page):
-    assert (evaluation.explanation.losses < 0).any(axis=None)
-    assert "A possible gain can be negative" in flat(Page(page).text)
-    truth = solution(("A", "Lead", words(0, 9), 1))
-    assert "A possible gain can be negative" not in render(truth, submission(), parameters=WHOLE)
+    page = Page(render(truth, submission(), parameters=WHOLE))
+    assert "Score 0.0000" in flat(page.text)
+    assert "Nothing can be gained" not in page.text
+    assert not {"calibration", "groups"} & set(page.sections)
+    assert "sub-population" not in page.text.lower()
 
 
 def test_more_labels_than_colors_differ_by_their_stroke():
     labels = [f"type {number}" for number in range(16)]
-    frame = pd.DataFrame(
-        {
-            "side": "truth",
-            "doc": "A",
-            "kind": labels,
-            "first": range(16),
-            "last": range(16),
-            "outcome": "matched",
-        }
-    )
-
+    frame = pd.DataFrame({"doc": "A", "kind": labels, "first": range(16), "last": range(16)})
+    frame = frame.assign(side="truth", outcome="matched")
     roles = {"item": "doc", "label": "kind", "outcome": "outcome"}
     page = Page(report.render(stub(["A"], rows=frame, roles=roles), "many"))
-    looks = [
-        attributes["class"] for attributes in page.named("span") if "swatch" in (attributes.get("class") or "")
-    ]
+    looks = [span["class"] for span in page.named("span") if "swatch" in (span.get("class") or "")]
     assert len(set(looks)) == 16
 
 
@@ -428,21 +346,11 @@ def test_calibration():
 
 @pytest.mark.parametrize(
     "values",
-    [
-        [0.246, 0.783],
-        [0.5],
-        [0.0, 0.0],
-        [-0.4, 0.97],
-        [17.0, 115.5],
-        [0.45250, 0.45251],
-        [math.nan],
-        [1e6, 2e6],
-    ],
+    [[0.246, 0.783], [0.5], [-0.4, 0.97], [17.0, 115.5], [0.45250, 0.45251], [math.nan], [1e6, 2e6]],
 )
 def test_an_axis_holds_its_values_with_a_few_round_ticks(values):
     axis = report.Axis(values)
-    finite = [value for value in values if value == value]
-    assert all(0 <= axis.at(value) <= 100 for value in finite)
+    assert all(0 <= axis.at(value) <= 100 for value in values if value == value)
     assert 2 <= len(axis.ticks) <= 7
     assert [at for at, _ in axis.ticks] == pytest.approx(list(np.linspace(0, 100, len(axis.ticks))), abs=0.01)
     assert len({label for _, label in axis.ticks}) == len(axis.ticks)
@@ -494,7 +402,7 @@ def hostile_page() -> str:
         evaluation,
         title=EVIL,
         texts=texts,
-        intervals=statistics.intervals(evaluation.prepared, evaluation.statistics, 5),
+        intervals=statistics.intervals(evaluation, 5),
         others={name: compared(evaluation, evaluation, 5) for name in (EVIL, EVIL_ATTRIBUTE)},
     )
 
@@ -503,7 +411,7 @@ def test_text_from_files_stays_text():
     page = hostile_page()
     assert_self_contained(page)
     parsed = Page(page)
-    assert len([part for part in parsed.named("details") if "data-id" in part]) == 5
+    assert len(parsed.items()) == 5
     assert not parsed.named("img")
     assert flat(parsed.text).count(EVIL) > 20
     assert "{{ 7 * 7 }}" in parsed.text
@@ -530,10 +438,9 @@ def test_texts_from_a_folder_or_a_table(tmp_path, evaluation):
     assert texts == {name: f"text of {name} caf\ufffd" for name in ids}
 
     frame = pd.DataFrame({"essay_id": [*ids, "stranger"], "full_text": ["one", "two", "three"]})
-    frame.to_csv(tmp_path / "texts.csv", index=False)
-    assert report.read_texts(tmp_path / "texts.csv", evaluation) == dict(zip(ids, ["one", "two"]))
-    frame.rename(columns={"essay_id": "id", "full_text": "text"}).to_csv(tmp_path / "texts.csv.gz", index=False)
-    assert report.read_texts(tmp_path / "texts.csv.gz", evaluation) == dict(zip(ids, ["one", "two"]))
+    for columns in (["essay_id", "full_text"], ["id", "text"]):
+        frame.set_axis(columns, axis=1).to_csv(tmp_path / "texts.csv", index=False)
+        assert report.read_texts(tmp_path / "texts.csv", evaluation) == dict(zip(ids, ["one", "two"]))
 
 
 def test_ids_and_texts_that_look_like_numbers(tmp_path):
@@ -543,32 +450,23 @@ def test_ids_and_texts_that_look_like_numbers(tmp_path):
     assert report.read_texts(tmp_path / "texts.csv", evaluation) == {"0012": "2024"}
 
 
-def test_an_id_is_no_path(tmp_path):
-    (tmp_path / "secret.txt").write_text("secret")
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts" / "A.txt").write_text("open")
-    truth = solution(("../secret", "Lead", words(0, 3), 1), ("A", "Lead", words(0, 3), 1))
-    evaluation = evaluate(truth, perfect(truth), **WHOLE)
-    assert report.read_texts(tmp_path / "texts", evaluation) == {"A": "open"}
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("essay_id,word\nA,x\n", "a column of texts: expected one of text, full_text; it has essay_id, word"),
+        ("name,text\nA,x\n", "a column of ids: expected one of essay_id, id; it has name, text"),
+        ("essay_id,text\nnobody,x\n", "a text for none of the 40 ids of the solution"),
+    ],
+)
+def test_texts_of_something_else(tmp_path, evaluation, content, message):
+    (tmp_path / "texts.csv").write_text(content)
+    with pytest.raises(UsageError, match=message):
+        report.read_texts(tmp_path / "texts.csv", evaluation)
 
 
-def test_texts_that_are_not_there(tmp_path, evaluation):
-    for content, message in (
-        (
-            "essay_id,word\nA,x\n",
-            "lacks a column of texts: expected one of text, full_text; it has essay_id, word",
-        ),
-        ("name,text\nA,x\n", "lacks a column of ids: expected one of essay_id, id; it has name, text"),
-        ("essay_id,text\nnobody,x\n", "has a text for none of the 40 ids of the solution"),
-        ("", "is not a CSV table"),
-    ):
-        (tmp_path / "texts.csv").write_text(content)
-        with pytest.raises(UsageError, match=re.escape(message)):
-            report.read_texts(tmp_path / "texts.csv", evaluation)
+def test_a_folder_without_texts(tmp_path, evaluation):
     with pytest.raises(UsageError, match="has a text for none"):
         report.read_texts(tmp_path, evaluation)
-    with pytest.raises(UsageError, match="cannot read"):
-        report.read_texts(tmp_path / "none", evaluation)
 
 
 # --- other metrics ----------------------------------------------------------------------------------
@@ -589,9 +487,7 @@ def evaluate_sample(name: str) -> object:
 )
 def test_sibling_metrics_show_what_they_offer(name):
     evaluation = evaluate_sample(name)
-    page = report.render(
-        evaluation, name, intervals=statistics.intervals(evaluation.prepared, evaluation.statistics, 10)
-    )
+    page = report.render(evaluation, name, intervals=statistics.intervals(evaluation, 10))
     assert_self_contained(page)
     parsed = Page(page)
     expected = {"measures", "tables"}
@@ -611,28 +507,14 @@ def test_sibling_metrics_show_what_they_offer(name):
     assert all(title in parsed.text for title in evaluation.explanation.tables)
 
 
-def test_long_names_of_measures_break_between_their_words():
-    """A phone would break them within a word; what is no tag stays text."""
-    assert [report._breakable(name) for name in ("fragments.overtexts.tags", "alert_worth", "a<b")] == [
-        "fragments.<wbr>overtexts.<wbr>tags",
-        "alert_<wbr>worth",
-        "a&lt;b",
-    ]
-
-
 def test_an_interval_comes_with_its_note():
-    """The runs of the sample of TREC-IS have four events, and essays have sub-populations of any size."""
+    """The runs of the sample of TREC-IS have four events."""
     evaluation = evaluate_sample("trec_is")
-    intervals = statistics.intervals(evaluation.prepared, evaluation.statistics, 10)
-    comparison = statistics.compare(evaluation.prepared, evaluation.statistics, evaluation.statistics, 10)
-    comparison["note"] = "beware: of the comparison"
-    page = report.render(evaluation, "run", intervals=intervals, others={"other.txt": (evaluation, comparison)})
-    sections = Page(page).sections
-    note = "beware: fewer than 10 items"
-    assert intervals["note"].eq(note).all()
-    assert note in sections[None]  # beside the score
-    assert sections["measures"].count(note) == len(intervals)
-    assert sections["comparison"].count("beware: of the comparison") == len(comparison)
+    intervals = statistics.intervals(evaluation, 10)
+    sections = Page(report.render(evaluation, "run", intervals=intervals)).sections
+    notes = intervals["note"][intervals["note"] != ""]
+    assert len(notes)
+    assert all(note in sections["measures"] for note in notes)
 
 
 def test_items_without_points_are_in_the_order_of_their_ids():
@@ -640,29 +522,26 @@ def test_items_without_points_are_in_the_order_of_their_ids():
     rows = pd.DataFrame({"claim_id": ["2", "10", "1", "b"], "outcome": "missed"})
     evaluation = stub(["1", "10", "2", "b"], rows=rows, roles={"item": "claim_id", "outcome": "outcome"})
     page = Page(report.render(evaluation, "claims"))
-    assert [attributes["data-id"] for attributes in page.named("details")] == ["1", "2", "10", "b"]
+    assert page.items() == ["1", "2", "10", "b"]
     orders = [attributes["value"] for attributes in page.named("option") if attributes.get("value")]
     assert orders == ["id", "rows"]
-    page = Page(report.render(evaluation, "claims", most_items=2))
-    assert [attributes["data-id"] for attributes in page.named("details")] == ["1", "2"]
 
 
 def test_items_without_words_and_points_are_tables():
     """Claims of SciFact and events of TREC-IS have just those columns that the convention's roles name."""
     frame = pd.DataFrame(
-        {
-            "claim_id": ["1", "1", "2", "elsewhere"],
-            "level": ["abstract"] * 4,
-            "label": ["SUPPORT", None, "CONTRADICT", "SUPPORT"],
-            "outcome": ["correct", "missed", "correct", "ignored"],
-            "share": [0.5, math.nan, 1.0, 2.0],
-        }
+        [
+            ("1", "abstract", "SUPPORT", "correct", 0.5),
+            ("1", "abstract", None, "missed", math.nan),
+            ("2", "abstract", "CONTRADICT", "correct", 1.0),
+            ("elsewhere", "abstract", "SUPPORT", "ignored", 2.0),
+        ],
+        columns=["claim_id", "level", "label", "outcome", "share"],
     )
-
     roles = {"item": "claim_id", "label": "label", "outcome": "outcome"}
     page = Page(report.render(stub(["1", "2", "3"], rows=frame, roles=roles), "claims"))
     text = flat(page.sections["items"])
-    assert [attributes["data-id"] for attributes in page.named("details")] == ["1", "2", "3"]
+    assert page.items() == ["1", "2", "3"]
     assert "1 1 correct 1 missed" in text
     assert "label outcome level share SUPPORT correct abstract 0.5 – missed abstract –" in text
     assert "points" not in text
@@ -709,20 +588,6 @@ def test_marks_are_shown_beside_each_expert_s():
     assert [row.get("data-p") for row in page.named("tr")][1:] == ["7"] + [None] * 6 + ["0", None]
 
 
-def test_lines_are_numbered_alike_on_both_sides():
-    """So the browser puts equal lines at the same height."""
-    evaluation, texts = markups()
-    page = report.render(evaluation, "marks", texts)
-    sides = re.findall(r"<h3>(?:Expert \d|Algorithm)</h3>(.*?)</div>", page, re.DOTALL)
-    assert [side.count("<p>") for side in sides] == [2] * 4
-    assert 'style="--rows:4"' in page
-
-
-def test_marks_of_a_text_that_is_not_known():
-    page = flat(Page(report.render(markups()[0], "marks")).sections["items"])
-    assert "Expert 1 fact 0–7 8 fact · unmatched 9–12 Algorithm" in page
-
-
 def test_an_evaluation_that_offers_a_score_only():
     page = report.render(stub([]), "bare")
     assert_self_contained(page)
@@ -732,92 +597,65 @@ def test_an_evaluation_that_offers_a_score_only():
 # --- the command line -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def call(capsys):
-    """Runs `podium score`, and returns its exit code, its output and its messages."""
-
-    def call(*arguments):
-        try:
-            code = cli.main(["score", *map(str, arguments)])
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
-
-    return call
-
-
-def test_the_report_is_written(call, tmp_path):
+def test_the_report_is_written_beside_all_that_is_printed(capsys, tmp_path, evaluation):
+    (tmp_path / "texts.csv").write_text(
+        f"essay_id,text\n{explain.points_by_item(evaluation).index[0]},hello there\n"
+    )
     path = tmp_path / "new" / "report.html"
-    code, out, _ = call(SOLUTION, SUBMISSION, "--report", path, "--report-items", 2, "--bootstrap", 20)
-    assert code == 0
-    assert out.splitlines()[-1] == f"written to {path}"
-    page = Page(path.read_text(encoding="utf-8"))
-    assert len(page.named("details")) == 2
-    assert "Public 0.5325 Private 0.5973" in flat(page.text)
-    assert "sample_submission.csv scored against solution_sample.csv" in page.text
-    assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]
-
-
-def test_all_options_at_once(call, tmp_path, evaluation):
-    (tmp_path / "texts.csv").write_text(f"essay_id,text\n{evaluation.prepared.items[0]},hello there\n")
-    code, out, _ = call(
-        SOLUTION, SUBMISSION, SUBMISSION, "--json", "--report", tmp_path / "r.html",
+    code, out, _ = command_line.run(
+        capsys, "score", SOLUTION, SUBMISSION, SUBMISSION, "--json", "--report", path, "--report-items", 2,
         "--texts", tmp_path / "texts.csv", "--rows", tmp_path / "s.csv", "--bootstrap", 10, "--seed", 1,
     )  # fmt: skip
     assert code == 0
     assert list(json.loads(out)) == [
         "score", "public", "private", "signature", "measures", "tables", "warnings", "intervals", "comparison",
-        "verdict",
+        "difference", "verdict",
     ]  # fmt: skip
-    assert "hello there" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert len(pd.read_csv(tmp_path / "s.csv")) == 675
+    assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]
+    page = Page(path.read_text(encoding="utf-8"))
+    assert len(page.items()) == 2
+    assert "Public 0.5325 Private 0.5973" in flat(page.text)
+    assert "sample_submission.csv scored against solution_sample.csv" in page.text
+    assert "hello there" in page.text
 
 
-def test_texts_need_a_report(call):
-    assert call(SOLUTION, SUBMISSION, "--texts", "x") == (2, "", "error: --texts needs --report\n")
+def test_texts_need_a_report(capsys):
+    done = command_line.run(capsys, "score", SOLUTION, SUBMISSION, "--texts", "x")
+    assert done == (2, "", "error: --texts needs --report\n")
 
 
-@pytest.mark.parametrize("option", ["--report", "--rows"])
-def test_files_that_cannot_be_written(call, tmp_path, option, monkeypatch):
+def test_files_that_cannot_be_written(capsys, tmp_path, monkeypatch):
+    def error_of(path: object, *options: object) -> str:
+        code, out, err = command_line.run(capsys, "score", SOLUTION, SUBMISSION, "--report", path, *options)
+        assert (code, out) == (2, "")
+        return err.removeprefix(f"error: cannot write {path}: ")
+
     (tmp_path / "file").write_text("")
-    for path, reason in (
-        (tmp_path, "it is a folder"),
-        (tmp_path / "file" / "x", f"{tmp_path}/file is not a folder"),
-        ("s3:/bucket/x", "it is an address. Give a path on this machine, and copy the file afterwards"),
-    ):
-        expected = (2, "", f"error: cannot write {path}: {reason}\n")
-        assert call(SOLUTION, SUBMISSION, option, path) == expected
-    solution_before = Path(SOLUTION).read_bytes()
-    code, _, err = call(SOLUTION, SUBMISSION, option, SOLUTION)
-    assert (code, err) == (2, f"error: cannot write {SOLUTION}: it is another file of this command\n")
-    assert Path(SOLUTION).read_bytes() == solution_before
+    assert error_of(tmp_path) == "it is a folder\n"
+    assert error_of(tmp_path / "file" / "x") == f"{tmp_path}/file is not a folder\n"
+    assert error_of("s3:/bucket/x").startswith("it is an address. ")
+    before = Path(SOLUTION).read_bytes()
+    assert error_of(SOLUTION) == "it is another file of this command\n"
+    assert Path(SOLUTION).read_bytes() == before
+    assert error_of(tmp_path / "x.csv", "--rows", tmp_path / "x.csv") == "it is another file of this command\n"
 
     monkeypatch.setattr(os, "access", lambda *_: False)
-    code, _, err = call(SOLUTION, SUBMISSION, option, tmp_path / "x.csv")
-    assert (code, err) == (2, f"error: cannot write {tmp_path}/x.csv: no permission to write into {tmp_path}\n")
+    assert error_of(tmp_path / "x.csv") == f"no permission to write into {tmp_path}\n"
     monkeypatch.undo()
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    code, out, err = call(SOLUTION, SUBMISSION, option, tmp_path / "x.csv")
-    assert (code, out) == (2, "")
-    assert err == f"error: cannot write {tmp_path}/x.csv: No space left on device\n"
+    assert error_of(tmp_path / "x.csv") == "No space left on device\n"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]  # no file is half written
 
 
-def test_two_outputs_need_two_files(call, tmp_path):
-    code, _, err = call(SOLUTION, SUBMISSION, "--report", tmp_path / "x", "--rows", tmp_path / "x")
-    assert (code, err) == (2, f"error: cannot write {tmp_path}/x: it is another file of this command\n")
-
-
-def test_a_rejected_submission_leaves_no_report(call, tmp_path):
+def test_a_rejected_submission_leaves_no_report(capsys, tmp_path):
     (tmp_path / "guess.csv").write_text("row_id\n1\n")
-    code, _, _ = call(SOLUTION, tmp_path / "guess.csv", "--report", tmp_path / "r.html")
-    assert code == 3
+    given = ("score", SOLUTION, tmp_path / "guess.csv", "--report", tmp_path / "r.html")
+    assert command_line.run(capsys, *given)[0] == 3
     assert not (tmp_path / "r.html").exists()
 
 
@@ -850,8 +688,9 @@ def started_browser() -> Iterator[object]:
 @pytest.fixture(scope="module")
 def driver():
     """A headless Chromium."""
-    if LACKING:
-        pytest.skip(f"there is no {', '.join(LACKING)}")
+    pytest.importorskip("selenium")
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        pytest.skip("there is no chromium or no chromedriver")
     with started_browser() as driver:
         yield driver
 
@@ -935,8 +774,9 @@ def test_filters_by_type_outcome_and_cause(opened, page, evaluation):
     assert shown(driver) == everything
 
 
-def test_filters_and_sorts_by_sub_population(opened, page, evaluation):
+def test_sorts_and_searches(opened, page, evaluation):
     driver = opened(page)
+    by_points = explain.points_by_item(evaluation).index.tolist()
     groups = explain.groups_of_items(evaluation)
     choose(driver, "group", "ell_status: Yes")
     assert set(shown(driver)) == set(groups.index[groups["ell_status"] == "Yes"])
@@ -944,6 +784,18 @@ def test_filters_and_sorts_by_sub_population(opened, page, evaluation):
     choose(driver, "sort", "sub-population")
     statuses = [groups.loc[essay, "ell_status"] for essay in shown(driver)]
     assert statuses == sorted(statuses)
+    choose(driver, "sort", "essay id")
+    assert shown(driver) != by_points
+    assert sorted(shown(driver)) == sorted(by_points)
+    choose(driver, "outcome", "discarded")
+    choose(driver, "sort", "rows that match")
+    discarded = evaluation.explanation.rows.query("outcome == 'discarded'")["essay_id"].value_counts()
+    assert [discarded[essay] for essay in shown(driver)] == sorted(discarded, reverse=True)
+    choose(driver, "outcome", "all")
+    choose(driver, "sort", "possible gain")
+    assert shown(driver) == by_points
+    driver.find_element("name", "search").send_keys(by_points[3][:7].lower())
+    assert shown(driver) == [essay for essay in by_points if by_points[3][:7] in essay]
 
 
 def test_cells_lead_to_the_rows_that_they_count(opened, page, evaluation):
@@ -959,8 +811,8 @@ def test_cells_lead_to_the_rows_that_they_count(opened, page, evaluation):
     cell.click()
     assert bright(driver) == number
     assert driver.find_element("name", "partner").get_attribute("value") == true
-    driver.find_element("css selector", ".fixes a").click()
-    assert driver.find_element("name", "group").get_attribute("value").startswith("economically_disadvantaged")
+    driver.find_element("css selector", ".advice a").click()
+    assert driver.find_element("name", "cause").get_attribute("value") == "missed"
     assert 0 < len(shown(driver)) < 40
     opacities = driver.execute_script(
         "return [...document.querySelectorAll('.item:not([hidden]) .dim')]"
@@ -993,7 +845,7 @@ def pages(evaluation):
     }
     for name in sorted(set(SIBLINGS) - set(MANY_HISTOGRAMS)):
         sibling = evaluate_sample(name)
-        intervals = statistics.intervals(sibling.prepared, sibling.statistics, 10)
+        intervals = statistics.intervals(sibling, 10)
         made[name] = report.render(sibling, name, report.read_texts(None, sibling), intervals=intervals)
     return made
 
@@ -1006,15 +858,25 @@ DECISIVE = {
 }
 
 
-@pytest.mark.parametrize("width", [1280, 800, 390])
 @pytest.mark.parametrize("name", DECISIVE)
-def test_what_decides_is_visible_at_any_width(opened, pages, name, width):
-    driver = opened(pages[name], width=width)
+def test_what_decides_is_visible_at_any_width_and_controls_have_names(opened, pages, name):
+    driver = opened(pages[name])
     open_items(driver)
-    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
-    headers = {th.text: th.rect for th in driver.find_elements("css selector", ".item[open] .rows th")}
-    for column in DECISIVE[name]:
-        assert 0 <= headers[column]["x"] < headers[column]["x"] + headers[column]["width"] <= width
+    nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    controls = [
+        node
+        for node in nodes
+        if not node["ignored"] and {"focusable", "expanded"} & {of["name"] for of in node.get("properties", ())}
+    ]
+    assert [node["role"]["value"] for node in controls if not node["name"]["value"].strip()] == []
+    triangles = [node["name"]["value"] for node in controls if node["role"]["value"] == "DisclosureTriangle"]
+    assert [triangle.split()[0] for triangle in triangles] == shown(driver)
+    for width in (1280, 800, 390):
+        look(driver, width)
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+        headers = {th.text: th.rect for th in driver.find_elements("css selector", ".item[open] .rows th")}
+        for column in DECISIVE[name]:
+            assert 0 <= headers[column]["x"] < headers[column]["x"] + headers[column]["width"] <= width
 
 
 def test_a_line_has_the_same_height_on_both_sides(opened, pages):
@@ -1030,23 +892,6 @@ def test_a_line_has_the_same_height_on_both_sides(opened, pages):
         "return [...document.querySelectorAll('.top tr')].map(row => [...row.cells].map(c => c.offsetLeft))"
     )
     assert len({tuple(row) for row in driver.execute_script(places)}) == 1
-
-
-def test_every_control_has_a_name(opened, pages):
-    for name in DECISIVE:
-        driver = opened(pages[name])
-        open_items(driver)
-        nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-        controls = [
-            node
-            for node in nodes
-            if not node["ignored"]
-            and {"focusable", "expanded"} & {of["name"] for of in node.get("properties", ())}
-        ]
-        assert [node["role"]["value"] for node in controls if not node["name"]["value"].strip()] == []
-        items = [node["name"]["value"] for node in controls if node["role"]["value"] == "DisclosureTriangle"]
-        assert len(items) == len(shown(driver))
-        assert [item.split()[0] for item in items] == shown(driver)
 
 
 def test_the_keyboard_reaches_every_control(opened, pages):
@@ -1081,7 +926,7 @@ def test_controls_work_by_the_keyboard(opened, page, evaluation):
     driver = opened(page)
     press(".skip", Keys.ENTER)
     assert driver.execute_script("return location.hash") == "#main"
-    press(".fixes a", Keys.ENTER)
+    press(".advice a", Keys.ENTER)
     assert 0 < len(shown(driver)) < 40
     press("button[type=reset]", Keys.SPACE)
     driver.implicitly_wait(60)
@@ -1095,7 +940,7 @@ def test_controls_work_by_the_keyboard(opened, page, evaluation):
     assert shown(driver) == [evaluation.prepared.items[5]]
     for keys, is_open in ((Keys.SPACE, True), (Keys.ENTER, False)):
         press(".item:not([hidden]) summary", keys)
-        assert bool(driver.find_elements("css selector", ".item[open]")) == is_open
+        assert driver.execute_script("return document.querySelector('.item[open]') !== null") == is_open
 
 
 def test_a_link_opens_its_essay(opened, pages):
@@ -1113,18 +958,16 @@ def test_a_link_opens_its_essay(opened, pages):
 
 def test_several_comparisons_on_a_phone_and_in_print(opened, evaluation):
     """The decisive columns are visible, a link opens the comparison in full, and print shows all of them."""
-    half = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
-    others = {f"{letter}.csv": compared(evaluation, half, 20) for letter in "abc"}
-    driver = opened(report.render(evaluation, "x", {}, 2, others=others), width=360)
+    others = {name: compared(evaluation, evaluation, 5) for name in ("a.csv", "b.csv", "a_long_name_" * 16)}
+    driver = opened(report.render(evaluation, "a_long_name_" * 16, {}, 2, others=others), width=360)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= 360
     headers = {th.text: th.rect for th in driver.find_elements("css selector", "#comparison > .scroll th")}
-    for column in ("Submission", "Difference", "Corrected p"):
+    for column in ("Submission", "Difference", "Ahead"):
         assert 0 <= headers[column]["x"] < headers[column]["x"] + headers[column]["width"] <= 360
     link = driver.find_element("link text", "b.csv")
     driver.execute_script("arguments[0].click()", link)
     driver.implicitly_wait(2)
-    opened_part = driver.find_element("css selector", ".versus[open]")
-    assert opened_part.get_attribute("id") == "versus-2"
+    assert driver.find_element("css selector", ".versus[open]").get_attribute("id") == "versus-2"
     focused = driver.execute_script("return document.activeElement.textContent")
     assert focused == "Every measure against b.csv"
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
@@ -1133,16 +976,7 @@ def test_several_comparisons_on_a_phone_and_in_print(opened, evaluation):
     )
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert len(heights) == 3
-    assert min(heights) > 200
-
-
-def test_long_names_leave_the_decisive_columns_on_a_phone(opened, evaluation):
-    name = "a_long_name_" * 16
-    others = {name: compared(evaluation, evaluation, 5), f"{name}2": compared(evaluation, evaluation, 5)}
-    driver = opened(report.render(evaluation, name, {}, 0, others=others), width=360)
-    assert driver.execute_script("return document.documentElement.scrollWidth") <= 360
-    headers = {th.text: th.rect for th in driver.find_elements("css selector", "#comparison > .scroll th")}
-    assert headers["Corrected p"]["x"] + headers["Corrected p"]["width"] <= 360
+    assert min(heights) > 150  # all rows
 
 
 def test_an_arabic_text_runs_from_right_to_left(opened):
@@ -1152,35 +986,6 @@ def test_an_arabic_text_runs_from_right_to_left(opened):
     open_items(driver)
     first, second = driver.find_elements("css selector", ".item p mark")[:2]
     assert first.rect["x"] > second.rect["x"]
-
-
-def test_sorts_and_searches(opened, page, evaluation):
-    driver = opened(page)
-    by_points = explain.points_by_item(evaluation).index.tolist()
-    choose(driver, "sort", "essay id")
-    assert shown(driver) != by_points
-    assert sorted(shown(driver)) == sorted(by_points)
-    choose(driver, "outcome", "discarded")
-    choose(driver, "sort", "rows that match")
-    discarded = evaluation.explanation.rows.query("outcome == 'discarded'")["essay_id"].value_counts()
-    assert [discarded[essay] for essay in shown(driver)] == sorted(discarded, reverse=True)
-    choose(driver, "outcome", "all")
-    choose(driver, "sort", "possible gain")
-    assert shown(driver) == by_points
-    driver.find_element("name", "search").send_keys(by_points[3][:7].lower())
-    assert shown(driver) == [essay for essay in by_points if by_points[3][:7] in essay]
-
-
-def test_the_keyboard_opens_an_essay(opened, page):
-    from selenium.webdriver.common.keys import Keys
-
-    driver = opened(page)
-    summary = driver.find_element("css selector", ".item summary")
-    driver.execute_script("arguments[0].focus()", summary)
-    driver.switch_to.active_element.send_keys(Keys.ENTER)
-    assert driver.find_element("css selector", ".item[open] .texts").is_displayed()
-    outline = driver.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
-    assert outline == "solid"
 
 
 def test_a_hostile_page_runs_nothing(opened):
@@ -1205,11 +1010,6 @@ def test_light_and_dark_are_readable(opened, pages, scheme):
         contrasts = driver.execute_script(CONTRAST)
         assert len(contrasts) > 50
         assert [(ratio, text) for ratio, text in contrasts if ratio < 4.5] == []
-
-
-def test_a_page_without_items(opened):
-    driver = opened(report.render(stub([], notices=["nothing to see"]), "bare"))
-    assert "Nothing to see." in driver.find_element("tag name", "main").text
 
 
 def take_pictures() -> None:

@@ -1,0 +1,99 @@
+"""Say in words and tables how one submission compares with others."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from podium import explain
+from podium.scoring import Evaluation
+from podium.statistics import Comparison, Difference, Reason
+from podium.wording import plural
+
+NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+
+
+def item_noun(evaluation: Evaluation) -> str:
+    """Name an item, such as “essay”."""
+    item = explain.column(evaluation.explanation, "item") or "item"
+    return item.removesuffix("_id").replace("_", " ")
+
+
+def sentence(
+    difference: Difference, noun: str, higher_is_better: bool = True, names: tuple[str, str] = ("A", "B")
+) -> str:
+    """Say which of two submissions is better, if the test set can tell."""
+    value, doubt = difference.value, difference.doubt
+    if np.isnan(value):
+        return f"{names[0]} and {names[1]} cannot be compared, because the score of one of them is undefined."
+    if doubt is not None and doubt.reason is not Reason.UNDEFINED:
+        number = doubt.items
+        count = NUMBERS[number] if 0 < number < len(NUMBERS) else f"{number:,}" if number else "hardly any"
+        who = f"{count.capitalize()} {noun if number < 2 else plural(noun)}"
+        decide = "decide" if number > 1 else "decides"
+        return f"{who} {decide} this difference ({value:+.6f}); this test set cannot tell which is better."
+    if value == 0 and difference.low == difference.high == 0:
+        return f"{names[0]} and {names[1]} have the same score."
+    is_first = (value > 0) == higher_is_better
+    better, worse = names if is_first else names[::-1]
+    share = difference.ahead if is_first else 1 - difference.ahead
+    if difference.low > 0 or difference.high < 0:
+        return f"{better} is better than {worse} by {abs(value):.6f}, and ahead in {share:.0%} of the draws."
+    return (
+        f"{better} is ahead of {worse} by {abs(value):.6f}, and in {share:.0%} of the draws, but the interval "
+        "contains 0: this test set cannot tell which of the two is better."
+    )
+
+
+def measures(comparison: Comparison) -> pd.DataFrame:
+    """Tabulate the differences in all measures, or in the large groups alone if small ones decide the score."""
+    table, doubt = comparison.table, comparison.score.doubt
+    if doubt is None or doubt.reason is not Reason.SMALL_GROUPS:
+        return table
+    return table[table["measure"].isin(comparison.large_groups)].reset_index(drop=True)
+
+
+def overview(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
+    """Tabulate how the score of one submission compares with those of several others."""
+    rows = pd.concat([each.table.head(1) for each in comparisons.values()], ignore_index=True)
+    rows = rows.assign(
+        submission=list(comparisons),
+        score=rows["other"],
+        ahead=[each.score.ahead for each in comparisons.values()],
+    )
+    return rows[["submission", "score", "difference", "low", "high", "ahead", "note"]]
+
+
+def sentences(
+    evaluation: Evaluation, comparisons: Mapping[str, Comparison], name: str = "this submission"
+) -> list[str]:
+    """Say for one other submission how it compares; for several, only where there is no interval to show."""
+    told = {
+        other: sentence(each.score, item_noun(evaluation), evaluation.solution.higher_is_better, (name, other))
+        for other, each in comparisons.items()
+    }
+    if len(told) == 1:
+        return list(told.values())
+    return [f"{other}: {text}" for other, text in told.items() if np.isnan(comparisons[other].score.low)]
+
+
+def summary(comparison: Comparison) -> dict[str, Any]:
+    """Collect the difference of two scores as plain values."""
+    score = comparison.score
+    note = "" if score.doubt is None else str(score.doubt)
+    return {"value": score.value, "low": score.low, "high": score.high, "ahead": score.ahead, "note": note}

@@ -1,0 +1,188 @@
+"""Read a solution and submissions from files, choose the items that count, and score."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from podium import explain, limits, scoring
+from podium.contract import Metric, Progress
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.files import read_text
+from podium.hosted import errors_explained
+from podium.report.comparison import item_noun
+from podium.scoring import ALL, Evaluation, Solution
+from podium.wording import counted, listed, plural
+
+
+@dataclass
+class Choice:
+    """What is scored instead of everything as it is."""
+
+    essays: Path | None = None  # a file with the ids of the items that count
+    only_predicted: bool = False  # whether only items with a prediction count
+    effectiveness: float | None = None  # the probability of effective that replaces those of the submission
+    side: str | None = None  # a file with what only the host may say of a submission
+
+
+@dataclass
+class Scored:
+    """Submissions that were scored on the chosen items."""
+
+    evaluation: Evaluation  # the first submission
+    others: dict[str, Evaluation]  # the other submissions by their paths
+    renamed: list[str]  # what was changed in the first submission, such as names of columns
+    chosen: list[str] = field(default_factory=list)  # what a score of the chosen items alone hides
+
+
+def score_files(
+    metric: Metric,
+    solution: str,
+    submissions: Sequence[str],
+    parameters: dict[str, Any],
+    choice: Choice,
+    tell: Callable[[Iterable[str]], None],
+    show: Progress | None = None,
+) -> Scored:
+    """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
+    for path in (solution, *submissions):
+        if metric.companion.read_solution is None and path.endswith((".json", ".jsonl")):
+            raise UsageError(
+                f"{path}: expected a table, found JSON; write a CSV, or name the metric of such a file with "
+                "--metric"
+            )
+    frame = scoring.read_solution(metric, solution, parameters)
+    try:
+        whole = scoring.prepare(metric, frame, parameters, show)
+    except HostError:
+        check_order(metric, (solution, submissions[0]), parameters)
+        raise
+    first, *others = submissions
+    with limits.within(limits.Limits()):
+        submission, renamed = _read(first, whole, parameters, choice)
+        tell(renamed)
+        if choice.side is not None:
+            submission = scoring.add_side(whole, submission, choice.side)
+        try:
+            part = _chosen(frame, whole, submission, choice)
+            evaluation = scoring.evaluate(part, submission, show)
+            scoring.hold(evaluation)
+        except SubmissionRejected as problem:
+            raise explain.with_cure(whole, submission, problem) from problem
+    of_others = {path: _score_other(path, part, parameters, choice, tell) for path in others}
+    return Scored(evaluation, of_others, renamed, _on_choice(whole, evaluation, choice))
+
+
+def _read(
+    path: str, solution: Solution, parameters: dict[str, Any], choice: Choice
+) -> tuple[pd.DataFrame, list[str]]:
+    """Read a submission, and rename the columns of another competition."""
+    frame = scoring.read_submission(solution.metric, path, parameters)
+    recognize = solution.metric.companion.recognize
+    if recognize is not None:
+        return recognize(frame, solution.arguments["row_id_column_name"], choice.effectiveness)
+    if choice.effectiveness is not None:
+        raise UsageError(f"--effectiveness: {solution.metric.path.name} does not judge effectiveness")
+    return frame, []
+
+
+def _score_other(
+    path: str,
+    solution: Solution,
+    parameters: dict[str, Any],
+    choice: Choice,
+    tell: Callable[[Iterable[str]], None],
+) -> Evaluation:
+    """Read and score a further submission."""
+    try:
+        with limits.within(limits.Limits()):
+            frame, renamed = _read(path, solution, parameters, choice)
+            tell(f"{path}: {notice}" for notice in renamed)
+            try:
+                return scoring.evaluate(solution, frame)
+            except SubmissionRejected as problem:
+                raise explain.with_cure(solution, frame, problem) from problem
+    except SubmissionRejected as problem:
+        raise SubmissionRejected(f"{path}: {problem}") from problem
+
+
+def check_order(metric: Metric, files: tuple[str, str], parameters: dict[str, Any]) -> None:
+    """Check whether the solution and the submission were exchanged."""
+    if metric.prepare is None or "-" in files:
+        return
+    try:
+        solution = scoring.prepare(metric, scoring.read_solution(metric, files[1], parameters), parameters)
+    except ToolError:
+        return
+    try:  # A file of empty predictions can be both, and is no proof.
+        scoring.evaluate(solution, scoring.read_submission(metric, files[1], parameters))
+    except ToolError:
+        message = f"give the solution first, then the submission: {files[1]} is a solution"
+        raise HostError(message) from None
+
+
+def _chosen(frame: pd.DataFrame, whole: Solution, submission: pd.DataFrame, choice: Choice) -> Solution:
+    """Reduce the solution to the items that were asked for; its signature says what changes the score."""
+    further: dict[str, str] = {}
+    if choice.effectiveness is not None:
+        further["effectiveness"] = f"{choice.effectiveness:g}"
+    if choice.side is not None:
+        further["side"] = Path(choice.side).name
+    if choice.essays is None and not choice.only_predicted:
+        return replace(whole, further=further) if further else whole
+    if not whole.prepared:
+        raise UsageError(
+            f"--essays, --only-predicted: {whole.metric.path.name} defines no prepare() to name items"
+        )
+    prepared = whole.prepared[ALL]
+    kept = np.ones(len(prepared.items), dtype=bool)
+    if choice.essays is not None:
+        ids = _ids(choice.essays)
+        kept = np.isin(prepared.items, list(ids))
+        if not kept.any():
+            found = repr(min(ids)) if ids else "an empty file"
+            raise UsageError(
+                f"{choice.essays}: expected ids of the solution, such as {prepared.items[0]!r}, one per line; "
+                f"found {found}"
+            )
+        further["essays"] = f"{int(kept.sum())}/{len(kept)}"
+    if choice.only_predicted:
+        predicted = whole.metric.companion.predicted
+        if predicted is None:
+            raise UsageError(f"--only-predicted: every item of {whole.metric.path.name} has a prediction")
+        with errors_explained():
+            kept &= predicted(prepared, submission)
+        if not kept.any():
+            raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
+        further["only_predicted"] = f"{int(kept.sum())}/{len(kept)}"
+    return replace(scoring.solution_of_items(whole, frame, kept), further=further)
+
+
+def _ids(path: Path) -> set[str]:
+    """Read the ids of a file with one id per line. Empty lines are skipped."""
+    return {line.strip() for line in read_text(path, UsageError).splitlines()} - {""}
+
+
+def _on_choice(whole: Solution, evaluation: Evaluation, choice: Choice) -> list[str]:
+    """Tell which of the chosen ids are unknown, and what a score of the items with a prediction hides."""
+    notices = []
+    if choice.essays is not None:
+        ids = _ids(choice.essays)
+        unknown = sorted(ids.difference(map(str, whole.prepared[ALL].items)))
+        if unknown:
+            notices.append(
+                f"the solution lacks {len(unknown):,} of {counted(len(ids), 'id')} in {choice.essays.name}: "
+                f"{listed(unknown)}"
+            )
+    if choice.only_predicted:
+        item = item_noun(evaluation)
+        number, total = len(evaluation.prepared.items), len(whole.prepared[ALL].items)
+        notices.append(
+            f"scored only {number:,} of {counted(total, item)}, those with a prediction; thresholds that leave "
+            f"an {item} empty raise such a score, so better name the {plural(item)} of your fold by "
+            "--essays FILE"
+        )
+    return notices

@@ -25,22 +25,6 @@ LONGEST_NAME = 36  # characters in the name of a column
 def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
     """Make the file to upload.
 
-    Parameters
-    ----------
-    competition : Competition
-        The competition to pack.
-    measures : list of str
-        The names of the measures, "score" first.  They become the columns of the leaderboard.
-    terms : Terms
-        Dates and limits.
-
-    Returns
-    -------
-    Content
-        ``competition.zip`` alone.
-
-    Notes
-    -----
     Detailed results are off.  Once a competition is published, Codabench would show them to everybody, whatever
     ``hide_output`` says.
 
@@ -128,7 +112,6 @@ def _phases(terms: Terms) -> list[dict[str, Any]]:
             "max_submissions_per_day": limits.per_day,
             "max_submissions": limits.total,
             "execution_time_limit": SECONDS,
-            "accepts_only_result_submissions": True,
             "auto_migrate_to_this_phase": bool(index),
             "hide_output": bool(index),
             "hide_score_output": True,

@@ -11,8 +11,18 @@ from typing import Any, NamedTuple
 
 from podium import hosted
 from podium.hosted import Metric
-from podium.hosting import record
-from podium.hosting.folders import PRIVATE, PUBLIC, REPORT, SAMPLE, SOLUTION, markdown_table, read_csv
+from podium.hosting.folders import (
+    PRIVATE,
+    PUBLIC,
+    RECORD,
+    REPORT,
+    SAMPLE,
+    SOLUTION,
+    markdown_table,
+    read_csv,
+    read_record,
+    write_record,
+)
 from podium.scoring import PARTS
 
 # A parameter in a numpy-style docstring: its name, its type and its indented meaning.
@@ -33,27 +43,14 @@ OTHER_FILE = "a further file of the hosts"
 
 @dataclass(frozen=True)
 class Competition:
-    """What a platform needs to know about a competition.
+    """What a platform needs to know about a competition."""
 
-    Attributes
-    ----------
-    folder : Path
-        The folder that `podium make` wrote, with ``public/`` and ``private/``.
-    metric : Metric
-        The metric that scores submissions.
-    arguments : dict
-        The arguments of ``score`` beside the two tables, ``row_id_column_name`` among them.
-    title : str
-        The title that the platform shows.
-    subtitle : str
-        The line below the title.
-    """
-
-    folder: Path
-    metric: Metric
+    folder: Path  # the folder that `podium make` wrote, with ``public/`` and ``private/``
+    metric: Metric  # the metric that scores submissions
+    # the arguments of ``score`` beside the two tables, ``row_id_column_name`` among them
     arguments: dict[str, Any]
-    title: str
-    subtitle: str
+    title: str  # the title that the platform shows
+    subtitle: str  # the line below the title
 
     @property
     def public(self) -> dict[str, Path]:
@@ -84,46 +81,23 @@ class Competition:
 
 
 class Limits(NamedTuple):
-    """How often a team may submit in a phase.
+    """How often a team may submit in a phase."""
 
-    Attributes
-    ----------
-    per_day : int
-        The number of submissions on one day.
-    total : int
-        The number of submissions in the whole phase.
-    """
-
-    per_day: int
-    total: int
+    per_day: int  # the number of submissions on one day
+    total: int  # the number of submissions in the whole phase
 
 
 @dataclass(frozen=True)
 class Terms:
-    """When a competition runs, and who may submit how often.
+    """When a competition runs, and who may submit how often."""
 
-    Attributes
-    ----------
-    start : datetime
-        When the Public phase starts, in UTC and without a time zone, as all three dates.
-    switch : datetime
-        When the Public phase ends and the Private phase starts.
-    end : datetime
-        When the Private phase ends.
-    per_day : int
-        The number of submissions that a team may send on one day.
-    total : int or None
-        The number of submissions that a team may send in the Public phase; None if only the daily limit counts.
-    approve_entrants : bool
-        Whether the host admits each entrant by hand.
-    """
-
-    start: datetime
-    switch: datetime
-    end: datetime
-    per_day: int = 5
+    start: datetime  # When the Public phase starts, in UTC and without a time zone, as all three dates
+    switch: datetime  # When the Public phase ends and the Private phase starts
+    end: datetime  # When the Private phase ends
+    per_day: int = 5  # the number of submissions that a team may send on one day
+    # the number of submissions that a team may send in the Public phase; None if only the daily limit counts
     total: int | None = None
-    approve_entrants: bool = False
+    approve_entrants: bool = False  # whether the host admits each entrant by hand
 
     @property
     def phases(self) -> list[tuple[str, tuple[datetime, datetime], Limits]]:
@@ -138,62 +112,29 @@ class Terms:
 
 
 def keep_parameters(competition: Competition) -> str:
-    """Record the parameters with which a competition goes out, so that the host can see them later.
-
-    Parameters
-    ----------
-    competition : Competition
-        The competition.
-
-    Returns
-    -------
-    str
-        What to tell the host, or "" if the parameters were recorded before.
-    """
+    """Record the parameters with which a competition goes out, so that the host can see them later."""
     folder = competition.folder
-    recorded = record.read(folder)
+    recorded = read_record(folder)
     before = {} if recorded is None else recorded.parameters
     known = hosted.defaults(competition.metric).keys() | before.keys()
     parameters = {name: value for name, value in competition.arguments.items() if name in known}
     if parameters == before:
         return ""
-    record.write(folder, competition.metric.name, parameters)
+    write_record(folder, competition.metric.name, parameters)
     added = ", ".join(f"{name}={value}" for name, value in parameters.items() if name not in before)
-    said = f"recorded in {folder / record.RECORD}: {added}"
+    said = f"recorded in {folder / RECORD}: {added}"
     if (folder / REPORT).is_file():
         said += f" (the scores in {folder / REPORT} were computed without)"
     return said
 
 
 def summary(metric: Metric) -> str:
-    """Take the first line of the docstring of a metric's ``score``.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric.
-
-    Returns
-    -------
-    str
-        The line, or "" if there is no docstring.
-    """
+    """Take the first line of the docstring of a metric's ``score``."""
     return (inspect.getdoc(metric.score) or "").partition("\n")[0]
 
 
 def pages(competition: Competition) -> dict[str, str]:
-    """Write the competition's pages.
-
-    Parameters
-    ----------
-    competition : Competition
-        The competition.
-
-    Returns
-    -------
-    dict of str to str
-        The pages description, evaluation, data-description and rules by their names, in Markdown.
-    """
+    """Write the competition's pages."""
     texts = [
         f"# {competition.title}\n\n{competition.subtitle}\n",
         _evaluation(competition),

@@ -3,7 +3,6 @@
 import ast
 import csv
 import io
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -11,40 +10,25 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import contract, hosted, scoring
-from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium import hosted, scoring
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, csv_of, read_bytes
-from podium.hosting import check, fresh, kernel, unloaded
+from podium.hosting import check, fresh, kernel
 from podium.hosting.folders import as_texts
 from podium.hosting.judge import UNEXPECTED
+from podium.hosting.program import imported
 from podium.scoring import ALL, USAGE
-
-# A metric without statistics is called again to see whether its score is the same, unless it took longer.
-SECONDS_TO_REPEAT = 60.0
 
 
 class PartScore(NamedTuple):
-    """The score that Kaggle would give for one part.
+    """The score that Kaggle would give for one part."""
 
-    Attributes
-    ----------
-    part : str
-        "Public" or "Private", or "All" if the solution has no column `Usage`.
-    score : float
-        The score of the part.
-    seconds : float
-        The wall-clock seconds that ``score`` took.
-    memory : int or None
-        The largest memory of the process in bytes; None if the system does not tell.
-    memory_before : int or None
-        The memory in bytes that Python, the libraries and the tables took before the call; None if the system
-        does not tell.
-    """
-
-    part: str
-    score: float
-    seconds: float
-    memory: int | None
+    part: str  # "Public" or "Private", or "All" if the solution has no column `Usage`
+    score: float  # the score of the part
+    seconds: float  # the wall-clock seconds that ``score`` took
+    memory: int | None  # the largest memory of the process in bytes; None if the system does not tell
+    # the memory in bytes that Python, the libraries and the tables took before the call; None if the system
+    # does not tell
     memory_before: int | None
 
 
@@ -55,43 +39,14 @@ def emulate(
     arguments: dict[str, Any],
     complete_submission: bool,
 ) -> list[PartScore]:
-    """Score every part in a process of its own, as Kaggle does.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric that `unloaded.metric` returned.
-    solution : DataFrame
-        The solution with its column `Usage`.
-    submission : DataFrame
-        The submission.
-    arguments : dict
-        The arguments of ``score`` beside the two tables, ``row_id_column_name`` among them.
-    complete_submission : bool
-        Whether the metric gets the whole submission for either part.
-
-    Returns
-    -------
-    list of PartScore
-        The Public and the Private score, or a single one if the solution has no column `Usage`.
-
-    Raises
-    ------
-    SubmissionRejected
-        If the submission is wrong.  The text is what participants would see.
-    HostError
-        If the solution or the metric is wrong.  Participants would see the first line of the text alone.
-    UsageError
-        If the metric needs a library that is not installed here.
-    """
+    """Score every part in a process of its own, as Kaggle does."""
     source = fresh.read_source(metric.path)
-    for package in sorted(unloaded.imported(ast.parse(source))):
+    for package in sorted(imported(ast.parse(source))):
         if hosted.stands_beside(metric.path, package):
             raise HostError(
                 f"{metric.path.name} is uploaded alone: copy into it what it needs of {package}, which stands "
                 "beside it"
             )
-    contract.check_signature(metric)
     row_id = arguments["row_id_column_name"]
     if row_id not in solution:
         raise HostError(f"the solution has no column {row_id}; it has {', '.join(map(str, solution.columns))}")
@@ -99,7 +54,7 @@ def emulate(
     if not complete_submission:
         submission = aligned(solution, submission, row_id)
     parts = scoring.rows_of_parts(solution)
-    check_usage(metric, solution, submission, parts, arguments)
+    check_usage(metric, solution, parts, arguments)
     seconds_left = fresh.TIME_LIMIT
     scores = []
     for part in [part for part in parts if part != ALL] or [ALL]:
@@ -109,77 +64,20 @@ def emulate(
         answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
         scores.append(PartScore(part, **answer))
         seconds_left -= scores[-1].seconds
-    if metric.prepare is None and seconds_left > fresh.TIME_LIMIT - SECONDS_TO_REPEAT:
-        slips = check.contract_slips(metric, solution, submission, arguments)
-        if "slip" in slips:
-            raise HostError(slips["slip"])
-        if "doubt" in slips:
-            warnings.warn(slips["doubt"], ContractWarning, stacklevel=2)
+    if metric.prepare is not None and not metric.is_own:
+        scoring.hold(scoring.evaluate(scoring.prepare(metric, solution, arguments), submission))
     return scores
 
 
-def load(metric: str | Path) -> hosted.Metric:
-    """Load a metric that may import Kaggle's module of helpers, which is replaced by a stand-in.
-
-    Parameters
-    ----------
-    metric : str or Path
-        The metric's name, file or folder.
-
-    Returns
-    -------
-    Metric
-        The metric, with its module executed.
-    """
-    sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
-    return hosted.load(metric)
-
-
-def read_solution(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    """Read a solution as Kaggle does; an official file is read by the metric's companion.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric.
-    path : Path
-        The file.
-
-    Returns
-    -------
-    DataFrame
-        The solution.
-
-    Raises
-    ------
-    HostError
-        If the file cannot be read as a table.
-    """
-    official = metric.companion.read_solution
+def read_solution(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
+    """Read a solution as Kaggle does; an official file is read by the metric's companion."""
+    official = None if metric is None else metric.companion.read_solution
     return _read(None if official is None else scoring.read_solution, metric, path, HostError)
 
 
-def read_submission(metric: hosted.Metric, path: Path) -> pd.DataFrame:
-    """Read a submission as Kaggle does; an official file is read by the metric's companion.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric.
-    path : Path
-        The file.
-
-    Returns
-    -------
-    DataFrame
-        The submission.
-
-    Raises
-    ------
-    SubmissionRejected
-        If the file cannot be read as a table.
-    """
-    official = metric.companion.read_submission
+def read_submission(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
+    """Read a submission as Kaggle does; an official file is read by the metric's companion."""
+    official = None if metric is None else metric.companion.read_submission
     return _read(None if official is None else scoring.read_submission, metric, path, SubmissionRejected)
 
 
@@ -189,38 +87,18 @@ def inputs(
     submission: Path,
     parameters: Callable[[hosted.Metric], dict[str, Any]],
 ) -> tuple[hosted.Metric, pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    """Read what `emulate` takes; a stranger's metric file is read, but not run.
-
-    Parameters
-    ----------
-    metric : str or Path
-        The metric's name, file or folder.
-    solution : Path
-        The file of the solution.
-    submission : Path
-        The file of the submission.
-    parameters : function
-        Takes the metric and returns the parameters of its ``score``.
-
-    Returns
-    -------
-    metric : Metric
-        The metric, as far as its text tells.
-    solution : DataFrame
-        The solution.
-    submission : DataFrame
-        The submission.
-    arguments : dict
-        The arguments of ``score`` beside the two tables.
-    """
-    unrun = unloaded.metric(hosted.find(metric))
-    frames = read_solution(unrun, solution), read_submission(unrun, submission)
+    """Read what `emulate` takes."""
+    loaded = check.load(metric)
+    frames = read_solution(loaded, solution), read_submission(loaded, submission)
     arguments = {"row_id_column_name": str(frames[0].columns[0])}
-    return unrun, *frames, arguments | parameters(unrun)
+    return loaded, *frames, arguments | parameters(loaded)
 
 
 def _read(
-    official: Callable[..., pd.DataFrame] | None, metric: hosted.Metric, path: Path, error: type[ToolError]
+    official: Callable[..., pd.DataFrame] | None,
+    metric: hosted.Metric | None,
+    path: Path,
+    error: type[ToolError],
 ) -> pd.DataFrame:
     """Read a table as Kaggle does; `official` reads files that are not CSV, if the companion can."""
     file: io.BytesIO | io.StringIO
@@ -240,24 +118,7 @@ def _read(
 def check_rows(
     solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
 ) -> None:
-    """Make the checks that Kaggle makes before it calls the metric, with Kaggle's own messages.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The solution.
-    submission : DataFrame
-        The submission.
-    row_id : str
-        The name of the column by which Kaggle aligns rows.
-    complete_submission : bool
-        Whether the metric gets the whole submission for either part; rows and ids are not compared then.
-
-    Raises
-    ------
-    SubmissionRejected
-        If Kaggle would reject the submission.
-    """
+    """Make the checks that Kaggle makes before it calls the metric, with Kaggle's own messages."""
     if not complete_submission:
         scoring.check_rows(solution, submission, row_id)
     elif row_id not in submission:
@@ -267,38 +128,10 @@ def check_rows(
 
 
 def check_usage(
-    metric: hosted.Metric,
-    solution: pd.DataFrame,
-    submission: pd.DataFrame,
-    parts: dict[str, Any],
-    arguments: dict[str, Any],
+    metric: hosted.Metric, solution: pd.DataFrame, parts: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
-    """Check that no item is in several parts, and that a stranger's statistics keep to the contract.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric.
-    solution : DataFrame
-        The solution with its column `Usage`.
-    submission : DataFrame
-        The submission.
-    parts : dict of str to array of bool
-        For each part, which rows of the solution belong to it.
-    arguments : dict
-        The arguments of ``score`` beside the two tables.
-
-    Raises
-    ------
-    HostError
-        If `Usage` splits an item, or if the metric violates the contract.
-    """
+    """Check that no item is in several parts."""
     if metric.prepare is None:
-        return
-    if not metric.is_own:
-        slip = check.contract_slips(metric, solution, submission, arguments).get("slip")
-        if slip:
-            raise HostError(slip)
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -311,60 +144,18 @@ def check_usage(
 
 
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Put the rows of a submission into the order of the solution's rows.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        The solution.
-    submission : DataFrame
-        A submission with the same ids.
-    row_id : str
-        The name of the column with the ids.
-
-    Returns
-    -------
-    DataFrame
-        The submission's rows in the new order.
-
-    Raises
-    ------
-    HostError
-        If the solution has an id twice.
-    """
-    ids = contract.ids_of(solution, row_id)
+    """Put the rows of a submission into the order of the solution's rows."""
+    ids = scoring.ids_of(solution, row_id)
     if not ids.is_unique:
         raise HostError(
             f"{row_id}: expected one row per id in the solution, as Kaggle aligns by it. "
             f"{ids[ids.duplicated()].iloc[0]!r} occurs twice: is it for --complete-submission?"
         )
-    return submission.set_axis(contract.ids_of(submission, row_id)).loc[ids.tolist()]
+    return submission.set_axis(scoring.ids_of(submission, row_id)).loc[ids.tolist()]
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:
-    """Score one part in a process of its own.
-
-    Parameters
-    ----------
-    seconds : float
-        The time limit.
-    **task : object
-        The source of the metric, the columns of both tables and the other arguments of ``score``.
-
-    Returns
-    -------
-    dict
-        The score with its seconds and memory, as in `PartScore`.
-
-    Raises
-    ------
-    SubmissionRejected
-        If the metric raises an error for the participant.
-    UsageError
-        If the metric needs a library that is not installed here.
-    HostError
-        If the metric raises any other error, returns no score or takes too long.
-    """
+    """Score one part in a process of its own."""
     try:
         answer = fresh.run_fresh("score", seconds=seconds, **task)
     except HostError as problem:

@@ -19,6 +19,7 @@ from podium.scoring import PARTS
 PRECISION = 6  # digits on the leaderboard
 SCRIPT = "evaluation_script.zip"
 FILE_TYPES = ".csv, .gz, .txt, .json, .jsonl, .parquet"
+MEASURE = "score"  # alone on the board: further measures would make it easier to probe the test set
 OF_THE_HOST, OF_EVERYBODY = 1, 3  # EvalAI's numbers for who can see a leaderboard
 PLACEHOLDER = b'''"""Submissions are scored by the remote worker of the hosts, not by EvalAI."""
 
@@ -29,32 +30,20 @@ def evaluate(*_: object, **__: object) -> None:
 '''
 
 
-def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
-    """Make the archive to upload, and the folder of the remote worker.
-
-    Parameters
-    ----------
-    competition : Competition
-        The competition to pack.
-    measures : list of str
-        The names of the measures, "score" first.  They become the labels of the leaderboard.
-    terms : Terms
-        Dates and limits.
-
-    Returns
-    -------
-    Content
-        ``challenge.zip`` and ``remote_worker/``.
-    """
+def content(competition: Competition, terms: Terms) -> Content:
+    """Make the archive to upload, and the folder of the remote worker."""
     challenge = {
         **{f"{name}.html": _html(text).encode() for name, text in pages(competition).items()},
         "logo.png": program.logo(),
         SCRIPT: program.to_zip({"__init__.py": b"from .main import evaluate\n", "main.py": PLACEHOLDER}),
-        "challenge_config.yaml": program.to_json(_settings(competition, measures, terms)),
+        "challenge_config.yaml": program.to_json(_settings(competition, terms)),
     }
     worker = {
         "evaluate.py": (program.TEMPLATES / "evalai.py").read_bytes(),
-        "README.md": (program.TEMPLATES / "evalai.md").read_bytes(),
+        "run.py": (program.TEMPLATES / "evalai_run.py").read_bytes(),
+        "README.md": (program.TEMPLATES / "evalai.md")
+        .read_bytes()
+        .replace(b"OLDEST", program.OLDEST_PYTHON.encode()),
         "requirements.txt": program.requirements(competition, "requests"),  # which EvalAI's worker needs
         SOLUTION: competition.solution.read_bytes(),
         **program.scoring_program(competition),
@@ -62,7 +51,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     return {"challenge.zip": program.to_zip(challenge), **program.within("remote_worker", worker)}
 
 
-def _settings(competition: Competition, measures: list[str], terms: Terms) -> dict[str, Any]:
+def _settings(competition: Competition, terms: Terms) -> dict[str, Any]:
     """The content of ``challenge_config.yaml``."""
     numbered = list(enumerate(PARTS, 1))
     return {
@@ -79,7 +68,7 @@ def _settings(competition: Competition, measures: list[str], terms: Terms) -> di
         "start_date": _shown(terms.start),
         "end_date": _shown(terms.end),
         "published": False,
-        "leaderboard": [{"id": 1, "schema": {"labels": measures, "default_order_by": "score"}}],
+        "leaderboard": [{"id": 1, "schema": {"labels": [MEASURE], "default_order_by": MEASURE}}],
         "challenge_phases": _phases(terms),
         "dataset_splits": [{"id": number, "name": part, "codename": part.lower()} for number, part in numbered],
         "challenge_phase_splits": [
@@ -97,7 +86,10 @@ def _settings(competition: Competition, measures: list[str], terms: Terms) -> di
 
 
 def _phases(terms: Terms) -> list[dict[str, Any]]:
-    """The Public and the Private phase; the Public leaderboard alone is visible to everybody."""
+    """The Public and the Private phase; the Public leaderboard alone is visible to everybody.
+
+    EvalAI puts a submission on the board only if submissions of the phase are public.
+    """
     return [
         {
             "id": number,
@@ -105,7 +97,7 @@ def _phases(terms: Terms) -> list[dict[str, Any]]:
             "description": "description.html",
             "leaderboard_public": part == PARTS[0],
             "is_public": True,
-            "is_submission_public": False,
+            "is_submission_public": part == PARTS[0],
             "start_date": _shown(start),
             "end_date": _shown(end),
             "codename": part.lower(),

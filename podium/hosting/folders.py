@@ -1,6 +1,12 @@
-"""The files of a competition; public and private files are in different folders."""
+"""The folder of a competition: its public and private files, and the record of its metric's parameters.
+
+`podium make` writes the record beside ``public/`` and ``private/``. `podium publish` and `podium bundle` add
+the parameters with which the competition goes out. Commands that get the folder, or the solution in it, use
+them. So the site and every command score with the same parameters.
+"""
 
 import contextlib
+import json
 import math
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,68 +15,37 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import progress, scoring
+from podium import hosted, progress, scoring
 from podium.errors import HostError, UsageError
-from podium.files import read_rows
+from podium.files import read_rows, write_atomically
+from podium.hosted import Metric
 from podium.scoring import PARTS
 
 PUBLIC, PRIVATE = "public", "private"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
 REPORT = "report.md"
+RECORD = "competition.json"
+PUBLIC_COLUMNS, INNOCENT = "public_columns", "innocent"
 
 
 class Files(NamedTuple):
-    """The files of a competition before they are written.
+    """The files of a competition before they are written."""
 
-    Attributes
-    ----------
-    public : dict of str to DataFrame
-        The tables for participants by file name.  Their cells are str or numbers, or None for an empty cell.
-    private : dict of str to DataFrame
-        The tables for the host by file name, with the same kinds of cells.
-    report : str
-        The report for the host, in Markdown.
-    warnings : list of str
-        What the host should look at.
-    items : collection of str
-        The ids of the items that the metric scores, such as essays.  They may be public.
-    metric : str
-        The metric's ``NAME``.
-    parameters : dict
-        The metric's parameters for which the files are made.
-    public_columns : sequence of str
-        The columns of the solution that participants may know.
-    """
-
+    # The tables for participants by file name. Their cells are str or numbers, or None for an empty cell.
     public: dict[str, pd.DataFrame]
-    private: dict[str, pd.DataFrame]
-    report: str
-    warnings: list[str]
+    private: dict[str, pd.DataFrame]  # the tables for the host by file name, with the same kinds of cells
+    report: str  # the report for the host, in Markdown
+    warnings: list[str]  # what the host should look at
+    # The ids of the items that the metric scores, such as essays. They may be public.
     items: Collection[str] = ()
-    metric: str = ""
-    parameters: Mapping[str, Any] = {}
-    public_columns: Sequence[str] = ()
+    metric: str = ""  # the metric's ``NAME``
+    parameters: Mapping[str, Any] = {}  # the metric's parameters for which the files are made
+    public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
 
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder that appears under its name only when it is complete.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder to write.  It must be empty or not exist yet.
-
-    Yields
-    ------
-    Path
-        A temporary folder to fill.  It is renamed at the end, or removed after an error.
-
-    Raises
-    ------
-    UsageError
-        If the folder is not empty or cannot be written.
-    """
+    """Make a folder that appears under its name only when it is complete."""
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise UsageError(f"cannot write {folder}: expected a new or empty folder")
@@ -90,23 +65,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def row_id(folder: Path) -> str:
-    """Read the name of the first column of a competition's solution.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder that `podium make` wrote.
-
-    Returns
-    -------
-    str
-        The name of the column that identifies the rows.
-
-    Raises
-    ------
-    UsageError
-        If the folder lacks the solution or the sample submission.
-    """
+    """Read the name of the first column of a competition's solution."""
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
         if not path.is_file():
             raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
@@ -114,40 +73,13 @@ def row_id(folder: Path) -> str:
 
 
 def read_csv(path: Path) -> Iterator[list[str]]:
-    """Read a CSV row by row, without interpreting any cell.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Yields
-    ------
-    list of str
-        The cells of the header, then those of each row.
-
-    Raises
-    ------
-    HostError
-        If the file is not a CSV in UTF-8.
-    """
+    """Read a CSV row by row, without interpreting any cell."""
     with progress.shown("reading") as show:
         yield from read_rows(path, HostError, show)
 
 
 def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
-    """Make a table whose cells keep their Python types.
-
-    Parameters
-    ----------
-    columns : mapping of str to list
-        The cells of each column.
-
-    Returns
-    -------
-    DataFrame
-        The table, with columns of dtype object.
-    """
+    """Make a table whose cells keep their Python types."""
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
@@ -155,16 +87,6 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """Prepare a table for being written as CSV.
 
     An empty text becomes a space, because Kaggle takes an empty cell for a missing value.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table.
-
-    Returns
-    -------
-    DataFrame
-        The same cells in columns of dtype object; None stands for a missing number.
     """
     columns = {}
     for name, values in frame.items():
@@ -177,42 +99,13 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Write a heading and a table in Markdown.
-
-    Parameters
-    ----------
-    title : str
-        The text of the heading.
-    header : sequence of str
-        The names of the columns.
-    rows : iterable of sequences
-        The cells of each row.
-
-    Returns
-    -------
-    str
-        The section.
-    """
+    """Write a heading and a table in Markdown."""
     return f"## {title}\n\n{markdown_table(header, rows)}"
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Write a table in Markdown.
+    """Write a table in Markdown; whole numbers get commas, and other numbers six digits.
 
-    Parameters
-    ----------
-    header : sequence of str
-        The names of the columns.
-    rows : iterable of sequences
-        The cells of each row.  Whole numbers get commas, and other numbers six digits.
-
-    Returns
-    -------
-    str
-        The table.  Columns of numbers are aligned to the right.
-
-    Examples
-    --------
     >>> print(markdown_table(("what", "number"), [("rows", 1234)]))
     | what | number |
     | --- | --: |
@@ -246,36 +139,98 @@ def _cell(value: Any) -> str:
 def scores(
     solution: scoring.Solution, seed: int, sample: pd.DataFrame, perfect: pd.DataFrame | None = None
 ) -> str:
-    """Write the section of a report with the scores of the sample submission and of the perfect one.
-
-    Parameters
-    ----------
-    solution : Solution
-        The solution that `scoring.prepare` returned.
-    seed : int
-        The seed with which the parts were drawn; an error message names it.
-    sample : DataFrame
-        The sample submission.
-    perfect : DataFrame, optional
-        The perfect submission, if there is one.
-
-    Returns
-    -------
-    str
-        The section in Markdown.
-
-    Raises
-    ------
-    HostError
-        If the score of a part is undefined.
-    """
+    """Write the section of a report with the scores of the sample submission and of the perfect one."""
     rows = []
     for name, frame in ((f"{PUBLIC}/{SAMPLE}", sample), (f"{PRIVATE}/{PERFECT}", perfect)):
         if frame is not None:
-            of_parts = scoring.evaluate(solution, frame).scores
+            evaluation = scoring.evaluate(solution, frame)
+            scoring.hold(evaluation)
+            of_parts = evaluation.scores
             undefined = [part for part in PARTS if not math.isfinite(of_parts[part])]
             if undefined:
                 drawn = f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}"
                 raise HostError(f"{drawn}: try another seed or share")
             rows.append([name, *(of_parts[part] for part in PARTS)])
     return section("Scores, to compare with those on the site", ("file", *PARTS), rows)
+
+
+# ---- The record of the metric's parameters -----------------------------------------------------------------
+
+
+class Record(NamedTuple):
+    """The record of a competition's metric."""
+
+    path: Path  # the file of the record
+    metric: str  # the metric's name
+    # The parameters of its ``score`` by name. Parameters that are not named have their official values.
+    parameters: dict[str, Any]
+    public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
+    innocent: Mapping[str, Sequence[str]] = {}  # the columns of public files that are no leak, by file
+
+
+def write_record(
+    folder: Path, metric: str, parameters: Mapping[str, Any], public_columns: Sequence[str] = ()
+) -> None:
+    """Save a metric's name and its parameters in the folder of a competition; keep what else the record
+    says.
+    """
+    content: dict[str, Any] = {PUBLIC_COLUMNS: list(public_columns)} if public_columns else {}
+    path = folder / RECORD
+    if read_record(folder) is not None:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    content = {"metric": metric, "parameters": dict(parameters)} | {
+        name: content[name] for name in (PUBLIC_COLUMNS, INNOCENT) if name in content
+    }
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+
+
+def read_record(folder: Path) -> Record | None:
+    """Read the record in the folder of a competition."""
+    path = folder / RECORD
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        known, innocent = content.get(PUBLIC_COLUMNS, []), content.get(INNOCENT, {})
+        record = Record(path, str(content["metric"]), dict(content["parameters"]), known, innocent)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise HostError(
+            f'{path}: expected {{"metric": NAME, "parameters": {{…}}}}, as podium make writes it'
+        ) from None
+    if not _is_list_of_names(known):
+        raise HostError(f'{path}: {PUBLIC_COLUMNS}: expected a list such as ["site"], found {known!r:.60}')
+    if not isinstance(innocent, dict) or not all(map(_is_list_of_names, innocent.values())):
+        raise HostError(
+            f'{path}: {INNOCENT}: expected {{"test.csv": ["day"]}} or the like, found {innocent!r:.60}'
+        )
+    return record
+
+
+def _is_list_of_names(value: object) -> bool:
+    """Whether a value of JSON is a list of texts."""
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def record_of_solution(solution: str | Path) -> Record | None:
+    """Read the record of the competition to which a solution belongs."""
+    path = Path(solution)
+    return read_record(path.parent.parent) if path.parent.name == PRIVATE else None
+
+
+def combined_arguments(metric: Metric, given: Mapping[str, Any], recorded: Record | None) -> dict[str, Any]:
+    """Combine the recorded parameters with those that the user sets."""
+    if recorded is None or recorded.metric != metric.name:
+        return dict(given)
+    official = hosted.defaults(metric)
+    for name, value in recorded.parameters.items():
+        if name not in official and name != "row_id_column_name":
+            raise HostError(
+                f"{recorded.path}: the metric has no parameter {name}; it has {', '.join(official)}"
+            )
+        if given.get(name, value) != value:
+            raise HostError(
+                f"{name} is {given[name]!r}, but the competition's files were made for {value!r}: "
+                f"leave out --set {name}, make the files anew, or change the value in {recorded.path}"
+            )
+    return recorded.parameters | dict(given)

@@ -24,23 +24,7 @@ TIME_LIMIT = 1800.0  # seconds that Kaggle allows for the Public and the Private
 
 
 def read_source(path: Path) -> str:
-    """Read the text of a metric file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    str
-        Its text.
-
-    Raises
-    ------
-    HostError
-        If the file is not text in UTF-8, or begins with a byte order mark, which no notebook cell may have.
-    """
+    """Read the text of a metric file."""
     try:
         source = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:
@@ -51,18 +35,7 @@ def read_source(path: Path) -> str:
 
 
 def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
-    """Take a table apart into columns from which any version of pandas can make it again.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table.
-
-    Returns
-    -------
-    dict
-        The columns by name: arrays of booleans or numbers, and lists of other values.
-    """
+    """Take a table apart into columns from which any version of pandas can make it again."""
     return {
         name: values.to_numpy() if values.dtype.kind in "biuf" else values.astype(object).tolist()
         for name, values in frame.items()
@@ -76,31 +49,7 @@ def run_fresh(
     program: str = kernel.__file__,
     **task: Any,
 ) -> dict[str, Any]:
-    """Let a program do a task in a process of its own, which shares nothing with this one.
-
-    Parameters
-    ----------
-    do : str
-        The name of the task.
-    python : str
-        The path of the interpreter.
-    seconds : float, optional
-        The time limit (default: `TIME_LIMIT`).
-    program : str
-        The script to run.  It gets two paths: that of the task and that of the answer.
-    **task : object
-        The arguments of the task.  It must be possible to pickle them.
-
-    Returns
-    -------
-    dict
-        The answer of the program.
-
-    Raises
-    ------
-    HostError
-        If the process takes too long or ends without an answer.
-    """
+    """Let a program do a task in a process of its own, which shares nothing with this one."""
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))
@@ -121,13 +70,7 @@ def run_fresh(
 
 
 def pins() -> Path:
-    """Find the file with the versions of the libraries in Kaggle's image.
-
-    Returns
-    -------
-    Path
-        A file of constraints for pip.
-    """
+    """Find the file with the versions of the libraries in Kaggle's image."""
     beside = Path(__file__).with_name("hosted.txt")
     return beside if beside.is_file() else Path(__file__).parents[2] / ".ci" / "hosted.txt"
 
@@ -137,25 +80,6 @@ def environment(version: str | None, packages: Collection[str]) -> str:
 
     It is made once and kept in the user's cache.  The same version of Python, packages and constraints share
     one environment.
-
-    Parameters
-    ----------
-    version : str or None
-        The version of Python, such as "3.12", or the name of a program.  None takes the interpreter that runs
-        podium, and installs nothing.
-    packages : collection of str
-        The packages to install, by the names under which pip knows them.
-
-    Returns
-    -------
-    str
-        The path of the environment's interpreter.
-
-    Raises
-    ------
-    UsageError
-        If there is no such version of Python, or if a package cannot be installed.  The message ends with the
-        last lines that pip printed.
     """
     if version is None:
         return sys.executable
@@ -181,13 +105,7 @@ def environment(version: str | None, packages: Collection[str]) -> str:
 
 
 def cache() -> Path:
-    """Find the folder in which environments are kept.
-
-    Returns
-    -------
-    Path
-        A folder in the user's cache, which may not exist yet.
-    """
+    """Find the folder in which environments are kept."""
     top = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(top, "podium", "environments")
 

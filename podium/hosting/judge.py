@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import hosted, scoring, statistics
+from podium import hosted, limits, scoring, statistics
 from podium.errors import SubmissionRejected
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
@@ -31,32 +31,7 @@ class Fault(Exception):
 
 
 def measures(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Compute the measures of a submission on parts of the solution.
-
-    Parameters
-    ----------
-    home : Path
-        The folder of the program, with ``settings.json`` and the metric.
-    solution : Path
-        The file of the solution.  It has a column `Usage`, or a column ``split`` with the same values in lower
-        case.
-    submission : Path
-        The participant's file.
-    parts : sequence of str
-        The parts to score: "Public", "Private" or both.
-
-    Returns
-    -------
-    dict of str to dict
-        For each part the finite measures by name, "score" first.
-
-    Raises
-    ------
-    SubmissionRejected
-        If the submission is wrong, with the message of `podium score`.
-    Fault
-        If anything else goes wrong.
-    """
+    """Compute the measures of a submission on parts of the solution."""
     try:
         with _silence():
             try:
@@ -111,17 +86,14 @@ def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = Fa
     metric = hosted.load(home / settings["metric"])
     arguments: dict[str, Any] = settings["arguments"]
     truth = scoring.read_solution(metric, solution, arguments)
-    if "split" in truth and scoring.USAGE not in truth:
-        truth = truth.rename(columns={"split": scoring.USAGE})
-        truth[scoring.USAGE] = truth[scoring.USAGE].str.capitalize()
     if disguised:
         row_id = arguments["row_id_column_name"]
         truth = truth.iloc[::-1].set_axis(truth.index).assign(**{row_id: truth[row_id]})
     prepared = scoring.prepare(metric, truth, arguments)
-    prepared.checked.add(
-        "submission"
-    )  # The bundle was made after the contract had been checked, which takes time.
-    return scoring.evaluate(prepared, scoring.read_submission(metric, submission, arguments))
+    # The bundle was made after the contract had been checked, which takes time. So nothing is held to it here.
+    # A Parquet file of a few kilobytes may expand to gigabytes.
+    with limits.within(limits.Limits()):
+        return scoring.evaluate(prepared, scoring.read_submission(metric, submission, arguments))
 
 
 def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
@@ -136,23 +108,7 @@ def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
 
 
 def only_file(folder: Path) -> Path:
-    """Find the one file that a participant sent, ignoring what zip programs and the platform add.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder into which the platform unpacked the submission.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    SubmissionRejected
-        If there is no file, or more than one.
-    """
+    """Find the one file that a participant sent, ignoring what zip programs and the platform add."""
     files = [
         path
         for path in sorted(folder.rglob("*"))
@@ -168,23 +124,7 @@ def only_file(folder: Path) -> Path:
 
 
 def regular_file(path: Path) -> Path:
-    """Check that a path leads to a file of its own; a link may lead to the solution instead.
-
-    Parameters
-    ----------
-    path : Path
-        The file that the platform fetched.
-
-    Returns
-    -------
-    Path
-        The same path.
-
-    Raises
-    ------
-    SubmissionRejected
-        If it is a link, a folder, or anything else but a regular file.
-    """
+    """Check that a path leads to a file of its own; a link may lead to the solution instead."""
     if path.is_symlink() or not path.is_file():
         raise SubmissionRejected(f"{path.name}: expected a regular file, found a link or something else")
     return path
@@ -196,18 +136,7 @@ def _is_sent(path: Path, folder: Path) -> bool:
 
 
 def where_raised(problem: BaseException) -> str:
-    """Describe where an error was raised, without any text that may quote the data.
-
-    Parameters
-    ----------
-    problem : BaseException
-        The error.
-
-    Returns
-    -------
-    str
-        File, line and function of each step of the traceback, then the kind of the error that came first.
-    """
+    """Describe where an error was raised, without any text that may quote the data."""
     while problem.__cause__ is not None:
         problem = problem.__cause__
     frames = traceback.extract_tb(problem.__traceback__)
@@ -216,11 +145,5 @@ def where_raised(problem: BaseException) -> str:
 
 
 def versions() -> str:
-    """Name the versions of Python, pandas and numpy, on which scores may depend.
-
-    Returns
-    -------
-    str
-        The versions on one line.
-    """
+    """Name the versions of Python, pandas and numpy, on which scores may depend."""
     return f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"

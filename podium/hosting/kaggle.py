@@ -26,26 +26,7 @@ CREDENTIALS = (
 
 
 def fetch_leaderboard(competition: str) -> pd.DataFrame:
-    """Fetch the whole leaderboard of a competition.
-
-    Parameters
-    ----------
-    competition : str
-        The competition's name in its address on the site.
-
-    Returns
-    -------
-    DataFrame
-        The columns ``team``, ``score``, ``submitted_at`` and ``team_id``.  If teams have the same name, their
-        ids are added in brackets.
-
-    Raises
-    ------
-    HostError
-        If the site refuses, cannot be reached, or shows an empty leaderboard.
-    UsageError
-        If the package or the credentials are missing.
-    """
+    """Fetch the whole leaderboard of a competition."""
     entries: list[Any] = []
     token, shown = "", {""}
     with talking() as api:
@@ -75,18 +56,7 @@ def fetch_leaderboard(competition: str) -> pd.DataFrame:
 
 
 def number(text: str | None) -> float:
-    """Read a score as the site shows it.
-
-    Parameters
-    ----------
-    text : str or None
-        The text on the site.
-
-    Returns
-    -------
-    float
-        The score; NaN if there is none.
-    """
+    """Read a score as the site shows it."""
     try:
         value = float(text or "nan")
     except ValueError:
@@ -96,20 +66,7 @@ def number(text: str | None) -> float:
 
 @contextlib.contextmanager
 def talking() -> Iterator[Any]:
-    """Sign in at Kaggle, for a block of code in which the package prints nothing and fails with one line.
-
-    Yields
-    ------
-    object
-        The package's `kaggle.api`, signed in.
-
-    Raises
-    ------
-    HostError
-        If the site refuses, fails, or cannot be reached.
-    UsageError
-        If the package or the credentials are missing.
-    """
+    """Sign in at Kaggle, for a block of code in which the package prints nothing and fails with one line."""
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
@@ -136,24 +93,7 @@ def talking() -> Iterator[Any]:
 
 
 def ask(api: Any, method: str, request_class: str, **fields: Any) -> Any:
-    """Make a call for which the package has no method of its own.
-
-    Parameters
-    ----------
-    api : object
-        What `talking` yielded.
-    method : str
-        The name of the method of the site's interface.
-    request_class : str
-        The name of the class of its request.
-    **fields : object
-        The fields of the request.
-
-    Returns
-    -------
-    object
-        The site's answer.
-    """
+    """Make a call for which the package has no method of its own."""
     service = importlib.import_module("kagglesdk.competitions.types.competition_api_service")
     request = getattr(service, request_class)()
     for name, value in fields.items():
@@ -199,16 +139,5 @@ def _time_limit(requests: Any) -> Iterator[None]:
 
 
 def one_line(problem: object) -> str:
-    """Put a text on one line.
-
-    Parameters
-    ----------
-    problem : object
-        An error, or anything else whose text is wanted.
-
-    Returns
-    -------
-    str
-        The text, in which single spaces stand for line breaks and runs of spaces.
-    """
+    """Put a text on one line."""
     return " ".join(str(problem).split())

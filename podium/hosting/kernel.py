@@ -13,6 +13,7 @@ import inspect
 import io
 import json
 import math
+import os
 import pickle
 import platform
 import sys
@@ -49,15 +50,7 @@ Verdict = tuple[str, str]  # a verdict with its reason
 
 
 def main(task_file: str, answer_file: str) -> None:
-    """Read a task, do it, and write the answer.
-
-    Parameters
-    ----------
-    task_file : str
-        The path of the pickled task.
-    answer_file : str
-        The path to which the answer is written as JSON.
-    """
+    """Read a task, do it, and write the answer."""
     modules: dict[str, Any] = sys.modules
     modules[OURS] = None  # podium is installed here, but not on Kaggle
     task = pickle.loads(Path(task_file).read_bytes())
@@ -66,21 +59,10 @@ def main(task_file: str, answer_file: str) -> None:
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
 
 
-def run_cell(source: str) -> types.ModuleType:
-    """Execute a metric file as the cell of a notebook: without `__file__`, and with a kernel's arguments.
-
-    Parameters
-    ----------
-    source : str
-        The text of the file.
-
-    Returns
-    -------
-    module
-        The module in which the text was executed.
-    """
-    cell = types.ModuleType("__main__")
-    sys.modules["__main__"] = cell
+def run_cell(source: str, name: str = "__main__") -> types.ModuleType:
+    """Execute a metric file as the cell of a notebook: without `__file__`, and with a kernel's arguments."""
+    cell = types.ModuleType(name)
+    sys.modules[name] = cell
     sys.modules[UTILITIES] = metric_utilities()
     sys.argv = ARGV.copy()
     exec(compile(source, CELL, "exec", dont_inherit=True), cell.__dict__)
@@ -88,13 +70,7 @@ def run_cell(source: str) -> types.ModuleType:
 
 
 def metric_utilities() -> types.ModuleType:
-    """Make a stand-in for Kaggle's module `kaggle_metric_utilities`.
-
-    Returns
-    -------
-    module
-        Its two exceptions and its three functions, as public metrics use them.
-    """
+    """Make a stand-in for Kaggle's module `kaggle_metric_utilities`."""
 
     class ParticipantVisibleError(Exception):
         pass
@@ -140,18 +116,7 @@ def metric_utilities() -> types.ModuleType:
 
 
 def import_module(source: str) -> Answer:
-    """Check whether a metric file can be imported as a module that defines ``score``.
-
-    Parameters
-    ----------
-    source : str
-        The text of the file.
-
-    Returns
-    -------
-    dict
-        The verdict under the key "module".
-    """
+    """Check whether a metric file can be imported as a module that defines ``score``."""
     Path(f"{MODULE}.py").write_text(source, encoding="utf-8")
     sys.path.insert(0, str(Path.cwd()))
     sys.modules[UTILITIES] = metric_utilities()
@@ -163,18 +128,7 @@ def import_module(source: str) -> Answer:
 
 
 def lacking(problem: BaseException | None) -> str:
-    """Name the library whose absence caused an error.
-
-    Parameters
-    ----------
-    problem : BaseException or None
-        The error.
-
-    Returns
-    -------
-    str
-        The name under which it is imported, or "" if the error has another cause.
-    """
+    """Name the library whose absence caused an error."""
     if not isinstance(problem, ModuleNotFoundError):
         return ""
     name = (problem.name or "").partition(".")[0]
@@ -182,101 +136,45 @@ def lacking(problem: BaseException | None) -> str:
 
 
 def untried(library: str) -> Verdict:
-    """Make the verdict of a check that needs a library that is not installed here.
-
-    Parameters
-    ----------
-    library : str
-        The name of the library.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
-    """
+    """Make the verdict of a check that needs a library that is not installed here."""
     return UNTRIED, f"it needs {library}, which is not installed here: install it, or let --python 3.12 do so"
 
 
 def failed_or_untried(problem: BaseException) -> Verdict:
-    """Make the verdict of an error: the file fails, unless a library is missing.
-
-    Parameters
-    ----------
-    problem : BaseException
-        The error.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
-    """
+    """Make the verdict of an error: the file fails, unless a library is missing."""
     return untried(lacking(problem)) if lacking(problem) else (FAIL, described(problem))
 
 
 def described(problem: BaseException) -> str:
-    """Put the kind and the text of an error on one line.
-
-    Parameters
-    ----------
-    problem : BaseException
-        The error.
-
-    Returns
-    -------
-    str
-        For example "ValueError: no such column".
-    """
+    """Put the kind and the text of an error on one line."""
     return f"{type(problem).__name__}: {shortened(str(problem), LONGEST_TEXT)}".removesuffix(": ")
 
 
 def shortened(text: str, most: int) -> str:
-    """Put a text on one line and cut it.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    most : int
-        The largest number of characters to keep.
-
-    Returns
-    -------
-    str
-        The text, with "…" in place of what was cut.
-    """
+    """Put a text on one line and cut it."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[:most]}…"
 
 
 def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any]) -> Answer:
-    """Make all checks that need the metric file to run.
-
-    Parameters
-    ----------
-    source : str
-        The text of the file.
-    frames : pair of dict, optional
-        The columns of a solution and of a submission, for a further call of ``score``.
-    arguments : dict
-        The other arguments of that call.
-
-    Returns
-    -------
-    dict
-        The verdict of each check under its key in `podium.hosting.check.CHECKS`.
-    """
+    """Make all checks that need the metric file to run."""
+    versions = f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"
+    runs: Verdict = (PASS, versions)
     try:
         cell = run_cell(source)
     except BaseException as problem:
-        return {"runs": failed_or_untried(problem)}
-    versions = f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"
+        runs = failed_or_untried(problem)
+        try:  # A block for __main__ alone may have failed, which hides nothing of the rest.
+            cell = run_cell(source, MODULE)
+        except BaseException:
+            return {"runs": runs}
     function = getattr(cell, "score", None)
     if not inspect.isfunction(function):
-        return {"runs": (PASS, versions), "score": (FAIL, "there is no function score")}
+        return {"runs": runs, "score": (FAIL, "there is no function score")}
     calls: list[Call] = []
     score_recorded = recorded(function, calls)
     answer = {
-        "runs": (PASS, versions),
+        "runs": runs,
         "score": (PASS, ""),
         **check_signature(function),
         "docstring": check_docstring(function),
@@ -284,9 +182,11 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
         "doctests": run_doctests(cell, score_recorded),
         "tests": run_tests(cell, score_recorded),
     }
+    opened: list[str] = []
     if frames is not None:
         printed = io.StringIO()
         with (
+            watched(opened),
             contextlib.suppress(BaseException),  # it is kept in the record of the call
             contextlib.redirect_stdout(printed),
             warnings.catch_warnings(record=True) as caught,
@@ -298,25 +198,44 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
         told = "; ".join(dict.fromkeys(said))
         silent = (PASS, "") if calls[-1].raised is None else (UNTRIED, "")
         answer["warnings"] = (NOTE, told) if told else silent
+        answer["opens"] = (FAIL, f"score() opens {shortened(', '.join(opened), 200)}") if opened else silent
+    given = calls[-1] if frames is not None else None
     spoilt = errors_of_spoilt(function, calls)
     if answer["participant"] == (PASS, ""):
         answer["participant"] = check_rejections(spoilt, errors_of_spoilt(function, calls, disguised=True))
-    return answer | check_calls(calls, frames is not None) | {"messages": check_messages(calls, spoilt)}
+    answer |= check_calls(calls, frames is not None) | {"messages": check_messages(calls, spoilt)}
+    if frames is not None and given is not None and given.raised is None and not given.wrong:
+        with contextlib.suppress(BaseException), contextlib.redirect_stdout(io.StringIO()):
+            score_recorded(*map(pd.DataFrame, frames), **arguments)
+        answer["scores"] = [given.result, calls[-1].result]
+    return answer
+
+
+@contextlib.contextmanager
+def watched(opened: list[str]) -> Iterator[None]:
+    """Note the files that are opened, except those of libraries and those that an import opens."""
+    own = tuple(filter(None, {sys.prefix, sys.base_prefix, *sys.path, "/proc", "/sys", "/dev", "/etc", "/usr"}))
+    is_on = True
+
+    def note(event: str, details: tuple[Any, ...]) -> None:
+        if not (is_on and event == "open" and isinstance(details[0], str | bytes)):
+            return
+        path = str(Path(os.fsdecode(details[0])).absolute())
+        frame = sys._getframe(1)
+        while frame is not None and "importlib" not in frame.f_code.co_filename:
+            frame = frame.f_back  # type: ignore[assignment]
+        if frame is None and not path.startswith(own) and path not in opened:
+            opened.append(path)
+
+    sys.addaudithook(note)
+    try:
+        yield
+    finally:
+        is_on = False
 
 
 def check_signature(function: types.FunctionType) -> Answer:
-    """Check the arguments of ``score``, their annotations and the annotation of the result.
-
-    Parameters
-    ----------
-    function : function
-        The metric's ``score``.
-
-    Returns
-    -------
-    dict
-        The verdicts under the keys "arguments", "row id", "annotations" and "return".
-    """
+    """Check the arguments of ``score``, their annotations and the annotation of the result."""
     parameters = inspect.signature(function).parameters
     names = list(parameters)[: len(REQUIRED)]
     row_id = parameters.get("row_id_column_name")
@@ -344,36 +263,12 @@ def check_signature(function: types.FunctionType) -> Answer:
 
 
 def verdict(reason: str) -> Verdict:
-    """Make a verdict from a reason to fail.
-
-    Parameters
-    ----------
-    reason : str
-        Why the check fails, or "" if it passes.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
-    """
+    """Make a verdict from a reason to fail."""
     return (FAIL, reason) if reason else (PASS, "")
 
 
 def why_not_annotated(parameter: inspect.Parameter, annotation: Any) -> str:
-    """Say why Kaggle refuses a parameter of ``score``.
-
-    Parameters
-    ----------
-    parameter : inspect.Parameter
-        The parameter.
-    annotation : object
-        Its annotation, read as a type.
-
-    Returns
-    -------
-    str
-        The reason, or "" if Kaggle accepts the parameter.
-    """
+    """Say why Kaggle refuses a parameter of ``score``."""
     name = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         return f"{parameter} cannot be set by name"
@@ -385,20 +280,7 @@ def why_not_annotated(parameter: inspect.Parameter, annotation: Any) -> str:
 
 
 def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
-    """Say why a host cannot set a parameter on Kaggle's site, where it then keeps its default value.
-
-    Parameters
-    ----------
-    parameter : inspect.Parameter
-        The parameter.
-    annotation : object
-        Its annotation, read as a type.
-
-    Returns
-    -------
-    str
-        The reason, or "" if the host can set it.
-    """
+    """Say why a host cannot set a parameter on Kaggle's site, where it then keeps its default value."""
     name, default = parameter.name, parameter.default
     if name in ("solution", "submission") or parameter.annotation is parameter.empty:
         return ""
@@ -416,36 +298,14 @@ def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
 
 
 def shown(annotation: Any) -> str:
-    """Write an annotation as its author would.
-
-    Parameters
-    ----------
-    annotation : object
-        A type, or None if there is no annotation.
-
-    Returns
-    -------
-    str
-        For example "int", or "missing".
-    """
+    """Write an annotation as its author would."""
     if annotation is None:
         return "missing"
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 def check_docstring(function: types.FunctionType) -> Verdict:
-    """Check the docstring of ``score``, which Kaggle shows to hosts who choose a metric.
-
-    Parameters
-    ----------
-    function : function
-        The metric's ``score``.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
-    """
+    """Check the docstring of ``score``, which Kaggle shows to hosts who choose a metric."""
     text = function.__doc__ or ""
     if not text.strip():
         return NOTE, "there is none, and Kaggle shows it to hosts who choose a metric"
@@ -453,18 +313,7 @@ def check_docstring(function: types.FunctionType) -> Verdict:
 
 
 def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
-    """Check whether the file can tell participants what is wrong with a submission.
-
-    Parameters
-    ----------
-    cell : module
-        The module in which the file was executed.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
-    """
+    """Check whether the file can tell participants what is wrong with a submission."""
     for value in vars(cell).values():
         is_error = isinstance(value, type) and issubclass(value, Exception)
         if value is sys.modules.get(UTILITIES) or (is_error and value.__name__ == PARTICIPANTS_ERROR):
@@ -473,20 +322,7 @@ def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
 
 
 def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run the examples in all docstrings, with every call of ``score`` recorded.
-
-    Parameters
-    ----------
-    cell : module
-        The module in which the file was executed.
-    score : function
-        The metric's ``score``, made by `recorded`.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
-    """
+    """Run the examples in all docstrings, with every call of ``score`` recorded."""
     # The docstring of Kaggle's own F-beta expects "0.23..." without asking for ELLIPSIS.
     runner = Runner(verbose=False, optionflags=doctest.ELLIPSIS)
     for test in doctest.DocTestFinder().find(cell):
@@ -500,81 +336,28 @@ def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
 
 
 class Runner(doctest.DocTestRunner):
-    """Runs doctests without printing, and keeps the first failure.
-
-    Attributes
-    ----------
-    first_failure : str
-        The first example that failed, with what it did, or "".
-    library : str
-        The first library that an example needed and that is not installed here, or "".
-    """
+    """Runs doctests without printing, and keeps the first failure."""
 
     first_failure = ""
     library = ""
 
     def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
-        """Note an example that printed something else; `doctest` calls this method.
-
-        Parameters
-        ----------
-        out : function
-            Prints a text; it is not used.
-        test : doctest.DocTest
-            The docstring with the example.
-        example : doctest.Example
-            The example.
-        got : str
-            What the example printed.
-        """
+        """Note an example that printed something else; `doctest` calls this method."""
         found, expected = (" ".join(text.split()) or "nothing" for text in (got, example.want))
         self.note(example, f"gave {found} instead of {expected}")
 
     def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
-        """Note an example that raised an error, and the library that it lacked; `doctest` calls this method.
-
-        Parameters
-        ----------
-        out : function
-            Prints a text; it is not used.
-        test : doctest.DocTest
-            The docstring with the example.
-        example : doctest.Example
-            The example.
-        exc_info : tuple
-            The kind of the error, the error and its traceback.
-        """
+        """Note an example that raised an error, and the library that it lacked; `doctest` calls this method."""
         self.library = self.library or lacking(exc_info[1])
         self.note(example, f"raised {described(exc_info[1])}")
 
     def note(self, example: doctest.Example, what: str) -> None:
-        """Keep a failure if it is the first.
-
-        Parameters
-        ----------
-        example : doctest.Example
-            The example that failed.
-        what : str
-            What it did, such as "gave 1.0 instead of 0.5".
-        """
+        """Keep a failure if it is the first."""
         self.first_failure = self.first_failure or f"{' '.join(example.source.split())!r}, which {what}"
 
 
 def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run the tests that pytest would discover in the file.
-
-    Parameters
-    ----------
-    cell : module
-        The module in which the file was executed.
-    score : function
-        The metric's ``score``, made by `recorded`.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
-    """
+    """Run the tests that pytest would discover in the file."""
     cell.__dict__["score"] = score
     failed, fixtures, library = [], [], ""
     tests = list(tests_of(cell))
@@ -599,18 +382,7 @@ def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
 
 
 def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]]]:
-    """List the functions and methods that pytest would discover.
-
-    Parameters
-    ----------
-    cell : module
-        The module in which the file was executed.
-
-    Yields
-    ------
-    (str, function)
-        The name of a test, and a function that runs it.
-    """
+    """List the functions and methods that pytest would discover."""
     for name, value in list(vars(cell).items()):
         if inspect.isfunction(value) and name.startswith("test"):
             yield name, value
@@ -624,52 +396,24 @@ def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]
 
 
 class Call(typing.NamedTuple):
-    """One call of ``score`` and its outcome.
+    """One call of ``score`` and its outcome."""
 
-    Attributes
-    ----------
-    positional : tuple
-        The positional arguments, as they were before the call.
-    named : dict
-        The named arguments, as they were before the call.
-    raised : exception or None
-        The error that the call raised, if it raised one.
-    wrong : str
-        Why the result is not a score, or "" if it is one.
-    changed : str
-        What the call changed in one of the tables, or "" if it changed nothing.
-    seconds : float
-        The processor time that the call took, which does not depend on what else the machine does.
-    """
-
-    positional: tuple[Any, ...]
-    named: dict[str, Any]
-    raised: BaseException | None
-    wrong: str
-    changed: str
-    seconds: float
+    positional: tuple[Any, ...]  # the positional arguments, as they were before the call
+    named: dict[str, Any]  # the named arguments, as they were before the call
+    result: Any  # what the call returned
+    raised: BaseException | None  # the error that the call raised, if it raised one
+    wrong: str  # Why the result is not a score, or "" if it is one
+    changed: str  # what the call changed in one of the tables, or "" if it changed nothing
+    seconds: float  # the processor time that the call took, which does not depend on what else the machine does
 
 
 def recorded(function: Any, calls: list[Call]) -> Any:
-    """Wrap a function so that every call of it is recorded.
-
-    Parameters
-    ----------
-    function : function
-        The metric's ``score``.
-    calls : list of Call
-        The list to which each call is appended.
-
-    Returns
-    -------
-    function
-        It returns and raises what the wrapped function does.
-    """
+    """Wrap a function so that every call of it is recorded."""
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
         before = copy.deepcopy((positional, named))
-        raised, wrong = None, ""
+        result, raised, wrong = None, None, ""
         start = time.process_time()
         try:
             result = function(*positional, **named)
@@ -681,62 +425,25 @@ def recorded(function: Any, calls: list[Call]) -> Any:
         finally:
             seconds = time.process_time() - start
             differences = map(difference, frames_of(*before), frames_of(positional, named))
-            calls.append(Call(*before, raised, wrong, next(filter(None, differences), ""), seconds))
+            calls.append(Call(*before, result, raised, wrong, next(filter(None, differences), ""), seconds))
 
     return call
 
 
 def frames_of(positional: Iterable[Any], named: dict[str, Any]) -> list[pd.DataFrame]:
-    """Select the tables among the arguments of a call.
-
-    Parameters
-    ----------
-    positional : iterable
-        The positional arguments.
-    named : dict
-        The named arguments.
-
-    Returns
-    -------
-    list of DataFrame
-        The tables in their order.
-    """
+    """Select the tables among the arguments of a call."""
     return [value for value in (*positional, *named.values()) if isinstance(value, pd.DataFrame)]
 
 
 def why_not_a_score(result: Any) -> str:
-    """Say why a result is not a score.
-
-    Parameters
-    ----------
-    result : object
-        What ``score`` returned.
-
-    Returns
-    -------
-    str
-        The reason, or "" if the result is a finite float.
-    """
+    """Say why a result is not a score."""
     if not isinstance(result, float):
         return f"it returned {type(result).__name__}"
     return "" if math.isfinite(result) else f"it returned {result}"
 
 
 def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
-    """Describe the first difference between two tables.
-
-    Parameters
-    ----------
-    before : DataFrame
-        The table before a call.
-    after : DataFrame
-        The table after the call.
-
-    Returns
-    -------
-    str
-        What the call changed, or "" if the tables are equal.
-    """
+    """Describe the first difference between two tables."""
     if not before.columns.equals(after.columns):
         names = ", ".join(map(str, before.columns.symmetric_difference(after.columns, sort=False)))
         return f"it adds, removes or reorders columns of a table it is given{': ' * bool(names)}{names}"
@@ -751,20 +458,7 @@ def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
 
 
 def check_calls(calls: list[Call], needs_last: bool) -> Answer:
-    """Check what the calls of ``score`` returned and changed.
-
-    Parameters
-    ----------
-    calls : list of Call
-        The recorded calls.
-    needs_last : bool
-        Whether the last call must return a score, because it is the call with the given files.
-
-    Returns
-    -------
-    dict
-        The verdicts under the keys "result" and "frames".
-    """
+    """Check what the calls of ``score`` returned and changed."""
     returned = [call for call in calls if call.raised is None]
     library = next(filter(None, (lacking(call.raised) for call in calls)), "")
     if library:
@@ -786,22 +480,7 @@ def check_calls(calls: list[Call], needs_last: bool) -> Answer:
 
 
 def errors_of_spoilt(function: Any, calls: list[Call], disguised: bool = False) -> list[Spoilt]:
-    """Call ``score`` with spoiled submissions.
-
-    Parameters
-    ----------
-    function : function
-        The metric's ``score``.
-    calls : list of Call
-        The recorded calls. The last one that returned a score is repeated.
-    disguised : bool
-        Whether to give each row id of the solution the truths of another row.
-
-    Returns
-    -------
-    list of (str, exception or None)
-        How each submission was spoiled, as `spoilt_frames` says it, and what ``score`` raised.
-    """
+    """Call ``score`` with spoiled submissions."""
     raised: list[Spoilt] = []
     good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
     for call in good[-1:]:
@@ -824,38 +503,14 @@ def errors_of_spoilt(function: Any, calls: list[Call], disguised: bool = False) 
 
 
 def with_other_truths(solution: pd.DataFrame) -> pd.DataFrame:
-    """Reverse the rows of a solution, except for the first column, which names them.
-
-    Parameters
-    ----------
-    solution : DataFrame
-        A solution.
-
-    Returns
-    -------
-    DataFrame
-        A new table.
-    """
+    """Reverse the rows of a solution, except for the first column, which names them."""
     return (
         solution.iloc[::-1].set_axis(solution.index).assign(**{str(solution.columns[0]): solution.iloc[:, 0]})
     )
 
 
 def check_messages(calls: list[Call], spoilt: list[Spoilt]) -> Verdict:
-    """Check the length of the messages for participants.
-
-    Parameters
-    ----------
-    calls : list of Call
-        The recorded calls.
-    spoilt : list of (str, exception or None)
-        What spoiled submissions raised, as `errors_of_spoilt` returns it.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
-    """
+    """Check the length of the messages for participants."""
     raised = [*(call.raised for call in calls), *(problem for _, problem in spoilt)]
     messages = [str(problem) for problem in raised if type(problem).__name__ == PARTICIPANTS_ERROR]
     longest = max(messages, key=len, default="")
@@ -871,18 +526,6 @@ def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
 
     Submissions that Kaggle itself rejects are left out.  If a message changes with the truths of the solution,
     it may reveal them.
-
-    Parameters
-    ----------
-    spoilt : list of (str, exception or None)
-        What spoiled submissions raised with the solution, as `errors_of_spoilt` returns it.
-    disguised : list of (str, exception or None)
-        What the same submissions raised with a solution that has other truths.
-
-    Returns
-    -------
-    tuple
-        The verdict and its reason.
     """
     for how, problem in spoilt:
         if how and problem is not None and type(problem).__name__ != PARTICIPANTS_ERROR:
@@ -899,20 +542,7 @@ def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
 
 
 def spoilt_frames(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Spoil a table in the ways in which participants spoil submissions.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        A submission that the metric accepts.
-
-    Yields
-    ------
-    (str, DataFrame)
-        A table without a column, with a wrong value throughout a column, without rows, or with every row twice.
-        The text says how it was spoiled. It is empty for what Kaggle itself rejects, and for what may well get
-        a score.
-    """
+    """Spoil a table in the ways in which participants spoil submissions."""
     for number, name in enumerate(frame):
         is_number = number > 0 and pd.api.types.is_numeric_dtype(frame[name])
         yield f"a submission without the column {name}" if number else "", frame.drop(columns=name)
@@ -927,25 +557,7 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def score_part(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
-    """Score one part of a solution.
-
-    Parameters
-    ----------
-    source : str
-        The text of the metric file.
-    solution : dict
-        The columns of the solution.
-    submission : dict
-        The columns of the submission.
-    arguments : dict
-        The arguments of ``score`` beside the two tables.
-
-    Returns
-    -------
-    dict
-        The score, its seconds and the memory in bytes.  If the metric raised an error: the kind of the error,
-        its text, its line, and the library that is missing.
-    """
+    """Score one part of a solution."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
     try:
@@ -972,48 +584,20 @@ def score_part(source: str, solution: Answer, submission: Answer, arguments: dic
 
 
 def line_of(problem: BaseException) -> str | None:
-    """Find the last line of the metric file on the way to an error.
-
-    Parameters
-    ----------
-    problem : BaseException
-        The error.
-
-    Returns
-    -------
-    str or None
-        For example "line 12, in score"; None if the metric file was not involved.
-    """
+    """Find the last line of the metric file on the way to an error."""
     frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == CELL]
     return f"line {frames[-1].lineno}, in {frames[-1].name}" if frames else None
 
 
 def located(problem: BaseException) -> str:
-    """Describe an error with its line in the metric file.
-
-    Parameters
-    ----------
-    problem : BaseException
-        The error.
-
-    Returns
-    -------
-    str
-        Kind, text and line.  An error for participants has no line, because Kaggle shows its text alone.
-    """
+    """Describe an error with its line in the metric file."""
     line = line_of(problem)
     is_shown = type(problem).__name__ == PARTICIPANTS_ERROR
     return described(problem) if is_shown or line is None else f"{described(problem)} ({line})"
 
 
 def peak_memory() -> int | None:
-    """Measure the largest memory of this process.
-
-    Returns
-    -------
-    int or None
-        Bytes; None on Windows.
-    """
+    """Measure the largest memory of this process."""
     status = Path("/proc/self/status")
     if status.exists():  # getrusage would count the memory of the process that forked this one, too
         return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024

@@ -2,556 +2,585 @@
 
 `podium make` checks the files that it has written.  `podium publish` and `podium bundle` check the files again
 before they are sent, because anybody may have added a file or a column in the meantime.
+
+Every file is unpacked and decoded.  Wherever it names an id of the test set, the words beside the id are taken:
+those of its line, those up to the next id, and those of its row or object.  If the truth of an id is among them
+much more often than that of another id would be, the file tells the solution.
 """
 
-import contextlib
 import csv
-import gzip
+import functools
+import itertools
 import json
+import math
 import re
-import shutil
-import tarfile
-import tempfile
 import warnings
-import zipfile
-import zlib
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from podium.errors import HostError
-from podium.files import read_bytes, read_table
-from podium.hosting import disguises, record
-from podium.hosting.folders import PERFECT, PRIVATE, PUBLIC, SAMPLE, SOLUTION, read_csv
+from podium.hosting.folders import PERFECT, PRIVATE, PUBLIC, RECORD, SOLUTION, read_csv, read_record
+from podium.hosting.unpacking import decoded, unpacked
 from podium.scoring import USAGE
 
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
+SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance
 
-SHORTEST_ID = 6  # characters: shorter values can be equal to an id of the test set by chance
-SHORTEST_TEXT = 40  # characters: likewise for texts
+CLEARLY = 0.75  # of the way from chance to certainty: a baseline stays below, labels with some noise do not
+LEAST_EVIDENCE = math.log(1e6)  # the odds against chance
+NAMED_EVIDENCE = 0.5  # the same for a column that has the name of the truth and nothing but truths
 
-MOST_ROWS = 20_000  # in which a truth in disguise is looked for
+MOST_OCCURRENCES = 5_000  # of ids in one file; more would only take time
+MOST_CELLS = 2_000_000  # of a table
+MOST_BESIDE = 80  # words before or after an id
+MOST_IN_LINE = 300  # words of a line
+MOST_IN_CELL = 2000  # characters of a cell
+MOST_GROUPS = 12  # of occurrences
+LONGEST_KEY = 40  # words by which an id or a value is known; a longer one is known by its first words
+CHUNK = 1 << 22  # characters of a text that are looked at together
 
-# What programs write into Parquet files by themselves.
-KNOWN_METADATA = {b"ARROW:schema", b"pandas", b"huggingface", b"org.apache.spark.version"}
+# Words consist of letters, digits and minus signs, so that the ending of a file is a word of its own.
+SPACES = bytes(
+    code if chr(code).isalnum() or code >= 128 or code in b"-\n" else ord(" ") for code in range(256)
+)
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
+YES = {"1", "1.0", "true", "yes", "x"}
 
-FEWEST_ANSWERS = 10  # a column with fewer right values is not taken for one of the solution's
-
-DELIMITED = (".tsv", ".tab", ".txt")  # files with these endings are read as tables, if they have delimiters
-DELIMITERS = "\t;|,"
-WORDS = re.compile(r"""[^\s"',;:|=\[\]{}()]+""")  # a text's words, also between the signs of JSON
-GZIP = b"\x1f\x8b"
-
-
-class Truths(NamedTuple):
-    """What the solution knows, with hashes in place of values.
-
-    Attributes
-    ----------
-    id_columns : set of str
-        The columns with ids of rows or items, which may be public.
-    secrets : list of str
-        All other columns except texts; `Usage` is one of them.
-    part_of : dict of str to str
-        The part, such as "Public", of each id of a row or an item.
-    answers : dict
-        For each secret column and each id, the sorted hashes of the values.
-    lines : set of int
-        The hashes of the solution's rows.
-    uniform : set of str
-        The secret columns that have the same values in the same order for every item.  An example are the types
-        of essays that all consist of a lead, a position and a claim.  Repeating such values reveals nothing.
-    of_id : dict
-        For each secret column and each id, the value; None if the id has several values.
-    level : dict
-        For each secret column, the column of ids that has the fewest ids with one value each.  For an essay's
-        gender it is the column of essays, and for a segment's type the column of segments.
-    """
-
-    id_columns: set[str]
-    secrets: list[str]
-    part_of: dict[str, str]
-    answers: dict[str, dict[str, list[int]]]
-    lines: set[int]
-    uniform: set[str]
-    of_id: dict[str, dict[str, str | None]]
-    level: dict[str, str]
+Words = tuple[bytes, ...]
+Found = Mapping[str, set[int]]  # for each id, the numbers of the values that stand beside it
+Rows = Sequence[Sequence[str]]
 
 
-class Table(NamedTuple):
-    """A table for participants, whose rows can be read several times.
-
-    Attributes
-    ----------
-    name : str
-        Its name in messages.
-    path : Path
-        The file.
-    """
+@dataclass
+class Truth:
+    """A column of the solution, whose values are known by numbers."""
 
     name: str
-    path: Path
-
-    def rows(self) -> Iterator[Sequence[str]]:
-        """Read the table.
-
-        Yields
-        ------
-        sequence of str
-            The cells of the header, then those of each row.
-        """
-        if self.path.suffix == ".parquet":
-            frame = read_table(self.path, (), HostError).assign(**_hidden_columns(self.path))
-            yield list(map(str, frame))
-            yield from frame.astype(object).where(frame.notna(), "").astype(str).itertuples(index=False)
-        elif self.path.suffix in (".json", ".jsonl"):
-            yield from _json_rows(self.path)
-        elif self.path.suffix in DELIMITED:
-            yield from _delimited_rows(self.path)
-        else:
-            yield from read_csv(self.path)
+    of_id: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    # For each column of ids and each value, the chance that it is a truth of an id that is drawn at random.
+    share: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
 
 
-class Paths(NamedTuple):
-    """The names of files as a table: pictures in folders, for example, may be sorted by their label.
+@dataclass
+class Known:
+    """What the solution knows."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in messages.
-    files : list of str
-        The paths of the files.
-    id_column : str
-        The column of the solution whose ids the files may be named after.
+    ids: dict[Words, str] = field(default_factory=dict)
+    column_of: dict[str, str] = field(default_factory=dict)  # the column of each id
+    part_of: dict[str, str] = field(default_factory=dict)  # "Public" or "Private", for each id
+    truths: list[Truth] = field(default_factory=list)
+    values: dict[Words, list[int]] = field(default_factory=lambda: defaultdict(list))  # numbers by their words
+    spelled: list[str] = field(default_factory=list)  # each value by its number
+    lines: dict[bytes, str] = field(default_factory=dict)  # the first cell of each row, by its words
+    texts: dict[str, str] = field(default_factory=dict)  # the id of each text of the test set
+
+    @functools.cached_property
+    def first_words(self) -> set[bytes]:
+        """The words with which ids begin."""
+        return {words[0] for words in self.ids}
+
+    @functools.cached_property
+    def id_lengths(self) -> list[int]:
+        """The numbers of words that ids have, the longest first."""
+        return sorted({len(words) for words in self.ids}, reverse=True)
+
+    @functools.cached_property
+    def value_lengths(self) -> dict[bytes, list[int]]:
+        """The numbers of words of the values that begin with a word, the largest first."""
+        lengths: dict[bytes, set[int]] = defaultdict(set)
+        for words in self.values:
+            lengths[words[0]].add(len(words))
+        return {word: sorted(those, reverse=True) for word, those in lengths.items()}
+
+    def id_at(self, words: Sequence[bytes], place: int) -> tuple[str, int] | None:
+        """The id that begins at a place, and its number of words."""
+        for length in self.id_lengths if words[place] in self.first_words else ():
+            item = self.ids.get(tuple(words[place : place + length]))
+            if item is not None:
+                return item, length
+        return None
+
+    def id_in(self, cell: str) -> str | None:
+        """The first id that a cell names, perhaps as the name of a file or in an address."""
+        words = words_of(cell[:200])
+        return next((at[0] for place in range(len(words)) if (at := self.id_at(words, place))), None)
+
+    def values_in(self, words: Sequence[bytes]) -> set[int]:
+        """The numbers of the values that stand among some words; the longest one counts where several begin."""
+        found: set[int] = set()
+        place = 0
+        while place < len(words):
+            taken = 1
+            for length in self.value_lengths.get(words[place], ()):
+                those = self.values.get(tuple(words[place : place + length]))
+                if those is not None:
+                    found.update(those)
+                    taken = length
+                    break
+            place += taken
+        return found
+
+
+def words_of(text: str) -> list[bytes]:
+    """Split a text into words, whatever their case.
+
+    >>> words_of("Images/R01_cat.PNG: -1")
+    [b'images', b'r01', b'cat', b'png', b'-1']
     """
-
-    name: str
-    files: list[str]
-    id_column: str
-
-    def rows(self) -> Iterator[Sequence[str]]:
-        """List the files.
-
-        Yields
-        ------
-        sequence of str
-            The header, then the name of each file without its ending, and the name of its folder.
-        """
-        yield [self.id_column, "folder"]
-        for file in self.files:
-            path = Path(file)
-            yield [path.name.partition(".")[0], path.parent.name]
+    return text.lower().encode("utf-8", "replace").translate(SPACES).split()
 
 
 def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -> None:
-    """Raise an error if a file for participants reveals the solution.
+    """Raise an error if a file for participants reveals the solution; warn of files that cannot be searched.
 
-    Every file below ``public/`` is looked at, and every file in archives:
-
-    - No file may have the name or the content of a private file.
-    - No table but the sample submission may have a column of the solution, under any name, for ids of the test
-      set.
-    - No column of a table may have the right values of the solution.
-    - No other file may have a row of the solution.
-    - No text of the test set may occur under another id.
-    - No column, no part of an id and no name of a folder may stand for the values of the solution.
-    - No column may have numbers in the same order as the solution's.
-    - No metadata of a Parquet file may name ids of the test set.
-
-    A warning tells that items stand in the order of their truths, which has other reasons, too.  Columns of the
-    solution that `record.Record.public_columns` names may be public.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder that `podium make` wrote, with ``public/`` and ``private/``.
-    items : collection of str
-        The ids of the items that the metric scores, such as essays.  Columns of such ids may be public.
-    further : iterable of Path
-        Other files that will be sent, such as pages.
-
-    Raises
-    ------
-    HostError
-        If a file reveals something.  The message names the file and what it reveals.
+    Of the competition's record, `public_columns` names columns of the solution that all may know, and
+    `innocent` the columns of public files that are passed over.
     """
-    private = {_digest(path): path.name for path in sorted((folder / PRIVATE).iterdir()) if path.is_file()}
-    recorded = record.read(folder)
-    known = [] if recorded is None else recorded.public_columns
-    truths = _truths(folder / PRIVATE / SOLUTION, items, known)
-    with tempfile.TemporaryDirectory() as unpacked:
-        files = list(_files(folder / PUBLIC, PUBLIC, Path(unpacked)))
-        tables = [Table(name, path) for name, path in files if _is_table(path)]
-        for name, path in files:
-            _check_file(name, path, private)
-        for name, path in [*((path.name, path) for path in further), *files]:
-            if not _is_table(path):
-                _check_lines(name, path, truths)
-            if path.suffix == ".parquet":
-                _check_metadata(name, path, truths)
-        texts = _texts_of_the_test(tables, folder / PRIVATE / SOLUTION, truths)
-        for table in tables:
-            _check_table(table, truths, texts)
-        for id_column in truths.id_columns:
-            names = Paths(f"the names of the files in {PUBLIC}", [name for name, _ in files], id_column)
-            _check_table(names, truths, texts)
+    record = read_record(folder)
+    known = _known(folder / PRIVATE / SOLUTION, items, [] if record is None else record.public_columns)
+    innocent = {} if record is None else record.innocent
+    private = {
+        _digest(content): path.name
+        for path in sorted((folder / PRIVATE).iterdir())
+        if path.is_file()
+        for _, content in unpacked(path.name, path.read_bytes())
+    }
+    files = [(path.name, path) for path in further]
+    files += [(path.relative_to(folder).as_posix(), path) for path in sorted((folder / PUBLIC).rglob("*"))]
+    texts: list[tuple[str, str | None, set[str]]] = []
+    for name, path in files:
+        excused = set(innocent.get(name.removeprefix(f"{PUBLIC}/"), ()))
+        for inner, content in unpacked(name, path.read_bytes()) if path.is_file() else ():
+            if Path(inner).name.removesuffix(".gz") in (SOLUTION, PERFECT):
+                raise HostError(f"{inner} has the name of a private file: delete it or call it something else")
+            same = private.get(_digest(content))
+            if same is not None:
+                raise HostError(f"{inner} is a copy of {PRIVATE}/{same}: delete it")
+            texts.append((inner, decoded(content), excused))
+    _check_names([(name, text or "") for name, text, _ in texts], known)
+    _check_ids(known)
+    _check_contents([(name, text, excused) for name, text, excused in texts if text is not None], known)
+    unreadable = [name for name, text, _ in texts if text is None]
+    if unreadable:
+        more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
+        warnings.warn(
+            "these files cannot be searched for the solution; look at them yourself: "
+            f"{', '.join(unreadable[:5])}{more}",
+            stacklevel=2,
+        )
 
 
-def _truths(solution: Path, items: Collection[str], public_columns: Collection[str]) -> Truths:
-    """Read the solution, and hash its values and rows."""
+def _check_contents(texts: Sequence[tuple[str, str, set[str]]], known: Known) -> None:
+    """Look for the solution in the content of each file."""
+    with_ids = [name for name, text, _ in texts if _names_ids(text, known)]
+    for name, text, excused in texts:
+        if name in with_ids:
+            header, rows = _as_table(text, excused)
+            _learn_texts(name, header, rows, known)
+            if "*" not in excused:
+                _check_table(name, header, rows, known)
+            if not excused:  # an excused column is known in tables alone
+                _check_words(name, text, known)
+    for name, text, excused in texts if known.texts else ():
+        if "*" not in excused:
+            _check_texts(name, *_as_table(text, excused), known)
+
+
+def _names_ids(text: str, known: Known) -> bool:
+    """Whether an id may stand in a text."""
+    return any(not known.first_words.isdisjoint(chunk.split()) for chunk in _chunks(text))
+
+
+def _chunks(text: str) -> Iterator[bytes]:
+    """The words of a text in parts that end with a line, or at least with a word."""
+    start = 0
+    while start < len(text):
+        end = text.rfind("\n", start, start + CHUNK) if start + CHUNK < len(text) else len(text)
+        end = end if end > start else text.rfind(" ", start, start + CHUNK)
+        end = end if end > start else start + CHUNK
+        yield text[start:end].lower().encode("utf-8", "replace").translate(SPACES)
+        start = end
+
+
+def _known(solution: Path, items: Collection[str], public_columns: Collection[str]) -> Known:
+    """Read the solution."""
     rows = read_csv(solution)
     header = next(rows)
     cells = [list(column) for column in zip(*rows)] or [[] for _ in header]
     columns = dict(zip(header, cells))
-    known = set(items)
-    row_ids = columns[header[0]]
-    id_columns = {header[0]} | {
-        name for name in header[1:] if columns[name] and known.issuperset(columns[name])
-    }
-    secrets = [name for name in header if name not in {*id_columns, *TEXT_COLUMNS, *public_columns}]
-    usage = columns.get(USAGE, ["test"] * len(row_ids))
-    part_of = dict(zip(row_ids, usage))
-    answers: dict[str, dict[str, list[int]]] = {name: defaultdict(list) for name in secrets}
+    of_items = set(items)
+    further = [name for name in header[1:] if columns[name] and of_items.issuperset(columns[name])]
+    id_columns = [header[0], *further]
+    known = Known()
+    for name in id_columns:
+        for item, part in zip(columns[name], columns.get(USAGE, ["test"] * len(columns[name]))):
+            if words_of(item):
+                known.ids.setdefault(tuple(words_of(item)[:LONGEST_KEY]), item)
+            known.column_of.setdefault(item, name)
+            known.part_of[item] = part
+    for name in header:
+        if name not in {*id_columns, *TEXT_COLUMNS, *public_columns}:
+            known.truths.append(_truth(name, columns, id_columns, known))
+    if known.truths:
+        known.lines = {b" ".join(words_of(" ".join(row))): row[0] for row in zip(*cells)}
+    _learn_texts(SOLUTION, header, list(zip(*cells)), known)
+    return known
+
+
+def _truth(name: str, columns: Mapping[str, list[str]], id_columns: Sequence[str], known: Known) -> Truth:
+    """Number the values of a column of the solution."""
+    truth, numbers = Truth(name), dict[str, int]()
+    for value in filter(words_of, dict.fromkeys(columns[name])):
+        numbers[value] = len(known.spelled)
+        known.spelled.append(value)
+        for spelling in _spellings(value):
+            known.values[tuple(words_of(spelling)[:LONGEST_KEY])].append(numbers[value])
     for id_column in id_columns:
-        part_of |= dict(zip(columns[id_column], usage))
-        for name in secrets:
-            for item, value in zip(columns[id_column], columns[name]):
-                answers[name][item].append(hash(value))
-    for of_column in answers.values():
-        for values in of_column.values():
-            values.sort()
-    lines = {hash(row) for row in zip(*cells)}
-    item_column = next(name for name in reversed(header) if name in id_columns)
-    uniform = {name for name in secrets if _is_uniform(columns[item_column], columns[name])}
-    of_id: dict[str, dict[str, str | None]] = {name: {} for name in secrets}
-    level = {}
-    coarse_first = sorted(id_columns, key=lambda name: len(set(columns[name])))
-    for name in secrets:
-        for id_column in coarse_first:
-            for item, value in zip(columns[id_column], columns[name]):
-                of_id[name][item] = value if of_id[name].get(item, value) == value else None
-            if name not in level and None not in map(of_id[name].get, columns[id_column]):
-                level[name] = id_column
-    return Truths(id_columns, secrets, part_of, answers, lines, uniform, of_id, level)
+        of_id: dict[str, set[int]] = defaultdict(set)
+        for item, value in zip(columns[id_column], columns[name]):
+            if value in numbers:
+                of_id[item].add(numbers[value])
+        for item, those in of_id.items():
+            truth.of_id[item] |= those
+            for number in those:
+                truth.share[id_column][number] += 1 / len(those) / len(of_id)
+    return truth
 
 
-def _is_uniform(items: list[str], values: list[str]) -> bool:
-    """Whether a column has the same values, several of them, in the same order for each of several items.
+def _spellings(value: str) -> set[str]:
+    """A value, and other ways to write it if it is a number.
 
-    >>> _is_uniform(["a", "a", "b", "b"], ["Lead", "Claim", "Lead", "Claim"])
-    True
-    >>> _is_uniform(["a", "a", "b", "b"], ["Lead", "Claim", "Claim", "Lead"])
-    False
+    >>> sorted(_spellings("7.0")), _spellings("cat")
+    (['7', '7.0'], {'cat'})
     """
-    sequences: dict[str, list[str]] = defaultdict(list)
-    for item, value in zip(items, values):
-        sequences[item].append(value)
-    first = next(iter(sequences.values()), [])
-    return len(sequences) > 1 and len(first) > 1 and all(each == first for each in sequences.values())
-
-
-def _files(folder: Path, name: str, unpacked: Path) -> Iterator[tuple[str, Path]]:
-    """All files below a folder and in its archives, each with its name for messages."""
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file():
-            continue
-        called = f"{name}/{path.relative_to(folder).as_posix()}"
-        yield called, path
-        if zipfile.is_zipfile(path) or _is_tape(path):
-            inside = unpacked / str(len(list(unpacked.iterdir())))
-            inside.mkdir()
-            _unpack(called, path, inside)
-            yield from _files(inside, called, unpacked)
-
-
-def _is_tape(path: Path) -> bool:
-    """Whether a file is a tar archive, packed or not."""
     try:
-        return tarfile.is_tarfile(path)
-    except (OSError, EOFError, zlib.error):  # the file is packed and damaged
-        return False
-
-
-def _unpack_tape(tape: tarfile.TarFile, folder: Path) -> None:
-    """Write the files of a tar archive below a folder.
-
-    Links are left out: a file in the archive to which a link leads is written itself.
-    """
-    for member in tape:
-        target = (folder / member.name).resolve()
-        if not target.is_relative_to(folder.resolve()):
-            raise tarfile.TarError(f"{member.name} outside of the archive")
-        content = tape.extractfile(member) if member.isfile() else None
-        if content is not None:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("wb") as file:
-                shutil.copyfileobj(content, file)
-
-
-def _unpack(name: str, path: Path, folder: Path) -> None:
-    """Unpack an archive into a folder; a HostError if that is impossible."""
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                archive.extractall(folder)
-        else:
-            with tarfile.open(path) as tape:
-                _unpack_tape(tape, folder)
-    except (zipfile.BadZipFile, tarfile.TarError, RuntimeError, OSError, EOFError, zlib.error) as problem:
-        raise HostError(f"{name}: expected an archive that can be unpacked, found {problem}") from None
-
-
-def _is_table(path: Path) -> bool:
-    """Whether a file can be read as a table."""
-    if path.name.endswith((".csv", ".csv.gz", ".parquet")):
-        return True
-    rows = {".json": _json_rows, ".jsonl": _json_rows} | dict.fromkeys(DELIMITED, _delimited_rows)
-    return path.suffix in rows and next(rows[path.suffix](path), None) is not None
-
-
-def _json_rows(path: Path) -> Iterator[list[str]]:
-    """The header and the rows of a file with a list of JSON objects; nothing for any other content."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        read = (
-            [json.loads(line) for line in text.splitlines() if line.strip()]
-            if path.suffix == ".jsonl"
-            else None
-        )
-        objects = json.loads(text) if read is None else read
+        number = float(value)
     except ValueError:
-        return
-    if isinstance(objects, list) and objects and all(isinstance(each, dict) for each in objects):
-        names = list(dict.fromkeys(name for each in objects for name in each))
-        yield names
-        for each in objects:
-            yield [_as_cell(each.get(name)) for name in names]
+        return {value}
+    return {value, f"{number:g}", str(number)} if math.isfinite(number) else {value}
 
 
-def _delimited_rows(path: Path) -> Iterator[list[str]]:
-    """The rows of a text whose first line has tabs, semicolons, bars or commas; nothing for any other text."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    delimiter = max(DELIMITERS, key=(lines or [""])[0].count)
-    if lines and delimiter in lines[0]:
-        rows = list(csv.reader(lines, delimiter=delimiter))
-        width = max(map(len, rows))
-        yield from (row + [""] * (width - len(row)) for row in rows)
+def _digest(content: bytes) -> int:
+    """The hash of a content, which does not depend on the ends of its lines."""
+    return hash(content.replace(b"\r\n", b"\n").strip())
 
 
-def _as_cell(value: Any) -> str:
-    """A value of JSON as the text of a cell."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value)
+# ---- Texts, whatever their format is -------------------------------------------------------------------------
 
 
-def _digest(path: Path) -> int:
-    """The hash of a file's content, which is unpacked first if it is packed by gzip."""
-    content = read_bytes(path)
-    if content.startswith(GZIP):
-        with contextlib.suppress(OSError, EOFError, zlib.error):  # a damaged file is refused where it is read
-            content = gzip.decompress(content)
-    return hash(content)
+class _Beside:
+    """The values that stand near ids in a text.
+
+    Ids may be short numbers, which stand elsewhere, too.  So occurrences are also grouped by their place in the
+    line and by the word before them.
+    """
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self.found: dict[tuple[str, object], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self.occurrences: Counter[object] = Counter()
+
+    def look_into(self, name: str, chunk: bytes) -> None:
+        """Take the words near each id in a part of a text."""
+        known, stream = self.known, list[bytes]()
+        places: dict[object, list[tuple[int, str]]] = defaultdict(list)
+        for line in chunk.split(b"\n"):
+            if self.occurrences["all"] >= MOST_OCCURRENCES:
+                break
+            words = line.split()
+            for place in [at for at, word in enumerate(words) if word in known.first_words]:
+                at = known.id_at(words, place)
+                if at is None:
+                    continue
+                row = known.lines.get(b" ".join(words))
+                if row is not None:
+                    raise HostError(f"{name} has a row of {SOLUTION}, that of {row}: take it out")
+                item, length = at
+                first = max(0, place - MOST_IN_LINE)
+                others = words[first:place], words[place + length : place + length + MOST_IN_LINE]
+                values = set[int]().union(*map(known.values_in, others))
+                before = words[place - 1] if place else b"".join(stream[-1:])
+                together: tuple[object, ...] = ("all", place, before)
+                for group in together:
+                    if group in self.occurrences or len(self.occurrences) < MOST_GROUPS:
+                        self.occurrences[group] += 1
+                        self.found["in its line", group][item] |= values
+                        places[group].append((len(stream) + place, item))
+            stream += words
+        for group, those in places.items():
+            self._look_around(group, those, stream)
+
+    def _look_around(self, group: object, places: list[tuple[int, str]], stream: list[bytes]) -> None:
+        """Take the words between the ids of a group, which may stand in other lines."""
+        ends = [-1, *(place for place, _ in places), len(stream)]
+        for (place, item), last, following in zip(places, ends, ends[2:]):
+            after = stream[place + 1 : min(following, place + MOST_BESIDE)]
+            before = stream[max(last + 1, place - MOST_BESIDE) : place]
+            self.found["after it", group][item] |= self.known.values_in(after)
+            self.found["before it", group][item] |= self.known.values_in(before)
 
 
-def _check_file(name: str, path: Path, private: dict[int, str]) -> None:
-    """Check that a file has neither the name nor the content of a private one."""
-    if path.name.removesuffix(".gz") in (SOLUTION, PERFECT):
-        raise HostError(f"{name} has the name of a private file: delete it or call it something else")
-    same = private.get(_digest(path))
-    if same is not None:
-        raise HostError(f"{name} is a copy of {PRIVATE}/{same}: delete it")
+def _check_words(name: str, text: str, known: Known) -> None:
+    """Compare what stands near the ids in a text with their truths."""
+    text = text.replace("\\n", "\n").replace("\\t", " ")  # as in the strings of a notebook
+    beside = _Beside(known)
+    for chunk in _chunks(text):
+        if beside.occurrences["all"] < MOST_OCCURRENCES and not known.first_words.isdisjoint(chunk.split()):
+            beside.look_into(name, chunk)
+    for (where, _), found in beside.found.items():
+        _compare(name, where, found, known)
+    if beside.occurrences["all"]:
+        _check_lists(name, text, known)
 
 
-def _check_lines(name: str, path: Path, truths: Truths) -> None:
-    """Check that no line of a text, which is not a table, is a row of the solution."""
-    _check_text_lines(name, read_bytes(path), truths)
+def _check_lists(name: str, text: str, known: Known) -> None:
+    """Compare lists of the same length, one of which has ids, as in a table that is written by columns."""
+    of_length: dict[int, list[list[str]]] = defaultdict(list)
+    for found in LIST.finditer(text):
+        cells = found[1].split(",")
+        if len(cells) > 1 and len(of_length[len(cells)]) < MOST_GROUPS:
+            of_length[len(cells)].append(cells)
+    for together in of_length.values():
+        _check_table(name, [f"list {number}" for number, _ in enumerate(together, 1)], [*zip(*together)], known)
 
 
-def _check_text_lines(name: str, content: bytes, truths: Truths) -> None:
-    """Check that no line of a text is a row of the solution; other contents than texts are passed over."""
-    if b"\0" in content:
-        return
-    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
-        cells = (next(csv.reader([line], delimiter=each), []) for each in DELIMITERS if each in line)
-        if any(hash(tuple(cell.strip() for cell in row)) in truths.lines for row in cells):
-            raise HostError(f"{name} has a row of {SOLUTION} in line {number:,}: take it out")
+# ---- Tables --------------------------------------------------------------------------------------------------
 
 
-def _normalized(text: str) -> int:
-    """The hash of a text, which does not depend on case and spaces."""
-    return hash(" ".join(text.split()).casefold())
+def _as_table(text: str, excused: Collection[str]) -> tuple[list[str], Rows]:
+    """Read a text as a table of JSON objects or of lines with delimiters, without the excused columns."""
+    header, rows = _from_json(text) if text.lstrip()[:1] in ("{", "[") else _from_lines(text)
+    kept = [number for number, name in enumerate(header) if name.rpartition(".")[2] not in excused]
+    if len(kept) == len(header):
+        return header, rows
+    return [header[number] for number in kept], [[row[number] for number in kept] for row in rows]
 
 
-def _texts_of_the_test(tables: list[Table], solution: Path, truths: Truths) -> dict[int, str]:
-    """The id of each text of the test set, by the text's hash."""
-    texts: dict[int, str] = {}
-    for table in [*tables, Table(SOLUTION, solution)]:
-        rows = table.rows()
-        header = next(rows)
-        named = [number for number, name in enumerate(header) if name in TEXT_COLUMNS]
-        ids = [number for number, name in enumerate(header) if name in truths.id_columns]
-        for row in rows if named and ids else ():
-            item = next((row[number] for number in ids if row[number] in truths.part_of), None)
-            for number in named if item is not None else ():
-                if row[number].strip():
-                    _check_twins(
-                        table, texts.setdefault(_normalized(row[number]), str(item)), str(item), truths
-                    )
-    return texts
+def _from_lines(text: str) -> tuple[list[str], Rows]:
+    """The columns and rows of a text whose lines have the same number of delimiters; nothing for other
+    texts.
+    """
+    csv.field_size_limit(1 << 30)
+    head = text[:100_000].partition("\n")[0]
+    delimiter = max("\t;|,", key=head.count)
+    if delimiter not in head:
+        return [], []
+    try:
+        rows = [row for row in csv.reader(map(re.Match.group, LINE.finditer(text)), delimiter=delimiter) if row]
+    except csv.Error:
+        return [], []
+    fitting = [row for row in rows if len(row) == len(rows[0])]
+    return (rows[0], fitting[1:]) if len(fitting) >= 0.9 * len(rows) else ([], [])
 
 
-def _check_twins(table: Table, first: str, second: str, truths: Truths) -> None:
-    """Check that two ids with the same text are in the same part."""
-    if truths.part_of[first] != truths.part_of[second]:
-        raise HostError(
-            f"{table.name}: the text of {second} ({truths.part_of[second]}) is that of {first} "
-            f"({truths.part_of[first]}), too: expected equal texts in one part"
+def _from_json(text: str) -> tuple[list[str], Rows]:
+    """The objects of a JSON text, or of its lines, as the rows of a table; nothing for other texts."""
+    try:
+        content = json.loads(text)
+    except ValueError:
+        try:
+            content = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError:
+            return [], []
+    if isinstance(content, dict) and content and all(isinstance(column, dict) for column in content.values()):
+        by_columns = zip(*(column.values() for column in content.values()))  # as pandas writes a table
+        content = [content, *(dict(zip(content, row)) for row in by_columns)]
+    records = list(itertools.islice(_objects(content, _by_reference(content)), MOST_CELLS // 10))
+    header = list(dict.fromkeys(key for record in records for key in record))
+    records = records[: MOST_CELLS // max(1, len(header))]
+    return header, [[record.get(key, "") for key in header] for record in records]
+
+
+def _objects(content: Any, others: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """All objects in a value of JSON, each with what is in it; an entry of an object counts with its key."""
+    if isinstance(content, dict):
+        yield _flat(content, others)
+        yield from ({"key": key} | _flat({"value": value}, others) for key, value in content.items())
+        content = list(content.values())
+    for each in content if isinstance(content, list) else ():
+        yield from _objects(each, others)
+
+
+def _flat(content: Any, others: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """The plain values in an object, with those of the objects to which it refers; nothing if they are many."""
+    cells: dict[str, str] = {}
+    if len(content) > MOST_BESIDE:
+        return cells
+    for key, value in content.items() if isinstance(content, dict) else zip(itertools.repeat(""), content):
+        name = f"{prefix}.{key}".strip(".")
+        if isinstance(value, dict | list):
+            inside = _flat(value, others, name)
+        else:
+            inside = {name: value if isinstance(value, str) else json.dumps(value)}
+            inside |= _flat(others.get(f"{key} {value}", {}), {}, name)
+        for each, text in inside.items():
+            cells[each] = f"{cells[each]} {text}" if each in cells else text
+    return cells
+
+
+def _by_reference(content: Any) -> dict[str, Any]:
+    """The objects that others name by ``image_id`` or the like, as in COCO's files."""
+    return {
+        f"{re.sub('ie$', 'y', name.removesuffix('s'))}_id {each['id']}": each
+        for name, value in (content.items() if isinstance(content, dict) else ())
+        for each in (value if isinstance(value, list) else ())
+        if isinstance(each, dict) and "id" in each
+    }
+
+
+def _check_table(name: str, header: Sequence[str], rows: Rows, known: Known) -> None:
+    """Compare each column of a table with the truths of the ids in its rows; ids may be in any column."""
+    rows = rows[: MOST_CELLS // max(1, len(header))]
+    for number, _ in enumerate(header):
+        # Most columns name no id at all, which is quickly seen of the whole column.
+        if known.first_words.isdisjoint(words_of(" ".join(row[number] for row in rows))):
+            continue
+        every = ((item, row) for row in rows if (item := known.id_in(row[number])) is not None)
+        named = list(itertools.islice(every, MOST_OCCURRENCES))
+        if not named:
+            continue
+        # With one-hot columns, the values are the names of the columns whose cells are 1.
+        on = [
+            (item, " ; ".join(each for each, cell in zip(header, row) if _is_on(cell))) for item, row in named
+        ]
+        _compare(name, "as the name of a column with 1", _values_of(on, known), known)
+        flags = [place for place in range(len(header)) if all(row[place] in "01" for _, row in named)]
+        _compare_codes(
+            name, "in columns of 0 and 1", [(i, "".join(r[at] for at in flags)) for i, r in named], known
         )
+        for other, column in enumerate(header):
+            if other != number:
+                cells = [(item, row[other].strip()) for item, row in named]
+                _compare(name, f"in the column {column}", _values_of(cells, known), known, column)
+                _compare_codes(name, f"in the column {column}, in another form", cells, known)
 
 
-def _check_table(table: Table | Paths, truths: Truths, texts: dict[int, str]) -> None:
-    """Check that no column of a table reveals values of the solution or texts under another id."""
-    rows = table.rows()
-    header = next(rows)
-    is_sample = table.name == f"{PUBLIC}/{SAMPLE}"
-    named = [number for number, name in enumerate(header) if name in truths.id_columns]
-    secret = [name for name in header if name in truths.secrets]
-    told: list[dict[str, list[int]]] = [defaultdict(list) for _ in header]
-    of_the_test: dict[str, list[Sequence[str]]] = {name: [] for name in truths.id_columns}
-    seen: set[str] = set()
-    for row in rows:
-        item = _id_of(row, named, truths)
-        for number, cell in enumerate(row):
-            _check_text(table, header[number], cell, item, truths, texts)
-        if item is None:
-            continue
-        if secret and not is_sample:
-            raise HostError(
-                f"{table.name} would reveal {', '.join(secret)} of {item}, which is in {SOLUTION}: take it out"
-            )
-        _keep_first(row, item, header, truths, seen, of_the_test)
-        for number, cell in enumerate(row):
-            told[number][item].append(hash(cell))
-    for name, answers in zip(header, told):
-        if name in truths.id_columns or name in TEXT_COLUMNS:
-            continue
-        for column in truths.secrets:
-            if column not in truths.uniform and _are_answers(answers, truths.answers[column]):
+def _values_of(cells: Iterable[tuple[str, str]], known: Known) -> Found:
+    """The values that stand in the cells of each id."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for item, cell in cells:
+        words = words_of(cell[:MOST_IN_CELL])
+        whole = known.values.get(tuple(words[:LONGEST_KEY]))
+        found[item] |= known.values_in(words) if whole is None else set(whole)
+    return found
+
+
+def _is_on(cell: str) -> bool:
+    """Whether a cell says yes, or is most of a probability."""
+    cell = cell.strip().lower()
+    return cell in YES or re.fullmatch(r"0?\.[5-9]\d*", cell) is not None
+
+
+def _check_names(names: Sequence[tuple[str, str]], known: Known) -> None:
+    """Compare the folders, names and contents of files that are named after ids."""
+    rows = []
+    for name, text in names:
+        path = Path(name)
+        for stem in dict.fromkeys([path.stem, path.stem.replace("-", " ")]):
+            rows.append([stem, path.parent.name, stem, text[:4000]])
+    _check_table(f"the names of the files in {PUBLIC}", ["id", "folder", "name", "content"], rows, known)
+
+
+def _check_ids(known: Known) -> None:
+    """Compare the parts of ids, such as img, 17 and cat of "img17_cat", with their truths."""
+    for column in dict.fromkeys(known.column_of.values()):
+        ids = [item for item, of in known.column_of.items() if of == column]
+        parts = [re.findall(r"[0-9]+|[^\W\d_]+", item) for item in ids]
+        if len({len(each) for each in parts}) == 1:
+            for number, those in enumerate(zip(*parts), 1):
+                where = f"in part {number} of the ids"
+                _compare(SOLUTION, where, _values_of(zip(ids, those), known), known)
+                _compare_codes(SOLUTION, f"{where}, in another form", list(zip(ids, those)), known)
+
+
+# ---- The comparison ------------------------------------------------------------------------------------------
+
+
+def _compare(
+    name: str, where: str, found: Found, known: Known, column: str = "", least: float = LEAST_EVIDENCE
+) -> None:
+    """Refuse a file if the truths of ids stand beside them much more often than those of other ids would."""
+    for truth in known.truths:
+        for id_column, share in truth.share.items():
+            ids = [item for item in found if known.column_of[item] == id_column and item in truth.of_id]
+            right = {item: found[item] & truth.of_id[item] for item in ids}
+            if not any(right.values()):
+                continue
+            rate = sum(len(those) / len(truth.of_id[item]) for item, those in right.items()) / len(ids)
+            chance = sum(share.get(number, 0) for item in ids for number in found[item]) / len(ids)
+            if _tells(rate, chance, len(ids), least, column == truth.name):
+                item = next(item for item in ids if right[item])
                 raise HostError(
-                    f"{table.name}: the column {name} has the values of {column} in {SOLUTION} for the "
-                    f"{len(answers):,} ids of the test set that are there: take it out"
+                    f"{name} tells {truth.name} of {SOLUTION} {where}, such as "
+                    f"{known.spelled[min(right[item])]!r} of {item}: it is there for {rate:.0%} of "
+                    f"{len(ids):,} ids of the test set, and would be for {chance:.0%} by chance. Take it out; "
+                    f"if all may know it, see public_columns and innocent in {RECORD}"
                 )
-    for column, id_column in truths.level.items():
-        if column not in truths.uniform:
-            _check_disguises(table.name, header, of_the_test[id_column], column, truths)
 
 
-def _keep_first(
-    row: Sequence[str],
-    item: str,
-    header: Sequence[str],
-    truths: Truths,
-    seen: set[str],
-    kept: dict[str, list[Sequence[str]]],
-) -> None:
-    """Keep the first row of each id, with the id in front; an id column may have another name in this table."""
-    named = [(name, row[header.index(name)]) for name in truths.id_columns if name in header]
-    for name, each in named or [(name, item) for name in truths.id_columns]:
-        if each not in seen and each in truths.part_of and len(kept[name]) < MOST_ROWS:
-            kept[name].append([each, *row])
-    seen.update(each for _, each in named or [("", item)])
-
-
-def _check_disguises(
-    name: str, header: Sequence[str], rows: list[Sequence[str]], column: str, truths: Truths
-) -> None:
-    """Check that a table does not tell a column of the solution in another form; the id begins each row."""
-    of_id = truths.of_id[column]
-    rows = [row for row in rows if of_id.get(row[0]) is not None]
-    secret = [str(of_id[row[0]]) for row in rows]
-    if len(set(secret)) < 2:
-        return
-    columns = list(zip(*rows))
-    ids, public = columns[0], columns[1:]
-    for title, values in zip(header, public):
-        if title in truths.id_columns or title in TEXT_COLUMNS or values == ids:
-            continue
-        if disguises.stands_for(values, secret) or disguises.ranks_like(values, secret):
-            raise HostError(
-                f"{name}: the column {title} tells {column} in {SOLUTION} for {len(secret):,} ids of the test "
-                f"set, in another form: take it out, or list {column} as public_columns in {record.RECORD}"
-            )
-    for number, part in enumerate(disguises.parts_of_ids(ids), 1):
-        if disguises.stands_for(part, secret):
-            raise HostError(
-                f"{name}: part {number} of the ids, such as {part[0]!r} in {ids[0]!r}, tells {column} in "
-                f"{SOLUTION}: expected ids that tell nothing"
-            )
-    by_id = [value for _, value in sorted(zip(ids, secret), key=lambda pair: disguises.order_of_id(pair[0]))]
-    for how, order in (("as they stand", secret), ("sorted by their ids", by_id)):
-        if disguises.is_in_order(order):
-            warnings.warn(
-                f"{name}: the ids of the test set are, {how}, in the order of {column} in {SOLUTION}; if that "
-                "tells too much, shuffle them and give them new ids",
-                stacklevel=2,
-            )
-            break
-
-
-def _hidden_columns(path: Path) -> dict[str, Any]:
-    """The columns of a Parquet file that reading with pandas turns into an index without a name."""
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(path) as file:
-        names = [name for name in file.schema_arrow.names if name.startswith("__index_level_")]
-        return {name: file.read(columns=[name]).column(name).to_pylist() for name in names}
-
-
-def _check_metadata(name: str, path: Path, truths: Truths) -> None:
-    """Check that what a Parquet file says beside its table names no ids of the test set and repeats no row."""
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(path) as file:
-        schema = file.schema_arrow
-    pairs = [pair for each in (schema, *schema) for pair in (each.metadata or {}).items()]
-    for key, content in pairs:
-        if key in KNOWN_METADATA or key.startswith(b"PARQUET:"):
-            continue
-        called = f"{name} (metadata {key.decode(errors='replace')})"
-        _check_text_lines(called, content, truths)
-        words = set(WORDS.findall(content.decode(errors="replace")))
-        named = [word for word in words if word in truths.part_of]
-        if len(named) >= FEWEST_ANSWERS:
-            raise HostError(
-                f"{called} names {len(named):,} ids of the test set: write the table anew without it"
-            )
-
-
-def _id_of(row: Sequence[str], named: list[int], truths: Truths) -> str | None:
-    """The id of the test set that a row names, also if the column has another name; None if it names none."""
-    for number in named:
-        if row[number] in truths.part_of:
-            return row[number]
-    return next((cell for cell in row if len(cell) >= SHORTEST_ID and cell in truths.part_of), None)
-
-
-def _check_text(
-    table: Table | Paths, column: str, cell: str, item: str | None, truths: Truths, texts: dict[int, str]
-) -> None:
-    """Check that a cell is not a text of the test set under another id."""
-    if not texts or not cell.strip() or (len(cell) < SHORTEST_TEXT and column not in TEXT_COLUMNS):
-        return
-    owner = texts.get(_normalized(cell))
-    if owner is not None and (item is None or truths.part_of[owner] != truths.part_of[item]):
-        raise HostError(
-            f"{table.name} has the text of {owner}, which is in {SOLUTION}, under another id: take it out"
-        )
-
-
-def _are_answers(told: dict[str, list[int]], answers: dict[str, list[int]]) -> bool:
-    """Whether a column has the solution's values, in a number and variety that cannot be chance."""
-    if len(told) < FEWEST_ANSWERS or len({value for values in told.values() for value in values}) < 2:
+def _tells(rate: float, chance: float, number: int, least: float, is_named: bool) -> bool:
+    """Whether the truths of so many ids stand beside them at a rate that chance does not explain."""
+    if chance >= 0.95 or (rate - chance) / (1 - chance) < CLEARLY:
         return False
-    return all(sorted(values) == answers.get(item) for item, values in told.items())
+    # Chernoff's bound: the logarithm of the odds against this rate.
+    evidence = number * rate * math.log(rate / max(chance, 1e-12))
+    if rate < 1:
+        evidence += number * (1 - rate) * math.log((1 - rate) / (1 - chance))
+    return evidence >= least or (is_named and rate == 1 and evidence >= NAMED_EVIDENCE)
+
+
+def _compare_codes(name: str, where: str, cells: Sequence[tuple[str, str]], known: Known) -> None:
+    """Refuse a column whose values stand one to one for those of a truth, such as 0, 1, 2 for three labels."""
+    if not 2 <= len({code for _, code in cells}) <= len(cells) / 4:
+        return
+    for truth in known.truths:
+        single = [(item, code) for item, code in cells if len(truth.of_id.get(item, ())) == 1]
+        together = Counter((min(truth.of_id[item]), code) for item, code in single)
+        meaning: dict[str, int] = {}
+        for (value, code), _ in together.most_common():
+            if code not in meaning and value not in meaning.values():
+                meaning[code] = value
+        codes, values = ({pair[side] for pair in together} for side in (1, 0))
+        if len(meaning) == len(codes) == len(values):
+            # The best translation was chosen, so the number of translations counts against the evidence.
+            least = LEAST_EVIDENCE + math.lgamma(len(codes) + 1)
+            _compare(name, where, {item: {meaning[code]} for item, code in single}, known, least=least)
+
+
+# ---- Texts of the test set -----------------------------------------------------------------------------------
+
+
+def _learn_texts(name: str, header: Sequence[str], rows: Rows, known: Known) -> None:
+    """Keep the texts of the test set, and check that equal ones are in one part."""
+    named = [number for number, title in enumerate(header) if title in known.column_of.values()]
+    for number in [number for number, title in enumerate(header) if title in TEXT_COLUMNS]:
+        for row in rows:
+            item = next((row[place] for place in named if row[place] in known.part_of), None)
+            if item is not None and row[number].strip():
+                first = known.texts.setdefault(_normalized(row[number]), item)
+                if known.part_of[first] != known.part_of[item]:
+                    raise HostError(
+                        f"{name}: the text of {item} ({known.part_of[item]}) is that of {first} "
+                        f"({known.part_of[first]}), too: expected equal texts in one part"
+                    )
+
+
+def _check_texts(name: str, header: Sequence[str], rows: Rows, known: Known) -> None:
+    """Check that no cell is a text of the test set under another id, where its labels may be known."""
+    for row in rows if known.texts else ():
+        for title, cell in zip(header, row):
+            if len(cell) >= SHORTEST_TEXT or title in TEXT_COLUMNS:
+                owner = known.texts.get(_normalized(cell))
+                if owner is not None and known.part_of[owner] not in map(known.part_of.get, row):
+                    raise HostError(
+                        f"{name} has the text of {owner}, which is in {SOLUTION}, under another id: take it out"
+                    )
+
+
+def _normalized(text: str) -> str:
+    """A text whose case and spaces do not count."""
+    return " ".join(text.split()).casefold()

@@ -5,7 +5,7 @@ import importlib.metadata
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from podium import hosted
@@ -15,17 +15,7 @@ from podium.hosting.competition import Competition
 
 PACKAGE = Path(__file__).parents[1]
 TEMPLATES = Path(__file__).with_name("templates")
-START = "podium.hosting.judge"  # the module that every scoring program imports
-# A companion may import modules that take no part in scoring.  They are left out, except the needed ones.
-NEEDED = ("podium.hosting", START)
-UNNEEDED = (
-    "podium.cli",
-    "podium.essays.corpus",
-    "podium.hosting",
-    "podium.ranking",
-    "podium.report",
-    "podium.running",
-)
+OLDEST_PYTHON = "3.11"  # on which the package runs; the pages of a bundle name it
 METRIC, COMPANION = "metric/metric.py", "companion.py"
 LICENSE = "LICENSE"
 # Packages that pip knows under another name than Python.
@@ -36,20 +26,8 @@ Content = dict[str, bytes]  # the content of each file by its path within a bund
 
 
 def scoring_program(competition: Competition) -> Content:
-    """Collect all files that score a submission: the metric, its parameters and the modules that scoring needs.
-
-    The modules are those of podium that `podium.hosting.judge` and the metric's companion import, directly or
-    indirectly.  Other libraries are not included.
-
-    Parameters
-    ----------
-    competition : Competition
-        The competition to pack.
-
-    Returns
-    -------
-    Content
-        The metric, ``settings.json``, and in ``lib/`` the modules of podium with their license.
+    """Collect all files that score a submission: the metric, its parameters and podium, without other
+    libraries.
     """
     files = [competition.metric.path, *_beside(competition.metric)]
     content = {
@@ -63,8 +41,10 @@ def scoring_program(competition: Competition) -> Content:
     if competition.metric.is_own:
         own = f"lib/podium/_hosted/metrics/{competition.metric.name}"
         content |= {f"{own}/{path.name}": path.read_bytes() for path in files}
-    for path in modules([START], files):
-        content[f"lib/podium/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()
+    for path in sorted(PACKAGE.rglob("*")):
+        inside = path.relative_to(PACKAGE)
+        if path.is_file() and not {"__pycache__", "_hosted"} & {*inside.parts}:
+            content[f"lib/podium/{inside.as_posix()}"] = path.read_bytes()
     return content
 
 
@@ -103,88 +83,27 @@ def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
                 yield beside
 
 
-def modules(starts: Iterable[str], files: Iterable[Path]) -> list[Path]:
-    """Find the files of the package that scoring needs, by following import statements.
+def imported(tree: ast.Module) -> set[str]:
+    """List the packages that a file imports anywhere; "." stands for a relative import.
 
-    Parameters
-    ----------
-    starts : iterable of str
-        The names of modules to begin with, such as "podium.scoring".
-    files : iterable of Path
-        Other Python files to begin with.
-
-    Returns
-    -------
-    list of Path
-        The files in sorted order, with the ``__init__.py`` of every package that contains one of them.
+    >>> sorted(imported(ast.parse("import os.path, polars\\nfrom . import a")))
+    ['.', 'os', 'polars']
     """
-    needed: set[Path] = set()
-    names = [*starts, *(name for path in files for name in imported(path))]
-    while names:
-        parts = names.pop().split(".")
-        for end in range(1, len(parts) + 1):
-            name = ".".join(parts[:end])
-            path = _file_of(name)
-            is_needed = name in NEEDED or not name.startswith(UNNEEDED)
-            if path is not None and is_needed and path not in needed:
-                needed.add(path)
-                names += imported(path)
-    return sorted(needed)
-
-
-def imported(path: Path) -> Iterator[str]:
-    """List the names that a Python file imports when it runs.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Yields
-    ------
-    str
-        A name such as "os".  For ``from a import b`` these are both "a" and "a.b".
-    """
-    nodes: list[ast.AST] = [ast.parse(path.read_bytes())]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        nodes += ast.iter_child_nodes(node)
+    packages: set[str] = set()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def _file_of(name: str) -> Path | None:
-    """The file of a module of podium; None for any other name."""
-    top, *parts = name.split(".")
-    path = PACKAGE.joinpath(*parts)
-    files = (path / "__init__.py", path.with_suffix(".py"))
-    return next((file for file in files if top == "podium" and file.is_file()), None)
+            packages |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            packages.add("." if node.level else (node.module or "").partition(".")[0])
+    return packages
 
 
 def requirements(competition: Competition, *further: str) -> bytes:
-    """Write a ``requirements.txt`` for the scoring program.
-
-    Parameters
-    ----------
-    competition : Competition
-        The competition to pack.
-    *further : str
-        Further packages that the platform's program needs.
-
-    Returns
-    -------
-    bytes
-        The packages that the metric and its companion import, and those that scoring always needs.
-    """
+    """Write a ``requirements.txt`` for the scoring program."""
     files = [competition.metric.path, *_beside(competition.metric)]
-    metric = {name.partition(".")[0] for path in files for name in imported(path)} - {"podium"}
+    packages = {name for path in files for name in imported(ast.parse(path.read_bytes()))} - {"podium"}
     known = importlib.metadata.packages_distributions()
-    others = {DISTRIBUTIONS.get(name, name) for name in metric if name in known}
+    others = {DISTRIBUTIONS.get(name, name) for name in packages if name in known}
     return "".join(f"{name}\n" for name in sorted({"numpy", "pandas", *others, *further})).encode()
 
 
@@ -200,68 +119,22 @@ def _license() -> bytes:
 
 
 def to_json(value: object) -> bytes:
-    """Write a value as JSON, which is valid YAML as well.
-
-    Parameters
-    ----------
-    value : object
-        Anything that JSON can hold.
-
-    Returns
-    -------
-    bytes
-        The text in UTF-8, with a line break at its end.
-    """
+    """Write a value as JSON, which is valid YAML as well."""
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def public_files(competition: Competition) -> Content:
-    """Read the files that participants get.
-
-    Parameters
-    ----------
-    competition : Competition
-        The competition to pack.
-
-    Returns
-    -------
-    Content
-        The files by their paths below ``public/``.
-    """
+    """Read the files that participants get."""
     return {name: path.read_bytes() for name, path in competition.public.items()}
 
 
 def within(folder: str, content: Mapping[str, bytes]) -> Content:
-    """Move files into a folder.
-
-    Parameters
-    ----------
-    folder : str
-        The path of the folder.
-    content : mapping of str to bytes
-        The files by their paths.
-
-    Returns
-    -------
-    Content
-        The same files with the folder in front of their paths.
-    """
+    """Move files into a folder."""
     return {f"{folder}/{name}": data for name, data in content.items()}
 
 
 def to_zip(content: Mapping[str, bytes]) -> bytes:
-    """Pack files into a zip archive.
-
-    Parameters
-    ----------
-    content : mapping of str to bytes
-        The files by their paths.
-
-    Returns
-    -------
-    bytes
-        The archive.  The same files always give the same bytes.
-    """
+    """Pack files into a zip archive."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in content.items():
@@ -270,11 +143,5 @@ def to_zip(content: Mapping[str, bytes]) -> bytes:
 
 
 def logo() -> bytes:
-    """Read the placeholder for the host's own picture.
-
-    Returns
-    -------
-    bytes
-        A square of one color as PNG.
-    """
+    """Read the placeholder for the host's own picture."""
     return (TEMPLATES / "logo.png").read_bytes()

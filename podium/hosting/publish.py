@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,32 +40,19 @@ METADATA_OF_THE_HOST = (
 SETTINGS_OF_OPTIONS = ("title", "brief_description", "briefDescription", "deadline")
 SECONDS_BETWEEN_LOOKS = 10.0
 DATA, TRY = "The competition's files", "a try of the host"  # the names under which the site lists what is sent
+PAGE_OF_FILES = 200  # files in one answer of the site
 NOT_UPLOADED = "the upload failed: start the same command again"
 
 
 @dataclass(frozen=True)
 class Plan(Competition):
-    """A competition, and how it is to be published.
+    """A competition, and how it is to be published."""
 
-    Attributes
-    ----------
-    slug : str
-        The competition's name in its address on the site.
-    template : int or None
-        The number of a competition to clone with its metric.
-    deadline : datetime or None
-        When the competition closes, in UTC and without a time zone.
-    launch_at : datetime or None
-        When the competition opens, in UTC and without a time zone.
-    wait : float
-        The seconds to wait for the host's clicks on the site, and for the site's scores.
-    """
-
-    slug: str
-    template: int | None
-    deadline: datetime | None
-    launch_at: datetime | None
-    wait: float
+    slug: str  # the competition's name in its address on the site
+    template: int | None  # the number of a competition to clone with its metric
+    deadline: datetime | None  # When the competition closes, in UTC and without a time zone
+    launch_at: datetime | None  # When the competition opens, in UTC and without a time zone
+    wait: float  # the seconds to wait for the host's clicks on the site, and for the site's scores
 
     @property
     def own(self) -> Path:
@@ -89,44 +76,16 @@ Say = Callable[[str], None]
 
 
 class Step(NamedTuple):
-    """One step of publishing.
+    """One step of publishing."""
 
-    Attributes
-    ----------
-    do : function
-        Does the step, and returns what to print about it.
-    inputs : function
-        Returns everything on which the step depends: paths of files, and values that JSON can hold.  If any of
-        it changes, the step is done again.
-    """
-
-    do: Callable[[Plan, Say], str]
+    do: Callable[[Plan, Say], str]  # Does the step, and returns what to print about it
+    # Returns everything on which the step depends: paths of files, and values that JSON can hold. If any of it
+    # changes, the step is done again.
     inputs: Callable[[Plan], Iterable[object]]
 
 
 def publish(plan: Plan, steps: list[str], again: bool, force: bool, say: Say) -> None:
-    """Do the steps that are not done yet, and those whose inputs have changed since.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    steps : list of str
-        The names of the steps to do, in the order of `STEPS`.
-    again : bool
-        Whether to do all of these steps, even if they were done before.
-    force : bool
-        Whether to launch even if files or settings have changed since an earlier step.
-    say : function
-        Prints a line.
-
-    Raises
-    ------
-    HostError
-        If a public file reveals the solution, or if the site refuses.
-    UsageError
-        If a step cannot be done as asked for.  Such a step has sent nothing.
-    """
+    """Do the steps that are not done yet, and those whose inputs have changed since."""
     state = _state(plan)
     _check_dates(plan, steps, state)
     plan = _with_remembered_deadline(plan, state)
@@ -159,20 +118,7 @@ def publish(plan: Plan, steps: list[str], again: bool, force: bool, say: Say) ->
 
 
 def check_what_goes_out(plan: Plan) -> None:
-    """Check everything that will be sent, before anything is sent.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-
-    Raises
-    ------
-    UsageError
-        If the site would refuse the slug.
-    HostError
-        If a file or a page reveals the solution.
-    """
+    """Check everything that will be sent, before anything is sent."""
     if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
         raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
@@ -194,13 +140,7 @@ def _check_dates(plan: Plan, steps: list[str], state: dict[str, Any]) -> None:
 
 
 def now() -> datetime:
-    """Tell the time.
-
-    Returns
-    -------
-    datetime
-        The present moment in UTC, without a time zone.
-    """
+    """Tell the time."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -269,33 +209,18 @@ def _repeated_create(plan: Plan) -> str:
 
 
 def commands(plan: Plan, steps: list[str]) -> list[str]:
-    """Write the command lines of the package `kaggle` that do the same; nothing is sent.
+    """Say what each step would do: the command of the package `kaggle`, or the clicks; nothing is sent or
+    written.
 
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    steps : list of str
-        The names of the steps, in the order of `STEPS`.
-
-    Returns
-    -------
-    list of str
-        The commands, quoted for a shell.
+    Pages, settings and metadata are written when the command runs without ``--dry-run``, so no command names
+    them.
     """
     check_what_goes_out(plan)
     slug = plan.slug
-    page = ["--mime-type", "text/markdown", "--publish"]
+    names = ", ".join(plan.page_files)
     lines: dict[str, list[list[str]]] = {
-        "create": [["create", "-p", str(plan.own)]],
-        "pages": [
-            # The competition is an option (-c): a bare name here would be taken for the name of the page.
-            ["pages", "create", "-c", slug, "--page-name", name, "-f", str(path), *page]
-            for name, path in plan.page_files.items()
-        ],
         "data": [["data", "update", slug, "-p", str(plan.folder / PUBLIC), "-m", DATA]],
         "solution": [["solution", "create", slug, "-p", str(plan.solution)]],
-        "settings": [["settings", "update", slug, "--from-file", str(plan.own / SETTINGS)]],
         "metric": [["solution", "status", slug]],
         "sandbox": [
             *(["submit", slug, "-f", str(path), "-m", TRY, "--sandbox"] for path in plan.tries),
@@ -303,7 +228,17 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
         ],
         "launch": [["launch", slug, *(["--at", plan.launch_at.isoformat()] if plan.launch_at else [])]],
     }
-    return [shlex.join(["kaggle", "competitions", *line]) for step in steps for line in lines[step]]
+    words = {
+        "create": f"create: a competition {slug}, {json.dumps(_metadata(plan)['privacy'])}",
+        "pages": f"pages: {names}, written to {plan.own / 'pages'} and sent",
+        "settings": f"settings: {json.dumps(_settings(plan), ensure_ascii=False)}",
+        "metric": _clicks(plan, "Then the site is asked how it reads the solution:"),
+    }
+    said = []
+    for step in steps:
+        said += [words[step]] if step in words else []
+        said += [shlex.join(["kaggle", "competitions", *line]) for line in lines.get(step, [])]
+    return said
 
 
 def _write_own(plan: Plan, state: dict[str, Any], say: Say) -> None:
@@ -374,25 +309,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
 
 
 def create(plan: Plan, say: Say) -> str:
-    """Create the competition, unless it exists already.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    say : function
-        Prints a line.
-
-    Returns
-    -------
-    str
-        The address of the competition, or that it exists.
-
-    Raises
-    ------
-    HostError
-        If the site refuses, or gives the competition another address.
-    """
+    """Create the competition, unless it exists already."""
     try:
         with kaggle.talking() as api:
             created = api.competition_create_new(str(plan.own))
@@ -415,20 +332,7 @@ def _is_ours(plan: Plan) -> bool:
 
 
 def write_pages(plan: Plan, say: Say) -> str:
-    """Create or update every page, and publish it.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    say : function
-        Prints a line.
-
-    Returns
-    -------
-    str
-        The names of the pages.
-    """
+    """Create or update every page, and publish it."""
     with kaggle.talking() as api:
         there = {page.name.lower(): page.name for page in api.competition_list_pages(plan.slug) or []}
         for name, path in plan.page_files.items():
@@ -442,70 +346,37 @@ def write_pages(plan: Plan, say: Say) -> str:
 
 
 def upload_data(plan: Plan, say: Say) -> str:
-    """Upload ``public/``, and check that every file arrived.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    say : function
-        Prints a line.
-
-    Returns
-    -------
-    str
-        The names of the files.
-
-    Raises
-    ------
-    HostError
-        If a file is missing on the site or has another size there.
-    """
+    """Upload ``public/``, and check that every file arrived."""
     with kaggle.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
         # The package does not report failed uploads, so the site is asked for its list of files.
-        listed = {file.name: file for file in api.competition_list_files(plan.slug, page_size=200).files}
+        listed = {file.name: file for file in _files_on_the_site(plan, api)}
     for name, path in plan.public.items():
         if name not in listed or listed[name].total_bytes not in (0, path.stat().st_size):
             raise HostError(f"{name}: {NOT_UPLOADED}")
     return ", ".join(plan.public)
 
 
+def _files_on_the_site(plan: Plan, api: Any) -> Iterator[Any]:
+    """All files that the site lists, page by page."""
+    token: str | None = None
+    shown = {""}
+    while token not in shown:
+        page = api.competition_list_files(plan.slug, page_token=token, page_size=PAGE_OF_FILES)
+        yield from page.files
+        shown.add(token or "")
+        token = page.next_page_token or ""
+
+
 def upload_solution(plan: Plan, say: Say) -> str:
-    """Upload the solution.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    say : function
-        Prints a line.
-
-    Returns
-    -------
-    str
-        The name of the file.
-    """
+    """Upload the solution."""
     with kaggle.talking() as api:
         api.competition_create_solution(plan.slug, str(plan.solution), quiet=True)
     return plan.solution.name
 
 
 def update_settings(plan: Plan, say: Say) -> str:
-    """Send title, subtitle, deadline and the host's own settings.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    say : function
-        Prints a line.
-
-    Returns
-    -------
-    str
-        The names of the settings.
-    """
+    """Send title, subtitle, deadline and the host's own settings."""
     settings = _settings(plan)
     with kaggle.talking() as api:
         api.competition_update_settings(plan.slug, settings)
@@ -513,24 +384,8 @@ def update_settings(plan: Plan, say: Say) -> str:
 
 
 def choose_metric(plan: Plan, say: Say) -> str:
-    """Tell the host how to set the metric on the site, wait for it, and check how the site reads the solution.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    say : function
-        Prints a line.
-
-    Returns
-    -------
-    str
-        The column of ids and the numbers of rows, which agree with the site's.
-
-    Raises
-    ------
-    HostError
-        If the site cannot use the solution, reads it in another way, or has no metric after the time to wait.
+    """Tell the host how to set the metric on the site, wait for it, and check how the site reads the
+    solution.
     """
 
     def look() -> Any:
@@ -571,25 +426,7 @@ then Save & Validate.
 
 
 def try_sandbox(plan: Plan, say: Say) -> str:
-    """Submit as the host, and compare the site's scores with podium's.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    say : function
-        Prints a line.
-
-    Returns
-    -------
-    str
-        The scores of each submission.
-
-    Raises
-    ------
-    HostError
-        If the site rejects a submission or computes another score.
-    """
+    """Submit as the host, and compare the site's scores with podium's."""
     solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments)
     said = []
@@ -632,20 +469,7 @@ def _is_rounded(text: str, score: float) -> bool:
 
 
 def launch(plan: Plan, say: Say) -> str:
-    """Open the competition, now or at a date.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to publish.
-    say : function
-        Prints a line.
-
-    Returns
-    -------
-    str
-        When the competition opens.
-    """
+    """Open the competition, now or at a date."""
     with kaggle.talking() as api:
         api.competition_launch(plan.slug, plan.launch_at)
     return f"{plan.launch_at.isoformat()} UTC" if plan.launch_at else "now"

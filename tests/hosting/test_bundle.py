@@ -21,7 +21,7 @@ import yaml
 from podium import hosted, scoring
 from podium.errors import HostError, SubmissionRejected
 from podium.essays import corpus
-from podium.hosting import bundle, judge, writing
+from podium.hosting import bundle, judge, making, program
 from podium.hosting.competition import Competition, Terms
 from tests.support.corpora import make_corpus
 from tests.support.frames import WHOLE, perfect, solution, words
@@ -39,7 +39,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     make_corpus(60).to_csv(folder / "corpus.csv", index=False)
     made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
-    writing.write(made, folder / "files")
+    making.write(made, folder / "files")
     return folder / "files"
 
 
@@ -110,7 +110,6 @@ EVALAI = f"""
 {START}
 sys.path.insert(0, str(unpacked))
 from evaluate import evaluate  # as main.py of EvalAI-Starters does, which stands beside it
-measures = set()
 for path in submissions:
     result = {{}}
     for codename in ("public", "private"):
@@ -118,50 +117,16 @@ for path in submissions:
             answer = evaluate(str(path), codename)
             (sent,) = json.loads(json.dumps(answer["result"]))
             assert sent.keys() == {{"split", "show_to_participant", "accuracies"}}
+            assert sent["accuracies"].keys() == {{"score"}}
             assert (sent["split"], sent["show_to_participant"]) == (codename, codename == "public")
             result[codename] = sent["accuracies"]["score"]
-            measures |= sent["accuracies"].keys()
         except Exception as problem:
             result[codename] = f"error: {{problem}}"
     results.append(result)
-Path("measures.json").write_text(json.dumps(sorted(measures)))
 LIB = unpacked
 {END}
 """
-HUGGINGFACE = f"""
-{START}
-import shutil, types
-hub = types.ModuleType("huggingface_hub")
-
-def hf_hub_download(repo_id, filename, token, repo_type):
-    assert (repo_id, token, repo_type) == ("us/essays", "secret", "dataset")
-    return str(unpacked / filename)
-
-hub.hf_hub_download = hf_hub_download
-sys.modules["huggingface_hub"] = hub
-params = types.SimpleNamespace(competition_id="us/essays", token="secret", team_id="team", submission_id="1")
-metric_file = hub.hf_hub_download("us/essays", "metric.py", "secret", "dataset")
-# In a clone, the repository's own metric.py can be found, too.
-sys.path = [path for path in sys.path if not Path(path, "metric.py").is_file()]
-sys.path.append(str(Path(metric_file).parent))
-import importlib
-metric = importlib.import_module("metric")
-(unpacked / "submissions").mkdir(exist_ok=True)
-for path in submissions:
-    shutil.copy(path, unpacked / "submissions" / "team-1.csv")
-    try:
-        evaluation = metric.compute(params)
-        assert evaluation["public_score"].keys() == evaluation["private_score"].keys() == {{"score"}}
-        results.append({{part: evaluation[f"{{part}}_score"]["score"] for part in ("public", "private")}})
-    except Exception as problem:
-        message = f"error: {{problem}}".replace("team-1.csv", path.name)
-        results.append({{"public": message, "private": message}})
-LIB = metric.HOME
-{END}
-"""
-
-
-PROGRAMS = {"codabench": CODABENCH, "evalai": EVALAI, "huggingface": HUGGINGFACE}
+PROGRAMS = {"codabench": CODABENCH, "evalai": EVALAI}
 
 
 def unpack(platform: str, out: Path, folder: Path) -> Path:
@@ -170,8 +135,7 @@ def unpack(platform: str, out: Path, folder: Path) -> Path:
     if platform == "codabench":
         zipfile.ZipFile(out / "competition.zip").extractall(unpacked)
     else:
-        part = {"evalai": "remote_worker", "huggingface": "private_repository"}[platform]
-        shutil.copytree(out / part, unpacked, dirs_exist_ok=True)
+        shutil.copytree(out / "remote_worker", unpacked, dirs_exist_ok=True)
     return unpacked
 
 
@@ -180,7 +144,6 @@ def execute(platform, unpacked, submissions, folder, python=sys.executable):
     return subprocess.run(
         [python, "-I", "-c", PROGRAMS[platform], str(unpacked), str(submissions)],
         cwd=folder,
-        env={**os.environ, "TMPDIR": str(folder)},  # the program for Hugging Face leaves a folder there
         capture_output=True,
         text=True,
     )
@@ -324,14 +287,14 @@ def test_the_measures_reach_the_leaderboard(files, bundled, codabench):
 
 
 PRIVATE_TO_THE_HOST = {
-    "test_metric.py": "# a test that knows SECRET",
-    "notes.md": "SECRET",
-    "solution_draft.py": "SECRET = 1",
-    "unused.py": "SECRET = 2",
-    "solution.csv": "id,answer\n1,SECRET\n",
-    "samples/solution.csv": "id,answer\n1,SECRET\n",
-    "old/metric.py": "SECRET = 3",
-    ".env": "TOKEN=SECRET",
+    "test_metric.py": "# a test that knows A-SECRET",
+    "notes.md": "A-SECRET",
+    "solution_draft.py": "A-SECRET = 1",
+    "unused.py": "A-SECRET = 2",
+    "solution.csv": "id,answer\n1,A-SECRET\n",
+    "samples/solution.csv": "id,answer\n1,A-SECRET\n",
+    "old/metric.py": "A-SECRET = 3",
+    ".env": "TOKEN=A-SECRET",
 }
 
 
@@ -361,7 +324,7 @@ def test_files_beside_a_metric_stay_with_the_host(tmp_path, platform):
                     files |= {f"{path.name}/{name}": archive.read(name) for name in archive.namelist()}
             elif path.is_file():
                 files[str(path.relative_to(tmp_path / "out"))] = path.read_bytes()
-    assert [name for name, content in files.items() if b"SECRET" in content] == []
+    assert [name for name, content in files.items() if b"A-SECRET" in content] == []
     beside = {name.rpartition("/")[2] for name in files if "/metric/" in f"/{name}"}
     assert beside == {"metric.py", "companion.py", "helpers.py", "deeper.py", "words.py"}
     submissions = write(tmp_path / "submissions", {"guess.csv": b"id,answer\n1,1\n2,1\n"})
@@ -451,27 +414,41 @@ def test_nothing_private_in_public_places(files, bundled):
     with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
         where = [name for name in archive.namelist() if archive.read(name) == solution]
     assert where == ["reference_public/solution.csv", "reference_private/solution.csv"]
-    public = {path.name for path in (files / "public").iterdir()}
-    assert {path.name for path in (bundled / "huggingface" / "public_dataset").iterdir()} == public
 
 
-def test_a_program_has_only_what_scoring_needs(bundled):
-    """It has no other library, no report, and the license of what it has. It runs on Python 3.10, the oldest
-    version.
-    """
+def test_a_program_is_the_whole_package_with_its_license(bundled):
     with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
         program = {name.removeprefix("scoring_program/"): archive.read(name) for name in archive.namelist()
                    if name.startswith("scoring_program/")}  # fmt: skip
-    sources = {name: source for name, source in program.items() if name.endswith(".py")}
     assert {name.split("/")[1] for name in program if name.startswith("lib/")} == {"podium", "LICENSE"}
     assert program["lib/LICENSE"].startswith(b"MIT License")
-    assert not [name for name in sources if re.search("report|ranking|running|cli|kaggle", name)]
-    assert {"lib/podium/scoring.py", "lib/podium/hosting/judge.py", "metric/metric.py"} < {*sources}
-    for name, source in sources.items():
-        ast.parse(source, name, feature_version=(3, 10))
+    assert {"lib/podium/scoring.py", "lib/podium/hosting/judge.py", "metric/metric.py"} < {*program}
+    assert not [name for name in program if "__pycache__" in name]
 
 
-# --- EvalAI and Hugging Face ------------------------------------------------------------------------
+@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+def test_the_oldest_python_that_a_bundle_names(files, bundled, tmp_path, platform):
+    """Every file of the program parses there, and the program runs there if that Python is installed."""
+    unpacked = unpack(platform, bundled / platform, tmp_path)
+    readme = (bundled / "evalai" / "remote_worker" / "README.md").read_text()
+    assert re.findall(r"Python (\S+) or later", readme) == [program.OLDEST_PYTHON]
+    version = tuple(map(int, program.OLDEST_PYTHON.split(".")))
+    for path in unpacked.rglob("*.py"):
+        ast.parse(path.read_bytes(), str(path), feature_version=version)
+    oldest = (
+        sys.executable if sys.version_info[:2] == version else shutil.which(f"python{program.OLDEST_PYTHON}")
+    )
+    has_libraries = (
+        oldest and not subprocess.run([oldest, "-c", "import numpy, pandas"], capture_output=True).returncode
+    )
+    if has_libraries:
+        sample = (files / "public" / "sample_submission.csv").read_bytes()
+        submissions = write(tmp_path / "submissions", {"a.csv": sample})
+        done = execute(platform, unpacked, submissions, tmp_path, oldest)
+        assert isinstance(json.loads(done.stdout.splitlines()[-1])[0]["public"], float), done.stderr
+
+
+# --- EvalAI -----------------------------------------------------------------------------------------
 
 
 def test_evalai_s_configuration(bundled):
@@ -483,12 +460,11 @@ def test_evalai_s_configuration(bundled):
         assert settings[key] in names
     assert settings["remote_evaluation"] is True
     (board,) = settings["leaderboard"]
-    assert board["schema"]["default_order_by"] in board["schema"]["labels"]
-    assert "F1 of Lead" in board["schema"]["labels"]
+    assert board["schema"] == {"labels": ["score"], "default_order_by": "score"}
     phases = settings["challenge_phases"]
     assert [phase["codename"] for phase in phases] == ["public", "private"]
     assert [phase["leaderboard_public"] for phase in phases] == [True, False]
-    assert [phase["is_submission_public"] for phase in phases] == [False, False]
+    assert [phase["is_submission_public"] for phase in phases] == [True, False]
     assert [phase["max_submissions_per_day"] for phase in phases] == [5, 1]
     assert [phase["max_submissions_per_month"] for phase in phases] == [380, 1]
     assert [phase["max_submissions"] for phase in phases] == [380, 1]
@@ -514,34 +490,22 @@ def test_the_solution_stays_with_evalai_s_host(files, bundled):
     assert {"AUTH_TOKEN", "API_SERVER", "QUEUE_NAME", "CHALLENGE_PK"} <= {*re.findall("`([A-Z_]+)`", readme)}
 
 
-def test_evalai_knows_the_measures_of_both_parts(files, tmp_path):
-    """EvalAI refuses measures without a label; here, only one of the parts has a certain group."""
-    shutil.copytree(files, tmp_path / "files")
-    path = tmp_path / "files" / "private" / "solution.csv"
-    solution = pd.read_csv(path, dtype=str, keep_default_na=False)
-    private = solution["Usage"] == "Private"
-    solution.loc[private, "ell_status"] = "Only private"
-    solution.to_csv(path, index=False)
-    make(tmp_path / "files", "evalai", tmp_path / "out")
-    with zipfile.ZipFile(tmp_path / "out" / "challenge.zip") as archive:
-        (board,) = yaml.safe_load(archive.read("challenge_config.yaml"))["leaderboard"]
-    assert "ell_status = Only private" in board["schema"]["labels"]
-    submissions = write(
-        tmp_path / "submissions", {"a.csv": (files / "public" / "sample_submission.csv").read_bytes()}
-    )
-    run("evalai", tmp_path / "out", submissions, tmp_path)
-    sent = json.loads((tmp_path / "measures.json").read_text())
-    assert "ell_status = Only private" in sent
-    assert {*sent} <= {*board["schema"]["labels"]}
+def test_evalai_s_worker_is_started_again(bundled, tmp_path):
+    """The starters' main.py ends at the first error of the network."""
+    worker = shutil.copytree(bundled / "evalai" / "remote_worker", tmp_path / "worker")
+    (worker / "main.py").write_text("print(file=open('started', 'a'))\nraise SystemExit(1)\n")
+    run = (worker / "run.py").read_text()
+    (worker / "run.py").write_text(run.replace("SECONDS_OF_REST = 30", "SECONDS_OF_REST = 0"))
+    with subprocess.Popen([sys.executable, worker / "run.py"], stderr=subprocess.PIPE, text=True) as process:
+        told = [process.stderr.readline() for _ in range(2)]
+        process.kill()
+    assert told == ["The worker ended with exit code 1 and is started again.\n"] * 2
+    assert len((worker / "started").read_text()) >= 2
 
 
-@pytest.mark.parametrize("platform", ["codabench", "evalai", "huggingface"])
+@pytest.mark.parametrize("platform", bundle.PLATFORMS)
 def test_limits_and_approval(files, tmp_path, platform):
     make(files, platform, tmp_path / "out", terms=replace(TERMS, per_day=2, total=40, approve_entrants=True))
-    if platform == "huggingface":
-        conf = json.loads((tmp_path / "out" / "private_repository" / "conf.json").read_text())
-        assert conf["SUBMISSION_LIMIT"] == 2
-        return
     archive, name, phases, approval = {
         "codabench": ("competition.zip", "competition.yaml", "phases", ("registration_auto_approve", False)),
         "evalai": (
@@ -570,7 +534,7 @@ print(solution.to_string())
 """
 
 
-@pytest.mark.parametrize("platform", quick_on("huggingface"))
+@pytest.mark.parametrize("platform", quick_on("codabench"))
 def test_no_output_tells_the_solution(tmp_path, platform):
     """All that a program prints, raises, returns and writes in both phases is searched for ids and answers."""
     folder = small_files(tmp_path)
@@ -605,7 +569,7 @@ def test_no_output_tells_the_solution(tmp_path, platform):
         if not {"submissions", "input"} & {*path.parts} and before.get(path) != data
     ]
     told = done.stdout + done.stderr + "".join(data.decode(errors="replace") for data in new)
-    assert "KeyError" in told or platform == "huggingface"
+    assert "KeyError" in told
     assert re.findall(r"item\d+|truth\d+", told) == []
 
 
@@ -698,21 +662,6 @@ def test_evalai_s_worker_follows_no_link(files, tmp_path, monkeypatch):
     for path in (link, fifo, tmp_path, tmp_path / "none.csv"):
         with pytest.raises(ValueError, match=f"^{re.escape(path.name)}: expected a regular file"):
             score(str(path), "public", str(files / "private" / "solution.csv"))
-
-
-def test_hugging_face_s_configuration(files, bundled):
-    private = bundled / "huggingface" / "private_repository"
-    settings = json.loads((private / "conf.json").read_text())
-    assert settings["EVAL_METRIC"] == "custom"
-    assert settings["SCORING_METRIC"] == "score"
-    assert settings["EVAL_HIGHER_IS_BETTER"] == 1
-    assert settings["END_DATE"] == "2027-04-15"
-    solution = pd.read_csv(private / "solution.csv")
-    meant = pd.read_csv(files / "private" / "solution.csv")
-    assert solution["split"].tolist() == meant["Usage"].str.lower().tolist()
-    assert list(solution.columns) == [*meant.columns.drop("Usage"), "split"]
-    names = {"COMPETITION_DESC.md", "DATASET_DESC.md", "SUBMISSION_DESC.md", "RULES.md", "teams.json"}
-    assert names <= {path.name for path in private.iterdir()}
 
 
 # --- the command ------------------------------------------------------------------------------------
@@ -844,13 +793,16 @@ def test_where_nothing_may_be_written(capsys, files, tmp_path):
     assert err.startswith(f"error: there is no {tmp_path / 'private' / 'solution.csv'}")
 
 
+@pytest.mark.filterwarnings("ignore:these files cannot be searched")
 def test_further_public_files_are_named(capsys, tmp_path):
     """A picture has no columns, and an empty file is not a sample submission."""
     folder = small_files(tmp_path)
-    (folder / "public" / "map.png").write_bytes(b"\x89PNG\xff")
+    (folder / "public" / "map.png").write_bytes(b"\x89PNG\0")
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
-    make(folder, "huggingface", tmp_path / "out", tmp_path / "accuracy.py")
-    page = (tmp_path / "out" / "private_repository" / "DATASET_DESC.md").read_text()
+    with pytest.warns(UserWarning, match=r"look at them yourself: public/map\.png$"):
+        make(folder, "codabench", tmp_path / "out", tmp_path / "accuracy.py")
+    with zipfile.ZipFile(tmp_path / "out" / "competition.zip") as archive:
+        page = archive.read("pages/data-description.md").decode()
     assert page.startswith("# Data\n\n**map.png**: a further file of the hosts.\n\n**sample_submission.csv**: ")
     sample = folder / "public" / "sample_submission.csv"
     sample.write_text("")

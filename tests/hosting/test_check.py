@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+from podium import hosted
 from podium.errors import UsageError
-from podium.hosting import check, contract_check, fresh, kernel
-from podium.hosting.check import FAIL, NOTE, PASS, UNTRIED
+from podium.hosting import check, fresh, kernel
+from podium.hosting.kernel import FAIL, NOTE, PASS, UNTRIED
 from tests.support.host_line import ROOT, SOLUTION, SUBMISSION, every_metric, run_podium, stay_in_process
 from tests.support.kaggle_metrics import FATES
 from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION
@@ -68,7 +68,7 @@ def verdicts(source: str, tmp_path: Path, verdict: str, **further: object) -> di
     path.write_text(source, encoding="utf-8")
     results = check.check(path, **further)
     assert len(results) == 2 + len(check.CHECKS)
-    return {result.name: result.remark for result in results if result.verdict == verdict}
+    return {result.name: result.text for result in results if result.level.value == verdict}
 
 
 def failures(source: str, tmp_path: Path, **further: object) -> dict[str, str]:
@@ -92,7 +92,7 @@ def test_the_metrics_of_the_project_pass(capsys, path, solution, submission):
     lines = out.splitlines()
     parts = f"{check.PARTS_OF_ROWS}: "
     passed = [line for line in lines if line.startswith(("pass  ", f"note  {parts}there is no column"))]
-    assert len(passed) == 23
+    assert len(passed) == 24
     assert [line for line in lines if line.startswith(("FAIL", "----"))] == []
 
 
@@ -238,8 +238,8 @@ def test_not_utf8(in_process, tmp_path):
     path = tmp_path / "a_metric.py"
     path.write_bytes("# caf\xe9".encode("latin-1"))
     results = check.check(path)
-    assert "is not UTF-8 text" in results[0].remark
-    assert {result.verdict for result in results[1:]} == {UNTRIED}
+    assert "is not UTF-8 text" in results[0].text
+    assert {result.level.value for result in results[1:]} == {UNTRIED}
 
 
 # --- in real processes ------------------------------------------------------------------------------
@@ -251,11 +251,11 @@ def test_a_file_beside_the_metric_is_not_uploaded_with_it(in_process, tmp_path):
     path.write_text(GOOD + "\nfrom helper import half\n")
     results = check.check(path)
     reason = "it imports a file beside it (helper), but is uploaded alone: copy what it needs"
-    assert [result[1:] for result in results if result.name == check.IMPORTS] == [(FAIL, reason)]
-    assert {result.verdict for result in results} == {PASS, FAIL, UNTRIED}
+    assert [(each.level.value, each.text) for each in results if each.name == check.IMPORTS] == [(FAIL, reason)]
+    assert {result.level.value for result in results} == {PASS, FAIL, UNTRIED}
     (tmp_path / "helper.py").rename(tmp_path / "json.py")  # the standard library's comes first
     path.write_text(GOOD + "\nimport json\n")
-    assert not any(result.verdict == FAIL for result in check.check(path))
+    assert not any(result.level.value == FAIL for result in check.check(path))
 
 
 def test_nothing_of_ours_can_be_imported(tmp_path, monkeypatch):
@@ -289,11 +289,11 @@ def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
     code, out, err = run_podium(capsys, "check", path)
     assert code == 4
     assert out.splitlines()[7] == "FAIL  is annotated to return float: the annotation is int"
-    assert err == f"error: {path} fails 1 of 20 checks\n"
+    assert err == f"error: {path} fails 1 of 21 checks\n"
     path.write_text("x = 1\n")
     code, out, err = run_podium(capsys, "check", path)
-    assert out.count("----  ") == 12
-    assert err == f"error: {path} fails 2 of 17 checks\n"
+    assert out.count("----  ") == 14
+    assert err == f"error: {path} fails 2 of 19 checks\n"
 
 
 def test_given_files_must_be_scored(capsys, tmp_path, in_process):
@@ -356,12 +356,12 @@ def test_what_becomes_of_public_metrics(request, tmp_path, name, python):
     frames = (frames[0].drop(columns="Usage"), frames[1])
     results = check.check(tmp_path / "metric.py", frames, {"row_id_column_name": "id"}, python)
     verdicts = {
-        verdict: {KEYS[result.name] for result in results if result.verdict == verdict}
+        verdict: {KEYS[result.name] for result in results if result.level.value == verdict}
         for verdict in (FAIL, NOTE)
     }
     assert verdicts == {FAIL: FATES[name].fails, NOTE: FATES[name].notes}
     if python is not None and "runs" not in FATES[name].fails:
-        remark = next(result.remark for result in results if result.name == check.CHECKS["runs"])
+        remark = next(result.text for result in results if result.name == check.CHECKS["runs"])
         assert remark.startswith("Python 3.11.")
         assert remark.endswith(", pandas 2.2.2, numpy 2.0.2")
 
@@ -508,8 +508,8 @@ def test_an_environment_is_kept_for_next_time(capsys, fake_python, tmp_path):
 def test_what_is_wrong_with_a_solution(rows, complete, name, verdict, remark):
     solution = pd.read_csv(io.StringIO(f"id,answer,Usage\n{rows}"))
     results = {result.name: result for result in check.check_solution(solution, "id", complete)}
-    assert results[name].verdict == verdict
-    assert results[name].remark.startswith(remark)
+    assert results[name].level.value == verdict
+    assert results[name].text.startswith(remark)
 
 
 def test_overlapping_truths_are_told(capsys, in_process, tmp_path):
@@ -563,60 +563,9 @@ def test_kaggle_s_helper_leaves_named_errors_alone():
     assert utilities.safe_call_score(lambda *_: 1, None, None) == 1.0
 
 
-def test_parameters_that_no_time_was_left_to_try_are_named(monkeypatch, tmp_path):
-    (tmp_path / "metric.py").write_text(
-        "def score(solution, submission, row_id_column_name: str, first: int = 1, second: int = 2) -> float:\n"
-        "    return float((solution['x'] == submission['x']).mean()) * first * second\n"
-    )
-    table = {"id": ["a", "b"], "x": [1, 2]}
-    monkeypatch.setattr(contract_check, "MOST_SECONDS", -1.0)
-    path, arguments = str(tmp_path / "metric.py"), {"row_id_column_name": "id"}
-    slips = contract_check.slips(path, table | {"Usage": ["Public", "Private"]}, table, arguments)
-    assert slips["late"] == "first, second"
-    [told] = check._check_parameters(slips)
-    assert (told.verdict, told.remark) == (UNTRIED, "no time was left to try these: first, second")
-
-
-@pytest.mark.parametrize(
-    ("mean", "remark"),
-    [
-        ("np.nanmean", ""),
-        (
-            "np.mean",
-            "measures(): the score is NaN if no item of label = cat is there, as on some draws: leave out a "
-            "group whose sums are 0",
-        ),
-    ],
-)
-def test_a_group_that_may_be_empty_is_noted(tmp_path, mean, remark):
-    """Otherwise the intervals and rank sets of a small group would be lost without a reason."""
-    folder = Path(hosted.__file__).parent / "new_metric"
-    text = (folder / "metric.py").read_text(encoding="utf-8")
-    for old, new in (
-        ('labels=[("(all)", "(all)")]', 'labels=[("label", "cat"), ("label", "dog")]'),
-        (
-            "groups=np.zeros((1, len(items)), dtype=np.int64)",
-            "groups=np.array([[solution['label'].set_axis(ids)[item] == 'dog' for item in items]]) * 1",
-        ),
-        (
-            "right, rows = np.moveaxis(np.asarray(sums).sum(axis=-2), -1, 0)",
-            "right, rows = np.moveaxis(sums, -1, 0)",
-        ),
-        ("np.asarray(right / rows)", f"{mean}(right / rows, axis=-1)"),
-    ):
-        assert old in text
-        text = text.replace(old, new)
-    (tmp_path / "metric.py").write_text(text, encoding="utf-8")
-    tables = [pd.read_csv(folder / "samples" / f"{name}.csv") for name in ("solution", "submission")]
-    evaluation = scoring.evaluate(
-        scoring.prepare(hosted.load(tmp_path), tables[0].drop(columns="Usage"), {}), tables[1]
-    )
-    assert contract_check.undefined_for_an_empty_group(evaluation) == remark
-
-
 def test_a_slow_call_is_noted():
     """The host learns it before the first submission takes longer than Kaggle allows."""
-    call = kernel.Call((), {}, raised=None, wrong="", changed="", seconds=20.4)
+    call = kernel.Call((), {}, 1.0, raised=None, wrong="", changed="", seconds=20.4)
     quick = call._replace(seconds=0.1)
     assert kernel.check_calls([quick, quick], True)["result"] == (PASS, "")
     assert kernel.check_calls([call, quick], True)["result"] == (
@@ -629,6 +578,6 @@ def test_a_slow_call_is_noted():
 
 def test_a_file_that_reads_another_one_learns_that_it_is_alone():
     problem = FileNotFoundError(2, "No such file or directory", "weights.json")
-    call = kernel.Call((), {}, raised=problem, wrong="", changed="", seconds=0.0)
+    call = kernel.Call((), {}, 1.0, raised=problem, wrong="", changed="", seconds=0.0)
     verdict, reason = kernel.check_calls([call], True)["result"]
     assert (verdict, reason.partition("; ")[2]) == (FAIL, "it is uploaded alone, so it cannot read other files")

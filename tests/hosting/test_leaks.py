@@ -1,257 +1,415 @@
-"""Files that reveal the solution are not sent, whatever their names are."""
+"""Files that tell the solution are not sent, in whatever form; files that do not are sent."""
 
-import base64
+# ruff: noqa: E501 (a case is one line)
+
+import bz2
 import gzip
-import hashlib
+import io
 import json
+import lzma
+import random
 import shutil
 import tarfile
-import warnings
 import zipfile
+from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from podium.errors import HostError
 from podium.essays import corpus
-from podium.hosting import disguises, leaks, record, writing
+from podium.hosting import leaks, making
+from podium.hosting.folders import RECORD, read_record, write_record
 from tests.support.corpora import make_corpus
+from tests.support.examples import some
 from tests.support.host_line import ROOT, run_podium, stay_in_process
 
+DRAW = random.Random(7)
+IDS = [f"r{number:02}" for number in range(80)]
+LABELS = [DRAW.choice(["cat", "dog", "fox"]) for _ in IDS]
+AMOUNTS = [round(DRAW.uniform(0, 1000), 2) for _ in IDS]
+PAIRS = list(zip(IDS, LABELS))
+TABLE = pd.DataFrame({"id": IDS, "label": LABELS})
+CODES = {"cat": 0, "dog": 1, "fox": 2}
+NOISY = [label if number % 10 else "cat" for number, label in enumerate(LABELS)]
+GUESSES = [label if DRAW.random() < 0.55 else DRAW.choice(["cat", "dog", "fox"]) for label in LABELS]
+SOLUTION = TABLE.assign(amount=AMOUNTS, Usage=[("Public", "Private")[DRAW.random() < 0.6] for _ in IDS])
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A small competition, as `podium make` makes it."""
-    folder = tmp_path_factory.mktemp("made")
-    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
-    return corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
 
-
-@pytest.fixture(scope="module")
-def written(made, tmp_path_factory):
-    """The competition's files in a folder, which no test may change."""
-    folder = tmp_path_factory.mktemp("written") / "files"
-    writing.write(made, folder)
+def competition(folder: Path, solution: pd.DataFrame = SOLUTION) -> Path:
+    """The files of a competition with a label and an amount for each id."""
+    for name in ("public", "private"):
+        (folder / name).mkdir(parents=True)
+    solution.to_csv(folder / "private" / "solution.csv", index=False)
+    constant = solution[["id"]].assign(label="cat", amount=0)
+    constant.to_csv(folder / "public" / "sample_submission.csv", index=False)
     return folder
 
 
+def put(folder: Path, files: dict[str, str | bytes]) -> Path:
+    """Write files where participants see them."""
+    for name, content in files.items():
+        path = folder / "public" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def told(folder: Path, items: tuple[str, ...] = ()) -> str:
+    """What the check says of a folder, or "" if it may be sent."""
+    try:
+        leaks.refuse(folder, items)
+    except HostError as problem:
+        return str(problem)
+    return ""
+
+
+def csv_of(table: pd.DataFrame, **options: object) -> str:
+    return str(table.to_csv(index=False, **options))
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def tape_of(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode=mode) as tape:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tape.addfile(member, io.BytesIO(content))
+    return file.getvalue()
+
+
+def parquet_of(table: pd.DataFrame) -> bytes:
+    file = io.BytesIO()
+    table.to_parquet(file)
+    return file.getvalue()
+
+
+def lines(form: str, start: str = "", end: str = "", between: str = "\n") -> str:
+    """All ids with their labels, each in this form."""
+    return (
+        start
+        + between.join(form.format(id=item, label=label, code=CODES[label]) for item, label in PAIRS)
+        + end
+    )
+
+
+NOTEBOOK = {"cells": [{"cell_type": "code", "outputs": [{"text": [f"{i}   {item}   {label}\n" for i, (item, label) in
+            enumerate(PAIRS)]}], "source": ["labels.head(80)"]}], "nbformat": 4}  # fmt: skip
+COCO = {
+    "images": [{"id": 7 * n, "file_name": f"{item}.jpg", "width": 640} for n, item in enumerate(IDS)],
+    "annotations": [
+        {"id": n, "image_id": 7 * n, "category_id": CODES[label], "bbox": [n % 9, n % 7, 30, 40]}
+        for n, label in enumerate(LABELS)
+    ],
+    "categories": [{"id": code, "name": name} for name, code in CODES.items()],
+}
+WITHOUT_NAMES = COCO | {"categories": []}
+VOC = "<annotation>\n <filename>{0}.jpg</filename>\n <size><width>640</width></size>\n <object>\n  <name>{1}</name>\n </object>\n</annotation>\n"
+
+LEAKS: dict[str, dict[str, str | bytes]] = {
+    "a table with file endings": {"labels.csv": csv_of(TABLE.assign(id=TABLE["id"] + ".jpg"))},
+    "COCO": {"instances.json": json.dumps(COCO)},
+    "COCO with numbers for labels": {"instances.json": json.dumps(WITHOUT_NAMES)},
+    "VOC": {f"annotations/{item}.xml": VOC.format(item, label) for item, label in PAIRS},
+    "VOC in a zip": {"voc.zip": zipped({f"a/{item}.xml": VOC.format(item, label).encode() for item, label in PAIRS})},
+    "VOC in one file": {"voc.xml": "".join(VOC.format(*pair) for pair in PAIRS)},
+    "YAML": {"labels.yaml": lines("{id}:\n  label: {label}\n  width: 3")},
+    "YAML in a list": {"labels.yaml": lines("- file: {id}.jpg\n  width: 3\n  label: {label}")},
+    "nested JSON Lines": {"l.jsonl": lines('{{"item": {{"file": "{id}.png"}}, "truth": {{"name": "{label}"}}}}')},
+    "JSON by id": {"l.json": json.dumps(dict(PAIRS))},
+    "JSON by columns": {"l.json": TABLE.to_json()},
+    "JSON of lists": {"l.json": json.dumps({"id": IDS, "label": LABELS})},
+    "indented JSON": {"l.json": json.dumps([{"label": label, "x": [1, 2], "id": i} for i, label in PAIRS], indent=2)},
+    "JSON in JSON": {"l.json": json.dumps({"data": json.dumps([{"id": i, "y": y} for i, y in PAIRS])})},
+    "a notebook": {"eda.ipynb": json.dumps(NOTEBOOK, indent=1)},
+    "Markdown": {"README.md": lines("| {id} | {label} |", "# The data\n\n| id | label |\n|---|---|\n", "\n\nThe end\n")},
+    "a log": {"train.log": lines("2027-01-01 12:00:01,123 INFO eval: {id}.jpg -> {label} (loss 0.3)")},
+    "a backup": {"test.csv.bak": csv_of(TABLE.assign(width=640))},
+    "UTF-16": {"labels.txt": csv_of(TABLE).encode("utf-16")},
+    "UTF-16 without a mark": {"labels.txt": csv_of(TABLE).encode("utf-16-le")},
+    "one-hot": {"test.csv": csv_of(TABLE[["id"]].join(pd.get_dummies(TABLE["label"]).astype(int)))},
+    "one-hot with prefixes": {"t.csv": csv_of(pd.get_dummies(TABLE, columns=["label"], dtype=float))},
+    "one-hot without names": {
+        "t.csv": csv_of(TABLE[["id"]].join(pd.get_dummies(TABLE["label"]).astype(int).set_axis(list("abc"), axis=1)))
+    },
+    "probabilities": {"t.csv": csv_of(TABLE[["id"]].join(pd.get_dummies(TABLE["label"]) * 0.7 + 0.1))},
+    "labels with noise": {"weak.csv": csv_of(TABLE.assign(label=NOISY))},
+    "codes": {"test.csv": csv_of(TABLE.assign(label=TABLE["label"].map(CODES)).rename(columns={"label": "group"}))},
+    "translated": {"test.csv": csv_of(TABLE.assign(x=TABLE["label"].map({"cat": "chat", "dog": "chien", "fox": "r"}))
+                                      [["id", "x"]])},
+    "codes with noise": {"t.csv": csv_of(pd.DataFrame({"id": IDS, "g": [CODES[label] for label in NOISY]}))},
+    "amounts": {"test.csv": csv_of(pd.DataFrame({"id": IDS, "x": AMOUNTS}))},
+    "a solution in bz2": {"x.bz2": bz2.compress(csv_of(SOLUTION).encode())},
+    "a solution in xz": {"x.xz": lzma.compress(csv_of(SOLUTION).encode())},
+    "a solution in Parquet": {"x.parquet": parquet_of(SOLUTION)},
+    "a solution in a zip in a tape": {"x.tgz": tape_of({"a.zip": zipped({"b.csv": csv_of(SOLUTION).encode()})})},
+    "the index of a Parquet file": {"t.parquet": parquet_of(pd.DataFrame({"id": IDS}, index=LABELS))},
+    "SQL": {"dump.sql": lines("('{id}',3,'{label}')", "INSERT INTO labels VALUES ", ";\n", ",")},
+    "tabs and file names": {"files.tsv": lines("/data/images/{id}.jpeg\t{label}")},
+    "tabs in one line each, no header": {"files.txt": lines("{label}\timg/{id}.png")},
+    "folders for classes": {f"images/{label}/{item}.png": b"\x89PNG\0" + item.encode() for item, label in PAIRS},
+    "folders for coded classes": {f"im/c{CODES[label]}/{item}.png": b"\x89P\0" + item.encode() for item, label in PAIRS},
+    "the label in file names": {f"{item}_{label}.png": b"\x89P\0" + item.encode() for item, label in PAIRS},
+    "the label in file names, with hyphens": {f"{label}-{item}.png": b"\0\0P" + item.encode() for item, label in PAIRS},
+    "file names in a tape": {"i.tar": tape_of({f"{y}/{i}.png": b"\0P" + i.encode() for i, y in PAIRS}, "w")},
+    "a text for each id": {f"labels/{item}.txt": f"{label} 0.5 0.5 0.1 0.2\n" for item, label in PAIRS},
+    "codes in a text for each id": {f"l/{item}.txt": f"{CODES[label]}\n" for item, label in PAIRS},
+    "XML attributes": {"l.xml": lines('<image name="{id}.jpg" width="640" label="{label}"/>', "<all>\n", "\n</all>")},
+    "XML in one line": {"l.xml": lines('<image name="{id}.jpg" label="{label}"/>', "<all>", "</all>", "")},
+    "INI": {"labels.ini": lines("[{id}]\nwidth = 640\nlabel = {label}\n")},
+    "LaTeX": {"table.tex": lines("{id} & {label} \\\\", "\\begin{tabular}{ll}\n", "\n\\end{tabular}")},
+    "addresses": {"links.txt": lines("https://example.org/img/{id}.jpg?class={label}&size=3")},
+    "columns of fixed width": {"l.dat": lines("{id:<12}{label:>8}   640")},
+    "R": {"l.R": f"d <- data.frame(id = c({', '.join(map(repr, IDS))}), label = c({', '.join(map(repr, LABELS))}))"},
+    "HTML": {"t.html": TABLE.to_html()},
+    "the label first": {"l.txt": lines("{label} {id}")},
+    "the label first, in several lines": {"l.txt": lines("{label}\n640\n{id}\n")},
+    "the id, then the label three lines below": {"l.txt": lines("{id}\nwidth 640\nheight 480\n{label}\n--")},
+    "a list of each class": {"l.json": json.dumps([{"class": y, "file": i} for i, y in sorted(PAIRS)])},
+    "a program": {"l.py": "LABELS = {\n" + lines('    "{id}": "{label}",') + "\n}\n"},
+    "German numbers": {"l.csv": csv_of(pd.DataFrame({"nummer": IDS, "klasse": LABELS}), sep=";")},
+    "gzip in gzip": {"l.gz": gzip.compress(gzip.compress(csv_of(TABLE).encode()))},
+    "a row among the training rows": {"train.csv": csv_of(pd.DataFrame({"id": ["t1", "t2", "r05"], "label": ["cat", "fox", LABELS[5]],
+                                      "amount": [1.5, 2.5, AMOUNTS[5]]}))},
+    "a row in a text": {"notes.md": "# Notes\n" + csv_of(SOLUTION.iloc[[3]], header=False)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_is_found(tmp_path, name):
+    """The message names a file, and something of the truth."""
+    message = told(put(competition(tmp_path / "files"), LEAKS[name]))
+    assert message, name
+    first = next(iter(LEAKS[name])).partition("/")[0].partition(".")[0]
+    assert first in message or "names of the files" in message
+
+
+SHUFFLED = DRAW.sample(LABELS, len(LABELS))
+OTHERS = [f"t{number:03}" for number in range(300)]
+TRAIN = pd.DataFrame({"id": OTHERS, "label": [DRAW.choice(["cat", "dog", "fox"]) for _ in OTHERS]})
+WEAK = [DRAW.gauss(CODES[label], 1.5) for label in LABELS]
+INNOCENT: dict[str, dict[str, str | bytes]] = {
+    "nothing more": {},
+    "another sample": {"sample_2.csv": csv_of(TABLE.assign(label="dog"))},
+    "a sample that was drawn": {"sample_2.csv": csv_of(TABLE.assign(label=SHUFFLED, amount=1.0))},
+    "three rows of a sample": {"example.csv": csv_of(TABLE.assign(label="cat", amount=0).head(3))},
+    "a baseline": {"baseline.csv": csv_of(TABLE.assign(label=GUESSES))},
+    "probabilities of a baseline": {"b.csv": csv_of(TABLE[["id"]].join(pd.get_dummies(pd.Series(GUESSES)) * 0.4 + 0.2))},
+    "metadata": {"meta.csv": csv_of(TABLE[["id"]].assign(width=640, camera=[n % 3 for n in range(80)], hour=range(80)))},
+    "a weak feature": {"test.csv": csv_of(TABLE[["id"]].assign(size=WEAK, large=[int(x > 1) for x in WEAK]))},
+    "a list of ids": {"ids.txt": "\n".join(IDS), "ids.json": json.dumps(IDS)},
+    "ranges of ids": {"README.md": "Images r00 to r29 show a cat, dog or fox at night; r30-r79 by day.\n"},
+    "training rows": {"train.csv": csv_of(TRAIN), "train.jsonl": TRAIN.to_json(orient="records", lines=True)},
+    "training rows with the ids of others": {"train.csv": csv_of(TRAIN.assign(id=range(300)))},
+    "folders of training pictures": {f"train/{y}/{i}.png": b"\0P" + i.encode() for i, y in TRAIN.to_numpy()},
+    "pictures": {f"test/{item}.png": b"\x89PNG\0" + item.encode() for item in IDS},
+    "texts that name labels": {"test.csv": csv_of(TABLE[["id"]].assign(text=[f"A {DRAW.choice(['cat', 'dog', 'fox'])} and a "
+                               f"{DRAW.choice(['cat', 'dog', 'fox'])} met no. {n}" for n in range(80)]))},
+    "a time series": {"series.csv": csv_of(pd.DataFrame({"id": IDS, "lag": [AMOUNTS[n - 1] for n in range(80)],
+                      "day": pd.date_range("2027-01-01", periods=80).astype(str)}))},
+    "a program": {"score.py": "CLASSES = ['cat', 'dog', 'fox']\nprint('r00', CLASSES)\n"},
+    "a COCO file without annotations": {"images.json": json.dumps(COCO | {"annotations": []})},
+    "boxes without classes": {"boxes.json": json.dumps(COCO | {"annotations": [{"image_id": 7 * n, "area": n % 5}
+                              for n in range(80)]})},
+    "two folds": {"folds.csv": csv_of(TABLE[["id"]].assign(fold=[DRAW.randrange(5) for _ in IDS]))},
+    "a zip of what is there": {"all.zip": zipped({"train.csv": csv_of(TRAIN).encode()})},
+    "classes": {"classes.json": json.dumps({"0": "cat", "1": "dog", "2": "fox"})},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INNOCENT)
+@pytest.mark.filterwarnings("ignore:these files cannot be searched")
+def test_an_innocent_file_is_sent(tmp_path, name):
+    assert told(put(competition(tmp_path / "files"), INNOCENT[name])) == ""
+
+
+# --- copies, excuses and files that cannot be read ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["solution.csv", "more/perfect_submission.csv", "solution.csv.gz", "a.zip/solution.csv"]
+)
+def test_a_private_file_by_its_name(tmp_path, name):
+    folder, content = competition(tmp_path / "files"), b"a\n1\n"
+    if name.endswith(".gz"):
+        content = gzip.compress(content)
+    put(folder, {"a.zip": zipped({"solution.csv": content})} if "zip" in name else {name: content})
+    assert told(folder).endswith("has the name of a private file: delete it or call it something else")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, lambda data: zipped({"x": data}),
+                                  lambda data: data.replace(b"\n", b"\r\n")])  # fmt: skip
+def test_a_copy_under_another_name(tmp_path, pack):
+    folder = competition(tmp_path / "files")
+    put(folder, {"notes.dat": pack((folder / "private" / "solution.csv").read_bytes())})
+    assert told(folder).endswith(" is a copy of private/solution.csv: delete it")
+
+
+@pytest.mark.parametrize("damage", ["a.zip", "a.gz", "a.tgz", "a.parquet", "a.xz"])
+def test_a_file_that_cannot_be_unpacked(tmp_path, damage):
+    content = {"zip": zipped({"x": b"abc" * 999}), "gz": gzip.compress(b"abc" * 999), "xz": lzma.compress(b"abc" * 999),
+               "tgz": tape_of({"x": b"abc" * 999}), "parquet": parquet_of(TABLE)}[damage[2:]]  # fmt: skip
+    folder = put(competition(tmp_path / "files"), {damage: content[: len(content) // 2]})
+    assert told(folder).startswith(f"public/{damage}: expected a file that can be unpacked, found ")
+
+
+def test_files_that_cannot_be_searched_are_listed(tmp_path):
+    files = {f"{number}.png": b"\x89PNG\0" + bytes([number]) for number in range(7)} | {
+        "words.txt": "r00 is an id"
+    }
+    with pytest.warns(UserWarning, match="cannot be searched") as caught:
+        assert told(put(competition(tmp_path / "files"), files)) == ""
+    (warning,) = [str(each.message) for each in caught]
+    assert warning == (
+        "these files cannot be searched for the solution; look at them yourself: public/0.png, public/1.png, "
+        "public/2.png, public/3.png, public/4.png and 2 more"
+    )
+
+
+def test_what_a_parquet_file_says_beside_its_table(tmp_path):
+    table = pd.DataFrame({"id": IDS, "width": 640})
+    table.attrs = dict(PAIRS)
+    message = told(put(competition(tmp_path / "files"), {"test.parquet": parquet_of(table)}))
+    assert message.startswith("public/test.parquet (metadata ")
+
+
+@pytest.mark.parametrize("form", ["{label}-{number}", "r{number}_{code}"])
+def test_ids_that_tell_the_label(tmp_path, form):
+    ids = [form.format(number=number, label=label, code=CODES[label]) for number, label in enumerate(LABELS)]
+    message = told(competition(tmp_path / "files", SOLUTION.assign(id=ids)))
+    assert message.startswith("solution.csv tells label of solution.csv in part ")
+
+
+def test_ids_that_are_numbers(tmp_path):
+    """They also stand where no id is meant."""
+    numbers = dict(zip(IDS, map(str, DRAW.sample(range(200), 80))))
+    solution = SOLUTION.assign(id=SOLUTION["id"].map(numbers))
+    log = "\n".join(f"step {n % 50}: file {numbers[i]}, {y}, loss {n % 90}" for n, (i, y) in enumerate(PAIRS))
+    assert told(put(competition(tmp_path / "a", solution), {"train.log": log})).startswith(
+        "public/train.log tells label"
+    )
+    harmless = "\n".join(f"step {n}: {DRAW.choice(['cat', 'dog', 'fox'])} {n * 7 % 90}" for n in range(400))
+    assert told(put(competition(tmp_path / "b", solution), {"train.log": harmless})) == ""
+
+
+def test_excuses(tmp_path):
+    """A public column is known under any name and in any file; an innocent one in its file alone."""
+    folder = competition(tmp_path / "files")
+    put(folder, {"test.csv": csv_of(TABLE.rename(columns={"label": "day"}).assign(width=640))})
+    assert told(folder).startswith(
+        f"public/test.csv tells label of solution.csv in the column day, such as {LABELS[0]!r} of r00: it is there "
+        "for 100% of 80 ids of the test set, and would be for 3"
+    )
+    write_record(folder, "accuracy", {})
+    path = folder / RECORD
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"public_columns": ["label"]}))
+    assert told(folder) == ""
+    path.write_text(json.dumps(record | {"innocent": {"test.csv": ["day"]}}))
+    assert told(folder) == ""
+    put(folder, {"more.csv": csv_of(TABLE)})
+    assert told(folder).startswith("public/more.csv tells label")
+    write_record(folder, "accuracy", {"beta": 2.0})
+    assert read_record(folder) == (path, "accuracy", {"beta": 2.0}, [], {"test.csv": ["day"]})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("public_columns", "site", "public_columns: expected a list such as [\"site\"], found 'site'"),
+        ("innocent", ["day"], 'innocent: expected {"test.csv": ["day"]} or the like, found [\'day\']'),
+    ],
+)
+def test_an_excuse_of_another_form(tmp_path, key, value, expected):
+    folder = competition(tmp_path / "files")
+    (folder / RECORD).write_text(json.dumps({"metric": "x", "parameters": {}, key: value}))
+    assert told(folder) == f"{folder / RECORD}: {expected}"
+
+
+def test_chance_is_no_leak(tmp_path):
+    """Of up to 200 random tables with several columns, none is refused."""
+    for seed in range(some(200)):
+        draw = random.Random(seed)
+        number, kinds = draw.randrange(3, 120), draw.randrange(2, 6)
+        ids = [f"r{each}" for each in range(number)]
+        solution = pd.DataFrame(
+            {"id": ids, "label": [f"k{draw.randrange(kinds)}" for _ in ids], "Usage": "Public"}
+        )
+        columns = {f"c{each}": [f"k{draw.randrange(kinds)}" for _ in ids] for each in range(4)}
+        folder = competition(tmp_path / str(seed), solution)
+        assert told(put(folder, {"test.csv": csv_of(solution[["id"]].assign(**columns))})) == ""
+
+
+# --- texts --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def essays(tmp_path_factory):
+    """A competition of essays with their texts, and the ids of its items."""
+    folder = tmp_path_factory.mktemp("made")
+    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
+    made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
+    making.write(made, folder / "files")
+    return folder / "files", made.items
+
+
 @pytest.fixture
-def files(written, tmp_path):
-    """A copy of the competition's files that a test may change."""
-    return shutil.copytree(written, tmp_path / "files")
+def files(essays, tmp_path):
+    """A copy of the essays' files that a test may change."""
+    return shutil.copytree(essays[0], tmp_path / "files")
 
 
-@pytest.fixture
-def tables(files):
-    """The solution, the training rows and the texts of both, with all cells as texts."""
-    names = ("private/solution.csv", "public/train.csv", "public/test_essays.csv", "public/train_essays.csv")
-    return [pd.read_csv(files / name, dtype=str, keep_default_na=False) for name in names]
-
-
-def put(files, name, table):
-    """Write a table where participants see it."""
-    table.to_csv(files / "public" / name, index=False)
-
-
-def leak(files, made) -> str:
-    """What the files reveal, in the words of the error."""
-    with pytest.raises(HostError) as caught:
-        leaks.refuse(files, made.items)
-    return str(caught.value)
-
-
-def test_what_podium_make_writes_passes(files, made):
-    leaks.refuse(files, made.items)
-    (files / "public" / "map.png").write_bytes(b"\x89PNG\0\xff")
-    (files / "public" / "notes.md").write_text("Essays, of which 1,2 are short\n")
-    leaks.refuse(files, made.items)
-
-
-# --- a copied solution ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["solution.csv", "perfect_submission.csv", "solution.csv.gz"])
-def test_a_private_file_by_its_name(files, made, name):
-    (files / "public" / "more").mkdir()
-    content = b"a\n1\n"
-    (files / "public" / "more" / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    assert leak(files, made).startswith(f"public/more/{name} has the name of a private file")
-
-
-@pytest.mark.parametrize("private", ["solution.csv", "perfect_submission.csv"])
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_a_copy_under_another_name(files, made, private, pack):
-    name = "extra.csv" if pack is bytes else "extra.csv.gz"
-    (files / "public" / name).write_bytes(pack((files / "private" / private).read_bytes()))
-    assert leak(files, made) == f"public/{name} is a copy of private/{private}: delete it"
-
-
-def test_a_copy_within_archives(files, made):
-    with zipfile.ZipFile(files / "public" / "all.zip", "w") as archive:
-        archive.write(files / "private" / "solution.csv", "a/truth.csv")
-    assert leak(files, made) == "public/all.zip/a/truth.csv is a copy of private/solution.csv: delete it"
-
-
-def test_a_copy_within_a_tape(files, made):
-    with tarfile.open(files / "public" / "all.tgz", "w:gz") as tape:
-        tape.add(files / "private" / "solution.csv", "a/truth.csv")
-    assert leak(files, made) == "public/all.tgz/a/truth.csv is a copy of private/solution.csv: delete it"
-
-
-def test_a_tape_that_leads_outside(files, made):
-    with tarfile.open(files / "public" / "all.tar", "w") as tape:
-        tape.add(files / "public" / "train.csv", "../../train.csv")
-    assert leak(files, made) == (
-        "public/all.tar: expected an archive that can be unpacked, found ../../train.csv outside of the archive"
+def test_a_text_of_the_test_under_another_id(files, essays):
+    test, train = (
+        pd.read_csv(files / "public" / f"{name}_essays.csv", dtype=str) for name in ("test", "train")
+    )
+    train.loc[0, "full_text"] = test["full_text"][0].upper() + " "
+    put(files, {"train_essays.csv": csv_of(train)})
+    assert told(files, essays[1]) == (
+        f"public/train_essays.csv has the text of {test['essay_id'][0]}, which is in solution.csv, under another "
+        "id: take it out"
     )
 
 
-def test_an_archive_that_cannot_be_unpacked(files, made):
-    path = files / "public" / "all.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.write(files / "private" / "solution.csv", "truth.csv")
-    content = bytearray(path.read_bytes())
-    content[200:260] = bytes(60)
-    path.write_bytes(content)
-    assert leak(files, made).startswith("public/all.zip: expected an archive that can be unpacked, found ")
-
-
-@pytest.mark.parametrize("name", ["notes.gz", "notes.csv.gz"])
-def test_a_damaged_gzip_file_is_no_traceback(files, made, name):
-    (files / "public" / name).write_bytes(gzip.compress(b"a,b\n1,2\n" * 99)[:-20])
-    if name == "notes.gz":
-        leaks.refuse(files, made.items)
-    else:
-        assert f"{name}" in leak(files, made)
-
-
-@pytest.mark.parametrize("separator", [";", "\t", ","])
-def test_rows_in_a_text(files, made, tables, separator):
-    solution, *_ = tables
-    rows = solution.iloc[[3]].to_csv(index=False, header=False, sep=separator)
-    (files / "public" / "notes.md").write_text(f"# Notes\n{rows}")
-    assert leak(files, made) == "public/notes.md has a row of solution.csv in line 2: take it out"
-
-
-# --- truths of the test set -------------------------------------------------------------------------
-
-
-def test_truths_appended_to_train(files, made, tables):
-    solution, train, *_ = tables
-    put(files, "train.csv", pd.concat([train, solution.drop(columns="Usage").tail(1)]))
-    message = leak(files, made)
-    assert message.startswith("public/train.csv would reveal discourse_type, predictionstring, discourse_eff")
-    assert message.endswith(f" of {solution['row_id'].iloc[-1]}, which is in solution.csv: take it out")
-
-
-@pytest.mark.parametrize("name", ["labels.csv", "labels.parquet", "labels.jsonl", "labels.json"])
-def test_test_texts_with_labels(files, made, tables, name):
-    solution, _, test, _ = tables
-    gender = dict(zip(solution["essay_id"], solution["gender"]))
-    table = test.assign(gender=test["essay_id"].map(gender)).tail(1)
-    if name.endswith(".parquet"):
-        table.to_parquet(files / "public" / name)
-    elif name.endswith(".csv"):
-        put(files, name, table)
-    else:
-        table.to_json(files / "public" / name, orient="records", lines=name.endswith("l"))
-    assert leak(files, made) == (
-        f"public/{name} would reveal gender of {test['essay_id'].iloc[-1]}, "
-        "which is in solution.csv: take it out"
-    )
-
-
-def test_so_few_truths_that_they_can_be_chance(files, made, tables):
-    solution, *_ = tables
-    table = solution[["row_id", "discourse_type"]].set_axis(["row_id", "guess"], axis=1)
-    put(files, "more.csv", table.head(leaks.FEWEST_ANSWERS - 1))
-    leaks.refuse(files, made.items)
-    put(files, "more.csv", table.head(leaks.FEWEST_ANSWERS))
-    assert "the column guess has the values of discourse_type" in leak(files, made)
-
-
-def test_truths_under_another_name(files, made, tables):
-    """The column of ids may have another name, too. A column with a few right values by chance is not
-    refused.
-    """
-    solution, *_ = tables
-    truth = solution.groupby("essay_id", sort=False)["gender"].first().reset_index()
-    hidden = solution.rename(columns={"row_id": "number", "discourse_effectiveness": "hint"})[
-        ["number", "hint"]
-    ]
-    put(files, "hints.csv", hidden)
-    assert leak(files, made).startswith(
-        "public/hints.csv: the column hint has the values of discourse_effectiveness in solution.csv for the "
-    )
-    put(files, "hints.csv", hidden.assign(hint=hidden["hint"].iloc[::-1].tolist()))
-    leaks.refuse(files, made.items)
-    put(files, "hints.csv", truth.rename(columns={"gender": "length"}).head(9))
-    leaks.refuse(files, made.items)
-
-
-def test_a_sample_submission_that_is_right(files, made):
-    perfect = pd.read_csv(files / "private" / "perfect_submission.csv", dtype=str)
-    put(files, "sample_submission.csv", perfect.assign(note="x"))
-    assert leak(files, made).startswith(
-        "public/sample_submission.csv: the column discourse_type has the values "
-    )
-
-
-# --- texts ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("column", ["full_text", "body"])
-def test_a_text_of_the_test_under_another_id(files, made, tables, column):
-    *_, test, train = tables
-    copied = train.assign(full_text=[test["full_text"][0].upper() + " ", *train["full_text"][1:]])
-    put(files, "train_essays.csv", copied.rename(columns={"full_text": column}))
-    assert leak(files, made).startswith(
-        f"public/train_essays.csv has the text of {test['essay_id'][0]}, which is in solution.csv, under"
-    )
-
-
-def test_a_sample_may_show_what_is_the_same_in_every_essay(tmp_path):
-    """If all essays have the same types in the same order, the sample has them right but reveals nothing."""
-    types = ["Lead", "Position", "Claim", "Evidence"]
-    rows = [
-        (f"e{essay:02}", name, " ".join(map(str, range(9 * number, 9 * number + 7 + essay % 3))), essay % 2)
-        for essay in range(30)
-        for number, name in enumerate(types)
-    ]
-    names = ["essay_id", "discourse_type", "predictionstring", "discourse_effectiveness"]
-    pd.DataFrame(rows, columns=names).to_csv(tmp_path / "corpus.csv", index=False)
-    meanings = {"0": "Ineffective", "1": "Effective"}
-    made = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), [], spellings=meanings)
-    writing.write(made, tmp_path / "files")
-    # Values that differ between essays are refused from ten ids on.
-    solution = pd.read_csv(tmp_path / "files" / "private" / "solution.csv", dtype=str)
-    told = solution[["row_id", "discourse_effectiveness"]].set_axis(["row_id", "x"], axis=1)
-    put(tmp_path / "files", "more.csv", told.head(40))
-    assert "public/more.csv: the column x has the values of discourse_effectiveness" in leak(
-        tmp_path / "files", made
-    )
-
-
-def test_a_text_in_both_parts(files, made, tables):
-    solution, _, test, _ = tables
+def test_a_text_in_both_parts(files, essays):
+    solution = pd.read_csv(files / "private" / "solution.csv", dtype=str)
+    test = pd.read_csv(files / "public" / "test_essays.csv", dtype=str)
     part = test["essay_id"].map(dict(zip(solution["essay_id"], solution["Usage"])))
-    public, private = test[part == "Public"], test[part == "Private"]
-    texts = test["full_text"].where(
-        test["essay_id"] != private["essay_id"].iloc[0], public["full_text"].iloc[0]
-    )
-    put(files, "test_essays.csv", test.assign(full_text=texts))
-    assert "expected equal texts in one part" in leak(files, made)
+    test.loc[test.index[part == "Private"][0], "full_text"] = test["full_text"][part == "Public"].iloc[0]
+    put(files, {"test_essays.csv": csv_of(test)})
+    assert "expected equal texts in one part" in told(files, essays[1])
 
 
-def test_nothing_is_left_if_what_was_made_leaks(made, tmp_path):
-    public = made.public | {"more.csv": made.private["solution.csv"][["essay_id", "gender"]].head(1)}
-    with pytest.raises(HostError, match=r"^public/more\.csv would reveal gender of "):
-        writing.write(made._replace(public=public), tmp_path / "out")
+def test_labels_of_whole_essays(files, essays):
+    """An essay has one status and many segments."""
+    solution = pd.read_csv(files / "private" / "solution.csv", dtype=str)
+    by_essay = solution.groupby("essay_id")["ell_status"].first().reset_index()
+    put(files, {"more.csv": csv_of(by_essay)})
+    assert "public/more.csv tells ell_status" in told(files, essays[1])
+    segments = solution[["essay_id", "predictionstring"]].set_axis(["essay", "words"], axis=1)
+    put(files, {"more.csv": csv_of(segments)})
+    assert "public/more.csv tells predictionstring" in told(files, essays[1])
+
+
+def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
+    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
+    made = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), [])
+    (tmp_path / "corpus.csv").unlink()
+    public = made.public | {"more.csv": made.private["solution.csv"][["row_id", "discourse_type"]]}
+    with pytest.raises(HostError, match=r"^public/more\.csv tells discourse_type"):
+        making.write(made._replace(public=public), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
-# --- parameters -------------------------------------------------------------------------------------
+# --- the record of parameters --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["score", "emulate", "check"])
@@ -290,7 +448,7 @@ def test_a_forgotten_metric_is_told_by_the_record(capsys, tmp_path):
     ]
     code, _, err = run_podium(capsys, "score", *files)
     assert code == 4
-    record = tmp_path / "files" / "competition.json"
+    record = tmp_path / "files" / RECORD
     assert err.startswith(
         f"warning: the files were made for the metric scifact (see {record}), and this is unified: "
         "if it should be the former, name it by --metric\nerror: "
@@ -321,10 +479,8 @@ def test_recorded_parameters_rank_too(capsys, tmp_path, monkeypatch):
         "board",
     ]
     code, _, err = run_podium(capsys, *line)
-    assert (code, err.splitlines()[0]) == (
-        0,
-        "parameters of files/competition.json: subpopulation_column_names=, temperature=80.0",
-    )
+    assert code == 0
+    assert "parameters of files/competition.json: subpopulation_column_names=, temperature=80.0" in err
     parameters = json.loads((tmp_path / "board" / "run.json").read_text())["parameters"]
     assert parameters == {"subpopulation_column_names": "", "temperature": 80.0}
     assert run_podium(capsys, "verify", "board")[0] == 0
@@ -343,12 +499,12 @@ def test_recorded_parameters_rank_too(capsys, tmp_path, monkeypatch):
     ],
 )
 def test_a_damaged_record(capsys, files, content, message):
-    (files / record.RECORD).write_text(content)
+    (files / RECORD).write_text(content)
     code, _, err = run_podium(
         capsys, "score", files / "private" / "solution.csv", files / "public" / "sample_submission.csv"
     )
     assert code == 4
-    assert err.startswith(f"error: {files / record.RECORD}: {message}")
+    assert err.startswith(f"error: {files / RECORD}: {message}")
 
 
 def test_the_files_of_another_metric(capsys, files, tmp_path):
@@ -369,176 +525,3 @@ def test_two_names_for_the_sub_populations(capsys, tmp_path):
         "error: --subpopulations and --set subpopulation_column_names name different columns: give one of "
         "them\n"
     )
-
-
-# --- truths in disguise ------------------------------------------------------------------------------
-
-
-LABELS = [("cat", "dog", "fox")[number * number % 7 % 3] for number in range(80)]
-NUMBERS = [round((number * 37 % 101) ** 1.5, 4) for number in range(80)]
-
-
-@pytest.fixture
-def plain(tmp_path):
-    """A competition with a label and a number for each of 80 ids, which tell nothing."""
-    return plain_files(tmp_path / "plain", [f"r{number:02}" for number in range(80)])
-
-
-def plain_files(folder, ids, labels=LABELS):
-    """The files of a competition with one row per id, a label and an amount."""
-    solution = pd.DataFrame({"id": ids, "label": labels, "amount": NUMBERS})
-    solution["Usage"] = [("Public", "Private")[number % 3 > 0] for number in range(len(ids))]
-    for name in ("public", "private"):
-        (folder / name).mkdir(parents=True)
-    solution.to_csv(folder / "private" / "solution.csv", index=False)
-    solution[["id"]].assign(label="cat", amount=0).to_csv(
-        folder / "public" / "sample_submission.csv", index=False
-    )
-    return folder
-
-
-def told(folder):
-    """What the check says of a folder of `plain_files`, as an error or as a warning."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            leaks.refuse(folder, [])
-        except HostError as problem:
-            return str(problem)
-    return "; ".join(str(each.message) for each in caught)
-
-
-def test_plain_files_tell_nothing(plain):
-    assert told(plain) == ""
-
-
-DISGUISES = {
-    "translated": ("label", lambda label, _: {"cat": "chat", "dog": "chien", "fox": "renard"}[label]),
-    "numbered": ("label", lambda label, _: ("fox", "dog", "cat").index(label)),
-    "hashed": ("label", lambda label, _: hashlib.md5(label.encode()).hexdigest()),
-    "encoded": ("label", lambda label, _: base64.b64encode(label.encode()).decode()),
-    "times ten": ("amount", lambda _, amount: amount * 10),
-    "rounded": ("amount", lambda _, amount: round(amount / 20)),
-    "negative": ("amount", lambda _, amount: 5 - amount),
-}
-
-
-@pytest.mark.parametrize(("column", "disguise"), DISGUISES.values(), ids=DISGUISES)
-def test_a_column_in_disguise(plain, column, disguise):
-    ids = [f"r{number:02}" for number in range(80)]
-    table = pd.DataFrame({"id": ids, "hint": list(map(disguise, LABELS, NUMBERS))})
-    put(plain, "test.csv", table.sample(frac=1, random_state=1))
-    assert told(plain) == (
-        f"public/test.csv: the column hint tells {column} in solution.csv for 80 ids of the test set, in "
-        f"another form: take it out, or list {column} as public_columns in competition.json"
-    )
-    shuffled = table.assign(hint=table["hint"].sample(frac=1, random_state=2).tolist())
-    put(plain, "test.csv", shuffled)
-    assert told(plain) == ""
-
-
-def test_a_column_that_all_may_know(capsys, plain):
-    """The host says so in competition.json, and parameters that are recorded later leave it there."""
-    ids = [f"r{number:02}" for number in range(80)]
-    put(plain, "test.csv", pd.DataFrame({"id": ids, "label": LABELS}))
-    assert told(plain).startswith("public/test.csv would reveal label of r00")
-    record.write(plain, "accuracy", {})
-    path = plain / record.RECORD
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"public_columns": ["label"]}))
-    assert told(plain) == ""
-    record.write(plain, "accuracy", {"beta": 2.0})
-    assert record.read(plain) == (path, "accuracy", {"beta": 2.0}, ["label"])
-    path.write_text(path.read_text().replace('[\n    "label"\n  ]', '"label"'))
-    assert told(plain) == f"{path}: public_columns: expected a list such as [\"site\"], found 'label'"
-
-
-@pytest.mark.parametrize(
-    ("ids", "part"),
-    [
-        ([f"r{n}_{('cat', 'dog', 'fox').index(label)}" for n, label in enumerate(LABELS)], "part 3 of the ids"),
-        ([f"{label}-{n}" for n, label in enumerate(LABELS)], "part 1 of the ids"),
-    ],
-)
-def test_ids_that_tell_the_label(tmp_path, ids, part):
-    message = told(plain_files(tmp_path / "files", ids))
-    assert message.startswith(f"public/sample_submission.csv: {part}, such as ")
-    assert message.endswith("tells label in solution.csv: expected ids that tell nothing")
-
-
-@pytest.mark.parametrize("spoilt", [0, 1, 20])
-@pytest.mark.parametrize("column", ["label", "amount"])
-def test_rows_in_the_order_of_the_truth(plain, column, spoilt):
-    """One row out of place does not hide it; with many the order tells little."""
-    solution = pd.read_csv(plain / "private" / "solution.csv").sort_values(column)
-    rows = pd.concat([solution.iloc[spoilt:], solution.iloc[:spoilt].sample(frac=1, random_state=3)])
-    if spoilt == 20:
-        rows = rows.sample(frac=1, random_state=4)
-    put(plain, "test.csv", rows[["id"]].assign(length=1))
-    expected = (
-        f"public/test.csv: the ids of the test set are, as they stand, in the order of {column} in solution.csv"
-        "; if that tells too much, shuffle them and give them new ids"
-    )
-    assert told(plain) == (expected if spoilt == 0 or (spoilt == 1 and column == "label") else "")
-
-
-def test_ids_in_the_order_of_the_label(tmp_path):
-    files = plain_files(tmp_path / "files", [f"r{number}" for number in range(80)], sorted(LABELS))
-    sample = pd.read_csv(files / "public" / "sample_submission.csv")
-    put(files, "sample_submission.csv", sample.sample(frac=1, random_state=1))
-    assert told(files).startswith(
-        "public/sample_submission.csv: the ids of the test set are, sorted by their ids, in the order of label"
-    )
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_folders_that_tell_the_label(plain, packed):
-    """Pictures in one folder for each class, as they are often collected."""
-    for number, label in enumerate(LABELS):
-        path = plain / "public" / "images" / f"class {label}" / f"r{number:02}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\x89PNG\0" + bytes([number]))
-    if packed:
-        shutil.make_archive(str(plain / "public" / "images"), "zip", plain / "public" / "images")
-        shutil.rmtree(plain / "public" / "images")
-    assert told(plain).startswith(
-        "the names of the files in public: the column folder tells label in solution.csv"
-    )
-
-
-def test_the_metadata_of_a_parquet_file(plain):
-    ids = [f"r{number:02}" for number in range(80)]
-    table = pd.DataFrame({"id": ids, "length": range(80)})
-    path = plain / "public" / "test.parquet"
-    table.to_parquet(path)
-    assert told(plain) == ""
-    table.attrs["made by"] = "us"
-    table.to_parquet(path)
-    assert told(plain) == ""
-    table.attrs = dict(zip(ids, LABELS))
-    table.to_parquet(path)
-    name = "public/test.parquet (metadata PANDAS_ATTRS)"
-    assert told(plain) == f"{name} names 80 ids of the test set: write the table anew without it"
-
-
-def test_the_index_of_a_parquet_file(plain):
-    """An index without a name is in the file, though reading with pandas does not show it as a column."""
-    ids = [f"r{number:02}" for number in range(80)]
-    table = pd.DataFrame({"id": ids, "length": range(80)}, index=pd.Index(LABELS))
-    table.to_parquet(plain / "public" / "test.parquet")
-    assert told(plain) == (
-        "public/test.parquet: the column __index_level_0__ has the values of label in solution.csv for the 80 "
-        "ids of the test set that are there: take it out"
-    )
-
-
-def test_chance_is_no_leak():
-    """Of 500 random columns of each kind none is reported."""
-    random = np.random.default_rng(0)
-    for _ in range(500):
-        rows, values = int(random.integers(10, 400)), int(random.integers(2, 6))
-        secret, public = random.integers(values, size=(2, rows)).astype(str).tolist()
-        numbers, others = random.normal(size=(2, rows)).astype(str).tolist()
-        assert not disguises.stands_for(public, secret)
-        assert not disguises.ranks_like(others, numbers)
-        assert not disguises.is_in_order(secret)
-        assert not disguises.is_in_order(numbers)

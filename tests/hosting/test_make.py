@@ -13,11 +13,11 @@ import pytest
 
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
-from podium import hosted, spans
+from podium import hosted
 from podium.cli.make import secret_seed
 from podium.errors import HostError
-from podium.essays import corpus
-from podium.hosting import folders, split, writing
+from podium.essays import corpus, spans
+from podium.hosting import folders, making
 from tests.support.corpora import make_corpus
 from tests.support.essays import TYPES
 from tests.support.host_line import run_podium
@@ -223,7 +223,7 @@ def test_the_seed_decides(by_offsets):
 def draw(sizes: list[int], share: float, seed: int) -> np.ndarray:
     """Draw a share of items from strata of these sizes."""
     strata = [(str(stratum),) for stratum, size in enumerate(sizes) for _ in range(size)]
-    return split.drawn([str(number) for number in range(len(strata))], strata, share, str(seed))
+    return making.drawn([str(number) for number in range(len(strata))], strata, share, str(seed))
 
 
 def test_every_essay_can_be_drawn():
@@ -605,12 +605,12 @@ def test_damaged_gzip(capsys, tmp_path, by_words):
 
 def test_what_does_not_read_back_is_not_left_there(tmp_path, by_words, monkeypatch):
     files = make(by_words)
-    monkeypatch.setattr(writing, "read_csv", lambda path: iter([["row_id"]]))
+    monkeypatch.setattr(making, "read_csv", lambda path: iter([["row_id"]]))
     with pytest.raises(
         HostError,
         match=r"^public/train\.csv: expected the table that was written, found another one on the disk$",
     ):
-        writing.write(files, tmp_path / "out")
+        making.write(files, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -738,7 +738,7 @@ def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, tmp_path, b
         train = set(pd.read_csv(tmp_path / name / "public" / "train.csv").essay_id)
         sample = pd.read_csv(tmp_path / name / "public" / "sample_submission.csv")
         ids = sorted(train | set(sample.essay_id))
-        parts = [split.split(ids, [()] * len(ids), ids, 0.4, 0.3, seed) for seed in range(50)]
+        parts = [making.split(ids, [()] * len(ids), ids, 0.4, 0.3, seed) for seed in range(50)]
         guessed[name] = [train == {each for each, part in zip(ids, of) if part == "train"} for of in parts]
     assert guessed == {"secret": [False] * 50, "guessable": [seed == 7 for seed in range(50)]}
 

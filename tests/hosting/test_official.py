@@ -135,7 +135,7 @@ def test_participants_of_readable_get_the_subjects(capsys, tmp_path):
     items = shown["document_id"].tolist()
     leaks.refuse(out, items)
     path.write_text(json.dumps(content))
-    with pytest.raises(HostError, match=r"public/test\.csv would reveal subject"):
+    with pytest.raises(HostError, match=r"public/test\.csv tells subject"):
         leaks.refuse(out, items)
 
 

@@ -13,20 +13,7 @@ from podium.hosting import judge  # noqa: E402
 
 
 def main(given: str, output: str) -> int:
-    """Score the file in INPUT/res against INPUT/ref, and write OUTPUT/scores.json.
-
-    Parameters
-    ----------
-    given : str
-        The folder INPUT.
-    output : str
-        The folder OUTPUT.
-
-    Returns
-    -------
-    int
-        The exit code: 0 if there is a score, and 1 if there is none.
-    """
+    """Score the file in INPUT/res against INPUT/ref, and write OUTPUT/scores.json."""
     reference = Path(given, "ref")
     phase = json.loads((reference / "phase.json").read_text(encoding="utf-8"))
     try:

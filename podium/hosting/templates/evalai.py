@@ -21,36 +21,13 @@ def evaluate(
 ) -> dict[str, Any]:
     """Score a submission on one part.
 
-    The worker sends the measures to EvalAI.  If an error is raised, it sends the text to the participant.
-
-    Parameters
-    ----------
-    user_submission_file : str
-        The path of the submission.
-    phase_codename : str
-        The part to score: "public" or "private".
-    test_annotation_file : str, optional
-        The path of the solution (default: ``solution.csv`` beside this file).
-    **_ : object
-        Further arguments of the worker, which are ignored.
-
-    Returns
-    -------
-    dict
-        The result in the form that EvalAI expects.
-
-    Raises
-    ------
-    ValueError
-        If the submission is wrong, with the reason.
-    RuntimeError
-        If anything else goes wrong.  The reason is written to ``host_log.txt`` alone.
+    The worker sends the score to EvalAI.  If an error is raised, it sends the text to the participant.
     """
     solution = Path(test_annotation_file or HERE / "solution.csv")
     try:
         part = phase_codename.capitalize()
         submission = judge.regular_file(Path(user_submission_file))
-        measures = judge.measures(HERE, solution, submission, [part])[part]
+        score = judge.measures(HERE, solution, submission, [part])[part]["score"]
     except SubmissionRejected as problem:
         raise ValueError(str(problem)) from None
     except judge.Fault as problem:
@@ -60,6 +37,6 @@ def evaluate(
     result = {
         "split": phase_codename,
         "show_to_participant": phase_codename == "public",
-        "accuracies": measures,
+        "accuracies": {"score": score},
     }
     return {"result": [result]}

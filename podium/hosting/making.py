@@ -1,0 +1,219 @@
+"""Make the files of a competition: draw its parts, make the files from official labels, and write them.
+
+The drawing depends on the seed and the ids alone. It is the same on every machine and for every order of the
+rows.
+"""
+
+import csv
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import checking, scoring
+from podium.errors import HostError, UsageError
+from podium.hosted import Metric
+from podium.hosting import leaks
+from podium.hosting.folders import (
+    PERFECT,
+    PRIVATE,
+    PUBLIC,
+    REPORT,
+    SAMPLE,
+    SOLUTION,
+    Files,
+    as_texts,
+    new_folder,
+    read_csv,
+    scores,
+    section,
+    write_record,
+)
+from podium.scoring import PARTS, USAGE
+
+TRAIN = "train"
+TEST, TEXT = "test.csv", "text"
+NO_ITEMS = (
+    "the metric has no prepare(), so every row was drawn by itself. If rows belong together, such as those of "
+    "one patient, define prepare() or give the labels a column Usage, and make the files anew"
+)
+
+Strata = Sequence[tuple[str, ...]]
+
+
+def split(
+    ids: Sequence[str],
+    strata: Strata,
+    twins: Sequence[str],
+    test_share: float,
+    public_share: float,
+    seed: int,
+) -> npt.NDArray[np.object_]:
+    """Draw the part of each item, with the same shares in each stratum."""
+    leaders: dict[str, int] = {}
+    for item in sorted(range(len(ids)), key=ids.__getitem__):
+        leaders.setdefault(twins[item], item)
+    names = [ids[item] for item in leaders.values()]
+    groups = [strata[item] for item in leaders.values()]
+    part = np.full(len(names), TRAIN, dtype=object)
+    test = np.flatnonzero(drawn(names, groups, test_share, f"{seed} test"))
+    of_test = [names[item] for item in test], [groups[item] for item in test]
+    part[test] = np.where(drawn(*of_test, public_share, f"{seed} public"), *PARTS)
+    needed = [TRAIN, *PARTS] if test_share < 1 else PARTS
+    absent = [name for name in needed if name not in part]
+    if absent:
+        raise HostError(
+            f"expected enough items to split, found {len(names):,}: none is left for {' and '.join(absent)}; "
+            "give more items, or another share by --public or --test"
+        )
+    of_twins = dict(zip(leaders, part))
+    return np.array([of_twins[twin] for twin in twins], dtype=object)
+
+
+def drawn(ids: Sequence[str], strata: Strata, share: float, seed: str) -> npt.NDArray[np.bool_]:
+    """Draw a share of each stratum.
+
+    The items are ordered by hashes of their ids, because the random numbers of a library may change between
+    versions.
+
+    >>> drawn(["a", "b", "c", "d"], [("x",), ("x",), ("y",), ("y",)], 0.5, "0").tolist()
+    [True, False, False, True]
+    """
+
+    def chance(text: str) -> bytes:
+        return hashlib.sha256(f"{seed} {text}".encode("utf-8", "surrogatepass")).digest()
+
+    order = sorted(range(len(ids)), key=lambda item: (strata[item], chance(ids[item])))
+    start = int.from_bytes(chance("")[:6]) / 2**48
+    chosen = np.zeros(len(ids), dtype=bool)
+    # Along this order the shares are added up, and each item at which the sum passes a whole number is drawn.
+    # So every stratum gets its share, up to one item.
+    chosen[order] = np.diff(np.floor(np.arange(len(ids) + 1) * share + start)) > 0
+    return chosen
+
+
+def make_files(
+    metric: Metric,
+    path: str | Path,
+    sample: str | Path | None,
+    public_share: float,
+    seed: int,
+    parameters: Mapping[str, Any] = {},
+) -> Files:
+    """Make the files of a competition from official labels."""
+    arguments = dict(parameters)
+    labels = scoring.read_solution(metric, path, arguments)
+    notices = []
+    solution = labels.drop(columns=USAGE, errors="ignore")
+    whole = scoring.prepare(metric, solution, arguments)
+    if whole.prepared:
+        prepared = whole.prepared[scoring.ALL]
+        items, item_of_row = prepared.items, prepared.item_of_row
+        strata = [tuple(str(group) for group in groups) for groups in np.asarray(prepared.groups).T.tolist()]
+        if USAGE in labels:
+            notices.append(f"the column {USAGE} of the labels is replaced by a new drawing")
+    else:
+        ids = solution[whole.arguments["row_id_column_name"]].astype(str)
+        items = sorted(set(ids))
+        item_of_row = pd.Index(items).get_indexer(pd.Index(ids))
+        strata = [()] * len(items)
+    if USAGE in labels and not whole.prepared:
+        part, solution = labels[USAGE].to_numpy(), labels
+        drawn = f"The parts are those of the column {USAGE} of the labels."
+        absent = [name for name in PARTS if name not in scoring.rows_of_parts(labels)]
+        if absent:
+            raise HostError(
+                f"{USAGE}: expected Public and Private rows in the labels, found none that is {absent[0]}"
+            )
+    else:
+        part = split(items, strata, items, 1.0, public_share, seed)
+        drawn = f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public."
+        solution = solution.assign(**{USAGE: part[item_of_row]})
+        if not whole.prepared:
+            notices.append(NO_ITEMS)
+    shown = _sample(metric, solution.drop(columns=USAGE), sample)
+    best = metric.companion.perfect_submission
+    perfect = None
+    if best is not None:
+        perfect = checking.made_submission("perfect_submission", best(solution.drop(columns=USAGE)))
+    parts = scoring.prepare(metric, solution, arguments)
+    counts = {"rows": len(solution), "items": len(items)}
+    counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
+    report = [
+        "# The competition's files",
+        drawn,
+        section("The labels", ("what", "number"), counts.items()),
+        scores(parts, seed, shown, perfect),
+        f"`{parts.signature}`",
+    ]
+    public = {SAMPLE: as_texts(shown)}
+    known = [
+        name for name in metric.companion.public_columns if name in solution and solution[name].notna().any()
+    ]
+    shown_columns = [*known, *([TEXT] if TEXT in solution else [])]
+    if shown_columns:
+        public[TEST] = as_texts(solution[[whole.arguments["row_id_column_name"], *shown_columns]])
+    private = {SOLUTION: as_texts(solution)} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
+    return Files(
+        public,
+        private,
+        "\n\n".join(report) + "\n",
+        [*notices, *parts.notices],
+        items,
+        metric.name,
+        arguments,
+        known,
+    )
+
+
+def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None) -> pd.DataFrame:
+    """The sample submission in the form that Kaggle takes, from a file or from the companion."""
+    companion = metric.companion
+    if path is None:
+        if companion.sample_submission is None:
+            raise UsageError("--sample: expected a submission to show, as the metric's companion makes none")
+        return checking.made_submission("sample_submission", companion.sample_submission(solution))
+    frame = scoring.read_submission(metric, path, {})
+    return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, solution)
+
+
+def write(files: Files, folder: Path) -> None:
+    """Save the files of a competition in a new folder.
+
+    Every table is read again and compared with what was meant to be written.  Then `leaks.refuse` checks the
+    files for participants.  If either check fails, nothing is left on the disk.
+    """
+    with new_folder(folder) as whole:
+        for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
+            (whole / name).mkdir()
+            for file, table in tables.items():
+                path = whole / name / file
+                _write_csv(table, path)
+                if any(meant != written for meant, written in zip_longest(_texts(table), read_csv(path))):
+                    raise HostError(
+                        f"{name}/{file}: expected the table that was written, found another one on the disk"
+                    )
+        (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
+        write_record(whole, files.metric, files.parameters, files.public_columns)
+        leaks.refuse(whole, files.items)
+
+
+def _texts(table: pd.DataFrame) -> Iterator[list[str]]:
+    """The header and the rows as texts, as they are to be written."""
+    for row in chain([list(table)], zip(*(table[name].tolist() for name in table))):
+        yield ["" if value is None else str(value) for value in row]
+
+
+def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    r"""Write a table as CSV with lines that end in \n."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        # The csv module quotes a lone \r only if its own lines end in \r\n.  So they do, and the \r is cut off
+        # here.
+        lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
+        csv.writer(lines, lineterminator="\r\n").writerows(_texts(table))

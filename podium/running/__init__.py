@@ -1,1 +1,1 @@
-"""Run submitted models in a sandbox, and measure their runtimes."""
+"""Strangers' models in a sandbox: find them, run them in rounds, and judge how long they took."""

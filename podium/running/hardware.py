@@ -18,13 +18,6 @@ def describe() -> dict[str, Any]:
     """Describe this machine and what is installed on it.
 
     Machines with equal descriptions count as identical hardware.
-
-    Returns
-    -------
-    dict
-        The description that is written to ``hardware.json``. It has the processor, the number of cores, the
-        memory in GB, accelerators and the kernel. It also has the versions of Python, bubblewrap, podium and
-        all installed packages.
     """
     accelerators = _said("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     return {
@@ -43,20 +36,6 @@ def describe() -> dict[str, Any]:
 def differences(expected: dict[str, Any], given: dict[str, Any]) -> str:
     """Say where two descriptions differ.
 
-    Parameters
-    ----------
-    expected : dict
-        The description to compare with; its values may be dicts as well.
-    given : dict
-        The description of the other machine.
-
-    Returns
-    -------
-    str
-        Each name with both values, or "" if the descriptions are equal.
-
-    Examples
-    --------
     >>> differences({"cores": 8, "packages": {"numpy": "2.1.0"}}, {"cores": 4, "packages": {"numpy": "2.1.0"}})
     'cores: 4 instead of 8'
     """

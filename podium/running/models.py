@@ -3,17 +3,19 @@
 Something wrong with a team's folder is a failure of that team alone: podium runs all other models.
 """
 
+import enum
 import hashlib
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from podium.errors import UsageError
 from podium.wording import printable, spreadsheet_original
 
-__all__ = ["Failure", "Model", "digest_of", "find_model", "find_models"]
+__all__ = ["Failure", "Kind", "Model", "digest_of", "find_model", "find_models", "key_of", "paths_in"]
 
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
@@ -31,31 +33,24 @@ WINDOWS = "{name}: expected the line ends of Unix, found those of Windows; conve
 SCRIPT_READ = 1 << 20  # bytes of a script in which line ends are looked for
 
 
+class Kind(enum.Enum):
+    """How a model is started."""
+
+    NOTEBOOK = "notebook"
+    SCRIPT = "script"
+    CONTAINER = "container"
+
+
 class Model(NamedTuple):
-    """A model that can be run.
+    """A model that can be run."""
 
-    Attributes
-    ----------
-    team : str
-        The name of the team's folder.
-    name : str
-        The name of the model's folder in it, or "" where the team's folder is the model.
-    folder : Path
-        The model's folder.
-    entry : str
-        The name of the file to run, or of the container's image.
-    kind : str
-        "notebook", "script" or "container".
-    digest : str
-        The digest of the model's files; see `digest_of`.
-    """
-
-    team: str
-    name: str
-    folder: Path
-    entry: str
-    kind: str
-    digest: str
+    team: str  # the name of the team's folder
+    name: str  # the name of the model's folder in it, or "" where the team's folder is the model
+    folder: Path  # the model's folder
+    entry: str  # the name of the file to run, or of the container's image
+    kind: Kind
+    digest: str  # of the model's files, see `digest_of`, and of a container's image
+    image: str = ""  # the id of a container's image, once it was pulled
 
     @property
     def key(self) -> str:
@@ -67,39 +62,16 @@ class Failure(NamedTuple):
     """A model without predictions.
 
     Its texts have no characters that could disturb a terminal.
-
-    Attributes
-    ----------
-    team : str
-        The team's name.
-    model : str
-        The model's name, or "" if the team has a single model.
-    reason : str
-        Why there are no predictions.
     """
 
-    team: str
-    model: str
-    reason: str
+    team: str  # the team's name
+    model: str  # the model's name, or "" if the team has a single model
+    reason: str  # Why there are no predictions
 
 
 def key_of(team: str, name: str) -> str:
     """Make a model's name for messages.
 
-    Parameters
-    ----------
-    team : str
-        The team's name.
-    name : str
-        The model's name, or "" if the team has a single model.
-
-    Returns
-    -------
-    str
-        The team's name, followed by the model's own name if the team has several models.
-
-    Examples
-    --------
     >>> key_of("Red", ""), key_of("Red", "second")
     ('Red', 'Red/second')
     """
@@ -107,87 +79,44 @@ def key_of(team: str, name: str) -> str:
 
 
 def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
-    """Find the models in a folder that has a folder for each team.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder with the teams' folders.  A team's folder is a model, or has a folder for each of its models.
-
-    Returns
-    -------
-    models : list of Model
-        The models that can be run, sorted by team and name.
-    failures : list of Failure
-        What is wrong in other folders, such as a team's folder without a model.
-
-    Raises
-    ------
-    UsageError
-        If the folder does not exist, has no teams, or is itself a model.
-    """
+    """Find the models in a folder that has a folder for each team."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
-    models: list[Model] = []
-    failures: list[Failure] = []
+    found: list[Model | Failure] = []
     for team in _visible(folder):
         try:
-            results = _models_of_team(team)
+            found += _models_of_team(team)
         except OSError as problem:
-            results = [_failure(team.name, "", problem.strerror or str(problem))]
-        for result in results:
-            if isinstance(result, Model):
-                models.append(result)
-            else:
-                failures.append(result)
-    if not models and not failures:
-        if _entries(folder):
-            raise UsageError(
-                f"{folder} is a model itself: give the folder that has a folder per team, or --one"
-            )
+            found.append(_failure(team.name, "", problem.strerror or str(problem)))
+    if not found:
         raise UsageError(f"there are no models in {folder}; expected a folder per team with {ENTRIES}")
-    return models, failures
+    models = [one for one in found if isinstance(one, Model)]
+    if not models and _entries(folder):
+        raise UsageError(f"{folder} is a model itself: give the folder that has a folder per team, or --one")
+    return models, [one for one in found if isinstance(one, Failure)]
 
 
 def _models_of_team(team: Path) -> list[Model | Failure]:
-    """The models in a team's folder, or nothing if `team` is a file beside the teams' folders."""
-    if team.is_symlink():
-        return [_failure(team.name, "", "expected a folder, found a link")]
-    if not team.is_dir():
-        return []
+    """The models in a team's folder."""
+    if team.is_symlink() or not team.is_dir():
+        what = "a link" if team.is_symlink() else "a file"
+        return [_failure(team.name, "", f"expected a folder with {ENTRIES}, found {what}")]
     if _entries(team):
         return [find_model(team, team.name)]
-    inner: list[Model | Failure] = []
-    for folder in _visible(team):
+    inner = [path for path in _visible(team) if path.is_dir() and not path.is_symlink()]
+    if len(inner) > MOST_MODELS:
+        return [_failure(team.name, "", f"more than {MOST_MODELS} models")]
+    found: list[Model | Failure] = []
+    for folder in inner:
         try:
-            is_model = bool(_entries(folder))
+            found += [find_model(folder, team.name, folder.name)] if _entries(folder) else []
         except OSError as problem:
-            inner.append(_failure(team.name, folder.name, problem.strerror or str(problem)))
-            continue
-        if is_model:
-            inner.append(find_model(folder, team.name, folder.name))
-        if len(inner) > MOST_MODELS:
-            return [_failure(team.name, "", f"more than {MOST_MODELS} models")]
-    return inner or [find_model(team, team.name)]
+            found.append(_failure(team.name, folder.name, problem.strerror or str(problem)))
+    return found or [find_model(team, team.name)]
 
 
 def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
-    """Find the model in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The model's folder.
-    team : str
-        The name of the team.
-    name : str
-        The model's name, or "" if the team has a single model.
-
-    Returns
-    -------
-    Model or Failure
-        The model, or why the folder has none that can be run.
-    """
+    """Find the model in a folder."""
     try:
         for text in (team, name):
             if not text.isprintable():
@@ -221,7 +150,7 @@ def _entries(folder: Path) -> list[str]:
     ]
 
 
-def _entry(folder: Path) -> tuple[str, str]:
+def _entry(folder: Path) -> tuple[str, Kind]:
     """The file or image to run in a folder, and the kind of model that it is."""
     entries = _entries(folder)
     if not entries:
@@ -239,12 +168,12 @@ def _entry(folder: Path) -> tuple[str, str]:
             image = file.read(1000).strip()
         if not IMAGE.fullmatch(image):
             raise ValueError(f"{CONTAINER} names no image: expected a name such as docker.io/team/model:1")
-        return image, "container"
+        return image, Kind.CONTAINER
     if name == "run":
         _require_executable(path)
     if name == "run.sh":
         _require_unix_line_ends(path)
-    return name, "notebook" if path.suffix == ".ipynb" else "script"
+    return name, Kind.NOTEBOOK if path.suffix == ".ipynb" else Kind.SCRIPT
 
 
 def _require_executable(path: Path) -> None:
@@ -269,40 +198,32 @@ def _require_unix_line_ends(path: Path) -> None:
         raise ValueError(WINDOWS.format(name=path.name))
 
 
-def digest_of(folder: Path) -> str:
-    """Compute a digest of the names, sizes and times of all files in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder; folders within it are included, and links are not followed.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.  They do not depend on the order in which the file system lists the files.
-
-    Raises
-    ------
-    OSError
-        If a folder cannot be read.
-    ValueError
-        If there are more than `MOST_FILES` files and folders.
-    """
-    lines, top = [], os.path.join(folder, "")
-    waiting = [top]
+def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
+    """Walk through all files, folders and links in a folder and in the folders within it."""
+    waiting = [os.fspath(folder)]
     while waiting:  # not by recursion, which would fail on a thousand folders within each other
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
-                about, name = entry.stat(follow_symlinks=False), entry.path[len(top) :]
-                if stat.S_ISDIR(about.st_mode):
+                yield entry
+                if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
-                    lines.append(f"{name}/\n")
-                else:
-                    lines.append(f"{name}\0{about.st_size}\0{about.st_mtime_ns}\n")
-                if len(lines) > MOST_FILES:
-                    raise ValueError(f"more than {MOST_FILES:,} files")
+
+
+def digest_of(folder: Path) -> str:
+    """Compute a digest of the names and contents of all files in a folder."""
+    lines = []
+    for entry in paths_in(folder):
+        name = os.path.relpath(entry.path, folder)
+        content = b""
+        if entry.is_symlink():
+            content = os.fsencode(os.readlink(entry.path))
+        elif entry.is_file(follow_symlinks=False):
+            with open(entry.path, "rb") as file:
+                content = hashlib.file_digest(file, "sha256").digest()
+        lines.append(os.fsencode(name) + b"\0" + content)
+        if len(lines) > MOST_FILES:
+            raise ValueError(f"more than {MOST_FILES:,} files")
     digest = hashlib.sha256()
     for line in sorted(lines):
-        digest.update(os.fsencode(line))
+        digest.update(hashlib.sha256(line).digest())
     return digest.hexdigest()[:16]

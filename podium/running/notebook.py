@@ -13,22 +13,13 @@ COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def main(path: str) -> None:
-    """Execute a notebook from top to bottom.
-
-    Parameters
-    ----------
-    path : str
-        The path of the notebook's file.
-
-    Raises
-    ------
-    SystemExit
-        If the file is not a notebook or a cell fails, with a text that says what went wrong.
-    """
+    """Execute a notebook from top to bottom."""
     try:
         notebook: Any = nbformat.read(path, as_version=4)
     except (ValueError, AttributeError, nbformat.ValidationError) as problem:
         sys.exit(f"the file is not a notebook: {problem}")
+    # The kernel under whose name a notebook was saved need not be here.
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     where = ""
 
     def note(cell_index: int, **_: Any) -> None:

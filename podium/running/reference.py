@@ -1,4 +1,4 @@
-"""The reference workload: the same work before and after each run shows whether the machine became slower."""
+"""The reference workload: the same work before each run shows whether the machine became slower."""
 
 import hashlib
 import os
@@ -19,18 +19,7 @@ SUMS = 30  # passes over these numbers: memory
 
 
 def reference_seconds(cores: Sequence[int]) -> float:
-    """Measure how long the reference workload takes on all cores at once.
-
-    Parameters
-    ----------
-    cores : list of int
-        The numbers of the cores on which the models run.
-
-    Returns
-    -------
-    float
-        The wall-clock time in seconds, the median of seven passes.
-    """
+    """Measure how long the reference workload takes on all cores at once."""
     seconds = []
     with ThreadPoolExecutor(max(len(cores), 1)) as threads:
         for _ in range(PASSES):

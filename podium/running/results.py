@@ -9,52 +9,49 @@ from typing import Any, NamedTuple
 
 from podium.running import fairness
 from podium.running.fairness import Noise, State
-from podium.running.journal import DONE, Row, differ, is_known, predictions_of, runs_of, write_table
-from podium.running.models import Failure, Model, key_of
+from podium.running.journal import (
+    Row,
+    by_model,
+    differ,
+    is_known,
+    measured,
+    predictions_of,
+    write_table,
+)
+from podium.running.measuring import Outcome
+from podium.running.models import Failure, Model
 from podium.wording import counted, listed
 
-__all__ = ["RUNTIME_COLUMNS", "Results", "Timing", "failure_of", "results_of", "write_results"]
+__all__ = [
+    "FAILED_COLUMNS",
+    "RUNTIME_COLUMNS",
+    "Results",
+    "Timing",
+    "failure_of",
+    "results_of",
+    "write_results",
+]
 
-TIME_LIMIT = "time limit"
 NAMES_SHOWN = 10  # in a notice
-TELLING = 0.02  # the advice is a quieter machine if larger differences than this remain undecided
+REMEMBERED = 0.5  # the organizer is told of runs with less than this share of the first run's processor time
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
 RUNTIME_COLUMNS = (
     "team", "submission", "runtime", "runtime_low", "runtime_high", "runtime_error", "runs", "marks",
     "provisional", "state", "cpu_seconds", "reference_seconds", "seconds", "engine",
 )  # fmt: skip
+FAILED_COLUMNS = ("team", "model", "reason", "engine")
 
 
 class Timing(NamedTuple):
-    """The runtime of a model.
-
-    Attributes
-    ----------
-    model : Model
-        The model.
-    predictions : Row
-        The run whose predictions count.
-    counting : list of Row
-        The runs whose times count.
-    runtime : float
-        The median of these times, in seconds.
-    error : float
-        The standard error of the runtime, in seconds.
-    marks : list of str
-        What a reader of the runtime has to know, such as "measured once".
-    """
+    """The runtime of a model."""
 
     model: Model
-    predictions: Row
-    counting: list[Row]
-    runtime: float
-    error: float
-    marks: list[str]
-
-    @property
-    def seconds(self) -> list[float]:
-        """The times of the runs that count, in seconds."""
-        return [row.seconds for row in self.counting]
+    predictions: Row  # the run whose predictions count
+    runs: list[Row]  # all runs
+    counting: list[Row]  # the runs whose times count
+    runtime: float  # the median of these times, in seconds
+    error: float  # the standard error of the runtime, in seconds
+    marks: list[str]  # what a reader of the runtime has to know
 
     @property
     def cpu_seconds(self) -> float:
@@ -63,30 +60,12 @@ class Timing(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Everything that follows from the runs.
+    """Everything that follows from the runs."""
 
-    Attributes
-    ----------
-    timings : list of Timing
-        The runtimes of the models with predictions.
-    failures : list of Failure
-        The models without predictions.
-    undecided : list of (Timing, Timing)
-        The neighbors whose order is undecided; the pairs with the smallest difference come first.
-    noise : Noise
-        How much equal runs vary.
-    state : State
-        How quiet the machine was.
-    notices : list of str
-        The warnings for the organizer.
-    """
-
-    timings: list[Timing]
-    failures: list[Failure]
-    undecided: list[tuple[Timing, Timing]]
-    noise: Noise
-    state: State
-    notices: list[str]
+    timings: list[Timing]  # the runtimes of the models with predictions
+    failures: list[Failure]  # the models without predictions
+    state: State  # how quiet the machine was
+    notices: list[str]  # the warnings for the organizer
 
 
 def results_of(
@@ -95,42 +74,22 @@ def results_of(
     failures: Iterable[Failure] = (),
     differing_fails: bool = False,
 ) -> Results:
-    """Judge the runs.
-
-    Parameters
-    ----------
-    models : list of Model
-        The models that were run.
-    rows : list of Row
-        The journal: all runs until now.
-    failures : iterable of Failure
-        The models and folders that are known to have failed without a run.
-    differing_fails : bool
-        Whether a model fails if its predictions differ from run to run.  Otherwise its slowest run counts.
-
-    Returns
-    -------
-    Results
-        Runtimes, failures, undecided neighbors and notices.
-    """
-    out, failed, chosen = fairness.left_out(rows), list(failures), []
-    state = fairness.state_of(rows)
-    busy = set(rows) if state.is_provisional else fairness.disturbed_runs(rows)
+    """Judge the runs."""
+    failures, chosen = list(failures), []
+    runs_of = by_model(rows)
     for model in models:
-        runs = runs_of(model, rows)
-        reason, predictions = failure_of(runs, out), predictions_of(runs)
+        runs = runs_of[model.key]
+        reason = failure_of(runs)
         if differing_fails and differ(runs):
             reason = "predictions differ from run to run"
+        predictions = predictions_of(runs)
         if reason or predictions is None:
-            failed.append(Failure(*model[:2], reason or runs[0].outcome))
+            failures.append(Failure(model.team, model.name, reason))
         else:
-            chosen.append((model, predictions, runs, *_counting(runs, predictions, out, busy)))
-    references = [(row.reference_before, row.reference_after) for row in rows]
-    noise = fairness.noise_of([[row.seconds for row in counting] for *_, counting, _ in chosen], references)
-    timings = [
-        _timing(model, predictions, runs, counting, marks, noise)
-        for model, predictions, runs, counting, marks in chosen
-    ]
+            chosen.append((model, predictions, runs, [predictions] if differ(runs) else measured(runs)))
+    state = fairness.state_of(rows)
+    noise = fairness.noise_of([[row.seconds for row in counting] for *_, counting in chosen])
+    timings = [_timing(*one, noise) for one in chosen]
     pairs = [
         (timings[faster], timings[slower])
         for faster, slower in fairness.undecided(
@@ -142,60 +101,28 @@ def results_of(
         for one, other in which:
             one.marks.append(f"{mark}: {_in_a_mark(other)}")
             other.marks.append(f"{mark}: {_in_a_mark(one)}")
-    notices = _notices(timings, pairs, contrary, rows, out, noise, state)
-    return Results(timings, failed, pairs, noise, state, notices)
+    return Results(timings, failures, state, _notices(timings, pairs, contrary, noise, state))
 
 
-def failure_of(runs: Sequence[Row], out: set[Row]) -> str:
-    """Say why a model has failed.
-
-    Its first run decides.  There is one exception: a run that reached the time limit while the machine was
-    disturbed is not held against the model.
-
-    Parameters
-    ----------
-    runs : list of Row
-        The runs of one model.
-    out : set of Row
-        The runs that are left out because the machine was disturbed.
-
-    Returns
-    -------
-    str
-        The reason, or "" if the model has not failed.
-    """
-    deciding = [row for row in runs if not (row in out and row.outcome.startswith(TIME_LIMIT))]
-    return deciding[0].outcome.removeprefix(DONE) if deciding else ""
+def failure_of(runs: Sequence[Row]) -> str:
+    """Say why a model has failed: the run that is not measured or the first that is decides, or a lost one."""
+    deciding = (row for row in runs if row.round <= 1 or row.outcome is Outcome.LOST)
+    return next((row.reason for row in deciding if row.outcome is not Outcome.DONE), "")
 
 
-def _counting(
-    runs: Sequence[Row], predictions: Row, out: set[Row], busy: set[Row]
-) -> tuple[list[Row], list[str]]:
-    """The runs of a model whose times count, and the marks that say why others do not.
-
-    `out` are the runs that are left out, and `busy` all runs around which the machine was busy.
-    """
-    done = [row for row in runs if row.outcome == DONE]
+def _timing(model: Model, predictions: Row, runs: list[Row], counting: list[Row], noise: Noise) -> Timing:
+    """The runtime of a model whose counting runs are known."""
+    seconds = [row.seconds for row in counting]
+    runtime = round(statistics.median(seconds), 6)
     marks = []
-    if len(done) < len(runs):
-        marks.append(f"{counted(len(runs) - len(done), 'run')} without predictions")
-    if differ(done):
-        return [predictions], [*marks, "predictions differ: the slowest run counts"]
-    working = [row for row in done if not fairness.is_remembered(row, predictions, predictions in busy)]
-    if len(working) < len(done):
-        marks.append(f"{_cached(len(done) - len(working))} not counted")
-    if less := sum(fairness.is_remembered(row, predictions) for row in working):
-        marks.append(f"{counted(less, 'run')} with less processor time")
-    sound = [row for row in working if row not in out] or working
-    if len(sound) < len(working):
-        marks.append(f"{counted(len(working) - len(sound), 'disturbed run')} not counted")
-    elif any(row in out for row in sound):
-        marks.append("all runs were disturbed")
-    if len(sound) == 1:
+    if failed := sum(row.outcome is not Outcome.DONE for row in runs):
+        marks.append(f"{counted(failed, 'run')} without predictions")
+    if differ(runs):
+        marks.append("predictions differ: the slowest run counts")
+    if len(counting) == 1:
         marks.append("measured once")
-    if len(done) > 1 and not is_known(predictions.cpu_seconds):
-        marks.append("processor time unknown")
-    return sound, marks
+    error = round(runtime * noise.error_of(seconds), 6)
+    return Timing(model, predictions, runs, counting, runtime, error, marks)
 
 
 def _in_a_mark(timing: Timing) -> str:
@@ -203,37 +130,21 @@ def _in_a_mark(timing: Timing) -> str:
     return timing.model.key.replace(";", ",")
 
 
-def _cached(number: int) -> str:
-    """The words "cached run" for one run, "2 cached runs" for two."""
-    return "cached run" if number == 1 else counted(number, "cached run")
-
-
-def _timing(
-    model: Model, predictions: Row, runs: Sequence[Row], counting: list[Row], marks: list[str], noise: Noise
-) -> Timing:
-    """The runtime of a model whose counting runs are known."""
-    seconds = [row.seconds for row in counting]
-    runtime = round(statistics.median(seconds), 6)
-    error = round(runtime * noise.error_of(seconds), 6)
-    return Timing(model, predictions, counting, runtime, error, marks)
-
-
 def _contrary(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
     """The neighbors whose order by processor time is clearly the opposite of their order by runtime.
 
     Only models that are fast enough for a reward are compared.
     """
-    order = sorted(
-        (one for one in timings if is_known(one.cpu_seconds) and one.cpu_seconds > 0),
-        key=lambda one: one.runtime,
-    )
-    cpu = {id(one): [row.cpu_seconds for row in one.counting if row.cpu_seconds > 0] for one in order}
-    noise = fairness.noise_of(cpu.values())
+    known = [one for one in timings if one.cpu_seconds > 0]
+    order = sorted(known, key=lambda one: one.runtime)
+    noise = fairness.noise_of([row.cpu_seconds for row in one.counting if row.cpu_seconds > 0] for one in order)
     pairs = []
     for one, other in itertools.pairwise(order):
-        more = math.log(one.cpu_seconds / other.cpu_seconds)
-        error = math.hypot(noise.error_of(cpu[id(one)]), noise.error_of(cpu[id(other)]))
-        if one.runtime < SLOWDOWN_LIMIT * order[0].runtime and more > fairness.DECIDED * error:
+        error = math.hypot(
+            *(noise.error_of([row.cpu_seconds for row in each.counting]) for each in (one, other))
+        )
+        is_clear = math.log(one.cpu_seconds / other.cpu_seconds) > fairness.DECIDED * error
+        if is_clear and one.runtime < SLOWDOWN_LIMIT * order[0].runtime:
             pairs.append((one, other))
     return pairs
 
@@ -242,108 +153,70 @@ def _notices(
     timings: Sequence[Timing],
     pairs: Sequence[tuple[Timing, Timing]],
     contrary: Sequence[tuple[Timing, Timing]],
-    rows: Sequence[Row],
-    out: set[Row],
     noise: Noise,
     state: State,
 ) -> list[str]:
     """The warnings for the organizer, the most serious first."""
     said = []
-    if state.is_provisional:
+    if timings and state.is_provisional:
         said.append(
             f"the runtimes are provisional ({state.text}): "
             "measure them again on a machine that nobody else uses"
         )
-    if out:
-        marked = [f"{row.key} in round {row.round}" for row in rows if row in out]
-        said.append(f"the machine was disturbed around these runs: {listed(marked, NAMES_SHOWN)}")
     if pairs:
-        said.append(_of_undecided(pairs, noise))
-    if contrary:
-        named = [f"{one.model.key} and {other.model.key}" for one, other in contrary]
-        said.append(f"by processor time these neighbors have the opposite order: {listed(named, NAMES_SHOWN)}")
-    for what, mark in {
-        "some runs used less than 80% of the first run's processor time, as if the model had remembered its "
-        "results, and do not count": "cached run",
-        "some runs used less than 80% of the first run's processor time. The machine was busy around that run, "
-        "which may be the reason, so they count": "with less processor time",
-        "the predictions differ from run to run, so the slowest run counts": "predictions differ",
-        "some runs gave no predictions": "without predictions",
-        "measured once, so the runtime is uncertain": "measured once",
+        named = [
+            f"{one.model.key} and {other.model.key} ({other.runtime / one.runtime - 1:.1%} apart)"
+            for one, other in pairs
+        ]
+        known = "varies by" if noise.is_measured else "is assumed to vary by"
+        said.append(
+            f"the measurements do not decide the order of {listed(named, NAMES_SHOWN)}. One run {known} "
+            f"{noise.one_run:.1%}; a quieter machine or a higher --repeats helps"
+        )
+    for what, names in {
+        "by processor time these neighbors have the opposite order": [
+            f"{one.model.key} and {other.model.key}" for one, other in contrary
+        ],
+        "the predictions differ from run to run, so the slowest run counts": [
+            one.model.key for one in timings if differ(one.runs)
+        ],
+        "these models needed less than half of the first run's processor time in a later run, as if they had "
+        "remembered their results": [one.model.key for one in timings if _remembered(one.runs)],
     }.items():
-        if named := [one.model.key for one in timings if any(mark in each for each in one.marks)]:
-            said.append(f"{what}: {listed(named, NAMES_SHOWN)}")
+        if names:
+            said.append(f"{what}: {listed(names, NAMES_SHOWN)}")
     return said
 
 
-def _of_undecided(pairs: Sequence[tuple[Timing, Timing]], noise: Noise) -> str:
-    """The warning that names undecided neighbors and says what would help."""
-    named = [
-        f"{one.model.key} and {other.model.key} ({other.runtime / one.runtime - 1:.1%} apart)"
-        for one, other in pairs
-    ]
-    runs = min(min(len(one.counting), len(other.counting)) for one, other in pairs)
-    told = fairness.cannot_tell(noise, runs)
-    known = "varies by" if noise.is_measured else "is assumed to vary by"
-    cure = "A quieter machine helps most, then a higher --most-repeats"
+def _remembered(runs: Sequence[Row]) -> bool:
+    """Whether a run needed much less processor time than the first of the model."""
+    first, *later = runs
+    return any(row.cpu_seconds < REMEMBERED * first.cpu_seconds for row in later)
+
+
+def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed: Path) -> None:
+    """Write ``runtimes.csv`` and ``failed.csv``."""
+    write_table(runtimes, RUNTIME_COLUMNS, (_cells(one, results.state) for one in results.timings))
+    engines = {(row.team, row.model): row.engine for row in rows}
+    write_table(failed, FAILED_COLUMNS, ((*one, engines.get(one[:2], "")) for one in results.failures))
+
+
+def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
+    """A row of ``runtimes.csv``."""
+    seconds = [row.seconds for row in timing.counting]
     return (
-        f"the measurements do not decide the order of {listed(named, NAMES_SHOWN)}. One run {known} "
-        f"{noise.one_run:.1%}, so with {counted(runs, 'run')} of each model differences below {told:.1%} stay "
-        f"undecided. {cure if told > TELLING else 'A higher --most-repeats helps'}"
+        timing.model.team,
+        Path(timing.predictions.submission).name,
+        timing.runtime,
+        min(seconds),
+        max(seconds),
+        timing.error,
+        len(seconds),
+        "; ".join(timing.marks),
+        state.is_provisional,
+        state.text,
+        round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else "",
+        round(statistics.median(row.reference for row in timing.counting), 6),
+        " ".join(map(str, seconds)),
+        timing.predictions.engine,
     )
-
-
-def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed: Path) -> list[dict[str, Any]]:
-    """Write ``runtimes.csv`` and ``failed.csv``.
-
-    Parameters
-    ----------
-    results : Results
-        What `results_of` returned.
-    rows : list of Row
-        The journal: all runs.
-    runtimes : Path
-        The file for the runtimes.
-    failed : Path
-        The file for the models without predictions.
-
-    Returns
-    -------
-    list of dict
-        The rows of ``runtimes.csv``, with `RUNTIME_COLUMNS` as keys.
-    """
-    table = []
-    for one in results.timings:
-        seconds = one.seconds
-        cells = (
-            one.model.team,
-            Path(one.predictions.submission).name,
-            one.runtime,
-            min(seconds),
-            max(seconds),
-            one.error,
-            len(seconds),
-            "; ".join(one.marks),
-            results.state.is_provisional,
-            results.state.text,
-            _or_nothing(one.cpu_seconds),
-            round(
-                statistics.median([(row.reference_before + row.reference_after) / 2 for row in one.counting]), 6
-            ),
-            " ".join(map(str, seconds)),
-            one.predictions.engine,
-        )
-        table.append(dict(zip(RUNTIME_COLUMNS, cells)))
-    write_table(runtimes, RUNTIME_COLUMNS, (row.values() for row in table))
-    engines = {row.key: row.engine for row in rows}
-    write_table(
-        failed,
-        (*Failure._fields, "engine"),
-        ((*one, engines.get(key_of(one.team, one.model), "")) for one in results.failures),
-    )
-    return table
-
-
-def _or_nothing(seconds: float) -> float | str:
-    """A number of seconds rounded to microseconds, or "" if it is unknown."""
-    return round(seconds, 6) if is_known(seconds) else ""

@@ -1,7 +1,6 @@
-"""Write models into folders, and find out whether this machine has a sandbox."""
+"""Write models into folders, run them, and find out whether this machine has a sandbox."""
 
 import functools
-import importlib.util
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,40 +9,62 @@ from typing import Any
 import nbformat
 import pytest
 
+from podium.running import control_group, machine
+from podium.running.measuring import Log, Run
+from podium.running.models import Model, find_model
 from podium.running.settings import Settings
 
 # A model that does what it should is far from the time limit, even on a very busy machine.
-SMALL = Settings(Path(), "none", "", 120.0, 256 * 2**20, 64 * 2**20, 1, False)
+SMALL = Settings(Path(), 120.0, 256 * 2**20, 64 * 2**20, 1, False, sandbox="none")
+SUBMIT = "open('submission.csv', 'w').write('a,b\\n1,2\\n')\n"
 
 
 def settings_for(folder: Path, **changed: Any) -> Settings:
     """Settings with small limits, and with a folder of data that has one file."""
     data = folder / "data"
     data.mkdir(exist_ok=True)
-    if not (data / "texts.txt").exists():
-        (data / "texts.txt").write_text("one two three\n", encoding="utf-8")
+    (data / "texts.txt").write_text("one two three\n", encoding="utf-8")
     return SMALL._replace(**{"data": data} | changed)
 
 
+def in_sandbox(folder: Path, **changed: Any) -> Settings:
+    """The same in bubblewrap, with the control group that this machine has."""
+    for path in (folder, *folder.parents):
+        if path.name.startswith("pytest"):  # as root, models run as nobody
+            path.chmod(0o755)
+    return settings_for(
+        folder, **{"sandbox": "bubblewrap", "control_group": control_group.available()} | changed
+    )
+
+
 def write_model(folder: Path, source: str = "", name: str = "run.py") -> Path:
-    """Write a model that runs `source` and then leaves a submission."""
+    """Write a model that has this program."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    if not path.exists() or path.read_text(encoding="utf-8") != source:
-        path.write_text(source, encoding="utf-8")
+    (folder / name).write_text(source, encoding="utf-8")
     return folder
 
 
-def notebook(*cells: str) -> str:
+def run_model(
+    folder: Path, settings: Settings, source: str, name: str = "run.py", mode: int = 0o755
+) -> tuple[Run, str]:
+    """Run a model made of one file, and return the run and its log."""
+    path = write_model(folder / "models" / "team", source, name)
+    (path / name).chmod(mode)
+    model = find_model(path, "team")
+    assert isinstance(model, Model), model
+    log = Log(folder / "log.txt", "")
+    run = machine.run(model, settings, log)
+    return run, log.path.read_text(encoding="utf-8") if log.path.exists() else ""
+
+
+def notebook(*cells: str, kernel: str = "python3") -> str:
     """The text of a notebook with one cell of text and these cells of code."""
     made = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)]
+        cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)],
+        metadata={"kernelspec": {"name": kernel, "display_name": kernel}},
     )
     text: str = nbformat.writes(made)
     return text
-
-
-SUBMIT = "open('submission.csv', 'w').write('a,b\\n1,2\\n')\n"
 
 
 @functools.cache
@@ -54,8 +75,6 @@ def why_no_sandbox() -> str:
     """
     if shutil.which("bwrap") is None:
         return "bubblewrap is not here"
-    if importlib.util.find_spec("pyseccomp") is None:
-        return "pyseccomp is not here"
     plain = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--ro-bind", "/", "/", "true"]
     done = subprocess.run(plain, capture_output=True, text=True)
     return done.stderr.strip() or f"exit code {done.returncode}" if done.returncode else ""

@@ -1,27 +1,24 @@
-"""Models that try to get a shorter time get the same runtime as honest models that do the same work.
-
-The work takes a fixed amount of processor time. No honest runtime can be below it, however busy the machine is;
-an attack that works is far below it.
-"""
+"""The attacks that a team wanting a prize would try fail, and an honest model beside each of them does not."""
 
 import os
+import socket
 import subprocess
 import sys
-import warnings
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 
-from podium.running import caches, control_groups, engines, rounds, settings, supervisor
-from podium.running.fairness import REMEMBERED
-from podium.running.journal import Row, read_journal
-from podium.running.models import Model, find_model
-from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_model
+from podium.running import control_group, settings
+from podium.running.measuring import LOG_BYTES, Outcome
+from tests.running.support import SUBMIT, in_sandbox, needs_sandbox, run_model, settings_for
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = needs_sandbox
 
+SECRET = "the truth is 42"
 WORK_SECONDS = 0.4
 WORK = f"""
 import time
@@ -30,349 +27,271 @@ def work():
     while time.process_time() < end:
         pass
 """
-HONEST = WORK + "work()\n" + SUBMIT
-# Eight pages of the model's weights are the bits of a note: a page that is still cached is a one.
-REMEMBERS = (
-    WORK
-    + """
-import ctypes, os
-libc = ctypes.CDLL(None, use_errno=True)
-file = os.open(os.path.join(os.environ["PODIUM_MODEL"], "weights"), os.O_RDONLY)
-PAGES, STEP = 8, 64 * 4096  # far apart: the kernel reads ahead
 
-def is_cached(page):
+
+class Attack(NamedTuple):
+    """An attack, and an honest model that does the same kind of work."""
+
+    name: str
+    source: str  # it prints REACHED if it succeeds; {bait} is a folder of the machine, {port} a server on it
+    outcomes: tuple[Outcome, ...]
+    honest: str
+    needs_group: bool = False  # whether only a control group stops it
+
+
+DONE, EXIT, MEMORY, TIME, NONE = Outcome.DONE, Outcome.EXIT, Outcome.MEMORY, Outcome.TIME, Outcome.SUBMISSION
+
+ATTACKS = [
+    Attack(
+        "the solution",
+        """
+import os
+for path in ("{bait}/solution.csv", os.environ["PODIUM_MODEL"] + "/../../solution.csv", "/proc/1/root{bait}"):
     try:
-        return os.preadv(file, [bytearray(1)], page * STEP, os.RWF_NOWAIT) == 1
+        print("REACHED", open(path).read())
     except OSError:
-        return False
-
-note = [is_cached(page) for page in range(PAGES)]
-is_a_note = note == [page % 2 == 0 for page in range(PAGES)]
-if is_a_note:
-    print("remembered")
-else:
-    work()
-libc.posix_fadvise(file, 0, 0, 4)
-libc.posix_fadvise(file, 0, 0, 1)  # do not read ahead
-for page in range(0, PAGES, 2):
-    os.pread(file, 1, page * STEP)
+        pass
+print(os.environ.get("SECRET", ""))
+""",
+        (NONE,),
+        "import os\nprint(open(os.environ['PODIUM_DATA'] + '/texts.txt').read())\n" + SUBMIT,
+    ),
+    Attack(
+        "the network",
+        """
+import socket
+for family, address in ((socket.AF_INET, ("127.0.0.1", {port})), (40, (2, {port}))):
+    try:
+        socket.create_connection(address, 1) if family != 40 else socket.socket(40, socket.SOCK_STREAM)
+        print("REACHED")
+    except OSError:
+        pass
+""",
+        (NONE,),
+        """
+import socket, threading
+server = socket.create_server(("localhost", 0))
+threading.Thread(target=lambda: server.accept()[0].send(b"x")).start()
+assert socket.create_connection(server.getsockname()).recv(1) == b"x"
 """
-    + SUBMIT
-)
-
-
-def runs_of(
-    folder: Path, given: settings.Settings, repeats: int = 2, **sources: str
-) -> tuple[dict[str, dict[str, Any]], list[Row]]:
-    """Run models with these sources, and return the rows of runtimes.csv by team, and the journal."""
-    models = []
-    for team, source in sources.items():
-        home = write_model(folder / "models" / team, source)
-        if not (home / "weights").exists():
-            with (home / "weights").open("wb") as weights:
-                weights.write(os.urandom(4 * 2**20))
-                os.fsync(weights.fileno())  # only what is on the disk can be dropped
-        model = find_model(home, team)
-        assert isinstance(model, Model)
-        models.append(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        runtimes, results = rounds.run_all(
-            models, [], given, folder / "out", rounds.Plan(repeats, repeats), {}, rounds.here(given)
-        )
-    assert results.failures == []
-    return {row["team"]: row for row in runtimes}, read_journal(folder / "out" / rounds.RUNS)
-
-
-def remembered(journal: list[Row], folder: Path) -> list[bool]:
-    """For each run of the cheating model, whether it remembered the run before."""
-    rounds_ = [row.round for row in journal if row.team == "Cheat"]
-    return ["remembered" in (folder / f"out/logs/Cheat/run.{number}.txt").read_text() for number in rounds_]
-
-
-@pytest.fixture
-def no_equal_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the caches as they are before a run."""
-    monkeypatch.setattr(engines.caches, "equalize", lambda folders: "read")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="the attack is Linux's")
-@pytest.mark.usefixtures("no_equal_caches")
-def test_a_run_that_remembered_the_first_is_no_runtime(tmp_path: Path) -> None:
-    """Without equal caches and without the filter, the attack works. Its processor time then gives it away."""
-    runtimes, journal = runs_of(tmp_path, settings_for(tmp_path), 3, Honest=HONEST, Cheat=REMEMBERS)
-    if not any(remembered(journal, tmp_path)):
-        pytest.skip("this file system keeps what it was told to drop")
-    first, *later = [row for row in journal if row.team == "Cheat"]
-    assert any(row.cpu_seconds < REMEMBERED * first.cpu_seconds for row in later)
-    assert "cached run" in runtimes["Cheat"]["marks"]
-    assert min(row["runtime_low"] for row in runtimes.values()) >= WORK_SECONDS
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="the attack is Linux's")
-@pytest.mark.parametrize("sandbox", [pytest.param("bubblewrap", marks=needs_sandbox), "none"])
-def test_a_model_cannot_leave_itself_a_note_in_the_page_cache(tmp_path: Path, sandbox: str) -> None:
-    """Equal caches are enough to stop it. In the sandbox, the calls are refused as well."""
-    runtimes, journal = runs_of(
-        tmp_path, settings_for(tmp_path, sandbox=sandbox), Honest=HONEST, Cheat=REMEMBERS
-    )
-    assert remembered(journal, tmp_path) == [False, False]
-    assert min(row["runtime_low"] for row in runtimes.values()) >= WORK_SECONDS
-    assert "cached run" not in runtimes["Cheat"]["marks"]
-
-
-WORKS_ON = (
-    WORK
-    + """
+        + SUBMIT,
+    ),
+    Attack(
+        "notes between runs",
+        """
+import ctypes, os, pathlib
+file = os.open(os.environ["PODIUM_MODEL"] + "/run.py", os.O_RDONLY)
+libc = ctypes.CDLL(None, use_errno=True)
+try:
+    os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT)
+    print("REACHED RWF_NOWAIT")
+except OSError:
+    pass
+for place in ("/tmp", "/dev/shm", "/kaggle/working", "/kaggle/model", "/kaggle/input", "/var/tmp", "/"):
+    try:
+        if (pathlib.Path(place) / "note").exists():
+            print("REACHED note")
+        (pathlib.Path(place) / "note").write_text("1")
+    except OSError:
+        pass
+""",
+        (NONE,),
+        "open('/tmp/note', 'w').write('1')\nassert open('/tmp/note').read() == '1'\n" + SUBMIT,
+    ),
+    Attack(
+        "work after the clock",
+        WORK
+        + """
 import os, sys
 if os.fork() == 0:
     os.setsid()
     os.close(1), os.close(2)
-    work()
+    for _ in range(100):
+        work()
     """
-    + SUBMIT
-    + """    os._exit(0)
-sys.exit(0)
-"""
-)
-
-
-@pytest.mark.parametrize("sandbox", [pytest.param("bubblewrap", marks=needs_sandbox), "none"])
-def test_who_says_to_have_ended_has_ended(tmp_path: Path, sandbox: str) -> None:
-    """It is killed long before its work is done, even on a busy machine."""
-    home = write_model(tmp_path / "models" / "Cheat", WORKS_ON.replace("    work()", "    work()\n" * 100, 1))
-    model = find_model(home, "Cheat")
-    assert isinstance(model, Model)
-    given = settings_for(tmp_path, sandbox=sandbox)
-    result = engines.run(model, given)
-    assert rounds._outcome(result.measured, result.log, given) == "no submission.csv"
-
-
-def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: str) -> None:
-    """Run a supervisor that was changed in the way in which a successful attack would change it."""
-    program = str(settings.HERE / "supervisor.py")
-    text = f"""
-import os, runpy, sys
-sys.argv = [{program!r}]
-source = open({program!r}).read().replace('if __name__ == "__main__":', "{changes}\\nif True:")
-exec(compile(source, {program!r}, "exec"))
-"""
-    (tmp_path / "supervisor.py").write_text(text)
-    monkeypatch.setattr("podium.running.settings.HERE", tmp_path)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes are not adopted")
-def test_the_clock_stops_when_the_last_process_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody can kill the process that works on here, so its time counts."""
-    play(tmp_path, monkeypatch, "kill = lambda process: None")
-    home = write_model(tmp_path / "models" / "Cheat", WORKS_ON)
-    model = find_model(home, "Cheat")
-    assert isinstance(model, Model)
-    result = engines.run(model, settings_for(tmp_path))
-    assert result.measured["exit_code"] == 0
-    assert result.measured["seconds"] > WORK_SECONDS
-    assert result.measured["cpu_seconds"] > WORK_SECONDS
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="priorities are tested on Linux")
-@pytest.mark.parametrize("sandbox", [pytest.param("bubblewrap", marks=needs_sandbox), "none"])
-def test_the_supervisor_goes_before_the_model(tmp_path: Path, sandbox: str) -> None:
-    source = """
-import os
-print(os.getpriority(os.PRIO_PROCESS, 0))
-for value in -1, -10, -20:
+        + SUBMIT
+        + "    os._exit(0)\nsys.exit(0)\n",
+        (NONE,),
+        "import os\nif os.fork():\n    os.wait()\nelse:\n    " + SUBMIT,
+    ),
+    Attack(
+        "a fork bomb",
+        "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n",
+        (TIME, MEMORY),
+        "import os\nfor _ in range(20):\n    if os.fork() == 0:\n        os._exit(0)\n    os.wait()\n" + SUBMIT,
+    ),
+    Attack(
+        "memory in many processes",
+        """
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        block = b"x" * 100_000_000
+        time.sleep(20)
+        os._exit(0)
+os.wait()
+""",
+        (MEMORY,),
+        "block = b'x' * 100_000_000\n" + SUBMIT,
+        needs_group=True,
+    ),
+    Attack(
+        "a full disk",
+        """
+for place in ("/kaggle/working", "/tmp", "/dev/shm"):
     try:
-        os.setpriority(os.PRIO_PROCESS, 0, value)
-        print("raised", value)
+        with open(place + "/big", "wb") as file:
+            for _ in range(100):
+                file.write(bytes(10**6))
+        print("REACHED", place)
     except OSError:
         pass
-"""
-    model = find_model(write_model(tmp_path / "models" / "Cheat", source + SUBMIT), "Cheat")
-    assert isinstance(model, Model)
-    log = engines.run(model, settings_for(tmp_path, sandbox=sandbox)).log
-    is_root, own = settings.is_root(), os.getpriority(os.PRIO_PROCESS, 0)
-    supervisor_s = max(own + settings.SUPERVISOR_OF_ROOT, -20) if is_root else own
-    least = settings.MODEL_OF_ROOT if is_root else settings.MODEL_OF_OTHERS
-    assert log.splitlines()[0] == str(min(max(least, supervisor_s + supervisor.LOWER), 19))
-    assert "raised" not in log or (sandbox == "none" and is_root)
-
-
-STARVES = (
-    """
+""",
+        (NONE, MEMORY),
+        "open('/tmp/part', 'wb').write(bytes(30_000_000))\n" + SUBMIT,
+    ),
+    Attack(
+        "submission.csv as a link to the solution",
+        "import os\nos.symlink('{bait}/solution.csv', 'submission.csv')\n",
+        (NONE,),
+        "import os\n" + SUBMIT.replace("submission", "other") + "os.rename('other.csv', 'submission.csv')\n",
+    ),
+    Attack(
+        "output without end",
+        "import os\nwhile True:\n    os.write(1, b'\\x1b[2J' + b'x' * 65536)\n",
+        (TIME,),
+        "for number in range(1000):\n    print(number)\n" + SUBMIT,
+    ),
+    Attack(
+        "more cores than it was given",
+        """
 import os
-for _ in range(300):
-    try:
-        child = os.fork()
-    except OSError:
-        break
-    if child == 0:
+try:
+    os.sched_setaffinity(0, range(os.cpu_count()))
+except OSError:
+    pass
+if len(os.sched_getaffinity(0)) > 1:
+    print("REACHED")
+""",
+        (NONE,),
+        "import os\nos.sched_setaffinity(0, os.sched_getaffinity(0))\n" + SUBMIT,
+    ),
+    Attack(
+        "ptrace, and the first process's memory and files",
+        """
+import ctypes, os
+if ctypes.CDLL(None).ptrace(16, 1, 0, 0) == 0 or ctypes.CDLL(None).ptrace(0, 0, 0, 0) == 0:
+    print("REACHED ptrace")
+for pid in (name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()):
+    for name in ("mem", "fd/1"):
+        try:
+            os.write(os.open(f"/proc/{{pid}}/{{name}}", os.O_WRONLY), b"0\\nsubmission.csv\\nfile\\n")
+        except OSError:
+            pass
+os._exit(3)
+""",
+        (EXIT,),
+        "import subprocess\nassert subprocess.run(['ps'], capture_output=True) or True\n" + SUBMIT,
+    ),
+    Attack(
+        "namespaces of its own",
+        """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+for flag in (0x10000000, 0x00020000, 0x20000000):
+    if libc.unshare(flag) == 0:
+        print("REACHED unshare")
+if libc.syscall(56, 0x10000000 | 17, 0, 0, 0, 0) >= 0:
+    print("REACHED clone")
+""",
+        (NONE,),
+        "import threading\none = threading.Thread(target=print)\none.start()\none.join()\n" + SUBMIT,
+    ),
+]
+
+
+@pytest.fixture
+def bait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """A solution and a server on the machine, which must not be reached."""
+    monkeypatch.setenv("SECRET", SECRET)
+    folder = tmp_path / "bait"
+    folder.mkdir()
+    (folder / "solution.csv").write_text(SECRET)
+    visitors: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def note() -> None:
+            while True:
+                try:
+                    visitors.append(server.accept()[0].recv(1))
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=note, daemon=True)
+        thread.start()
+        yield {"bait": str(folder), "port": str(server.getsockname()[1])}
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert visitors == []
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=[attack.name for attack in ATTACKS])
+def test_an_attack_fails_and_the_honest_model_beside_it_does_not(
+    attack: Attack, tmp_path: Path, bait: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "PROCESSES", 64)
+    given = in_sandbox(tmp_path)
+    honest, log = run_model(tmp_path, given, attack.honest)
+    assert (honest.outcome, honest.submission) == (Outcome.DONE, b"a,b\n1,2\n"), log
+    if attack.needs_group and not given.control_group:
+        pytest.skip("no control group can be had here")
+    limit = 3.0 if TIME in attack.outcomes else 60.0
+    source = attack.source.replace("{bait}", bait["bait"]).replace("{port}", bait["port"])
+    run, log = run_model(
+        tmp_path, given._replace(time_limit=limit), source.replace("{{", "{").replace("}}", "}")
+    )
+    assert run.outcome in attack.outcomes, (run, log)
+    assert "REACHED" not in log
+    assert SECRET not in log
+    assert run.submission == b""
+    assert run.seconds < limit + 30
+    assert len(log) < 3 * LOG_BYTES
+    assert all(one.isprintable() or one in "\n\t" for one in log)
+
+
+def test_without_a_sandbox_the_same_attack_reaches_the_solution(tmp_path: Path, bait: dict[str, str]) -> None:
+    """Otherwise the tests of the sandbox would prove nothing."""
+    source = ATTACKS[0].source.replace("{bait}", bait["bait"])
+    assert f"REACHED {SECRET}" in run_model(tmp_path, settings_for(tmp_path), source)[1]
+
+
+def test_the_work_of_processes_left_behind_is_in_the_clock_or_not_done(tmp_path: Path) -> None:
+    given = in_sandbox(tmp_path)
+    honest, _ = run_model(tmp_path, given, WORK + "work()\n" + SUBMIT)
+    cheat = WORK + "import os\nif os.fork() == 0:\n    work()\n    " + SUBMIT + "else:\n    os.wait()\n"
+    beside, _ = run_model(tmp_path, given, cheat)
+    assert min(honest.seconds, beside.seconds) >= WORK_SECONDS
+
+
+def test_what_many_processes_do_is_in_the_clock(tmp_path: Path) -> None:
+    """They keep podium from the processor, which makes their time longer and not shorter."""
+    source = """
+import os
+for _ in range(50):
+    if os.fork() == 0:
         os.setsid()
         while True:
             pass
 """
-    + SUBMIT
-)
+    given = in_sandbox(tmp_path, memory_limit=2**30)
+    run, _ = run_model(tmp_path, given, source + SUBMIT)
+    assert run.outcome is Outcome.DONE
+    if given.control_group:
+        assert run.used.cpu_seconds <= 1.1 * run.seconds + 0.1  # on one core
 
 
-@needs_sandbox
-@pytest.mark.slow
-def test_what_three_hundred_processes_do_after_the_exit_is_in_the_clock(tmp_path: Path) -> None:
-    group = control_groups.available()
-    model = find_model(write_model(tmp_path / "models" / "Cheat", STARVES), "Cheat")
-    assert isinstance(model, Model)
-    given = settings_for(
-        tmp_path, sandbox="bubblewrap", control_group=group, memory_limit=2**30, time_limit=600.0
-    )
-    result = engines.run(model, given)
-    assert rounds._outcome(result.measured, result.log, given) == "done"
-    assert result.measured["cpu_seconds"] <= 1.1 * result.measured["seconds"] + 0.1  # on one core
-
-
-def spread(folder: Path, number: int) -> None:
-    """Make a number of folders within each other."""
-    code = f"import os\nfor _ in range({number}):\n    os.mkdir('d')\n    os.chdir('d')\n"
-    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
-
-
-def make_many(folder: Path) -> None:
-    """Make one file more than a team may have."""
-    for number in range(300):
-        (folder / f"{number}").touch()
-
-
-def make_circle(folder: Path) -> None:
-    """Make links that lead to each other and upwards."""
-    (folder / "one").symlink_to(folder / "two")
-    (folder / "two").symlink_to(folder / "one")
-    (folder / "up").symlink_to(folder.parent)
-    (folder / "inner").mkdir()
-    (folder / "inner" / "out").symlink_to("/", target_is_directory=True)
-
-
-def make_odd_names(folder: Path) -> None:
-    """Make names with every character that a file's name may have."""
-    for code in [*range(1, 47), *range(48, 256)]:
-        (folder / f"x{chr(code)}").touch()
-    os.close(os.open(os.fsencode(folder) + b"/\xff\xfe", os.O_CREAT))
-    (folder / ("long" * 60)).touch()
-
-
-def make_special(folder: Path) -> None:
-    """Make files that are not regular files."""
-    os.mkfifo(folder / "fifo")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems forbid such names")
-@pytest.mark.parametrize(
-    ("prepare_folder", "most", "reason"),
-    [
-        (lambda folder: spread(folder, 1500), 2000, ""),
-        pytest.param(lambda folder: spread(folder, 2500), 9000, "File name too long", marks=pytest.mark.slow),
-        (make_many, 300, "more than 300 files"),
-        (make_circle, 300, ""),
-        (make_odd_names, 300, ""),
-        (make_special, 300, ""),
-    ],
-    ids=["deep", "too deep", "many", "circle", "odd names", "special"],
-)
-def test_whatever_is_in_a_folder_the_others_run(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    prepare_folder: Callable[[Path], None],
-    most: int,
-    reason: str,
-) -> None:
-    from podium.running import models
-
-    monkeypatch.setattr(models, "MOST_FILES", most)
-    odd = write_model(tmp_path / "models" / "Odd", SUBMIT)
-    write_model(tmp_path / "models" / "Good", SUBMIT)
-    try:
-        prepare_folder(odd)
-        runnable, failures = models.find_models(tmp_path / "models")
-        assert [model.team for model in runnable] == (["Good"] if reason else ["Good", "Odd"])
-        assert [failure.reason for failure in failures] == ([reason] if reason else [])
-        assert caches.equalize([odd]) == "read"
-    finally:
-        subprocess.run(["rm", "-rf", str(odd)], check=True)  # pytest's own clean-up is not made for this
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
-def test_a_folder_that_cannot_be_read_is_one_team_s_failure(tmp_path: Path) -> None:
-    from podium.running.models import find_models
-
-    for path in ("Closed", "Inside/secret", "Several/closed"):
-        write_model(tmp_path / "models" / path, SUBMIT)
-    write_model(tmp_path / "models" / "Inside", SUBMIT)
-    write_model(tmp_path / "models" / "Several" / "open", SUBMIT)
-    closed = [tmp_path / "models" / path for path in ("Closed", "Inside/secret", "Several/closed")]
-    for path in closed:
-        path.chmod(0)
-    runnable, failures = find_models(tmp_path / "models")
-    for path in closed:
-        path.chmod(0o755)
-    assert [model.key for model in runnable] == ["Several/open"]
-    assert {(one.team, one.model, one.reason) for one in failures} == {
-        ("Closed", "", "Permission denied"),
-        ("Inside", "", "Permission denied"),
-        ("Several", "closed", "Permission denied"),
-    }
-
-
-def test_a_team_with_a_hundred_models_is_one_failure(tmp_path: Path) -> None:
-    from podium.running.models import find_models
-
-    for number in range(101):
-        write_model(tmp_path / "Many" / f"{number:03}")
-    write_model(tmp_path / "Good")
-    runnable, failures = find_models(tmp_path)
-    assert [model.team for model in runnable] == ["Good"]
-    assert failures == [("Many", "", "more than 100 models")]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the caches are Linux's")
-def test_all_files_are_read_or_all_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = write_model(tmp_path / "model", SUBMIT)
-    with (home / "weights").open("wb") as weights:
-        weights.write(os.urandom(2**23))
-        os.fsync(weights.fileno())
-
-    def is_cached(offset: int) -> bool:
-        """For each offset, whether it is in the cache. Each is asked once, because the kernel reads ahead
-        after that.
-        """
-        file = os.open(home / "weights", os.O_RDONLY)
-        try:
-            return os.preadv(file, [bytearray(1)], offset, os.RWF_NOWAIT) == 1
-        except BlockingIOError:
-            return False
-        finally:
-            os.close(file)
-
-    try:
-        is_cached(0)
-    except OSError:
-        pytest.skip("this file system does not tell what it has cached")
-    monkeypatch.setattr(caches, "LARGEST_SHARE", 1e-9)
-    assert caches.equalize([home]) == "dropped"
-    if is_cached(2**21):
-        pytest.skip("this file system keeps what it was told to drop")
-    monkeypatch.undo()
-    monkeypatch.setattr(caches, "DROP_CACHES", tmp_path / "drop_caches")
-    (tmp_path / "drop_caches").touch()
-    monkeypatch.setattr(caches, "WARM_UP", f"open({str(tmp_path / 'started')!r}, 'w')")
-    assert caches.equalize([home]) == "read"
-    assert is_cached(6 * 2**20)
-    assert (tmp_path / "drop_caches").read_text() == "3"
-    assert (tmp_path / "started").exists()
-
-
-@needs_sandbox
 def test_memory_of_sockets_is_counted(tmp_path: Path) -> None:
-    group = control_groups.available()
-    if not group:
+    if not control_group.available():
         pytest.skip("no control group can be had here")
     source = """
 import socket
@@ -386,9 +305,34 @@ for _ in range(600):
     except BlockingIOError:
         pass
 """
-    model = find_model(write_model(tmp_path / "models" / "Cheat", source + SUBMIT), "Cheat")
-    assert isinstance(model, Model)
-    given = settings_for(tmp_path, sandbox="bubblewrap", control_group=group)
-    result = engines.run(model, given)
-    assert rounds._outcome(result.measured, result.log, given) == "done"
-    assert result.measured["peak_memory"] > 100 * 2**20
+    run, _ = run_model(tmp_path, in_sandbox(tmp_path), source + SUBMIT)
+    assert run.outcome is Outcome.DONE
+    assert run.used.peak_memory > 100 * 2**20
+
+
+def test_when_podium_is_killed_the_model_is_too(tmp_path: Path) -> None:
+    marker = f"1000.{os.getpid()}"
+    code = f"""
+from pathlib import Path
+from tests.running.support import in_sandbox, run_model
+folder = Path({str(tmp_path)!r})
+run_model(folder, in_sandbox(folder), "exec sleep {marker}", "run.sh")
+"""
+
+    def sleeps() -> bool:
+        commands = Path("/proc").glob("[0-9]*/cmdline")
+        found = subprocess.run(["cat", *map(str, commands)], capture_output=True, text=True, errors="replace")
+        return f"sleep\0{marker}" in found.stdout
+
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        try:
+            end = time.monotonic() + 100
+            while not sleeps():
+                assert process.poll() is None
+                assert time.monotonic() < end
+                time.sleep(0.1)
+        finally:
+            process.kill()
+    while sleeps():
+        assert time.monotonic() < end
+        time.sleep(0.1)

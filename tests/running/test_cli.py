@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from podium.cli import main
-from podium.running import hardware, syscalls
-from tests.running.support import SUBMIT, needs_sandbox, notebook, write_model
+from podium.running import hardware
+from tests.running.support import SUBMIT, needs_sandbox, write_model
 
 # The command prints its warnings, and these tests do not depend on how slow this machine is now.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -30,6 +30,7 @@ def short_reference(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder with data and two models, a good one and a bad one."""
+    tmp_path.parent.chmod(0o755)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "texts.txt").write_text("one two three\n")
     write_model(tmp_path / "models" / "Good", "print('hello')\n" + SUBMIT)
@@ -55,7 +56,9 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
     said = capsys.readouterr()
     assert "models with predictions: 1, failed: 1" in said.out
     assert "warning: Bad failed: exit code 1: no idea\nwarning: 1 failed, see" in said.err
-    assert "round 1: 2 of 2" in said.err
+    assert re.search(r"round 1, 1 of 1: Good runs\n    Good: \d+\.\d\d s\n", said.err)
+    assert "not measured, 2 of 2: " in said.err
+    assert "    Bad: exit code 1: no idea\n" in said.err
     out = place / "out"
     assert [row["submission"] for row in rows(out / "runtimes.csv")] == ["submission.csv"]
     assert rows(out / "failed.csv") == [
@@ -88,43 +91,8 @@ def test_without_a_sandbox_it_says_so_in_every_output(place: Path, capsys: pytes
     out = place / "out"
     for name in ("runs.csv", "runtimes.csv", "failed.csv"):
         assert {row["engine"] for row in rows(out / name)} == {"none"}
-    assert "engine none" in (out / "logs" / "Bad" / "run.1.txt").read_text()
+    assert "engine none" in (out / "logs" / "Bad" / "run.0.txt").read_text()
     assert '"sandbox": "none"' in (out / "hardware.json").read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", [pytest.param("auto", marks=needs_sandbox), "none"])
-def test_whatever_is_wrong_with_the_others_a_good_model_runs(place: Path, engine: str) -> None:
-    write_model(place / "models" / "Two", name="run.py")
-    write_model(place / "models" / "Two", name="run.sh")
-    write_model(place / "models" / "Not executable", "#!/bin/sh\n", "run")
-    write_model(place / "models" / "No shebang", "#!/no/such/shell\n", "run")
-    write_model(place / "models" / "No program", "#!/usr/bin/env nosuchprogram\n", "run")
-    for team in ("No shebang", "No program"):
-        (place / "models" / team / "run").chmod(0o755)
-    write_model(place / "models" / "Syntax", "def f(:")
-    write_model(place / "models" / "Notebook", notebook("x = 1", "import nosuchmodule"), "model.ipynb")
-    other = notebook("x = 1").replace(
-        '"metadata": {},', '"metadata": {"kernelspec": {"name": "nosuchkernel", "display_name": "x"}},'
-    )
-    write_model(place / "models" / "Kernel", other, "model.ipynb")
-    (place / "models" / "Empty").mkdir()
-    assert call(place, "--repeats", "1", "--engine", engine, "--memory-limit", "1G") == 0
-    reasons = {row["team"]: row["reason"] for row in rows(place / "out" / "failed.csv")}
-    expected = {
-        "Bad": "exit code 1: no idea",
-        "Empty": "there is no model: expected one notebook .*, found nothing",
-        "Kernel": "exit code 1: .*No such kernel named nosuchkernel",
-        "No program": "exit code 127: .*nosuchprogram.*: No such file or directory",
-        "No shebang": "run begins with #!/no/such/shell, but that program does not exist",
-        "Not executable": "run is not executable",
-        "Notebook": "exit code 1: .*cell 3 of 3 failed: ModuleNotFoundError: No module named 'nosuchmodule'",
-        "Syntax": "exit code 1: .*SyntaxError",
-        "Two": "expected one model in the folder, found 2: run.py, run.sh",
-    }
-    assert reasons.keys() == expected.keys()
-    assert [team for team in reasons if not re.match(expected[team], reasons[team])] == []
-    assert [row["team"] for row in rows(place / "out" / "runtimes.csv")] == ["Good"]
 
 
 def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +125,7 @@ def test_wrong_usage(
     message: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("podium.running.cluster.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("podium.cluster.SECONDS_TO_CONNECT", 1)
     assert call(place, "--engine", "none", *(option.format(place=place) for option in options)) == 2
     said = capsys.readouterr().err
     assert message.format(place=place) in said
@@ -185,20 +153,35 @@ def test_no_models(place: Path, capsys: pytest.CaptureFixture[str], models: str)
     "option",
     [
         ["--time-limit", "9x"], ["--time-limit", "0"], ["--time-limit", "-1h"], ["--time-limit", "nan"],
-        ["--memory-limit", "lots"], ["--memory-limit", "inf"], ["--repeats", "0"], ["--repeats", "1.5"],
-        ["--cores", "no"], ["--engine", "magic"],
+        ["--memory-limit", "lots"], ["--memory-limit", "inf"],
     ],
 )  # fmt: skip
-def test_wrong_options(place: Path, option: list[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        call(place, *option)
+def test_wrong_times_and_sizes(place: Path, option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(place, "=".join(option)) == 2
+    assert f"error: {option[0]}: expected a " in capsys.readouterr().err
 
 
-def test_units() -> None:
-    from podium.cli.run import seconds, size
-
-    assert [seconds(text) for text in ("90", "90s", "1.5m", "9h")] == [90, 90, 90, 32400]
-    assert [size(text) for text in ("1000", "1k", "1.5M", "16G")] == [1000, 1024, 1572864, 17179869184]
+def test_the_function_does_what_the_command_does_and_returns_tables(place: Path) -> None:
+    """In a plain script, without a guard for __main__."""
+    write_model(place / "models" / "007", SUBMIT)
+    script = f"""
+import podium
+from podium.running import reference
+reference.PASSES = 1
+made = podium.run({str(place / "models")!r}, data={str(place / "data")!r}, out={str(place / "out")!r},
+                  repeats=1, engine="none")
+print(repr(made))
+print(made.runtimes["team"].tolist(), made.runtimes["runtime"].dtype, made.runtimes["runs"].tolist())
+print(made.failed["reason"].tolist(), len(made.runs), made.provisional)
+"""
+    (place / "script.py").write_text(script)
+    done = subprocess.run([sys.executable, str(place / "script.py")], capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        f"<models with predictions: 2, failed: 1; runs: 5; machine: unknown; in {place / 'out'}>",
+        "['007', 'Good'] float64 [1, 1]",
+        "['exit code 1: no idea'] 5 True",
+    ], done.stderr
+    assert "UserWarning: no sandbox" in done.stderr
 
 
 def test_hardware_is_described_and_compared() -> None:
@@ -255,8 +238,9 @@ def test_a_disk_that_is_full_stops_the_run_and_nothing_is_lost(place: Path, page
     assert re.search(r"error: cannot write \S+: No space left on device", done.stderr), done
     assert "Traceback" not in done.stderr
     first, whole, kept, then, runs = done.stdout.split()[-5:]
-    assert (first, whole, then, runs) == ("2", "True", "0", "6")  # a header, Bad, Good, A, B, C
-    assert (f"going on after {int(kept) - 1} runs" in done.stderr) == (int(kept) > 1)
+    assert (first, whole, then) == ("2", "True", "0")
+    assert int(runs) >= 10  # a header, Bad once, and Good, A, B, C at least twice
+    assert ("going on after" in done.stderr) == (int(kept) > 1)
 
 
 @needs_sandbox
@@ -277,13 +261,13 @@ def test_killed_in_the_middle_it_goes_on(place: Path) -> None:
         process.communicate()
         if (out / "runs.csv").exists():
             for row in rows(out / "runs.csv"):
-                assert row["slow"] in ("True", "False")
+                assert row["digest"]
         for path in out.glob("submissions/*/[!.]*"):
             assert path.read_text() == "a,b\n1,2\n"
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr
     assert [row["team"] for row in rows(out / "runtimes.csv")] == ["A", "B", "C", "Good"]
-    seen = [(row["team"], row["round"]) for row in rows(out / "runs.csv")]
+    seen = [(row["team"], row["round"]) for row in rows(out / "runs.csv") if row["round"] != "0"]
     assert len(seen) == len(set(seen))
 
 
@@ -300,27 +284,6 @@ def test_names_that_look_alike_or_are_formulas(place: Path, capsys: pytest.Captu
 def test_what_protects_less_is_said(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("podium.running.control_groups.available", lambda: "")
+    monkeypatch.setattr("podium.running.control_group.available", lambda: "")
     assert call(place, "--repeats", "1") == 0
-    assert "warning: no control group: memory is only watched, ten times a second" in capsys.readouterr().err
-    assert call(place, "--repeats", "3", "--most-repeats", "2") == 2
-    assert "error: --most-repeats 2 is less than --repeats 3" in capsys.readouterr().err
-
-
-def test_without_the_filter_the_command_ends_before_any_model_runs(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("podium.running.bubblewrap.answer_of", lambda *command: Answer())
-    monkeypatch.setattr(shutil, "which", lambda name: name)
-    monkeypatch.setitem(sys.modules, "pyseccomp", None)
-    syscalls.filter_program.cache_clear()
-    assert call(place) == 2
-    said = capsys.readouterr().err
-    assert "needs pyseccomp: pip install 'podium[run]'" in said
-    assert not (place / "out").exists()
-
-
-class Answer:
-    """What a version of bubblewrap that is new enough prints."""
-
-    stdout = "bubblewrap 0.8.0"
+    assert "systemd-run --user --scope -p Delegate=yes podium run" in capsys.readouterr().err

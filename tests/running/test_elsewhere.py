@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from podium.running import settings
 from tests.running.support import SUBMIT, write_model
 
 # These modules are imported before, because they may look at the system.
 PLAYED = """
 import sys
-import asyncio, contextlib, ctypes, json, os, runpy, subprocess, tempfile, threading, warnings
-if {numpy}:
-    import numpy, pandas
+import asyncio, contextlib, ctypes, json, os, subprocess, tempfile, threading, warnings
+import numpy, pandas
 for name in {modules}:
     sys.modules[name] = None
 for name in {names}:
@@ -23,15 +21,26 @@ for name in {names}:
         delattr(os, name)
 sys.platform = {platform!r}
 """
-UNIX = ["geteuid", "getuid", "getgid", "getloadavg", "sysconf", "uname", "killpg", "O_NOFOLLOW", "O_NONBLOCK"]
+UNIX = [
+    "geteuid",
+    "wait4",
+    "getuid",
+    "getgid",
+    "getloadavg",
+    "sysconf",
+    "uname",
+    "killpg",
+    "O_NOFOLLOW",
+    "O_NONBLOCK",
+]
 LINUX = ["sched_getaffinity", "sched_setaffinity"]
 MODULES = {"bare": ["resource", "pwd", "grp", "termios"], "darwin": []}
 NAMES = {"bare": LINUX + UNIX, "darwin": LINUX}
 RUN = """
 from pathlib import Path
 from podium.cli import main
-from podium.running import reference, settings
-settings.HERE, reference.PASSES = Path({tools!r}), 1
+from podium.running import reference
+reference.PASSES = 1
 sys.exit(main({arguments!r}))
 """
 
@@ -39,22 +48,16 @@ sys.exit(main({arguments!r}))
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", ["bare", "darwin"])
 def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) -> None:
-    def played(numpy: bool) -> str:
-        # The lock of a folder depends on the system.
-        names = [name for name in NAMES[platform] if not (numpy and name == "O_NONBLOCK")]
-        return PLAYED.format(numpy=numpy, modules=MODULES[platform], names=names, platform=platform)
-
-    tools, data, out = tmp_path / "tools", tmp_path / "data", tmp_path / "out"
-    for folder in (tools, data):
-        folder.mkdir()
-    supervisor = str(settings.HERE / "supervisor.py")
-    play = f"runpy.run_path({supervisor!r}, run_name='__main__')\n"
-    (tools / "supervisor.py").write_text(played(numpy=False) + play, encoding="utf-8")
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    # The lock of a folder depends on the system.
+    names = [name for name in NAMES[platform] if name != "O_NONBLOCK"]
+    played = PLAYED.format(modules=MODULES[platform], names=names, platform=platform)
     write_model(tmp_path / "models" / "Good", "print('hello')\n" + SUBMIT)
     write_model(tmp_path / "models" / "Endless", "import time; time.sleep(1000)")
     arguments = ["run", str(tmp_path / "models"), "--data", str(data), "--out", str(out)]
     arguments += ["--engine", "none", "--repeats", "1", "--time-limit", "5s"]
-    code = played(numpy=True) + RUN.format(tools=str(tools), arguments=arguments)
+    code = played + RUN.format(arguments=arguments)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "models with predictions: 1, failed: 1" in done.stdout

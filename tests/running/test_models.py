@@ -1,11 +1,14 @@
 """Models are found in folders, and a folder without one gets a reason."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from podium.errors import UsageError
-from podium.running.models import MOST_MODELS, Failure, digest_of, find_model, find_models
+from podium.running.models import MOST_MODELS, Failure, Kind, digest_of, find_model, find_models
 from tests.running.support import write_model
 
 NO_MODEL = "there is no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
@@ -22,11 +25,12 @@ def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("not a model")
     models, failures = find_models(tmp_path)
     assert [(model.key, model.entry, model.kind) for model in models] == [
-        ("Blue", "run.py", "script"),
-        ("Red/first", "run.sh", "script"),
-        ("Red/second", "model.ipynb", "notebook"),
+        ("Blue", "run.py", Kind.SCRIPT),
+        ("Red/first", "run.sh", Kind.SCRIPT),
+        ("Red/second", "model.ipynb", Kind.NOTEBOOK),
     ]
-    assert failures == []
+    [loose] = failures
+    assert (loose.team, loose.reason[-12:]) == ("README.md", "found a file")
 
 
 def test_a_team_has_at_most_so_many_models(tmp_path: Path) -> None:
@@ -41,7 +45,7 @@ def test_a_team_has_at_most_so_many_models(tmp_path: Path) -> None:
 def test_a_container_is_named_by_its_image(tmp_path: Path) -> None:
     write_model(tmp_path / "Blue", "  docker.io/blue/model:1.0@sha256:ab\n", "container.txt")
     [model], _ = find_models(tmp_path)
-    assert (model.entry, model.kind) == ("docker.io/blue/model:1.0@sha256:ab", "container")
+    assert (model.entry, model.kind) == ("docker.io/blue/model:1.0@sha256:ab", Kind.CONTAINER)
 
 
 @pytest.mark.parametrize("image", ["", "--privileged", "a b", "a\nb", "../x", "é", "x" * 1000])
@@ -88,7 +92,8 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
         "Empty shebang": "run begins with #!, but that program does not exist",
         "Folder": "run.py is not a regular file",
         "Linked file": "run.py is not a regular file",
-        "Linked folder": "expected a folder, found a link",
+        "Linked folder": "expected a folder with one notebook (*.ipynb), run, run.py, run.sh or container.txt, "
+        "found a link",
         "Linked inside": NO_MODEL + "one",
         "line\\nend \\x1b[2J": "its name has characters that cannot be printed",
         "x" * 201: "its name is longer than 200 bytes",
@@ -115,5 +120,33 @@ def test_the_digest_changes_with_any_file(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "Blue", "pass")
     before = digest_of(folder)
     assert digest_of(folder) == before
+    (folder / "run.py").touch()
+    assert digest_of(folder) == before
     write_model(folder / "weights", "1", "one.txt")
     assert digest_of(folder) != before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems forbid such names")
+@pytest.mark.parametrize(
+    ("depth", "reason"),
+    [
+        (1100, ""),  # more than Python's functions may call themselves
+        pytest.param(2500, "File name too long", marks=pytest.mark.slow),
+    ],
+)
+def test_whatever_is_in_a_folder_the_others_run(tmp_path: Path, depth: int, reason: str) -> None:
+    odd = write_model(tmp_path / "models" / "Odd")
+    write_model(tmp_path / "models" / "Good")
+    (odd / "one").symlink_to(odd / "two")
+    (odd / "two").symlink_to(odd / "one")
+    (odd / "up").symlink_to("/", target_is_directory=True)
+    os.mkfifo(odd / "fifo")
+    os.close(os.open(os.fsencode(odd) + b"/\xff\xfe", os.O_CREAT))
+    try:
+        code = f"import os\nfor _ in range({depth}):\n    os.mkdir('d')\n    os.chdir('d')\n"
+        subprocess.run([sys.executable, "-c", code], cwd=odd, check=True)
+        models, failures = find_models(tmp_path / "models")
+        assert [model.team for model in models] == (["Good"] if reason else ["Good", "Odd"])
+        assert [failure.reason for failure in failures] == ([reason] if reason else [])
+    finally:
+        subprocess.run(["rm", "-rf", str(odd)], check=True)  # pytest's own clean-up is not made for this

@@ -1,0 +1,221 @@
+"""Control groups: the kernel limits a model's memory, processes and cores, and counts its time.
+
+A group is made for every run and removed after it.  Podium makes groups as root, or within a group that was
+delegated to it.  Today's systems have version 2.  Version 1 differs in the names of its files and in having a
+folder for each controller.
+
+Sources: "Control Group v2" and "Control Groups version 1" in the Linux kernel's administration guide.
+"""
+
+import contextlib
+import functools
+import itertools
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["Group", "Used", "available", "group_of_a_run", "holds_cores"]
+
+NAME = "podium"
+NEEDED = ("memory", "pids")  # the controllers without which a group is of no use
+SECONDS_TO_EMPTY = 2.0  # the longest wait for the kernel to forget a group's last process
+numbers = itertools.count()  # gives the groups of this process different names
+
+
+class Files(NamedTuple):
+    """The names of the files of a version."""
+
+    memory: str
+    memory_and_swap: str
+    peak: str
+    kills: str
+    seconds: str  # processor time: a number, or lines of a name and a number
+
+
+V1 = Files(
+    "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control",
+    "cpuacct.usage",
+)  # fmt: skip
+V2 = Files("memory.max", "memory.swap.max", "memory.peak", "memory.events", "cpu.stat")
+CONTROLLERS = {"v1": ("memory", "pids", "cpuacct", "cpuset"), "v2": ("memory", "pids", "cpuset")}
+
+
+class Used(NamedTuple):
+    """What the processes of a group have used."""
+
+    cpu_seconds: float  # processor time, inside and outside the kernel
+    user_seconds: float  # processor time, outside the kernel alone
+    # the most memory in bytes that the group held at once: processes, files in memory, buffers and page tables
+    peak_memory: int
+    out_of_memory: bool  # whether the kernel killed a process of the group because the limit was reached
+
+
+class Group(NamedTuple):
+    """The control group of one run."""
+
+    version: str
+    folders: dict[str, Path]  # the folder of each controller; in version 2 all controllers share one folder
+
+    def joined(self) -> list[str]:
+        """List the files to which a process writes "0" to join the group."""
+        return [str(folder / "cgroup.procs") for folder in sorted({*self.folders.values()})]
+
+    def used(self) -> Used:
+        """Ask the kernel what the group has used until now."""
+        memory = self.folders["memory"]
+        if self.version == "v1":
+            times = self.folders["cpuacct"]
+            cpu, user = (int(_read(times / name)) / 1e9 for name in ("cpuacct.usage", "cpuacct.usage_user"))
+            files = V1
+        else:
+            microseconds = _fields(memory / V2.seconds)
+            cpu, user = microseconds["usage_usec"] / 1e6, microseconds["user_usec"] / 1e6
+            files = V2
+        peak = int(_read(memory / files.peak) or 0)  # version 2 does not have this file before Linux 5.19
+        return Used(cpu, user, peak, _fields(memory / files.kills).get("oom_kill", 0) > 0)
+
+
+def available() -> str:
+    """Find out which version of control groups podium can use on this machine, "" if none."""
+    return next((version for version in ("v2", "v1") if _parents(version)), "")
+
+
+def holds_cores(version: str) -> bool:
+    """Whether groups of this version keep models on their cores."""
+    return bool(version) and "cpuset" in _parents(version)
+
+
+@contextlib.contextmanager
+def group_of_a_run(version: str, memory: int, processes: int, cores: list[int]) -> Iterator[Group | None]:
+    """Make a control group for one run, and remove it afterwards."""
+    if not version:
+        yield None
+        return
+    name = f"{NAME}-{os.getpid()}-{next(numbers)}"
+    folders = {controller: parent / name for controller, parent in _parents(version).items()}
+    try:
+        for folder in {*folders.values()}:
+            folder.mkdir()
+        _limit(Group(version, folders), memory, processes, cores)
+        yield Group(version, folders)
+    finally:
+        for folder in {*folders.values()}:
+            _remove(folder)
+
+
+def _limit(group: Group, memory: int, processes: int, cores: list[int]) -> None:
+    """Write the limits of a group."""
+    files, folder = (V1 if group.version == "v1" else V2), group.folders["memory"]
+    (folder / files.memory).write_text(str(memory))
+    with contextlib.suppress(OSError):  # a kernel that does not count swap lacks this file
+        (folder / files.memory_and_swap).write_text(str(memory if group.version == "v1" else 0))
+    (group.folders["pids"] / "pids.max").write_text(str(processes))
+    if cpuset := group.folders.get("cpuset"):
+        if group.version == "v1":  # it has to be told the nodes of memory, too
+            (cpuset / "cpuset.mems").write_text(_read(cpuset.parent / "cpuset.mems"))
+        (cpuset / "cpuset.cpus").write_text(",".join(map(str, cores)))
+
+
+def _remove(folder: Path) -> None:
+    """Remove a group as soon as the kernel has forgotten its last process."""
+    end = time.monotonic() + SECONDS_TO_EMPTY
+    while folder.is_dir():
+        try:
+            folder.rmdir()
+        except OSError:
+            if time.monotonic() > end:
+                return
+            time.sleep(0.01)
+
+
+@functools.cache
+def _parents(version: str) -> dict[str, Path]:
+    """The folder of each controller in which podium can make a group; nothing if a needed one is missing."""
+    find = _parent_in_version_2 if version == "v2" else _parent_in_version_1
+    found = {controller: find(controller) for controller in CONTROLLERS[version]}
+    parents = {controller: parent for controller, parent in found.items() if parent}
+    if not {*NEEDED} <= parents.keys():
+        return {}
+    for left in itertools.chain(*(parent.glob(f"{NAME}-[0-9]*") for parent in {*parents.values()})):
+        # The process of podium that made this group was killed, and could not remove it.
+        if not Path("/proc", left.name.split("-")[1]).exists():
+            with contextlib.suppress(OSError):
+                left.rmdir()
+    return parents
+
+
+def _parent_in_version_1(controller: str) -> Path | None:
+    """The root group of a controller, or the one in which podium runs."""
+    mounts = [place for place, options in _mounts("cgroup") if controller in options.split(",")]
+    own = [path for names, path in _own_groups() if controller in names.split(",")]
+    candidates = [*mounts, *(mount / path for mount in mounts for path in own)]
+    return next((parent for parent in candidates if _can_be_made(parent)), None)
+
+
+def _parent_in_version_2(controller: str) -> Path | None:
+    """The group in which podium runs, or the root group of the machine."""
+    mounts = [place for place, _ in _mounts("cgroup2")]
+    own = [path for names, path in _own_groups() if not names]
+    candidates = [*(mount / path for mount in mounts for path in own), *mounts]
+    return next((parent for parent in candidates if _hands_down(parent, controller)), None)
+
+
+def _hands_down(parent: Path, controller: str) -> bool:
+    """Whether groups within this one can have limits of this controller."""
+    control = parent / "cgroup.subtree_control"
+    if controller not in _read(parent / "cgroup.controllers").split():
+        return False
+    if controller not in _read(control).split():
+        try:
+            control.write_text(f"+{controller}")
+        except PermissionError:
+            return False
+        except OSError:
+            # A group can only hand controllers down if it has no processes of its own.  Where podium is the
+            # only one, it moves into a group below.
+            if {*_read(parent / "cgroup.procs").split()} != {str(os.getpid())}:
+                return False
+            itself = parent / f"{NAME}-itself"
+            itself.mkdir(exist_ok=True)
+            (itself / "cgroup.procs").write_text("0")
+            control.write_text(f"+{controller}")
+    return _can_be_made(parent)
+
+
+def _can_be_made(parent: Path) -> bool:
+    """Whether podium may make groups in this one."""
+    trial = parent / f"{NAME}-{os.getpid()}-trial"
+    try:
+        trial.mkdir(exist_ok=True)
+        trial.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+@functools.cache  # podium may move into another group, see `_hands_down`
+def _own_groups() -> list[tuple[str, str]]:
+    """The controllers and the path of each group in which podium runs."""
+    lines = Path("/proc/self/cgroup").read_text().splitlines()
+    return [(names, path.strip("/")) for _, names, path in (line.split(":", 2) for line in lines)]
+
+
+def _mounts(kind: str) -> list[tuple[Path, str]]:
+    """The place and the options of each mounted file system of a kind."""
+    lines = map(str.split, Path("/proc/self/mounts").read_text().splitlines())
+    return [(Path(place), options) for _, place, found, options, *_ in lines if found == kind]
+
+
+def _read(path: Path) -> str:
+    """The text of one of the kernel's files, or "" if the file does not exist."""
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _fields(path: Path) -> dict[str, int]:
+    """The content of a file that has a name and a number on each line."""
+    return {name: int(value) for name, value in (line.split() for line in _read(path).splitlines())}

@@ -1,0 +1,131 @@
+"""One machine: what it has for running models, and a run of a model on it."""
+
+import importlib.util
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from podium.errors import UsageError, missing_extra
+from podium.running import control_group, hardware, sandbox
+from podium.running.containers import find_engine, image_id, run_in_container
+from podium.running.measuring import Log, Outcome, Run, watched
+from podium.running.models import Failure, Kind, Model, paths_in
+from podium.running.settings import Settings, cores_used, is_root
+from podium.running.submission import judged, working_folder
+from podium.wording import printable
+
+__all__ = ["NOTEBOOK_PACKAGES", "Prepared", "prepare", "run"]
+
+NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
+
+
+class Prepared(NamedTuple):
+    """A machine on which models can run."""
+
+    hardware: dict[str, Any]  # its description, see `hardware.describe`
+    settings: Settings  # with the sandbox, the engine and the control group that it has
+    models: list[Model]  # those that can run; containers with the ids of their images
+    failures: list[Failure]  # those that cannot
+
+
+def prepare(engine: str, models: list[Model], settings: Settings) -> Prepared:
+    """Choose what isolates the models on this machine, and try it before any model runs."""
+    first = {model.kind: model.key for model in reversed(models)}
+    lacking = [name for name in NOTEBOOK_PACKAGES if importlib.util.find_spec(name) is None]
+    if Kind.NOTEBOOK in first and lacking:
+        raise missing_extra(f"the notebook of {first[Kind.NOTEBOOK]}", ", ".join(lacking), "notebooks")
+    there = len(cores_used(settings.cores))
+    if sys.platform == "linux" and there < settings.cores:
+        raise UsageError(f"--cores: expected at most {there}, as this machine has, found {settings.cores}")
+    settings = settings._replace(sandbox="none" if engine == "none" else "bubblewrap")
+    if Kind.CONTAINER in first:
+        settings = settings._replace(container_engine=find_engine(engine, first[Kind.CONTAINER]))
+    if settings.sandbox == "bubblewrap":
+        _refuse_hidden_data(settings.data)
+        if first.keys() - {Kind.CONTAINER}:
+            sandbox.require()
+            settings = settings._replace(control_group=control_group.available())
+            sandbox.probe(settings)
+    ready: list[Model] = []
+    failures: list[Failure] = []
+    for model in models:
+        try:
+            ready.append(_ready(model, settings))
+        except (ValueError, OSError) as problem:
+            failures.append(Failure(model.team, model.name, printable(problem)))
+    return Prepared(hardware.describe(), settings, ready, failures)
+
+
+def _ready(model: Model, settings: Settings) -> Model:
+    """The model, with its image if it is a container; a ValueError says why it cannot run."""
+    if model.kind is Kind.CONTAINER:
+        image = image_id(settings.container_engine, model.entry)
+        return model._replace(image=image, digest=f"{model.digest}-{image[:16]}")
+    if settings.sandbox == "bubblewrap" and (closed := _closed(model.folder)):
+        raise ValueError(
+            f"{_who()} cannot read {os.path.relpath(closed, model.folder.parent)} (chmod -R {_whom()}+rX)"
+        )
+    return model
+
+
+def _refuse_hidden_data(data: Path) -> None:
+    """Raise a UsageError if models do not see all of the data."""
+    if closed := _closed(data):
+        raise UsageError(f"{_who()} cannot read {printable(closed)} (chmod -R {_whom()}+rX)")
+    for entry in paths_in(data):
+        if entry.is_symlink() and not Path(os.path.realpath(entry.path)).is_relative_to(data):
+            raise UsageError(
+                f"{printable(entry.path)} is a link to a file that models do not see; "
+                "replace it by a copy (cp -L)"
+            )
+
+
+def _who() -> str:
+    """Name the user as whom models run."""
+    return "models run as the user nobody when podium runs as root, who" if is_root() else "this user"
+
+
+def _whom() -> str:
+    """The letter of this user in ``chmod``."""
+    return "o" if is_root() else "u"
+
+
+def _closed(folder: Path) -> str:
+    """The folder itself, or the first file or folder in it, that the models' user cannot read, or ""."""
+
+    def is_readable(path: str, mode: int) -> bool:
+        if not is_root():
+            return os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0))
+        return mode & 0o5 == 0o5 if stat.S_ISDIR(mode) else bool(mode & 0o4)
+
+    if not is_readable(str(folder), folder.stat().st_mode):
+        return str(folder)
+    for entry in paths_in(folder):
+        mode = entry.stat(follow_symlinks=False).st_mode
+        if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and not is_readable(entry.path, mode):
+            return entry.path
+    return ""
+
+
+def run(model: Model, settings: Settings, log: Log) -> Run:
+    """Run a model once."""
+    if model.kind is Kind.CONTAINER:
+        return run_in_container(model, settings, log)
+    if settings.sandbox == "bubblewrap":
+        return sandbox.run_in_bubblewrap(model.folder, sandbox.program_of(model), settings, log)
+    return _run_without_sandbox(model, settings, log)
+
+
+def _run_without_sandbox(model: Model, settings: Settings, log: Log) -> Run:
+    """Run a model as an ordinary program of the user who runs podium."""
+    folder = str(model.folder.resolve())
+    program = sandbox.program_of(model, folder, str(sandbox.NOTEBOOK))
+    with working_folder() as working:
+        environment = sandbox.environment_of(str(settings.data), folder) | {"HOME": working}
+        if sys.platform == "win32":
+            environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
+        ended = watched(program, environment, working, settings.time_limit, log)
+        run = Run(Outcome.DONE, "", ended.seconds, ended.used, exit_code=ended.exit_code)
+        return judged(run, ended.in_time, working, settings, log)

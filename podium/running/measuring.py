@@ -1,0 +1,237 @@
+"""Start a program, measure it from outside, write its log while it runs, and stop it at the time limit."""
+
+import codecs
+import contextlib
+import enum
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from podium.errors import UsageError
+from podium.running.settings import Settings
+from podium.wording import printable
+
+__all__ = [
+    "Log",
+    "Outcome",
+    "Run",
+    "Used",
+    "answer_of",
+    "busy_seconds",
+    "failed",
+    "last_line",
+    "used_by",
+    "watched",
+]
+
+LOG_BYTES = 2**20  # of a log, written while the model runs; of what follows only the end is kept
+TAIL = 2**15  # characters of this end
+USER, NICE, STEAL = 1, 2, 8  # columns in a line of /proc/stat, see proc_stat(5)
+LAST_LINES, LONGEST_REASON = 5, 600  # at the end of a log, quoted as the reason of a failure
+UNKNOWN = float("nan")
+
+
+class Outcome(enum.StrEnum):
+    """What became of a run."""
+
+    DONE = "done"
+    EXIT = "exit code"  # it ended with another exit code than 0
+    TIME = "time limit"
+    MEMORY = "memory limit"
+    SUBMISSION = "no submission"  # there is none, or not one
+    LOST = "lost"  # it has not begun or not ended, perhaps by the machine's fault; a restart tries again
+
+
+class Used(NamedTuple):
+    """What a program has used."""
+
+    cpu_seconds: float = UNKNOWN  # processor time, inside and outside the kernel
+    user_seconds: float = UNKNOWN  # processor time, outside the kernel alone
+    peak_memory: int = 0  # bytes
+
+
+class Run(NamedTuple):
+    """The result of a run."""
+
+    outcome: Outcome
+    reason: str = ""  # why there are no predictions
+    seconds: float = 0.0  # wall-clock time, from the start of the model until none of its processes is left
+    used: Used = Used()
+    others: float = UNKNOWN  # the share of the cores' time, from 0 to 1, that others took
+    exit_code: int = 0
+    name: str = ""  # of the submission's file
+    submission: bytes = b""  # its content
+
+
+class Log:
+    """A model's log: a file that grows while the model runs, and the end of it for messages."""
+
+    def __init__(self, path: Path, head: str) -> None:
+        self.path, self.head, self.end, self.left_out = path, head, "", 0
+        self.problem: OSError | None = None  # why the file could not be written
+
+    @contextlib.contextmanager
+    def following(self, stream: IO[bytes]) -> Iterator[None]:
+        """Write what comes from a stream until the block has ended and the stream too."""
+        reader = threading.Thread(target=self._follow, args=(stream,), daemon=True)
+        reader.start()
+        try:
+            yield
+        finally:
+            reader.join()
+        if self.problem:
+            raise UsageError(f"cannot write {self.path}: {self.problem.strerror}")
+
+    def _follow(self, stream: IO[bytes]) -> None:
+        """Write a stream into the file; if that fails, read on, so that the model does not wait."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._write(stream)
+        except OSError as problem:
+            self.problem = problem
+            while os.read(stream.fileno(), 2**16):
+                pass
+
+    def _write(self, stream: IO[bytes]) -> None:
+        """Write the beginning of a stream as it comes, and the end of it in the end."""
+        decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
+        room = LOG_BYTES
+        with self.path.open("w", encoding="utf-8", errors="replace") as file:
+            file.write(self.head)
+            file.flush()
+            while block := os.read(stream.fileno(), 2**16):
+                text = printable(decoder.decode(block), keep="\n\t")
+                file.write(text[:room])
+                file.flush()
+                self.left_out += len(text[room:])
+                room -= len(text[:room])
+                self.end = (self.end + text)[-TAIL:]
+            if self.left_out:
+                kept = self.end[-self.left_out :]
+                file.write(f"\n[{self.left_out - len(kept):,} characters left out]\n{kept}")
+
+    def last_lines(self) -> str:
+        """The last lines on one line, without those of nothing but ^ and ~, which underline Python's code."""
+        lines = [line.strip() for line in self.end.splitlines() if line.strip(" ^~")]
+        return " | ".join(lines[-LAST_LINES:])[-LONGEST_REASON:]
+
+
+def failed(run: Run, outcome: Outcome, settings: Settings, log: Log) -> Run:
+    """Say that a run has failed, and why."""
+    reasons = {
+        Outcome.TIME: f"time limit of {settings.time_limit:g} s",
+        Outcome.MEMORY: f"memory limit of {settings.memory_limit / 2**30:g} GB",
+        Outcome.EXIT: _exited(run.exit_code, log.last_lines()),
+    }
+    return run._replace(outcome=outcome, reason=reasons[outcome])
+
+
+def _exited(code: int, said: str) -> str:
+    """The reason of a failure by an exit code, which is negative or above 128 for a signal."""
+    number = -code if code < 0 else code - 128
+    by = f" ({signal.Signals(number).name})" if number in {*signal.Signals} else ""
+    return f"exit code {code}{by}: {said}" if said else f"exit code {code}{by}"
+
+
+class Ended(NamedTuple):
+    """How a program that was watched has ended."""
+
+    seconds: float
+    in_time: bool
+    exit_code: int
+    used: Used
+
+
+def watched(
+    command: list[str],
+    environment: dict[str, str],
+    folder: str,
+    seconds: float,
+    log: Log,
+    stop: tuple[str, ...] = (),
+) -> Ended:
+    """Run a program that is not in bubblewrap; `stop` is the command that ends it, if it cannot be killed."""
+    start = time.perf_counter()
+    try:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as problem:
+        log.end = f"{command[0]}: {problem.strerror or problem}"
+        return Ended(0.0, True, 127, Used())
+    assert process.stdout is not None
+    in_time = True
+
+    def end() -> None:
+        nonlocal in_time
+        in_time = False
+        if stop:
+            subprocess.run(stop, stdin=subprocess.DEVNULL, capture_output=True)
+        _kill(process)
+
+    timer = threading.Timer(seconds, end)
+    with process, log.following(process.stdout):
+        timer.start()
+        try:
+            used = used_by(process)
+            taken = time.perf_counter() - start
+        finally:
+            timer.cancel()
+            _kill(process)  # also what it left running
+    return Ended(taken, in_time, process.returncode, used)
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a program, and with it all processes of its session where the system has sessions."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def used_by(process: "subprocess.Popen[bytes]") -> Used:
+    """Wait for a program's end, and ask the system what it and its children have used."""
+    if not hasattr(os, "wait4"):
+        process.wait()
+        return Used()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Used(usage.ru_utime + usage.ru_stime, usage.ru_utime, usage.ru_maxrss * unit)
+
+
+def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
+    """Read how long cores have worked outside the kernel since the machine was started; NaN if unknown."""
+    try:
+        fields = {line[0]: line for line in map(str.split, path.read_text().splitlines())}
+        ticks = sum(int(fields[f"cpu{core}"][column]) for core in cores for column in (USER, NICE, STEAL))
+    except (OSError, LookupError):  # another system, or a container that renames the machine's cores
+        return UNKNOWN
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def answer_of(*command: str, seconds: float | None = None) -> "subprocess.CompletedProcess[str]":
+    """Run one of the machine's tools and wait for its answer."""
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds
+    )
+
+
+def last_line(answer: "subprocess.CompletedProcess[str]") -> str:
+    """The last line of what a tool printed."""
+    lines = (answer.stderr.strip() or answer.stdout.strip() or f"exit code {answer.returncode}").splitlines()
+    return printable(lines[-1])[:300]

@@ -1,0 +1,223 @@
+"""Run the submitted models on identical hardware: the function behind ``podium run``."""
+
+import contextlib
+import os
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from podium.errors import SubmissionRejected, UsageError
+from podium.names import alike, of_other_scripts, shown
+from podium.running import cluster, rounds
+from podium.running.machine import prepare
+from podium.running.models import Failure, Kind, Model, find_model, find_models
+from podium.running.settings import Settings, parse_bytes, parse_seconds, visible
+from podium.wording import listed, spreadsheet_original
+
+__all__ = ["Runs", "run"]
+
+Engine = Literal["auto", "bubblewrap", "docker", "podman", "none"]
+
+
+class Runs(NamedTuple):
+    """What `run` has found out, as tables; the same is in the files of the output folder."""
+
+    runtimes: pd.DataFrame  # a row for each model with predictions, as in ``runtimes.csv``
+    failed: pd.DataFrame  # a row for each model without predictions, as in ``failed.csv``
+    runs: pd.DataFrame  # a row for each run, as in ``runs.csv``
+    state: str  # how quiet the machine was
+    provisional: bool  # whether the runtimes should be measured again before they decide a board
+    out: Path  # the folder with all files
+
+    def __repr__(self) -> str:
+        text = f"models with predictions: {len(self.runtimes):,}, failed: {len(self.failed):,}"
+        return f"<{text}; runs: {len(self.runs):,}; machine: {self.state}; in {self.out}>"
+
+
+def run(
+    models: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    one: bool = False,
+    repeats: int = 3,
+    differing: Literal["slowest", "fail"] = "slowest",
+    time_limit: str | float = "9h",
+    memory_limit: str | int = "16G",
+    disk_limit: str | int = "2G",
+    cores: int = 0,
+    gpus: bool = False,
+    engine: Engine = "auto",
+    dask: str | None = None,
+    seed: int = 0,
+) -> Runs:
+    """Run the submitted models on this machine, one at a time, and record their runtimes.
+
+    This is what the command ``podium run`` does; the parameters are its options.  Each model runs once without
+    being measured and then `repeats` times, in rounds whose order is drawn by lot.  The function starts the
+    models as programs of their own, so a script that calls it needs no ``__main__`` guard.
+
+    Parameters
+    ----------
+    models : str or path
+        A folder that has a folder for each team.
+    data : str or path
+        The folder that the models may read.
+    out : str or path
+        The folder for the results.  If it has the runs of an earlier call with the same settings, they are
+        kept, and only the missing ones are made.
+    one : bool, default False
+        Whether `models` is the folder of one model, which then runs once and is measured at once.
+    repeats : int, default 3
+        How often each model is measured.
+    differing : {"slowest", "fail"}, default "slowest"
+        What becomes of a model whose predictions differ from run to run: the slowest run counts, or the model
+        fails.
+    time_limit : str or float, default "9h"
+        The time limit of a run: seconds, or a text such as ``"90s"`` or ``"20m"``.
+    memory_limit : str or int, default "16G"
+        The memory limit of a model: bytes, or a text such as ``"500M"``.
+    disk_limit : str or int, default "2G"
+        The limit on what a model writes into each of its folders; in bubblewrap they are kept in memory.
+    cores : int, default 0
+        How many cores a model may use; 0 means all.
+    gpus : bool, default False
+        Whether the models may use the machine's GPUs.
+    engine : {"auto", "bubblewrap", "docker", "podman", "none"}, default "auto"
+        What isolates the models.  ``"auto"`` is docker or podman for containers and bubblewrap for all others;
+        ``"none"`` is for your own models only.
+    dask : str, optional
+        The address of a Dask scheduler, on whose workers the models then run, one at a time on each.
+    seed : int, default 0
+        The number that decides the order of the models in each round.
+
+    Returns
+    -------
+    Runs
+        The tables ``runtimes``, ``failed`` and ``runs``, the state of the machine, and the folder of results.
+
+    Raises
+    ------
+    UsageError
+        If the arguments, the folders or this machine do not allow to run the models.
+    SubmissionRejected
+        If `one` is given and the folder has no model that could be run.
+
+    Warns
+    -----
+    UserWarning
+        If there is no sandbox or no control group, if the runtimes are provisional or undecided, if predictions
+        differ, or if names of teams look alike.
+
+    Notes
+    -----
+    Lines on the standard error say which model runs and how it has ended.  Its log is written meanwhile.
+
+    References
+    ----------
+    Beyer, Löwe and Wendler, *Reliable benchmarking: requirements and solutions*, STTT 21, 2019.
+
+    Examples
+    --------
+    >>> import podium
+    >>> made = podium.run("examples/models", data="examples/data", out="final/run")  # doctest: +SKIP
+    >>> made  # doctest: +SKIP
+    <models with predictions: 3, failed: 1; runs: 13; machine: quiet; in final/run>
+    >>> board = podium.rank("solution.csv", "final/run/submissions", made.runtimes)  # doctest: +SKIP
+    """
+    if repeats < 1 or cores < 0:
+        raise UsageError("expected --repeats of at least 1, and --cores of at least 0")
+    folder, given = (
+        Path(models).resolve(),
+        Settings(
+            Path(data).resolve(),
+            parse_seconds(time_limit, "--time-limit"),
+            parse_bytes(memory_limit, "--memory-limit"),
+            parse_bytes(disk_limit, "--disk-limit"),
+            cores,
+            gpus,
+        ),
+    )
+    _check_folders(folder, given.data, Path(out))
+    found, failures = _one_model(folder) if one else find_models(folder)
+    _warn_of_look_alikes({model.team for model in found} | {failure.team for failure in failures})
+    plan = rounds.Plan(1 if one else repeats, seed, differing == "fail", warm_up=not one)
+    with contextlib.ExitStack() as stack:
+        if dask:
+            prepared, execute = stack.enter_context(cluster.workers_of(dask, engine, found, given))
+        else:
+            prepared = prepare(engine, found, given)
+            execute = rounds.here(prepared.settings, Path(out))
+        _warn_of_missing_protection(prepared.settings, found)
+        results = rounds.run_all(
+            prepared.models,
+            [*failures, *prepared.failures],
+            prepared.settings,
+            Path(out),
+            plan,
+            prepared.hardware,
+            execute,
+        )
+    return Runs(
+        _table(Path(out, rounds.RUNTIMES)),
+        _table(Path(out, rounds.FAILED)),
+        _table(Path(out, rounds.RUNS)),
+        results.state.text,
+        results.state.is_provisional,
+        Path(out),
+    )
+
+
+def _table(path: Path) -> pd.DataFrame:
+    """Read a table of results, in which names of teams are texts even if they look like numbers."""
+    table = pd.read_csv(path, keep_default_na=False, dtype={"team": str, "model": str})
+    for name in {"team", "model", "reason"} & {*table}:
+        table[name] = table[name].map(spreadsheet_original)
+    return table
+
+
+def _check_folders(models: Path, data: Path, out: Path) -> None:
+    """Refuse folders that are not there, and places for models or results that every model could read."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is not a folder")
+    if not data.is_dir():
+        raise UsageError(f"there is no folder {data} (--data)")
+    for seen in visible(data):
+        for hidden in (models, out.resolve()):
+            if hidden.is_relative_to(seen):
+                raise UsageError(f"every model could read {hidden}, because it is in {seen}")
+
+
+def _one_model(folder: Path) -> tuple[list[Model], list[Failure]]:
+    """The model that a folder is."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}")
+    model = find_model(folder, folder.name)
+    if isinstance(model, Failure):
+        raise SubmissionRejected(model.reason)
+    return [model], []
+
+
+def _warn_of_look_alikes(teams: set[str]) -> None:
+    """Warn of names that nobody can tell apart, because a board with both is refused."""
+    if same := [shown(team) for group in alike(teams) for team in group]:
+        warnings.warn(
+            f"names of teams that look alike, which podium rank refuses: {listed(same)}", stacklevel=3
+        )
+    if sentence := of_other_scripts(teams):
+        warnings.warn(sentence, stacklevel=3)
+
+
+def _warn_of_missing_protection(settings: Settings, models: Iterable[Model]) -> None:
+    """Warn of a missing sandbox or control group."""
+    if settings.sandbox == "none":
+        warnings.warn("no sandbox: the models can do whatever you can", stacklevel=3)
+    elif not settings.control_group and any(model.kind is not Kind.CONTAINER for model in models):
+        warnings.warn(
+            "no control group: the limits of memory hold for each process alone (run as root, or: "
+            "systemd-run --user --scope -p Delegate=yes podium run …)",
+            stacklevel=3,
+        )

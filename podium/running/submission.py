@@ -1,0 +1,65 @@
+"""The folder in which a model works outside of bubblewrap, and the submission that it left there."""
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+
+from podium.running import settings as constants
+from podium.running.measuring import Log, Outcome, Run, failed
+from podium.running.settings import Settings
+
+__all__ = ["judged", "working_folder"]
+
+SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
+
+
+@contextlib.contextmanager
+def working_folder() -> Iterator[str]:
+    """Make an empty folder for a model's files, and remove it afterwards with what the model left in it."""
+    top = tempfile.mkdtemp(prefix="podium-")
+    working = os.path.join(top, "working")
+    os.mkdir(working)
+    try:
+        yield working
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+
+
+def judged(run: Run, in_time: bool, folder: str, settings: Settings, log: Log) -> Run:
+    """Say what became of a run that was measured, and take its submission from the folder."""
+    if not in_time:
+        return failed(run, Outcome.TIME, settings, log)
+    if run.exit_code != 0:
+        return failed(run, Outcome.EXIT, settings, log)
+    try:
+        name, content = _submission_in(folder)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        return run._replace(outcome=Outcome.SUBMISSION, reason=reason)
+    return run._replace(name=name, submission=content)
+
+
+def _submission_in(folder: str) -> tuple[str, bytes]:
+    """Read the one submission in a folder, without following links or waiting for pipes."""
+    names = os.listdir(folder)
+    present = [name for name in SUBMISSIONS if name in names]
+    if not present:
+        others = ", ".join(ascii(name[:40]) for name in sorted(names)[:3])
+        raise ValueError(f"no submission.csv; found {others}" if others else "no submission.csv")
+    if len(present) > 1:
+        raise ValueError(f"{' and '.join(present)} are there, expected one")
+    [name] = present
+    path = os.path.join(folder, name)
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ValueError(f"{name} is not a regular file that can be read")
+    flags = os.O_RDONLY
+    for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
+        flags |= getattr(os, flag, 0)
+    with open(os.open(path, flags), "rb") as file:
+        content = file.read(constants.SUBMISSION_BYTES + 1)
+    if len(content) > constants.SUBMISSION_BYTES:
+        raise ValueError(f"{name} is larger than {constants.SUBMISSION_BYTES:,} bytes")
+    return name, content

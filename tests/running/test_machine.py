@@ -1,0 +1,254 @@
+"""Models of each kind run within their limits, in the sandbox and without one."""
+
+import math
+import os
+import re
+import sys
+
+import pytest
+
+from podium.errors import UsageError
+from podium.running import control_group, machine, settings, system_calls
+from podium.running.measuring import LOG_BYTES, Outcome, busy_seconds
+from podium.running.models import Model, find_model
+from podium.running.settings import cores_used
+from tests.running.support import (
+    SUBMIT,
+    in_sandbox,
+    needs_sandbox,
+    notebook,
+    run_model,
+    settings_for,
+    write_model,
+)
+
+DONE = Outcome.DONE
+SANDBOXES = pytest.mark.parametrize("given_by", [pytest.param(in_sandbox, marks=needs_sandbox), settings_for])
+
+
+@SANDBOXES
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("run.py", "import sys\nprint(sys.executable)\n" + SUBMIT),
+        ("run.sh", "echo a,b > submission.csv; echo 1,2 >> submission.csv; pwd; ls"),
+        ("run", f"#!/usr/bin/env python3\n{SUBMIT}"),
+    ],
+)
+def test_scripts(tmp_path, given_by, name, source):
+    run, log = run_model(tmp_path, given_by(tmp_path), source, name)
+    assert (run.outcome, run.reason, run.name) == (DONE, "", "submission.csv"), log
+    assert run.submission == b"a,b\n1,2\n"
+    assert 0 < run.seconds < 120
+    assert run.used.peak_memory > 10**5
+
+
+@SANDBOXES
+def test_what_a_model_is_given(tmp_path, given_by):
+    source = """
+import json, os
+data, model = (sorted(os.listdir(os.environ[name])) for name in ("PODIUM_DATA", "PODIUM_MODEL"))
+print(data, model, os.listdir(), *sorted(os.environ))
+"""
+    run, log = run_model(tmp_path, given_by(tmp_path), source + SUBMIT)
+    assert run.outcome is DONE
+    seen, _, names = log.partition("[] ")
+    assert seen == "['texts.txt'] ['run.py'] "
+    assert {*names.split()} <= {
+        "HOME", "LANG", "LC_CTYPE", "PATH", "PODIUM_DATA", "PODIUM_MODEL", "PWD", "PYTHONPATH", "TMPDIR", "TZ",
+        "USER",
+    }  # fmt: skip
+
+
+@SANDBOXES
+@pytest.mark.parametrize(
+    ("source", "outcome", "reason"),
+    [
+        ("pass", Outcome.SUBMISSION, "no submission.csv$"),
+        ("open('Submission.csv', 'w')", Outcome.SUBMISSION, "no submission.csv; found .*Submission.csv"),
+        ("import os\nos.mkdir('submission.csv')", Outcome.SUBMISSION, "submission.csv is not a regular file"),
+        ("import os\nos.mkfifo('submission.csv')", Outcome.SUBMISSION, "submission.csv is not a regular file"),
+        (
+            SUBMIT + "open('submission.parquet', 'w')",
+            Outcome.SUBMISSION,
+            "submission.csv and submission.parquet are there, expected one",
+        ),
+        ("print('one')\nprint('two')\nraise SystemExit(3)", Outcome.EXIT, r"exit code 3: one \| two"),
+        ("import os\nos.abort()", Outcome.EXIT, r"exit code -?\d+ \(SIGABRT\)"),
+        ("import time\ntime.sleep(60)", Outcome.TIME, "time limit of 2 s"),
+    ],
+)
+def test_why_a_model_fails(tmp_path, given_by, source, outcome, reason):
+    given = given_by(tmp_path, time_limit=2.0 if outcome is Outcome.TIME else 60.0)
+    run, log = run_model(tmp_path, given, source)
+    assert run.outcome is outcome, log
+    assert re.match(reason, run.reason)
+    assert run.submission == b""
+
+
+@needs_sandbox
+def test_limits_without_a_control_group(tmp_path):
+    given = in_sandbox(tmp_path, control_group="")
+    run, _ = run_model(tmp_path, given, "block = b'x' * 400_000_000")
+    assert (run.outcome, "MemoryError" in run.reason) == (Outcome.EXIT, True)
+    run, _ = run_model(tmp_path, given, "open('big', 'wb').write(bytes(100_000_000))")
+    assert (run.outcome, "OSError" in run.reason) == (Outcome.EXIT, True)
+    source = (
+        "import os\nos.sched_setaffinity(0, range(os.cpu_count()))\nassert len(os.sched_getaffinity(0)) == 1\n"
+    )
+    run, log = run_model(tmp_path, given, source + SUBMIT)
+    assert run.outcome is DONE, log
+    assert run.used.cpu_seconds > 0
+
+
+@needs_sandbox
+def test_the_memory_limit_is_that_of_all_processes(tmp_path):
+    if not control_group.available():
+        pytest.skip("no control group can be had here")
+    run, _ = run_model(tmp_path, in_sandbox(tmp_path), "block = b'x' * 400_000_000")
+    assert (run.outcome, run.reason) == (Outcome.MEMORY, "memory limit of 0.25 GB")
+
+
+@SANDBOXES
+def test_a_submission_that_is_too_large(tmp_path, monkeypatch, given_by):
+    monkeypatch.setattr(settings, "SUBMISSION_BYTES", 1000)
+    for size, reason in ((1000, ""), (1001, "submission.csv is larger than 1,000 bytes")):
+        run, _ = run_model(tmp_path, given_by(tmp_path), f"open('submission.csv', 'w').write('x' * {size})")
+        assert (run.reason, len(run.submission)) == (reason, 0 if reason else 1000)
+
+
+def test_the_log_keeps_its_beginning_and_its_end(tmp_path):
+    source = "for n in range(300_000):\n    print(n)\n" + SUBMIT
+    _, log = run_model(tmp_path, settings_for(tmp_path), source)
+    assert log.startswith("0\n1\n")
+    assert log.endswith("\n299999\n")
+    assert "characters left out]" in log
+    assert len(log) < 1.1 * LOG_BYTES
+
+
+def test_the_log_grows_while_the_model_runs(tmp_path):
+    source = f"""
+import pathlib, time
+print("half", flush=True)
+while "half" not in pathlib.Path({str(tmp_path / "log.txt")!r}).read_text():
+    time.sleep(0.05)
+"""
+    run, _ = run_model(tmp_path, settings_for(tmp_path, time_limit=60.0), source + SUBMIT)
+    assert run.outcome is DONE
+
+
+@needs_sandbox
+@pytest.mark.parametrize("group", [True, False])
+def test_what_stands_behind_etc_works(tmp_path, group):
+    """Programs behind /etc/alternatives, the name localhost, temporary files and shared memory."""
+    source = """
+import multiprocessing, socket, subprocess, tempfile
+from multiprocessing.shared_memory import SharedMemory
+def square(number):
+    return number * number
+if __name__ == "__main__":
+    assert subprocess.run(["awk", "BEGIN {print 42}"], capture_output=True, check=True).stdout == b"42\\n"
+    assert socket.gethostbyname("localhost") == "127.0.0.1"
+    tempfile.TemporaryFile().write(b"x")
+    SharedMemory(create=True, size=10).unlink()
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(square, [2, 3]) == [4, 9]
+"""
+    given = in_sandbox(tmp_path, **({} if group else {"control_group": ""}))
+    run, log = run_model(tmp_path, given, source + "    " + SUBMIT)
+    assert run.outcome is DONE, log
+
+
+@SANDBOXES
+def test_a_model_brings_packages_in_a_folder_site(tmp_path, given_by):
+    write_model(tmp_path / "models" / "team" / "site" / "brought", "ANSWER = 42\n", "__init__.py")
+    run, log = run_model(tmp_path, given_by(tmp_path), "import brought\nprint(brought.ANSWER)\n" + SUBMIT)
+    assert (run.outcome, log) == (DONE, "42\n")
+
+
+@pytest.mark.slow
+@SANDBOXES
+@pytest.mark.parametrize(
+    ("content", "reason", "said"),
+    [
+        (notebook("print('hello')", SUBMIT), "", "hello\n"),
+        (notebook(SUBMIT, kernel="another-conda-env"), "", ""),
+        (
+            notebook("print('hello')", "1 / 0"),
+            "cell 3 of 3 failed: ZeroDivisionError: division by zero",
+            "hello\n",
+        ),
+        (notebook("import os\nos._exit(0)"), "cell 2 of 2 failed: the kernel died", ""),
+        ("no notebook", "the file is not a notebook: ", ""),
+    ],
+    ids=["good", "saved under another kernel", "an error", "a dead kernel", "text"],
+)
+def test_notebooks(tmp_path, given_by, content, reason, said):
+    given = given_by(tmp_path, memory_limit=2**30)
+    run, log = run_model(tmp_path, given, content, "model.ipynb")
+    assert (run.outcome is DONE) == (not reason), log
+    assert reason in run.reason
+    assert said in log
+
+
+@needs_sandbox
+def test_data_that_models_cannot_see_stop_the_run(tmp_path):
+    given = in_sandbox(tmp_path)
+    (given.data / "away").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="is a link to a file that models do not see"):
+        machine.prepare("auto", [], given)
+
+
+@needs_sandbox
+@pytest.mark.skipif(not settings.is_root(), reason="only root runs models as another user")
+def test_a_folder_that_the_models_user_cannot_read_is_one_team_s_failure(tmp_path):
+    models = [find_model(write_model(tmp_path / team, SUBMIT), team) for team in ("Open", "Closed")]
+    (tmp_path / "Closed" / "run.py").chmod(0o600)
+    made = machine.prepare(
+        "auto", [model for model in models if isinstance(model, Model)], in_sandbox(tmp_path)
+    )
+    assert [model.team for model in made.models] == ["Open"]
+    [failure] = made.failures
+    assert "cannot read Closed/run.py (chmod -R o+rX)" in failure.reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the filter is Linux's")
+def test_without_libseccomp_the_command_ends_before_any_model_runs(monkeypatch):
+    system_calls.filter_program.cache_clear()
+    monkeypatch.setattr("ctypes.CDLL", lambda name: (_ for _ in ()).throw(OSError()))
+    with pytest.raises(UsageError, match=r"needs libseccomp \(apt-get install libseccomp2\)"):
+        system_calls.filter_program(True)
+
+
+def test_how_long_cores_have_worked(tmp_path):
+    stat = tmp_path / "stat"
+    stat.write_text("cpu  9 9\ncpu0 1 2 5 6 7 8 9 300 0 0\ncpu3 100 0 5 6 7 8 9 0 0 0\nctxt 1\n")
+    hertz = os.sysconf("SC_CLK_TCK")
+    assert [busy_seconds(cores, stat) * hertz for cores in ([], [0], [0, 3])] == pytest.approx([0, 303, 403])
+    assert math.isnan(busy_seconds([1], stat))
+    assert math.isnan(busy_seconds([0], tmp_path / "none"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
+def test_version_2_of_control_groups(tmp_path, monkeypatch):
+    """The files of a version that this machine may not have."""
+    folder = tmp_path / "group"
+    folder.mkdir()
+    (folder / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n")
+    (folder / "memory.peak").write_text("4096\n")
+    (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
+    group = control_group.Group("v2", dict.fromkeys(("memory", "pids", "cpuset"), folder))
+    assert group.used() == (1.5, 1.0, 4096, True)
+    control_group._limit(group, 1000, 64, [0, 1])
+    limits = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
+    assert limits == {"memory.max": "1000", "memory.swap.max": "0", "pids.max": "64"}
+    assert (folder / "cpuset.cpus").read_text() == "0,1"
+    assert group.joined() == [str(folder / "cgroup.procs")]
+
+
+@needs_sandbox
+def test_cores_are_counted_and_held(tmp_path):
+    run, log = run_model(tmp_path, in_sandbox(tmp_path), "import os\nprint(os.sched_getaffinity(0))\n" + SUBMIT)
+    assert log == f"{ {*cores_used(1)} }\n"
+    assert run.others >= 0

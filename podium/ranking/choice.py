@@ -10,18 +10,19 @@ import pandas as pd
 from podium import scoring
 from podium.errors import HostError
 from podium.ranking.rules import Rules
+from podium.ranking.score import Scored
 from podium.ranking.submissions import Submission, errors_of_boost
-from podium.ranking.work import Scored
 
-__all__ = ["PUBLIC", "choose", "table_of_files", "with_runtimes"]
+__all__ = ["METRIC_FAILED", "PUBLIC", "choose", "column_of", "table_of_files", "with_runtimes"]
 
 PUBLIC = scoring.PARTS[0]
+METRIC_FAILED = "the metric failed"
 
 # What decides between files of a team that have the same score, in this order.  The smaller value is better.
 TIES = {"time": "the time of submission", "runtime": "the runtime", "submission": "the name"}
 
 
-def _column(part: str) -> str:
+def column_of(part: str) -> str:
     """Name the column with the scores of a part."""
     return "score" if part == scoring.ALL else f"{part.lower()}_score"
 
@@ -29,24 +30,11 @@ def _column(part: str) -> str:
 def table_of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> pd.DataFrame:
     """List every file and what became of it.
 
-    Parameters
-    ----------
-    submissions : sequence of Submission
-        The submissions.
-    scored : sequence of Scored
-        What became of them, in the same order.
-
-    Returns
-    -------
-    DataFrame
-        A row per file.  The Notes list the columns.
-
-    Notes
-    -----
     - ``team``, ``submission``, ``sha256``: the team, the name of the file, and its hash;
     - ``side_sha256``, ``submitted_at``, ``given_public_score``: only if any file has one;
     - ``score``, or ``public_score`` and ``private_score``: NaN for a rejected file;
-    - ``rejected``: the reason why the file was rejected, or None.
+    - ``rejected``: the reason why the file was rejected, or None;
+    - ``failed``: the unexpected error of the metric, or None.
     """
     table: dict[str, Any] = {
         "team": [each.team for each in submissions],
@@ -61,8 +49,9 @@ def table_of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) 
         if any(texts):
             table[column] = [text or None for text in texts]
     for part in next((each.scores for each in scored if each.scores is not None), {}):
-        table[_column(part)] = [math.nan if each.scores is None else each.scores[part] for each in scored]
+        table[column_of(part)] = [math.nan if each.scores is None else each.scores[part] for each in scored]
     table["rejected"] = [each.rejected for each in scored]
+    table["failed"] = [each.failed for each in scored]
     return pd.DataFrame(table)
 
 
@@ -76,43 +65,13 @@ def choose(
 ) -> tuple[pd.DataFrame, str]:
     """Mark the file of each team that counts.
 
-    Parameters
-    ----------
-    files : DataFrame
-        All files, as `table_of_files` lists them.
-    selection : DataFrame or None
-        Selected files, with the columns ``team`` and ``submission``.  For a team that occurs here, no other
-        file can count.
-    runtimes : DataFrame or None
-        The runtimes, as `podium.ranking.speed.read` returns them.
-    rules : Rules
-        The rules of the board, of which ``choose`` is used.
-    solution : Solution
-        The prepared solution.
-    higher_is_better : bool
-        Whether a higher score is better.
-
-    Returns
-    -------
-    files : DataFrame
-        The files with two more columns: ``chosen`` says whether a file counts, and ``why`` gives the reason.
-    rule : str
-        The rule in words.
-
-    Raises
-    ------
-    HostError
-        The rule needs Public scores, and there are none.
-
-    Notes
-    -----
     If several files of a team have the same score, the earliest one counts.  If that does not decide, the one
     with the shortest runtime counts, and then the first one by name.
     """
-    public = _column(PUBLIC) if PUBLIC in solution.rows else "given_public_score"
+    public = column_of(PUBLIC) if PUBLIC in solution.rows else "given_public_score"
     rule = rules.choose or ("public:2" if public in files else "private")
-    files = files.assign(chosen=False, why="rejected")
-    scored = files[files["rejected"].isna()]
+    files = files.assign(chosen=False, why=np.where(files["failed"].isna(), "rejected", METRIC_FAILED))
+    scored = files[files["rejected"].isna() & files["failed"].isna()]
     if scored.empty:
         return files, rule
     ties = with_runtimes(scored, runtimes)
@@ -149,9 +108,9 @@ def choose(
         files.loc[scored.index[named], "why"] = "not selected"
         left = scored.index[np.where(named, is_selected, scored.index.isin(left))]
         words = f"the better by {by} of the files that a team selected; for teams without a selection, {words}"
-    chosen = best(left, _column(solution.deciding), 1)
+    chosen = best(left, column_of(solution.deciding), 1)
     files.loc[chosen, "chosen"] = True
-    teams, scores = scored["team"].to_dict(), scored[_column(solution.deciding)].to_dict()
+    teams, scores = scored["team"].to_dict(), scored[column_of(solution.deciding)].to_dict()
     first_of, has_selected = {teams[file]: file for file in chosen}, dict(zip(scored.index, named))
     reasons = []
     for file in left:
@@ -180,21 +139,7 @@ def _tie(order: pd.DataFrame, one: Any, other: Any) -> str:
 
 
 def with_runtimes(files: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.DataFrame:
-    """Add their runtimes to files, and their times of submission where these are missing.
-
-    Parameters
-    ----------
-    files : DataFrame
-        Files with the columns ``team`` and ``submission``.
-    runtimes : DataFrame or None
-        The runtimes, as `podium.ranking.speed.read` returns them.
-
-    Returns
-    -------
-    DataFrame
-        The files with the column ``runtime`` (in seconds, or None) and, as far as it is known,
-        ``submitted_at``.
-    """
+    """Add their runtimes to files, and their times of submission where these are missing."""
     if runtimes is None:
         return files.assign(runtime=None)
     keys = [name for name in ("team", "submission") if name in runtimes]

@@ -20,14 +20,81 @@ import pandas as pd
 
 from podium import hosted
 from podium.errors import UsageError
+from podium.ranking.submissions import errors_of_boost
 
-__all__ = ["break_even_runtimes", "runtimes_around", "what_if"]
+__all__ = ["Estimate", "break_even_runtimes", "estimate", "runtimes_around", "what_if"]
 
 TEAMS_SHOWN, CHARACTERS_SHOWN = 3, 40
 # Multiples of the fastest rival's runtime to try.  Below 1/1.2 and above 1.2, nothing changes.
 SLOWDOWNS = tuple(Fraction(percent, 100) for percent in range(80, 130, 5))
 
 boost = hosted.module("boost")
+
+
+class Estimate(NamedTuple):
+    """What another runtime would change for a team, as `estimate` returns it."""
+
+    now: pd.DataFrame  # the team's row of the final board
+    what_if: pd.DataFrame  # its boost, boosted score and rank for each runtime that was tried
+    break_even_runtimes: pd.DataFrame  # the runtimes at which its rank changes
+
+
+def estimate(
+    leaderboard: pd.DataFrame,
+    team: str,
+    runtimes: npt.ArrayLike | None = None,
+    *,
+    max_boost: float = 0.05,
+    eligibility_ratio: float = 1.05,
+    slowdown_limit: float = 1.2,
+) -> Estimate:
+    """Estimate what another runtime of a team would change on the final board, if all else stays equal.
+
+    This is the command ``podium estimate``. The results are as exact as the board itself.
+
+    Parameters
+    ----------
+    leaderboard : DataFrame
+        The board, with the columns ``team``, ``score``, ``runtime`` (seconds) and, to break ties,
+        ``submitted_at``.
+    team : str
+        A team on the board.
+    runtimes : array-like of float, optional
+        The runtimes to try, in seconds. The default is 0.8 to 1.25 times the fastest eligible runtime of the
+        other teams.
+    max_boost, eligibility_ratio, slowdown_limit : float
+        The parameters of the rewards, see ``boost.py``.
+
+    Returns
+    -------
+    Estimate
+        Three tables: where the team stands ``now``, ``what_if`` it had other runtimes, and its
+        ``break_even_runtimes``.
+
+    Raises
+    ------
+    podium.errors.UsageError
+        The team is not on the board, or a runtime is not a number above 0.
+    podium.errors.HostError
+        The board is wrong.
+
+    Examples
+    --------
+    >>> board = pd.DataFrame({"team": ["Red", "Blue"], "score": [0.6, 0.595], "runtime": [50, 45]})
+    >>> estimate(board, "Red").break_even_runtimes.round(3).to_dict("records")
+    [{'runtime': 46.575, 'rank_below': 1, 'rank_above': 2}]
+    """
+    of_boost = {
+        "max_boost": max_boost,
+        "eligibility_ratio": eligibility_ratio,
+        "slowdown_limit": slowdown_limit,
+    }
+    with errors_of_boost():
+        final = boost.boost(leaderboard, **of_boost).set_index("rank").reset_index()
+        tried = runtimes_around(final, team) if runtimes is None else runtimes
+        curve = what_if(leaderboard, team, tried, **of_boost)
+        changes = break_even_runtimes(leaderboard, team, **of_boost)
+    return Estimate(final[final["team"] == team], curve, changes)
 
 
 def what_if(
@@ -37,32 +104,6 @@ def what_if(
 
     A team that becomes the fastest one takes boost from the others.
 
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A leaderboard as `boost.boost` takes it.
-    team : object
-        A team on the leaderboard.  Its own runtime has no influence and may be missing.
-    runtimes : array_like
-        The runtimes to try, in seconds, each above 0.  If they are text, all digits count.
-    **parameters : float
-        The parameters of the formula: ``max_boost``, ``eligibility_ratio``, ``slowdown_limit``.
-
-    Returns
-    -------
-    DataFrame
-        A row per runtime, in the given order.  The columns are ``runtime`` and what `boost.boost` would give
-        the team: ``slowdown``, ``boost``, ``boosted_score`` and ``rank``.
-
-    Raises
-    ------
-    UsageError
-        The team is not on the leaderboard, or a runtime is not a number of seconds above 0.
-    LeaderboardError
-        The leaderboard or a parameter is wrong.
-
-    Examples
-    --------
     In Table 2 of the memo, Red has the best score and is slow.  It would be first again with a runtime of 45 s,
     and with 38 s it would have the whole boost:
 
@@ -100,31 +141,7 @@ def what_if(
 
 
 def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: float) -> pd.DataFrame:
-    """Find the runtimes at which a team's rank changes, if all else stays equal.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A leaderboard as `boost.boost` takes it.
-    team : object
-        A team on the leaderboard.  Its own runtime has no influence and may be missing.
-    **parameters : float
-        The parameters of the formula: ``max_boost``, ``eligibility_ratio``, ``slowdown_limit``.
-
-    Returns
-    -------
-    DataFrame
-        A row per change, the shortest ``runtime`` (in seconds) first.  The team has the rank ``rank_below``
-        with a slightly shorter runtime and ``rank_above`` with a slightly longer one.  At the runtime itself
-        the rule for ties decides.
-
-    Raises
-    ------
-    UsageError
-        The team is not on the leaderboard.
-    LeaderboardError
-        The leaderboard or a parameter is wrong.
-    """
+    """Find the runtimes at which a team's rank changes, if all else stays equal."""
     race = _race(leaderboard, team, **parameters)
     runtime, rivals = np.unique(boost.floats(time for time, _ in race.overtaken), return_counts=True)
     rank_above = 1 + np.cumsum(rivals)
@@ -135,21 +152,6 @@ def break_even_runtimes(leaderboard: pd.DataFrame, team: object, **parameters: f
 def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
     """List runtimes that are worth trying for a team.
 
-    Parameters
-    ----------
-    final : DataFrame
-        A board as `boost.boost` returns it.
-    team : object
-        The team whose runtime is varied.
-
-    Returns
-    -------
-    list of float
-        Runtimes in seconds, from 0.8 to 1.25 times the fastest runtime of the team's eligible rivals.  If no
-        rival is eligible, the fastest runtime of all teams takes its place.
-
-    Examples
-    --------
     >>> final = boost.boost(pd.DataFrame({"team": ["A", "B"], "score": [0.6, 0.6], "runtime": [40, 50]}))
     >>> runtimes_around(final, "A")
     [40.0, 42.5, 45.0, 47.5, 50.0, 52.5, 55.0, 57.5, 60.0, 62.5]
@@ -163,25 +165,14 @@ def runtimes_around(final: pd.DataFrame, team: object) -> list[float]:
 
 
 class _Race(NamedTuple):
-    """A team against all others.
+    """A team against all others."""
 
-    Attributes
-    ----------
-    board : boost.Board
-        The leaderboard as ``boost.py`` parses it.
-    own : int
-        The row of the team.
-    eligible : ndarray of bool, shape (teams,)
-        Which rivals are eligible.
-    overtaken : list of (Fraction or float, int)
-        For each rival the runtime in seconds from which on it is ahead of the team.  It is 0 if the rival is
-        always ahead and infinite if it never is.  The second number says who is ahead at exactly that runtime:
-        1 for the team and 0 for the rival.
-    """
-
-    board: Any
-    own: int
-    eligible: npt.NDArray[np.bool_]
+    board: Any  # the leaderboard as ``boost.py`` parses it
+    own: int  # the row of the team
+    eligible: npt.NDArray[np.bool_]  # which rivals are eligible
+    # For each rival the runtime in seconds from which on it is ahead of the team. It is 0 if the rival is
+    # always ahead and infinite if it never is. The second number says who is ahead at exactly that runtime: 1
+    # for the team and 0 for the rival.
     overtaken: list[tuple[Any, int]]
 
 

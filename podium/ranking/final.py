@@ -1,202 +1,421 @@
-"""From files to a folder with the final board and its run.json, and from such a folder to another board."""
+"""`podium.rank`: from files to a folder with the final board, and from such a folder to another board."""
 
 import functools
+import html
 import json
 import math
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from podium import __version__, hosted
+from podium import __version__, hosted, names
+from podium.contract import Metric
 from podium.errors import HostError, UsageError
 from podium.files import alone_in, is_url
-from podium.ranking import board, names, output, page, record, speed, submissions, work
-from podium.ranking.board import Inputs, Ranking, Request, Run
-from podium.ranking.job import Job, content_digest, digests_of, make_job, solution_of, versions
-from podium.ranking.limits import Limits
+from podium.hosting.folders import combined_arguments, record_of_solution
+from podium.limits import Limits
+from podium.ranking import board, output, page, record, score, speed, wording
+from podium.ranking.board import Inputs, Ranking, Run
+from podium.ranking.job import (
+    Job,
+    content_digest,
+    digests_of,
+    handed_over,
+    make_job,
+    probe,
+    solution_of,
+    versions,
+)  # fmt: skip
 from podium.ranking.output import PAGE, RUN, STORE, TEAM_PAGE
-from podium.ranking.rules import Heading, Rules
-from podium.ranking.submissions import Submission, absolute, read_failed, read_named
-from podium.ranking.workers import Workers, start_workers
+from podium.ranking.rules import Heading, Request, Rules, is_choice
+from podium.ranking.submissions import Submission, absolute, find, read_failed, read_named
+from podium.ranking.workers import Workers, dask_workers, start_workers
+from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = [
-    "Heading", "Request", "Rules", "Run", "as_published", "changed_inputs", "files_of", "heading_of",
-    "inputs_of", "perform", "perform_again", "read_run", "request_of",
+    "FinalBoard", "as_published", "changed_inputs", "check_again", "facts_of", "files_of", "inputs_of", "rank",
+    "read_run", "request_of", "workers_of",
 ]  # fmt: skip
 
+ROWS_SHOWN = 10  # of the board, where it is printed or shown in a notebook
+COLUMNS_SHOWN = ["rank", "team", "boosted_score", "score", "boost", "runtime"]
 
-def perform(
-    request: Request,
-    rules: Rules,
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FinalBoard:
+    """A final board, as `rank` returns it.
+
+    When it is printed or shown in a notebook, it shows the sentences for the jury, the first teams, and what to
+    look at before a prize is given.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder with the published files: the page ``board.html``, the tables, and ``run.json``.
+    run : Run
+        The finished run from which the pages are made.
+    """
+
+    folder: Path
+    run: Run
+
+    @property
+    def leaderboard(self) -> pd.DataFrame:
+        """The board, with a row per team: rank, team, file, score, and with rewards runtime, boost and more."""
+        return self.run.ranking.leaderboard
+
+    @property
+    def certainty(self) -> pd.DataFrame | None:
+        """How certain each team's place is, in a row per team; None if the metric has no statistics.
+
+        ``first_again`` and ``prize_again`` are the shares of new competitions, with other items of the same
+        kind, in which the team would be first and would win a prize. ``may_be_best`` says whether it cannot be
+        excluded, with 95% confidence, that the team is the best. The other columns are 95% intervals.
+        """
+        return self.run.ranking.intervals
+
+    @property
+    def differences(self) -> pd.DataFrame | None:
+        """The difference at each border between prizes, with its 95% interval."""
+        return self.run.ranking.differences
+
+    @property
+    def groups(self) -> pd.DataFrame | None:
+        """The score of each team in each sub-population; None if the metric has none."""
+        return self.run.ranking.subpopulations
+
+    @property
+    def submissions(self) -> pd.DataFrame:
+        """Every file with its hash, its scores, whether it was chosen, and why."""
+        return self.run.ranking.submissions
+
+    @property
+    def rejected(self) -> pd.DataFrame:
+        """The files that were not scored, with the reasons."""
+        return self.run.ranking.rejected
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """The models that failed, with the reasons."""
+        return self.run.ranking.failed
+
+    @property
+    def variants(self) -> pd.DataFrame | None:
+        """The first team and the order of teams under each other decision about the metric and the rewards."""
+        return self.run.ranking.variants
+
+    @property
+    def similar(self) -> pd.DataFrame:
+        """Pairs of teams that sent the same file, or agree where few others do."""
+        return self.run.ranking.similar
+
+    @property
+    def summary(self) -> list[str]:
+        """The sentences for the jury with which the page begins."""
+        return wording.summary(self.run)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before a prize is given."""
+        return list(self.run.facts["warnings"])
+
+    def plot(self) -> "Figure":
+        """Draw the scores and the runtimes of the first teams, with what speed adds."""
+        from podium.ranking import plots
+
+        if not self.run.facts["boosted"]:
+            return plots.scores(self.leaderboard)
+        of_boost = self.run.rules.of_boost
+        return plots.score_and_runtime(
+            self.leaderboard,
+            eligibility_ratio=of_boost["eligibility_ratio"],
+            slowdown_limit=of_boost["slowdown_limit"],
+        )
+
+    @property
+    def _top(self) -> pd.DataFrame:
+        """The first teams, with the columns that decide."""
+        columns = COLUMNS_SHOWN if self.run.facts["boosted"] else ["rank", "team", "score"]
+        return self.leaderboard[columns].head(ROWS_SHOWN)
+
+    def __repr__(self) -> str:
+        warned = [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join([" ".join(self.summary), "", self._top.to_string(index=False), *warned])
+
+    def _repr_html_(self) -> str:
+        warned = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        box = f"<p><strong>Look at this before a prize is given</strong></p><ul>{warned}</ul>" if warned else ""
+        table = self._top.to_html(index=False, border=0)
+        return f"<p>{html.escape(' '.join(self.summary))}</p>{table}{box}"
+
+
+def rank(
+    solution: str | os.PathLike[str] | None = None,
+    submissions: str | os.PathLike[str] | None = None,
+    runtimes: str | os.PathLike[str] | None = None,
+    *,
     out: str | os.PathLike[str],
+    again: str | os.PathLike[str] | None = None,
+    metric: str | os.PathLike[str] = "unified",
+    choose: str | None = None,
+    select: str | os.PathLike[str] | None = None,
+    side: str | os.PathLike[str] | None = None,
+    failed: str | os.PathLike[str] | None = None,
+    boost: bool | None = None,
+    max_boost: float | None = None,
+    eligibility_ratio: float | None = None,
+    slowdown_limit: float | None = None,
+    prizes: int | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+    variants: bool | None = None,
+    title: str | None = None,
+    organizer: str | None = None,
+    team: str | None = None,
     jobs: int = 0,
     dask: str | None = None,
-    command: Sequence[str] = (),
-    heading: Heading | None = None,
-    limits: Limits | None = None,
-) -> Run:
-    """Score the submissions, rank the teams, and write the tables and the page into a folder.
+    time_limit: str | float = "10m",
+    memory_limit: str | int = "4G",
+    **parameters: Any,
+) -> FinalBoard:
+    """Score every submission, reward speed, rank the teams, and write the final board.
 
-    Submissions whose content is already in the store of the folder are not scored again.
+    This is the command ``podium rank``, and the arguments have the names of its options. Submissions whose
+    content is already in the store of the folder are not scored again, so a call that was interrupted goes on
+    where it stopped.
 
     Parameters
     ----------
-    request : Request
-        What is ranked.
-    rules : Rules
-        How it is ranked.
-    out : path
-        The folder for the tables, the page, ``run.json`` and the store.
+    solution : str or path, optional
+        The right answers: a CSV or Parquet file, a URL, or an official file.
+    submissions : str or path, optional
+        A folder or URL with a file or a folder for each team; or a manifest, which is a CSV with the columns
+        ``team`` and ``path`` and, if you like, ``submission``, ``submitted_at``, ``public_score`` and ``side``.
+    runtimes : str or path, optional
+        The ``runtimes.csv`` of `podium.run`, or a CSV with the columns ``team`` and ``runtime`` in seconds.
+        Without it, speed is not rewarded.
+    out : str or path
+        The folder for the results.
+    again : str or path, optional
+        The folder of an earlier run. Its submissions are ranked again from what is stored there, with the
+        options given now. Then give neither solution nor submissions.
+    metric : str or path
+        The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
+    choose : str, optional
+        Which file of a team counts. With "public:N", it is the one with the best Private score of the N best
+        files by Public score. With "private", it is the best of all. The default is "public:2" if there are
+        Public scores, and "private" otherwise.
+    select : str or path, optional
+        A CSV with the columns ``team`` and ``submission``. Of the teams in it, only the named files count.
+    side : str or path, optional
+        A folder of tables with what only the host can say of a submission.
+    failed : str or path, optional
+        A CSV of the models that failed, with the columns ``team``, ``model`` and ``reason``. The default is the
+        ``failed.csv`` beside the runtimes.
+    boost : bool, optional
+        False ranks by score alone. The default is to reward speed if there are runtimes.
+    max_boost, eligibility_ratio, slowdown_limit : float, optional
+        The parameters of the rewards, see ``boost.py``. The defaults are 0.05, 1.05 and 1.2.
+    prizes : int, optional
+        How many places win a prize. The default is 3.
+    resamples : int, optional
+        The number of bootstrap resamples; 0 for no statements about chance. The default is 1000.
+    seed : int, optional
+        A number that decides what is drawn. The default is 0.
+    variants : bool, optional
+        True also ranks with other weights, thresholds and overlap rules. The chosen files are read once more.
+    title, organizer : str, optional
+        What stands at the top of the pages.
+    team : str, optional
+        A team that gets a page of its own, ``team.html``.
     jobs : int
-        The number of processes, or 0 for one per core.
-    dask : str or None
-        The address of a Dask scheduler whose workers do the work in place of processes.
-    command : sequence of str
-        The words that were typed, for ``run.json``.
-    heading : Heading or None
-        What stands at the top of the page.
-    limits : podium.ranking.limits.Limits or None
-        What reading and scoring one submission may take.
+        How many processes work at once. The default, 0, is one per core.
+    dask : str, optional
+        The address of the scheduler of a Dask cluster that does the work.
+    time_limit, memory_limit : str or number
+        The processor time and the memory for one submission, such as ``"90s"`` and ``"500M"``, or seconds and
+        bytes. One that needs more is rejected.
+    **parameters : object
+        Parameters of the metric's ``score``, such as ``temperature=80``.
 
     Returns
     -------
-    Run
-        The finished run.
+    FinalBoard
+        The board with its tables. The files are in the folder `out`.
 
     Raises
     ------
-    UsageError
-        A file or the folder cannot be used, or a worker cannot work.  Nothing that was scored is lost.
-    HostError
-        The solution, a parameter, a table or a name is wrong.
+    podium.errors.UsageError
+        A file is missing or cannot be read, a worker was lost, or two arguments contradict each other.
+    podium.errors.HostError
+        The solution, another table of the host, a parameter or the metric is wrong.
 
     Examples
     --------
-    >>> request = Request("unified", "solution.csv", "submissions", "runtimes.csv")
-    >>> run = perform(request, Rules(seed=1), "final", jobs=2)  # doctest: +SKIP
-    >>> run.ranking.leaderboard  # doctest: +SKIP
+    >>> board = podium.rank("solution.csv", "submissions/", "runtimes.csv", out="final")  # doctest: +SKIP
+    >>> board.leaderboard, board.certainty, board.rejected  # doctest: +SKIP
+    >>> podium.rank(again="final", out="other", temperature=50)  # doctest: +SKIP
     """
-    out, heading = _folder(out), heading or Heading()
-    files = submissions.find(request.submissions, request.side)
+    given = {name: value for name, value in locals().items() if name != "parameters"}
+    rules = {name: given[name] for name in Rules._fields if given[name] is not None}
+    headings = {name: given[name] for name in Heading._fields if given[name] is not None}
+    _check_rules(Rules(**rules))
+    folder = _folder(out)
+    if again is not None:
+        check_again(given)
+        tables = {"selection": select, "failed": failed}
+        replaced = {name: os.fspath(path) for name, path in tables.items() if path is not None}
+        command = command_of(given, parameters)
+        return _ranked_again(Path(again), folder, parameters, rules, headings, replaced, jobs, command)
+    if solution is None or submissions is None:
+        raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
+    loaded = hosted.load(os.fspath(metric))
+    hosted.check_parameters(loaded, parameters)
+    request = Request(
+        os.fspath(metric),
+        os.fspath(solution),
+        os.fspath(submissions),
+        _path(runtimes),
+        _path(select),
+        _path(failed) or _failed_beside(_path(runtimes)),
+        _path(side),
+        _with_recorded(loaded, parameters, os.fspath(solution)),
+    )
+    heading = Heading(**headings)
+    files = find(request.submissions, request.side)
     _check_team(heading, files)
+    limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
     job = make_job(request.metric, request.solution, request.parameters, limits)
-    score = functools.partial(work.score, job, files, out / STORE)
-    inputs = inputs_of(request, rules, job, files, out / STORE)
-    return _ranked(inputs, heading, score, out, jobs, dask, command)
+    score_all = functools.partial(score.score, job, files, folder / STORE)
+    inputs = inputs_of(request, Rules(**rules), job, files, folder / STORE)
+    return _ranked(inputs, heading, score_all, folder, jobs, dask, command_of(given, parameters))
 
 
-def perform_again(
-    folder: str | os.PathLike[str],
-    out: str | os.PathLike[str],
+def _with_recorded(metric: Metric, parameters: dict[str, Any], solution: str) -> dict[str, Any]:
+    """Add the parameters with which the competition's files were made."""
+    recorded = record_of_solution(solution)
+    if recorded is not None and recorded.metric != metric.name:
+        warnings.warn(
+            f"the files were made for the metric {recorded.metric} (see {recorded.path}), and this is "
+            f"{metric.name}: if it should be the former, name it by --metric",
+            stacklevel=3,
+        )
+    together = combined_arguments(metric, parameters, recorded)
+    if recorded is not None and recorded.parameters and recorded.parameters.items() <= together.items():
+        shown = ", ".join(f"{name}={value}" for name, value in recorded.parameters.items())
+        print(f"parameters of {recorded.path}: {shown}", file=sys.stderr)
+    return together
+
+
+def check_again(given: Mapping[str, Any]) -> None:
+    """Refuse options for reading submissions beside --again."""
+    reading = ("solution", "submissions", "runtimes", "side", "variants", "dask")
+    if any(given[name] for name in reading) or given["metric"] != "unified":
+        raise UsageError(
+            "--again: expected neither files nor --metric, --side, --variants or --dask, because those of "
+            "the earlier run are used and no submission is read"
+        )
+
+
+def _check_rules(rules: Rules) -> None:
+    """Refuse rules that the command line would refuse."""
+    if rules.choose and not is_choice(rules.choose):
+        raise UsageError(f"--choose: expected public:N, such as public:2, or private, found {rules.choose}")
+    for name in ("resamples", "seed", "prizes"):
+        value = getattr(rules, name)
+        if not isinstance(value, int) or value < 0:
+            raise UsageError(f"--{name}: expected a whole number that is at least 0, found {value!r}")
+
+
+def _path(path: str | os.PathLike[str] | None) -> str | None:
+    """Write a path as text."""
+    return None if path is None else os.fspath(path)
+
+
+def command_of(given: dict[str, Any], parameters: dict[str, Any]) -> list[str]:
+    """Write a call of `rank` as the command that does the same."""
+    positional = ("solution", "submissions", "runtimes")
+    command = ["podium", "rank", *(os.fspath(given[name]) for name in positional if given[name] is not None)]
+    defaults = {"metric": "unified", "jobs": 0, "time_limit": "10m", "memory_limit": "4G"}
+    for name, value in given.items():
+        option = f"--{name.replace('_', '-')}"
+        if name in positional or value is None or value == defaults.get(name):
+            continue
+        if isinstance(value, bool):
+            command += ["--no-boost"] if (name, value) == ("boost", False) else [option] if value else []
+        else:
+            command += [option, str(value)]
+    for name, value in parameters.items():
+        command += ["--set", f"{name}={value}"]
+    return command
+
+
+def _failed_beside(runtimes: str | None) -> str | None:
+    """Find the failed.csv that ``podium run`` wrote beside its runtimes.csv."""
+    if runtimes is None or is_url(runtimes):
+        return None
+    path = Path(runtimes).with_name("failed.csv")
+    return str(path) if path.is_file() else None
+
+
+def _ranked_again(
+    folder: Path,
+    out: Path,
     parameters: dict[str, Any],
     rules: dict[str, Any],
-    jobs: int = 0,
-    command: Sequence[str] = (),
-    heading: Heading | None = None,
-    **replaced: Any,
-) -> Run:
-    """Rank again what `perform` stored, with other parameters, rules or tables.
-
-    No submission is read.
-
-    Parameters
-    ----------
-    folder : path
-        The folder of the earlier run.
-    out : path
-        The folder for the new run, which must be another one.
-    parameters : dict of str to object
-        Parameters of the metric that replace those of the earlier run.  Only parameters on which the statistics
-        do not depend are possible.
-    rules : dict of str to object
-        Fields of `Rules` that replace those of the earlier run.
-    jobs : int
-        The number of processes, or 0 for one per core.
-    command : sequence of str
-        The words that were typed, for ``run.json``.
-    heading : Heading or None
-        What stands at the top of the page, or None for the heading of the earlier run.
-    **replaced : str
-        Fields of `Request` that replace those of the earlier run, such as ``selection``.
-
-    Returns
-    -------
-    Run
-        The finished run.
-
-    Raises
-    ------
-    UsageError
-        A file or a folder cannot be used, a parameter needs the submissions, or an input has changed since the
-        earlier run.
-    HostError
-        The solution, a parameter, a table or a name is wrong.
-    """
-    out = _folder(out)
+    headings: dict[str, Any],
+    replaced: dict[str, Any],
+    jobs: int,
+    command: list[str],
+) -> FinalBoard:
+    """Rank what an earlier run stored, with other parameters, rules or tables."""
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
     before = read_run(folder)
-    request = request_of(before, Path(folder))
+    request = request_of(before, folder)
     nothing: dict[str, Any] = dict.fromkeys(replaced)
-    changes = changed_inputs(before, request._replace(**nothing))
-    if changes:
+    if changes := changed_inputs(before, request._replace(**nothing)):
         raise UsageError(changes[0])
     request = request._replace(**replaced)
+    loaded = hosted.load(request.metric)
+    hosted.check_parameters(loaded, parameters)
     job_before = make_job(request.metric, request.solution, request.parameters)
     request = request._replace(parameters=request.parameters | parameters)
-    limits = Limits(**before["limits"])
-    job = make_job(request.metric, request.solution, request.parameters, limits)
+    job = make_job(request.metric, request.solution, request.parameters, Limits(**before["limits"]))
     if job.context != job_before.context:
-        accepted = hosted.load(request.metric).measure_parameters
+        accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
         raise UsageError(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
-            f"not depend ({', '.join(accepted) or 'this metric has none'}); rank the submissions anew"
+            f"not depend ({accepted}); rank the submissions anew"
         )
     files = [
         as_published(Submission(each["team"], each["submission"], ""), each) for each in before["submissions"]
     ]
-    heading = heading or heading_of(before)
+    heading = Heading(**before["page"] | {"team": None} | headings)
     _check_team(heading, files)
     contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]]
-    store = Path(folder) / before["store"]
-    score = functools.partial(work.stored, job, contents, store)
+    store = folder / before["store"]
+    score_all = functools.partial(score.stored, job, contents, store)
     inputs = inputs_of(request, Rules(**before["rules"] | {"variants": False} | rules), job, files, store)
-    return _ranked(inputs, heading, score, out, jobs, None, command)
+    return _ranked(inputs, heading, score_all, out, jobs, None, command)
 
 
 def inputs_of(request: Request, rules: Rules, job: Job, files: list[Submission], store: Path) -> Inputs:
-    """Read and check the host's tables.
-
-    Parameters
-    ----------
-    request : Request
-        What is ranked, with the paths of the tables.
-    rules : Rules
-        How it is ranked.
-    job : Job
-        The metric with its solution.
-    files : list of Submission
-        The submissions, with whose names those in the tables are compared.
-    store : Path
-        The folder that keeps what is found out about the submissions.
-
-    Returns
-    -------
-    Inputs
-        Everything that a ranking is made from.
-
-    Raises
-    ------
-    UsageError, HostError
-        A table cannot be read, a cell is wrong, or a name is nearly that of a submission.
-    """
+    """Read and check the host's tables."""
     runtimes = None if request.runtimes is None else speed.read(request.runtimes)
     selection = None if request.selection is None else _read_selection(request.selection, files)
     failed = None if request.failed is None else read_failed(request.failed)
@@ -236,38 +455,36 @@ def _check_team(heading: Heading, files: Sequence[Submission]) -> None:
 def _ranked(
     inputs: Inputs,
     heading: Heading,
-    score: Callable[[Workers], list[work.Scored]],
+    score_all: Callable[[Workers], list[score.Scored]],
     out: Path,
     jobs: int,
     dask: str | None,
     command: Sequence[str],
-) -> Run:
+) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
     solution_of(inputs.job)  # raises an error for a wrong solution before any work begins
-    with alone_in(out), start_workers(jobs, dask, inputs.job, inputs.submissions) as workers:
-        scored = score(workers)
+    with alone_in(out), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
+        scored = score_all(workers)
         ranking = board.rank(inputs, scored, workers)
-        facts = _facts(inputs, heading, scored, ranking, out, command)
+        facts = facts_of(inputs, heading, scored, ranking, out, command)
         run = Run(inputs.request, inputs.rules, heading, ranking, facts)
         files = files_of(run)
         run.facts["outputs"] = output.digests(files)
         output.write(files, out, run.facts)
-        return run
+    return FinalBoard(out, run)
+
+
+def workers_of(
+    job: Job, files: Sequence[Submission], jobs: int, dask: str | None
+) -> AbstractContextManager[Workers]:
+    """Start the workers, here or on a Dask cluster."""
+    if dask is None:
+        return start_workers(jobs, len(files), functools.partial(handed_over, job))
+    return dask_workers(dask, probe, job, files[0])
 
 
 def files_of(run: Run) -> dict[str, bytes]:
-    """Make the tables and pages of a run.
-
-    Parameters
-    ----------
-    run : Run
-        A finished run.
-
-    Returns
-    -------
-    dict of str to bytes
-        The content of each file by name.
-    """
+    """Make the tables and pages of a run."""
     files = output.tables(run.ranking) | {PAGE: page.of_board(run).encode()}
     if run.heading.team is not None:
         files[TEAM_PAGE] = page.of_team(run, run.heading.team).encode()
@@ -282,10 +499,10 @@ def _folder(out: str | os.PathLike[str]) -> Path:
     return out
 
 
-def _facts(
+def facts_of(
     inputs: Inputs,
     heading: Heading,
-    scored: Sequence[work.Scored],
+    scored: Sequence[score.Scored],
     ranking: Ranking,
     out: Path,
     command: Sequence[str],
@@ -353,24 +570,7 @@ def _git_commit(folder: Path) -> str | None:
 
 
 def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the run.json of a finished run.
-
-    Parameters
-    ----------
-    folder : path
-        The folder of the run, or its ``run.json``.
-
-    Returns
-    -------
-    dict of str to object
-        The content.
-
-    Raises
-    ------
-    UsageError
-        There is no ``run.json``, so the run was not finished.  Or the file is damaged, or another version of
-        podium wrote it in another form.
-    """
+    """Read the run.json of a finished run."""
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -394,20 +594,7 @@ def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def request_of(facts: dict[str, Any], folder: Path) -> Request:
-    """Find out from a run.json what was ranked.
-
-    Parameters
-    ----------
-    facts : dict of str to object
-        The content of ``run.json``, as `read_run` returns it.
-    folder : Path
-        The folder to which the paths in it are relative.
-
-    Returns
-    -------
-    Request
-        What was ranked, with paths that this process can use.
-    """
+    """Find out from a run.json what was ranked."""
 
     def path_of(name: str) -> Any:
         """The path of an input; URLs and names of metrics are not relative to the folder."""
@@ -421,57 +608,15 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
     return Request(**{name: path_of(name) for name in inputs}, parameters=parameters)
 
 
-def heading_of(facts: dict[str, Any]) -> Heading:
-    """Find out from a run.json what stands at the top of the page.
-
-    Parameters
-    ----------
-    facts : dict of str to object
-        The content of ``run.json``, as `read_run` returns it.
-
-    Returns
-    -------
-    Heading
-        The heading of the page.
-    """
-    return Heading(**facts["page"])
-
-
 def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
-    """Add to a submission what run.json has kept from a manifest.
-
-    Parameters
-    ----------
-    submission : Submission
-        A submission.
-    facts : dict of str to str
-        The part of ``run.json`` about this submission.
-
-    Returns
-    -------
-    Submission
-        The submission with ``submitted_at`` and ``public_score`` as they were.
-    """
+    """Add to a submission what run.json has kept from a manifest."""
     return submission._replace(
         submitted_at=facts.get("submitted_at", ""), public_score=facts.get("public_score", "")
     )
 
 
 def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
-    """List the inputs that have changed since a run.
-
-    Parameters
-    ----------
-    facts : dict of str to object
-        The content of ``run.json``, as `read_run` returns it.
-    request : Request
-        Where the inputs are now.
-
-    Returns
-    -------
-    list of str
-        A sentence for each input that has changed.
-    """
+    """List the inputs that have changed since a run."""
     changes = []
     for name, then in facts["inputs"].items():
         path = getattr(request, name, None)

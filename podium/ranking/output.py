@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import UsageError
+from podium.names import safe_for_spreadsheets
 from podium.ranking import record
 from podium.ranking.board import Ranking
-from podium.ranking.names import safe_for_spreadsheets
 
 __all__ = ["PAGE", "RUN", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
 
@@ -29,70 +29,29 @@ TABLES = {
     "failed": "failed.csv",
     "subpopulations": "subpopulations.csv",
     "intervals": "intervals.csv",
-    "neighbors": "neighbors.csv",
-    "variants": "robustness.csv",
-    "variant_ranks": "variant_ranks.csv",
-    "path": "path.csv",
+    "differences": "differences.csv",
+    "variants": "variants.csv",
     "similar": "similar.csv",
 }
 
 
 def tables(ranking: Ranking) -> dict[str, bytes]:
-    """Write the tables of a ranking as CSV.
-
-    Parameters
-    ----------
-    ranking : Ranking
-        The result of a ranking.
-
-    Returns
-    -------
-    dict of str to bytes
-        The content of each file in UTF-8, by name.  Texts that a spreadsheet would execute begin with an
-        apostrophe.
-    """
+    """Write the tables of a ranking that have any row as CSV."""
     return {
         file: safe_for_spreadsheets(table).to_csv(index=False, lineterminator="\n").encode()
         for name, file in TABLES.items()
-        if (table := getattr(ranking, name)) is not None
+        if (table := getattr(ranking, name)) is not None and len(table)
     }
 
 
 def digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Compute the SHA-256 of each file's content.
-
-    Parameters
-    ----------
-    files : mapping of str to bytes
-        The content of each file by name.
-
-    Returns
-    -------
-    dict of str to str
-        The SHA-256 of each file by name, as 64 hexadecimal digits.
-    """
+    """Compute the SHA-256 of each file's content."""
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> None:
     """Save all files of a run, or none of them.
 
-    Parameters
-    ----------
-    files : mapping of str to bytes
-        The content of tables and pages by name.
-    folder : Path
-        The folder of the run.  Tables and pages of an earlier run that are not among the files are removed.
-    run : mapping of str to object
-        The content of ``run.json``.
-
-    Raises
-    ------
-    UsageError
-        The folder cannot be written to, for example because the disk is full.  Its files stay as they were.
-
-    Notes
-    -----
     Everything is first written to a new folder inside.  So a full disk is noticed before anything is replaced.
     Then ``run.json`` is removed, the files are moved, and the new ``run.json`` comes last.  If this is
     interrupted, the folder has no ``run.json``, and nobody takes it for a finished run.

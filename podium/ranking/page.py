@@ -16,23 +16,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.errors import UsageError
-from podium.ranking import estimate, uncertainty, wording
-from podium.ranking.board import Run
+from podium.ranking import estimate, wording
+from podium.ranking.board import Ranking, Run
 from podium.ranking.rules import Rules
-from podium.wording import listed
 
 __all__ = ["anchor_of", "of_board", "of_team"]
 
 TEAMS_DRAWN = 30
-# The page shows so many rows of the board at first, and holds so many; the file of the board holds all.
-ROWS_SHOWN = 50
-MOST_ROWS = 2000
+MOST_ROWS = 2000  # of the board on the page; the file of the board holds all
 
 # Files and models that are not on the board: so many are listed.
 MOST_LISTED = 100
-TEAMS_IN_VARIANTS = 12
-LEAST_PRIZE = 0.01  # teams below this share of the draws are left out of the table of prizes
 LINEAR_UP_TO = 40  # with more ranks, their axis is logarithmic
 TICKS = (1, 3, 10, 30, 100, 300, 1000)  # far enough from each other on a phone
 # The plot of Public and Private ranks on a narrow phone, and its letters, in pixels.
@@ -42,22 +36,10 @@ BETTER_RANKS = 10  # so many better ranks are listed for a team, the nearest one
 NEIGHBORS = 3  # teams that are shown above and below a team
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def of_board(run: Run) -> str:
-    """Make the page of a board.
-
-    Parameters
-    ----------
-    run : Run
-        A finished ranking with its facts.
-
-    Returns
-    -------
-    str
-        The page in HTML.
-    """
+    """Make the page of a board."""
     ranking = run.ranking
     board = ranking.leaderboard
     return _page(
@@ -67,19 +49,14 @@ def of_board(run: Run) -> str:
         summary=wording.summary(run),
         boosted=run.facts["boosted"],
         rows=_rows(run),
-        pairs_with_p=uncertainty.pairs_with_p(len(board), run.rules.prizes),
         more_rows=max(0, len(board) - MOST_ROWS),
         prizes=run.rules.prizes if len(board) > run.rules.prizes else 0,
-        logarithmic=len(board) > LINEAR_UP_TO,
         ticks=_ticks(len(board)),
+        logarithmic=len(board) > LINEAR_UP_TO,
         prize_places=_prize_places(run),
-        podium=_podium(ranking.intervals),
-        blobs=_blobs(run),
-        ahead=_ahead(run),
-        variants=_variants(run),
-        path=_records(ranking.path),
+        variants=_records(ranking.variants),
         shake=_shake(board),
-        groups=_groups(ranking.subpopulations, run.facts["higher_is_better"]),
+        groups=_groups(ranking, run.facts["higher_is_better"]),
         absent=_absent(run),
         similar=_records(ranking.similar),
         teams_drawn=TEAMS_DRAWN,
@@ -88,33 +65,11 @@ def of_board(run: Run) -> str:
 
 
 def of_team(run: Run, team: str) -> str:
-    """Make the page of a team.
-
-    It shows the team's files, its neighbors on the board, its sub-populations, and what would have changed its
+    """Make the page of a team: its files, its neighbors, its sub-populations, and what would have changed its
     rank.
-
-    Parameters
-    ----------
-    run : Run
-        A finished ranking with its facts.
-    team : str
-        The name of a team that is on the board, or whose files were rejected.
-
-    Returns
-    -------
-    str
-        The page in HTML.
-
-    Raises
-    ------
-    UsageError
-        There is no such team.
     """
     ranking = run.ranking
     files = ranking.submissions[ranking.submissions["team"] == team]
-    if files.empty:
-        known = sorted(set(ranking.submissions["team"]))
-        raise UsageError(f"--team {team}: expected one of the teams, such as {listed(known)}")
     board = ranking.leaderboard
     on_board: dict[str, Any] = {"row": None, "held": None, "groups": [], "why": [], "break_even": []}
     for row in np.flatnonzero(board["team"] == team).tolist():
@@ -138,13 +93,13 @@ def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
     rows = _rows(run, slice(max(0, row - NEIGHBORS), row + NEIGHBORS + 1))
     told: dict[str, Any] = {"rows": rows, "row": next(each for each in rows if each["team"] == team)}
     told["why"] = wording.why_not_better(run, row)
-    if ranking.variant_ranks is not None:
-        ranks = ranking.variant_ranks.iloc[row].drop(["rank", "team", "held_by_runtimes"], errors="ignore")
-        told |= {"held": ranks.pop("held"), "others": list(ranks[ranks != rank].items())}
+    if ranking.variant_ranks is not None and len(ranking.variant_ranks.columns):
+        ranks = ranking.variant_ranks.iloc[row]
+        told |= {"held": float((ranks == rank).mean()), "others": list(ranks[ranks != rank].items())}
     if ranking.subpopulations is not None:
         scores = ranking.subpopulations.iloc[row].drop("team")
         worst_first = scores.sort_values(kind="stable", ascending=run.facts["higher_is_better"])
-        told["groups"] = list(worst_first.items())
+        told["groups"] = [(name, score, ranking.group_sizes[str(name)]) for name, score in worst_first.items()]
     if run.facts["boosted"]:
         told["break_even"] = _better_ranks(ranking.leaderboard, team, rank, run.rules)
     return told
@@ -160,18 +115,6 @@ def _better_ranks(board: pd.DataFrame, team: str, rank: int, rules: Rules) -> li
 def anchor_of(team: object) -> str:
     """Name the anchor of a team's row, so that ``board.html#team-NAME`` leads to it.
 
-    Parameters
-    ----------
-    team : object
-        The name of the team.
-
-    Returns
-    -------
-    str
-        The anchor, with characters escaped as in an address.
-
-    Examples
-    --------
     >>> anchor_of("Red Pen")
     'team-Red%20Pen'
     """
@@ -192,7 +135,8 @@ def _page(template: str, **context: Any) -> str:
         "number": wording.number,
         "seconds": wording.seconds,
         "percent": wording.percent,
-        "of_hundred": wording.of_hundred,
+        "in_cases": wording.in_cases,
+        "tens": wording.tens,
         "anchor_of": anchor_of,
         "items": wording.items_of(context["facts"]),
         "score_name": wording.score_name(context["facts"]),
@@ -213,24 +157,14 @@ def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
 
 
 def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
-    """Collect rows of the board, each with its interval, the bar that shows it, and the step to the next team.
-
-    A bar has the low end, the high end and the score in percent of its width.
-    """
-    rows, intervals = _records(run.ranking.leaderboard[which]), run.ranking.intervals
-    decided = run.facts["ties"]
+    """Collect rows of the board, each with what is known about chance and whether it is tied."""
+    rows, decided = _records(run.ranking.leaderboard[which]), run.facts["ties"]
     for row in rows:
-        row["next"] = None
         row["tied"] = bool(decided) and any(decided[max(0, row["rank"] - 2) : row["rank"]])
-    if intervals is not None:
-        columns = ["boosted_score_low", "boosted_score_high", "boosted_score"]
-        bars = intervals[which][columns]
-        low, high = bars[columns[0]].head(ROWS_SHOWN).min(), bars[columns[1]].head(ROWS_SHOWN).max()
-        bars = ((bars - low) / ((high - low) or 1.0)).clip(0, 1) * 100
-        for row, interval, bar in zip(rows, _records(intervals[which]), bars.to_numpy().tolist()):
-            row |= {"interval": interval, "bar": bar}
-    for row, step in zip(rows, _records(run.ranking.neighbors)[which]):
-        row["next"] = step
+        row["chance"] = None
+    if run.ranking.intervals is not None:
+        for row, chance in zip(rows, _records(run.ranking.intervals[which])):
+            row["chance"] = chance
     return rows
 
 
@@ -252,19 +186,23 @@ def _ticks(teams: int) -> list[tuple[int, float]]:
 
 
 def _prize_places(run: Run) -> list[dict[str, Any]]:
-    """Collect who has each prize, how far it is ahead of the next team, and whether speed decides it."""
-    board = run.ranking.leaderboard
-    intervals, steps = _records(run.ranking.intervals), _records(run.ranking.neighbors)
-    before = dict(zip(board["rank_before"], board["team"]))
+    """Collect who has each prize, how far it is ahead of the next team, and what speed did to its place."""
+    board, facts = run.ranking.leaderboard, run.facts
+    intervals, steps = _records(run.ranking.intervals), _records(run.ranking.differences)
     prizes = []
-    for row in range(min(run.rules.prizes, len(board))):
-        prize = {"place": row + 1, "team": board["team"].iloc[row], "next": None, "eligible_share": None}
-        prize["by_speed"] = bool(run.facts["boosted"]) and before.get(row + 1) != prize["team"]
-        prize["else"] = before.get(row + 1)
+    for row, prize in enumerate(_records(board.head(run.rules.prizes))):
+        prize |= {"next_team": None, "chance": None, "step": None, "speed": ""}
+        if row + 1 < len(board):
+            prize["next_team"] = board["team"].iloc[row + 1]
+            prize["difference"] = abs(board["boosted_score"].iloc[row] - board["boosted_score"].iloc[row + 1])
+            prize["same"] = facts["ties"][row] if facts["ties"] else ""
+        if row < len(intervals):
+            prize["chance"] = intervals[row]
         if row < len(steps):
-            prize["next"] = _ahead_by(steps[row], run.facts["higher_is_better"])
-        if prize["by_speed"] and row < len(intervals):
-            prize["eligible_share"] = intervals[row].get("eligible_share")
+            prize["step"] = _ahead_by(steps[row], facts["higher_is_better"])
+        if facts["boosted"] and prize["rank_before"] != prize["rank"]:
+            by_score = f"by score alone it would have place {prize['rank_before']}"
+            prize["speed"] = f"by its speed: {by_score}" if prize["rank_before"] > prize["rank"] else by_score
         prizes.append(prize)
     return prizes
 
@@ -276,80 +214,7 @@ def _ahead_by(step: dict[str, Any], higher_is_better: bool) -> dict[str, Any]:
     """
     if higher_is_better:
         return step
-    return step | {"difference": -step["difference"], "low": -step["high"], "high": -step["low"]}
-
-
-def _podium(intervals: pd.DataFrame | None) -> dict[str, Any] | None:
-    """Collect how often each team wins each prize, for teams that win one on at least 1% of the draws."""
-    columns = [] if intervals is None else [name for name in map(str, intervals) if name.startswith("prize_")]
-    if intervals is None or not columns:
-        return None
-    likely = _records(intervals[intervals[columns].sum(axis=1) >= LEAST_PRIZE])
-    rows = [(row["team"], row["rank"], [row[name] for name in columns]) for row in likely[:TEAMS_DRAWN]]
-    return {"places": len(columns), "rows": rows, "more": len(likely) - len(rows)}
-
-
-def _blobs(run: Run) -> list[Any]:
-    """Collect the ranks of each team on the draws: dots whose areas are shares of the draws, and words."""
-    sure, board = run.ranking.uncertainty, run.ranking.leaderboard
-    if sure is None:
-        return []
-    teams = len(board)
-    bins = np.arange(1, teams + 2)
-    if teams > LINEAR_UP_TO:
-        bins = np.unique(np.geomspace(1, teams + 1, 60).round())
-    positions = _axis((bins[:-1] + bins[1:] - 1) / 2, teams).tolist()
-    rows = []
-    drawn = zip(sure.ranks.T[:TEAMS_DRAWN], sure.last_ranks.T[:TEAMS_DRAWN])
-    owns = _axis(board["rank"], teams)
-    for name, rank, own, (ranks, last_ranks) in zip(board["team"], board["rank"], owns, drawn):
-        of_ranks = _shares_of_ranks(ranks, last_ranks, teams)
-        cumulated = np.concatenate([[0.0], np.cumsum(of_ranks)])
-        shares = np.diff(cumulated[np.minimum(bins - 1, len(of_ranks)).astype(int)])
-        dots = [(x, math.sqrt(share)) for x, share in zip(positions, shares.tolist()) if share > 1e-9]
-        first, last = np.searchsorted(cumulated[1:], [0.025 + 1e-9, 0.975 - 1e-9]).tolist()
-        words = f"rank {rank} on the board, ranks {first + 1} to {last + 1} on 95% of the draws"
-        rows.append((name, own, dots, words))
-    return rows
-
-
-def _shares_of_ranks(ranks: Ints, last_ranks: Ints, teams: int) -> Floats:
-    """Compute how often a team has each rank, shape (t,).
-
-    On each draw it shares the ranks from a first to a last one, and each of them gets an equal part of it.
-    """
-    weight = 1 / (last_ranks - ranks + 1) / len(ranks)
-    steps = np.bincount(ranks - 1, weight, teams + 1) - np.bincount(last_ranks, weight, teams + 1)
-    shares: Floats = np.cumsum(steps)[:-1]
-    return shares
-
-
-def _ahead(run: Run) -> dict[str, Any] | None:
-    """Collect who is ahead of whom on which share of the draws, and which teams the rank sets separate."""
-    sure, intervals = run.ranking.uncertainty, run.ranking.intervals
-    if sure is None or intervals is None or len(intervals) < 2:
-        return None
-    share = uncertainty.ahead(sure, TEAMS_DRAWN)
-    sets = intervals.head(len(share))
-    first, last = sets["all_ranks_low"].to_numpy(), sets["all_ranks_high"].to_numpy()
-    separated = last[:, np.newaxis] < first
-    cells = [list(zip(*row)) for row in zip(share.tolist(), (separated | separated.T).tolist())]
-    return {"names": sets["team"].tolist(), "cells": cells}
-
-
-def _variants(run: Run) -> dict[str, Any] | None:
-    """Collect the boards under other decisions, each with the ranks of the first teams."""
-    table, ranks = run.ranking.variants, run.ranking.variant_ranks
-    if table is None or ranks is None or table.empty:
-        return None
-    first = ranks.head(TEAMS_IN_VARIANTS)
-    shifts = np.log2(first[table["variant"]].div(first["rank"], axis=0).to_numpy(dtype=np.float64)) / 2
-    rows = [
-        row | {"ranks": list(zip(first[row["variant"]].tolist(), shift))}
-        for row, shift in zip(_records(table), shifts.clip(-1, 1).T.tolist())
-    ]
-    drawn = first["held_by_runtimes"].tolist() if "held_by_runtimes" in first else []
-    return {"teams": first["team"].tolist(), "held": first["held"].tolist(), "drawn": drawn, "rows": rows}
+    return step | {"low": -step["high"], "high": -step["low"]}
 
 
 def _shake(board: pd.DataFrame) -> list[Any]:
@@ -397,16 +262,17 @@ def _apart(labels: Sequence[tuple[str, float, float]]) -> list[int]:
     return shifts
 
 
-def _groups(table: pd.DataFrame | None, higher_is_better: bool) -> dict[str, Any] | None:
+def _groups(ranking: Ranking, higher_is_better: bool) -> dict[str, Any] | None:
     """Collect the scores of sub-populations, and how far, from 0 to 1, each is from the team's best one."""
-    if table is None:
+    if ranking.subpopulations is None:
         return None
-    scores = table.head(TEAMS_DRAWN).set_index("team")
+    scores = ranking.subpopulations.head(TEAMS_DRAWN).set_index("team")
     best = scores.max(axis=1) if higher_is_better else scores.min(axis=1)
     depths = scores.sub(best, axis=0).abs().fillna(0)
     depths = depths / (float(depths.to_numpy().max(initial=0.0)) or 1.0)
     cells = np.stack([scores, depths], axis=-1).tolist()
-    return {"names": list(scores), "rows": list(zip(scores.index, cells))}
+    names = [(name, ranking.group_sizes[name]) for name in map(str, scores)]
+    return {"names": names, "rows": list(zip(scores.index, cells))}
 
 
 def _absent(run: Run) -> list[tuple[str, str, str]]:
@@ -415,9 +281,7 @@ def _absent(run: Run) -> list[tuple[str, str, str]]:
     on_board = set(ranking.leaderboard["team"])
     rejected = ranking.rejected[~ranking.rejected["team"].isin(on_board)]
     failed = ranking.failed[~ranking.failed["team"].isin(on_board)]
-    rows = [
-        (row["team"], f"file {row['submission']}", f"rejected: {row['reason']}") for row in _records(rejected)
-    ]
+    rows = [(row["team"], f"file {row['submission']}", row["reason"]) for row in _records(rejected)]
     rows += [
         (row["team"], f"model {row['model']}".strip(), f"failed: {row['reason']}") for row in _records(failed)
     ]

@@ -1,29 +1,21 @@
-"""The plots of the notebooks, which show the first teams of a board.
+"""The picture of a board for notebooks: the first teams, with the scores and the runtimes that decide.
 
 The colors are those of Okabe and Ito (2008), which color-blind readers can tell apart.  Shape or position says
 the same as color.
-
-Every function returns a figure that need not be closed.  A notebook shows it as the last value of a cell.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
-__all__ = ["before_and_after", "rank_intervals", "score_and_runtime", "subpopulation_scores", "what_if_curve"]
+__all__ = ["score_and_runtime", "scores"]
 
-BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
-)  # fmt: skip
-DARK, GRAY, LIGHT = "#333333", "#777777", "#DDDDDD"
-# There are 6 colors and 7 markers, so that 42 sub-populations look different.
-COLORS, MARKERS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY), "os^DvPX"
-
+BLUE, VERMILLION, SKY = "#0072B2", "#D55E00", "#56B4E9"
+DARK, GRAY = "#333333", "#777777"
 CHARACTERS_SHOWN = 20
 DPI = 100
 
@@ -43,22 +35,7 @@ def score_and_runtime(
     eligibility_ratio: float = 1.05,
     slowdown_limit: float = 1.2,
 ) -> Figure:
-    """Plot score against runtime, with the region of eligible teams and with what the boost adds.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A board as `boost.boost` returns it.
-    teams : int
-        The number of teams that are drawn, from the top.  Teams without a score or a runtime are left out.
-    eligibility_ratio, slowdown_limit : float
-        The parameters with which the board was boosted.
-
-    Returns
-    -------
-    Figure
-        A scatter plot, with lines from each score to the boosted score.
-    """
+    """Plot score against runtime, with the region of eligible teams and with what the boost adds."""
     board = leaderboard.dropna(subset=["score", "runtime"]).head(teams)
     if board.empty:
         return _message("No team has a score and a runtime.")
@@ -99,169 +76,18 @@ def score_and_runtime(
     return figure
 
 
-def subpopulation_scores(
-    subpopulations: pd.DataFrame | None, leaderboard: pd.DataFrame, teams: int = 10
-) -> Figure:
-    """Plot the scores of teams in each sub-population, beside the score that is made from these.
-
-    Parameters
-    ----------
-    subpopulations : DataFrame or None
-        The scores in each sub-population, see `podium.ranking.board.Ranking`.  None if the metric has none.
-    leaderboard : DataFrame
-        The board of the same ranking.
-    teams : int
-        The number of teams that are drawn, from the top.
-
-    Returns
-    -------
-    Figure
-        A row per team with a marker for each sub-population.
-    """
-    if subpopulations is None:
-        return _message("The metric has no sub-populations.")
+def scores(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
+    """Plot the scores of the first teams of a board on which speed is not rewarded."""
     board = leaderboard.head(teams)
-    scores = board[["team"]].merge(subpopulations, on="team", how="left").drop(columns="team")
-    figure = _figure(1.3 + 0.1 * scores.shape[1] + len(board) * max(ROW, 0.1 * scores.shape[1]))
+    figure = _figure(1.0 + ROW * len(board))
     axes = _frameless(figure.subplots())
     rows = np.arange(len(board))
-    lanes = np.linspace(-0.4, 0.4, scores.shape[1]) if scores.shape[1] > 1 else [0]
-    axes.vlines(board["score"], rows - 0.5, rows + 0.5, color=DARK, linewidth=2, label="score")
-    for number, (name, lane) in enumerate(zip(scores, lanes)):
-        axes.scatter(
-            scores[name],
-            rows + lane,
-            s=20,
-            marker=MARKERS[number % len(MARKERS)],
-            color=COLORS[number % len(COLORS)],
-            label=str(name),
-            zorder=3,
-        )
-    _rows(axes, board["rank"], board["team"])
-    axes.set(xlabel="score before the boost")
-    axes.set_title(f"{_first(len(board), leaderboard)}: scores of sub-populations", loc="left")
-    for text in figure.legend(ncols=2, **LEGEND).get_texts():
-        text.set_parse_math(False)
+    axes.scatter(board["score"], rows, s=30, color=BLUE)
+    axes.set_yticks(rows, [_short(team) for team in board["team"]], parse_math=False)
+    axes.invert_yaxis()
+    axes.set(xlabel="score")
+    axes.set_title(_first(len(board), leaderboard), loc="left")
     return figure
-
-
-def rank_intervals(intervals: pd.DataFrame | None, teams: int = 30) -> Figure:
-    """Plot the rank set of each team alone.
-
-    Parameters
-    ----------
-    intervals : DataFrame or None
-        The intervals of a ranking, see `podium.ranking.board.Ranking`.  None if there are none.
-    teams : int
-        The number of teams that are drawn, from the top.
-
-    Returns
-    -------
-    Figure
-        A row per team with a line from its first to its last possible rank.
-    """
-    if intervals is None:
-        return _message("There are no intervals: the board has no resamples, or the metric has no statistics.")
-    board = intervals.head(teams)
-    figure = _figure(1.6 + ROW * len(board))
-    axes = _frameless(figure.subplots())
-    rows = np.arange(len(board))
-    axes.hlines(rows, board["rank_low"], board["rank_high"], color=BLUE, linewidth=2)
-    axes.scatter(board["rank"], rows, s=30, color=BLUE, zorder=3)
-    axes.set_xlim(0.5, max(board["rank_high"].max(), board["rank"].max()) + 0.5)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    axes.grid(axis="x", color=LIGHT)
-    axes.set_axisbelow(True)
-    axes.set(xlabel="rank after the boost (the dot) and its 95% interval (the line)")
-    axes.set_title(f"{_first(len(board), intervals)}: how sure the ranks are", loc="left")
-    _rows(axes, board["rank"], board["team"])
-    return figure
-
-
-def before_and_after(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
-    """Plot which teams gain ranks and which lose ranks by the boost.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A board as `boost.boost` returns it.
-    teams : int
-        A team is drawn if its rank is at most this, before or after the boost.
-
-    Returns
-    -------
-    Figure
-        A line per team from its rank before the boost to its rank after it.
-    """
-    among = leaderboard[(leaderboard["rank"] <= teams) | (leaderboard["rank_before"] <= teams)]
-    before, after = among["rank_before"].rank().to_numpy(), among["rank"].rank().to_numpy()
-    figure = _figure(1.2 + ROW * len(among), 7.0)
-    axes = figure.subplots()
-    columns = among[["team", "rank_before", "rank", "boost"]].to_numpy()
-    for left, right, (name, rank_before, rank, share) in zip(before.tolist(), after.tolist(), columns):
-        color = BLUE if rank < rank_before else VERMILLION if rank > rank_before else GRAY
-        axes.plot([0, 1], [left, right], "o-", color=color, markersize=5)
-        style: dict[str, Any] = {"va": "center", "color": color, "fontsize": SMALL, "parse_math": False}
-        axes.text(-0.04, left, f"{_short(name)}  {rank_before}", ha="right", **style)
-        axes.text(1.04, right, f"{rank}  {_short(name)} {_added(share)}".rstrip(), ha="left", **style)
-    axes.set(xlim=(-0.9, 1.9), ylim=(len(among) + 0.6, 0.4))
-    axes.set_xticks([0, 1], labels=["rank before", "rank after the boost"])
-    axes.xaxis.tick_top()
-    axes.tick_params(axis="x", length=0)
-    axes.yaxis.set_visible(False)
-    axes.spines[:].set_visible(False)
-    return figure
-
-
-def what_if_curve(
-    leaderboard: pd.DataFrame, team: object, curve: pd.DataFrame, break_even: pd.DataFrame
-) -> Figure:
-    """Plot the boosted score and the rank that a team would have with other runtimes.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A board as `boost.boost` returns it.
-    team : object
-        The name of the team.
-    curve : DataFrame
-        What `podium.ranking.estimate.what_if` returned for two runtimes or more.
-    break_even : DataFrame
-        What `podium.ranking.estimate.break_even_runtimes` returned.
-
-    Returns
-    -------
-    Figure
-        Two plots above each other, with the present runtime as a dot.
-    """
-    now = leaderboard[leaderboard["team"].astype(str) == str(team)].iloc[0]
-    curve = curve.sort_values("runtime")
-    start, end = curve["runtime"].iloc[0], curve["runtime"].iloc[-1]
-    changes = break_even[break_even["runtime"].between(start, end)]
-    ranks = [curve["rank"].iloc[0], *changes["rank_above"]]
-
-    figure = _figure(7.0)
-    upper, lower = figure.subplots(2, 1, sharex=True)
-    upper.plot(curve["runtime"], curve["boosted_score"], color=BLUE, linewidth=2)
-    upper.set(ylabel="boosted score", xlim=(start, end))
-    edges = [start, *np.repeat(changes["runtime"], 2), end]
-    lower.plot(edges, np.repeat(ranks, 2), color=BLUE, linewidth=2)
-    lower.set(xlabel="runtime in seconds", ylabel="rank", ylim=(max(ranks) + 0.7, min(ranks) - 0.7))
-    lower.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    for axes, name in ((upper, "boosted_score"), (lower, "rank")):
-        _frameless(axes)
-        if start <= now["runtime"] <= end:
-            axes.plot(now["runtime"], now[name], "o", color=VERMILLION, markersize=8)
-    its_runtime = "no runtime" if math.isnan(now["runtime"]) else _seconds(now["runtime"])
-    upper.set_title(
-        f"{_short(team)} now: {its_runtime}, boosted score {now['boosted_score']:.4f}, rank {now['rank']}",
-        loc="left",
-        parse_math=False,
-    )
-    return figure
-
-
-# ---- Parts of figures ----------------------------------------------------------------------------------
 
 
 def _figure(height: float, width: float = WIDTH) -> Figure:
@@ -301,15 +127,6 @@ def _seconds(runtime: float) -> str:
 def _first(shown: int, board: pd.DataFrame) -> str:
     """Say in a title how many teams are shown."""
     return f"{len(board):,} teams" if shown == len(board) else f"The first {shown:,} of {len(board):,} teams"
-
-
-def _rows(axes: Axes, ranks: "pd.Series[Any]", teams: "pd.Series[Any]") -> None:
-    """Label the rows of a list with teams and ranks, the first team at the top."""
-    labels = [f"{_short(team)}  {rank}" for team, rank in zip(teams, ranks)]
-    axes.set_yticks(range(len(labels)), labels=labels, parse_math=False)
-    axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
 
 
 def _eligible_region(axes: Axes, lowest: float, slowest: float) -> None:

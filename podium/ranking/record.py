@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podium.ranking.limits import Limits
+from podium.limits import Limits
 from podium.ranking.rules import Heading, Rules, is_choice
 
 __all__ = ["CIRCUMSTANCES", "fault_of", "text_of"]
@@ -26,34 +26,12 @@ SUBMISSION = frozenset({"team", "submission", "sha256", "side_sha256", "submitte
 
 
 def text_of(facts: Mapping[str, Any]) -> str:
-    """Write the content of run.json as text.
-
-    Parameters
-    ----------
-    facts : mapping of str to object
-        The content.
-
-    Returns
-    -------
-    str
-        JSON with an indent of two spaces and a line end.  The same content always gives the same text.
-    """
+    """Write the content of run.json as text."""
     return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 
 
 def fault_of(facts: Any) -> str:
-    """Find the first part of run.json that is missing or of another form than `podium rank` writes.
-
-    Parameters
-    ----------
-    facts : object
-        What the file has.
-
-    Returns
-    -------
-    str
-        The name of the part, or "" if nothing is wrong.
-    """
+    """Find the first part of run.json that is missing or of another form than `podium rank` writes."""
     if not isinstance(facts, dict):
         return "the outermost object"
     checks: dict[str, Callable[[Any], bool]] = {

@@ -1,25 +1,13 @@
-"""How scores become ranks, and what stands at the top of the page."""
+"""What is ranked, how scores become ranks, and what stands at the top of the page."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Heading", "Rules", "is_choice"]
+__all__ = ["Heading", "Request", "Rules", "is_choice"]
 
 
 def is_choice(text: str) -> bool:
     """Tell whether a text is a rule that chooses a file of each team.
 
-    Parameters
-    ----------
-    text : str
-        The text.
-
-    Returns
-    -------
-    bool
-        Whether it is "private", or "public:N" with N at least 1.
-
-    Examples
-    --------
     >>> is_choice("private"), is_choice("public:2"), is_choice("public:0")
     (True, True, False)
     """
@@ -27,65 +15,45 @@ def is_choice(text: str) -> bool:
     return text == "private" or (text != number and number.isdecimal() and int(number) > 0)
 
 
+class Request(NamedTuple):
+    """What is ranked: paths and URLs."""
+
+    metric: str  # the name of a metric, or the path of its file
+    solution: str
+    submissions: str
+    runtimes: str | None = None
+    selection: str | None = None  # the table of the files that teams selected
+    failed: str | None = None  # the table of the models that failed
+    side: str | None = None  # the folder with the host's file beside each submission
+    parameters: dict[str, Any] = {}  # noqa: RUF012  (never changed)
+
+
 class Rules(NamedTuple):
-    """The options of `podium rank` that decide about ranks.
+    """The options of `podium rank` that decide about ranks."""
 
-    Attributes
-    ----------
-    choose : str
-        The rule that chooses the file of each team that counts.  With "public:N", it is the better by Private
-        score of the N best files by Public score.  With "private", it is the best file by Private score.  With
-        "", the rule is "public:2" if there are Public scores, and "private" otherwise.
-    boost : bool
-        Whether speed is rewarded.
-    max_boost, eligibility_ratio, slowdown_limit : float
-        The parameters of ``boost.py``.
-    resamples : int
-        The number of bootstrap draws, or 0 for no intervals.
-    seed : int
-        The seed of all random numbers.
-    prizes : int
-        The number of places that win a prize.  The page shows how likely each team is to win one, and draws a
-        line below the last of these places.
-    variants : bool
-        Whether the chosen files are read again, to be scored with other weights, thresholds and overlap rules.
-    """
-
+    # The rule that chooses the file of each team that counts. With "public:N", it is the better by Private
+    # score of the N best files by Public score. With "private", it is the best file by Private score. With "",
+    # the rule is "public:2" if there are Public scores, and "private" otherwise.
     choose: str = ""
-    boost: bool = True
-    max_boost: float = 0.05
+    boost: bool = True  # whether speed is rewarded
+    max_boost: float = 0.05  # the parameters of ``boost.py``, like the next two
     eligibility_ratio: float = 1.05
     slowdown_limit: float = 1.2
-    resamples: int = 1000
-    seed: int = 0
-    prizes: int = 3
+    resamples: int = 1000  # the number of bootstrap draws, or 0 for no statements about chance
+    seed: int = 0  # the seed of all random numbers
+    prizes: int = 3  # the number of places that win a prize
+    # whether the chosen files are read again, to be scored with other weights, thresholds and overlap rules
     variants: bool = False
 
     @property
     def of_boost(self) -> dict[str, float]:
-        """The parameters of ``boost.py``.
-
-        Returns
-        -------
-        dict of str to float
-            ``max_boost``, ``eligibility_ratio`` and ``slowdown_limit``.
-        """
+        """The parameters of ``boost.py``."""
         return {name: getattr(self, name) for name in ("max_boost", "eligibility_ratio", "slowdown_limit")}
 
 
 class Heading(NamedTuple):
-    """What the page says beside the ranking.  No rank depends on it.
+    """What the page says beside the ranking.  No rank depends on it."""
 
-    Attributes
-    ----------
-    title : str
-        The name of the competition.
-    organizer : str
-        The name of the publisher of the board.  If it is "", the page does not show it.
-    team : str or None
-        A team that gets a page of its own.
-    """
-
-    title: str = "The final board"
-    organizer: str = ""
-    team: str | None = None
+    title: str = "The final board"  # the name of the competition
+    organizer: str = ""  # the publisher of the board; if it is "", the page does not name one
+    team: str | None = None  # a team that gets a page of its own

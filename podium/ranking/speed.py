@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium import names
 from podium.errors import HostError
-from podium.ranking import names
 from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
 from podium.wording import counted, listed
 
@@ -36,59 +36,25 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Noise(NamedTuple):
-    """How the runtimes of a board were measured.  The t teams are in the order of the board.
+    """How the runtimes of a board were measured.  The t teams are in the order of the board."""
 
-    Attributes
-    ----------
-    runs : list of (ndarray of float, shape (k,), or None)
-        The k measured runs of each team in seconds, or None if there are fewer than two.
-    errors : ndarray of float, shape (t,)
-        The standard error of each runtime in seconds, NaN where it is not known.
-    of_one_run : float
-        The standard deviation of one run, relative to the runtime.  It is pooled over all teams for which it is
-        known, and NaN if it is known for none.
-    once : ndarray of bool, shape (t,)
-        Which runtimes were measured once, as far as is known.
-    """
-
+    # the k measured runs of each team in seconds, or None if there are fewer than two
     runs: list[Floats | None]
-    errors: Floats
+    errors: Floats  # the standard error of each runtime in seconds, NaN where it is not known
+    # The standard deviation of one run, relative to the runtime. It is pooled over all teams for which it is
+    # known, and NaN if it is known for none.
     of_one_run: float
-    once: Bools
+    once: Bools  # which runtimes were measured once, as far as is known
 
     @property
     def is_known(self) -> bool:
-        """Whether any runtime says something about noise.
-
-        Returns
-        -------
-        bool
-            False if nothing is known about the noise of any runtime.
-        """
+        """Whether any runtime says something about noise."""
         return not math.isnan(self.of_one_run)
 
 
 def read(path: str) -> pd.DataFrame:
     """Read the table of runtimes and check it.
 
-    Parameters
-    ----------
-    path : str
-        The path or URL of a table with the columns ``team`` and ``runtime`` (in seconds).  The Notes list the
-        columns that it may have.
-
-    Returns
-    -------
-    DataFrame
-        These columns, of dtype object, with None for an empty cell.
-
-    Raises
-    ------
-    UsageError, HostError
-        The table cannot be read, or a cell is wrong.
-
-    Notes
-    -----
     Further columns say more about the runtimes, as far as it is known:
 
     - ``submission``: the file that was run, if there is a runtime for each file and not for each team;
@@ -149,25 +115,7 @@ def _keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]) -> None:
-    """Compare the teams of the runtimes with those of the submissions.
-
-    Parameters
-    ----------
-    runtimes : DataFrame or None
-        The runtimes, as `read` returns them.
-    submissions : sequence of Submission
-        The submissions that are ranked.
-
-    Warns
-    -----
-    UserWarning
-        Some runtimes belong to no submission.
-
-    Raises
-    ------
-    HostError
-        A name is nearly that of a submission, as “T1 ” is nearly “T1”.  The team would lose its reward.
-    """
+    """Compare the teams of the runtimes with those of the submissions."""
     if runtimes is None:
         return
     keys = _keys(runtimes)
@@ -180,24 +128,7 @@ def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]
 
 
 def parse_runs(runtimes: pd.DataFrame) -> list[Floats | None]:
-    """Read the measured runs of each row.
-
-    Parameters
-    ----------
-    runtimes : DataFrame
-        The runtimes, as `read` returns them, without a column ``runtime_error``.
-
-    Returns
-    -------
-    list of (ndarray of float, shape (k,), or None)
-        The k runs of each row in seconds.  They are those of the column ``runs``.  Without such a column they
-        are the shortest run, the median and the longest one.  None if there are fewer than two.
-
-    Raises
-    ------
-    HostError
-        A cell of ``runs`` is not a list of seconds.
-    """
+    """Read the measured runs of each row."""
     if "runs" in runtimes:
         of_rows = []
         for number, text in enumerate(runtimes["runs"], 1):
@@ -221,20 +152,6 @@ def parse_runs(runtimes: pd.DataFrame) -> list[Floats | None]:
 def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:
     """Find out how the runtimes of a board were measured, and how noisy they are.
 
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A board with the columns ``team``, ``submission`` and ``runtime``.
-    runtimes : DataFrame or None
-        The runtimes, as `read` returns them.
-
-    Returns
-    -------
-    Noise
-        The runs and standard errors of each team, and the pooled noise of one run.
-
-    Notes
-    -----
     The relative variance of one run is estimated for each team, and averaged.  With single runs it is the
     sample variance of their logarithms, and its weight is the number of runs minus 1.  With a standard error it
     is the squared relative error times the number of runs, with the same weight but at least 1.
@@ -273,24 +190,6 @@ def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:
 def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: int, seed: int) -> Floats:
     """Draw runtimes that could have been measured as well.
 
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A board of t teams with the columns ``team``, ``submission`` and ``runtime``.
-    runtimes : DataFrame or None
-        The runtimes, as `read` returns them.
-    resamples : int
-        The number of draws.
-    seed : int
-        The seed of the random numbers.
-
-    Returns
-    -------
-    ndarray of float, shape (resamples, t)
-        The runtimes in seconds.
-
-    Notes
-    -----
     How a runtime is drawn depends on what is known about it:
 
     - from its runs: the median of as many runs, drawn from them with replacement;
@@ -316,21 +215,7 @@ def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: in
 
 
 def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[str]:
-    """Say what a reader should know about the runtimes of a board.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A board with the columns ``team``, ``submission`` and ``runtime``.
-    runtimes : DataFrame or None
-        The runtimes, as `read` returns them.
-
-    Returns
-    -------
-    list of str
-        Sentences without a full stop.  They say how many runtimes were measured once, which ones are
-        suspiciously short or long, and which ones are marked or provisional.
-    """
+    """Say what a reader should know about the runtimes of a board."""
     known = leaderboard.dropna(subset=["runtime"])
     if known.empty:
         return []
@@ -344,8 +229,7 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
             f", so {'it is' if once == 1 else 'they are'} drawn with the noise of one run of the other models "
             f"({noise.of_one_run:.1%})"
             if noise.is_known
-            else "; how much they vary is not known, so the ranges of ranks are at least as wide as without "
-            "rewards for speed"
+            else "; how much they vary is not known, so nobody knows who would be first again"
         )
         sentences.append(f"{those} measured once{how}")
     fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()

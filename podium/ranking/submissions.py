@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import hosted
+from podium import hosted, names
 from podium.errors import HostError, UsageError
 from podium.files import TABLE_SUFFIXES, is_url, read_table
-from podium.ranking import names
 from podium.wording import listed, spreadsheet_original
 
 __all__ = [
@@ -36,68 +35,23 @@ FOREIGN = ("team", "submission", "model", "reason")  # columns of texts that str
 
 
 class Submission(NamedTuple):
-    """A file to score.  Texts are "" if nothing is known.
+    """A file to score.  Texts are "" if nothing is known."""
 
-    Attributes
-    ----------
-    team, name : str
-        The name of the team, and the name of the file among the files of the team.
-    path : str
-        An absolute path or a URL.
-    size : int
-        The size of the file in bytes, or 0 if it is not known.
-    submitted_at, public_score : str
-        The time of submission and the Public score, as a manifest has them.
-    side : str
-        The path of the host's file beside it, see `podium.scoring.add_side`.
-    digests : str
-        The hashes of what was scored, see `podium.ranking.job.digests_of`.  They are compared if the file is
-        read again.
-    """
-
-    team: str
-    name: str
-    path: str
-    size: int = 0
-    submitted_at: str = ""
-    public_score: str = ""
-    side: str = ""
+    team: str  # the name of the team, and the name of the file among the files of the team
+    name: str  # the name of the team, and the name of the file among the files of the team
+    path: str  # an absolute path or a URL
+    size: int = 0  # the size of the file in bytes, or 0 if it is not known
+    submitted_at: str = ""  # the time of submission and the Public score, as a manifest has them
+    public_score: str = ""  # the time of submission and the Public score, as a manifest has them
+    side: str = ""  # the path of the host's file beside it, see `podium.scoring.add_side`
+    # The hashes of what was scored, see `podium.ranking.job.digests_of`. They are compared if the file is read
+    # again.
     digests: str = ""
 
 
 def find(source: str, side: str | None = None) -> list[Submission]:
     """Find the submissions in a folder, at a URL, or in a manifest.
 
-    Parameters
-    ----------
-    source : str
-        The path or URL of a folder with a file or a folder for each team.  Or the path or URL of a manifest: a
-        CSV or Parquet table that lists the files.  The Notes describe it.
-    side : str, optional
-        The path or URL of a folder with the host's file beside each submission.  It is ``TEAM.csv`` if the team
-        has one submission, and ``TEAM/SUBMISSION.csv`` otherwise.  The endings ``.csv.gz`` and ``.parquet`` are
-        possible, too.
-
-    Returns
-    -------
-    list of Submission
-        The submissions, sorted by team and name.
-
-    Warns
-    -----
-    UserWarning
-        Some files are no tables (`NO_TABLES`) and are left out, or the folder of a team is empty.
-
-    Raises
-    ------
-    UsageError
-        A folder or the manifest cannot be read, there is no submission, or a submission has no file beside it.
-    HostError
-        The folder or the manifest has another form, or a name is refused or looks like another one (see
-        `podium.ranking.names`).
-
-    Notes
-    -----
     A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
     ``public_score`` and ``side``, too.  Its paths are relative to the folder in which it is.
 
@@ -233,23 +187,7 @@ def _of_manifest(source: str) -> list[Submission]:
 
 
 def read_failed(source: str) -> pd.DataFrame:
-    """Read the models that failed, as `podium run` lists them in failed.csv.
-
-    Parameters
-    ----------
-    source : str
-        The path or URL of a table with the columns ``team``, ``model`` and ``reason``.
-
-    Returns
-    -------
-    DataFrame
-        These columns, all of them text.
-
-    Raises
-    ------
-    HostError
-        A column is missing, a row has no team, or a name is refused.
-    """
+    """Read the models that failed, as `podium run` lists them in failed.csv."""
     table = read_named(source, FAILED_COLUMNS, ["team"], set(FAILED_COLUMNS))[FAILED_COLUMNS]
     table = table.where(table.notna(), "")
     names.check_names(table["team"], "team", source)
@@ -258,25 +196,7 @@ def read_failed(source: str) -> pd.DataFrame:
 
 @contextmanager
 def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[Any]:
-    """Use boost.py, and turn its errors into errors of the host.
-
-    Parameters
-    ----------
-    board : str
-        The host's name for the leaderboard.
-    **columns : str
-        The host's name for each column, by the name that ``boost.py`` uses.
-
-    Yields
-    ------
-    module
-        The module ``boost.py``.
-
-    Raises
-    ------
-    HostError
-        ``boost.py`` raised a ``LeaderboardError``.
-    """
+    """Use boost.py, and turn its errors into errors of the host."""
     boost = hosted.module("boost")
     try:
         yield boost
@@ -286,30 +206,7 @@ def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[
 
 
 def read_named(source: str, required: list[str], filled: list[str], text: set[str]) -> pd.DataFrame:
-    """Read a table that the host or podium wrote.
-
-    Parameters
-    ----------
-    source : str
-        The path or URL of the table.
-    required : list of str
-        Columns that it must have.
-    filled : list of str
-        Columns that must not have an empty cell.  The table need not have these columns.
-    text : set of str
-        Columns that are read as text, whatever they contain.
-
-    Returns
-    -------
-    DataFrame
-        The table, of dtype object, with None for an empty cell.  Names and reasons are without the apostrophe
-        that podium's own tables have before what a spreadsheet would execute.
-
-    Raises
-    ------
-    HostError
-        A column is missing, or a cell is empty.
-    """
+    """Read a table that the host or podium wrote."""
     table = read_table(source, text, HostError)
     for column in required:
         if column not in table:
@@ -324,36 +221,12 @@ def read_named(source: str, required: list[str], filled: list[str], text: set[st
 
 
 def check_unique(keys: Iterable[str], source: str) -> None:
-    """Refuse a table that has several rows with the same key.
-
-    Parameters
-    ----------
-    keys : iterable of str
-        The key of each row, as the message shows it.
-    source : str
-        The path or URL of the table, for the message.
-
-    Raises
-    ------
-    HostError
-        Some keys occur more than once.
-    """
+    """Refuse a table that has several rows with the same key."""
     repeated = sorted(key for key, times in Counter(keys).items() if times > 1)
     if repeated:
         raise HostError(f"{source} has several rows for {listed(repeated)}")
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
-    """Make a path absolute, so that it means the same in every working folder.
-
-    Parameters
-    ----------
-    path : path
-        A path or a URL.
-
-    Returns
-    -------
-    str
-        The absolute path.  A URL stays as it is.
-    """
+    """Make a path absolute, so that it means the same in every working folder."""
     return str(path) if is_url(path) else os.path.abspath(path)

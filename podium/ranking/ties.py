@@ -17,23 +17,7 @@ BEHIND = {BY_TIME: "the later submission", BY_RUNTIME: "the longer runtime", BY_
 
 
 def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list[str]:
-    """Find out what decided between each team and the next one.
-
-    Parameters
-    ----------
-    leaderboard : DataFrame
-        A board as ``boost.py`` returns it.
-    rules : Rules
-        The rules of the board, of which the parameters of ``boost.py`` are used.
-    is_boosted : bool
-        Whether speed was rewarded.
-
-    Returns
-    -------
-    list of str
-        One text fewer than there are teams: `BY_TIME`, `BY_RUNTIME` or `BY_NAME` for equal scores, and "" for
-        different ones.  Scores may differ by less than a float can show.
-    """
+    """Find out what decided between each team and the next one."""
     boosted = leaderboard["boosted_score"].to_numpy(dtype=np.float64)
     if not (boosted[1:] == boosted[:-1]).any():
         return [""] * max(len(boosted) - 1, 0)
@@ -59,18 +43,6 @@ def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list
 def without_ties(note: str) -> str:
     """Remove what a note of the board says about ties.
 
-    Parameters
-    ----------
-    note : str
-        A note of the board, whose parts are separated by semicolons.
-
-    Returns
-    -------
-    str
-        The other parts.
-
-    Examples
-    --------
     >>> without_ties("no runtime, so not eligible; same score as Blue, ranked after it by the longer runtime")
     'no runtime, so not eligible'
     """
@@ -80,20 +52,6 @@ def without_ties(note: str) -> str:
 def notes(teams: list[str], decided: list[str]) -> list[str]:
     """Write what a board says about ties.
 
-    Parameters
-    ----------
-    teams : list of str
-        The names of the teams, in the order of the board.
-    decided : list of str
-        What decided between each team and the next one, as `decisions` returns it.
-
-    Returns
-    -------
-    list of str
-        One note for each team, or "" if the team is not tied.
-
-    Examples
-    --------
     >>> for note in notes(["Red", "Blue"], [BY_TIME]):
     ...     print(note)
     same score as Blue, ranked before it by the earlier submission

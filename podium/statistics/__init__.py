@@ -1,29 +1,21 @@
-"""How sure a score is: resampling, intervals, p-values and rank sets, for any metric.
-
-A metric that follows the contract (`podium.contract`) turns a submission into an array with one row of numbers
-per item.  An item is an essay, a claim or a document, for example.  These numbers are the *statistics* of the
-submission.  Their sums over groups of items decide every measure, and the first measure is the score.
-Therefore all methods here are arithmetic on such sums:
-
-- a bootstrap draw is a weighted sum (`draw`, `resample`);
-- if two submissions swap some of their answers, their sums change by differences (`swap`);
-- a part of the solution, such as the Public part, has the sums over its items (`part`).
-
-The module answers three questions.
+"""How sure a score is, and what a board says about chance, for any metric.
 
 How good is a submission?
-    `intervals` computes the 95% interval of each measure.  It is an interval for the population from which the
-    items were drawn.
+    `intervals` computes the 95% interval of each measure, for the population from which the items were drawn.
 Which of two submissions is better?
-    `compare` computes the differences with their intervals and p-values, and `verdict` says the result in a
-    sentence.  For several submissions, `verdicts` corrects the p-values for their number.
+    `compare` computes the differences with their intervals, and how often the first one is ahead.
 What is a board worth?
-    `resampler` draws the scores of many submissions, and `rank_sets` turns these draws into rank sets.
+    `Resampler` draws the scores of many submissions.  `first_again` says who would be first again on new items,
+    and `may_be_best` who cannot be excluded as the best.
 
-An interval that cannot be relied on has a ``note`` that says why.  If the note begins with "no interval", low
-and high are NaN.  If it begins with "beware", there is an interval, but it may hold less often than 95%.
-The program ``benchmarks/coverage.py`` measures how often intervals without a note hold, and the page
-``docs/explanation/statistics.md`` shows the results.
+`intervals` and `compare` take what `podium.score` returned.  All other functions take arrays: a metric that
+follows the contract (`podium.contract`) turns a submission into an array with one row of numbers per item, such
+as an essay, a claim or a document.  These numbers are the *statistics* of the submission.  Their sums over
+groups of items decide every measure, and the first measure is the score.  So a bootstrap draw is a weighted sum
+(`draw`, `resample`), and a part of the solution, such as the Public part, has the sums over its items (`part`).
+
+The page ``docs/explanation/statistics.md`` describes the models with their constants, and shows how often these
+statements came true.
 
 Notes
 -----
@@ -35,73 +27,45 @@ In shapes, these letters stand for numbers:
 - n items, with k statistics each;
 - g groups in all.  Every attribute, such as the first language, divides the items into groups of its own;
 - m measures;
-- r bootstrap draws or swaps;
+- r bootstrap draws;
 - t teams.
 """
 
+from podium.statistics.doubts import Doubt, Reason
 from podium.statistics.inference import (
-    BEWARE,
-    LEVEL,
-    NO_INTERVAL,
     RESAMPLES,
-    Certainty,
-    certainty,
+    Comparison,
+    Difference,
     compare,
-    holm,
-    interval,
+    difference,
     intervals,
-    note_of_difference,
-    note_of_score,
-    overview,
-    p_values,
-    swapper,
-    verdict,
-    verdicts,
-    widening,
-    widening_of_one,
+    intervals_of,
 )
-from podium.statistics.population import Resampled, resampler
-from podium.statistics.ranks import rank_sets
-from podium.statistics.sampling import (
-    draw,
-    gains_by_item,
-    influences,
-    measures,
-    part,
-    resample,
-    sums,
-    swap,
-)
+from podium.statistics.places import LEVEL, Rewards, first_again, may_be_best
+from podium.statistics.population import Drawn, Groups, Resampler
+from podium.statistics.sampling import draw, gains_by_item, measures, part, resample, sums
 
 __all__ = [
-    "BEWARE",
     "LEVEL",
-    "NO_INTERVAL",
     "RESAMPLES",
-    "Certainty",
-    "Resampled",
-    "certainty",
+    "Comparison",
+    "Difference",
+    "Doubt",
+    "Drawn",
+    "Groups",
+    "Reason",
+    "Resampler",
+    "Rewards",
     "compare",
+    "difference",
     "draw",
+    "first_again",
     "gains_by_item",
-    "holm",
-    "influences",
-    "interval",
     "intervals",
+    "intervals_of",
+    "may_be_best",
     "measures",
-    "note_of_difference",
-    "note_of_score",
-    "overview",
-    "p_values",
     "part",
-    "rank_sets",
     "resample",
-    "resampler",
     "sums",
-    "swap",
-    "swapper",
-    "verdict",
-    "verdicts",
-    "widening",
-    "widening_of_one",
 ]

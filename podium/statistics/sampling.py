@@ -1,4 +1,4 @@
-"""Sums of statistics: over all items, over some, over items drawn with replacement, and after swaps.
+"""Sums of statistics: over all items, over some, and over items drawn with replacement.
 
 The letters in shapes are those of `podium.statistics`.
 """
@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 CELLS_AT_ONCE = 2**24  # numbers in one block, which takes 128 MB
 NEARBY = 1e-6  # relative step of the differences that approximate derivatives
-SAME_UNIT_WITHIN = 16  # columns whose largest values differ by fewer bits may share a unit
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -143,52 +142,6 @@ def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Fl
     return samples
 
 
-def swap(prepared: Any, mine: Floats, theirs: Floats, swapped: npt.NDArray[Any]) -> tuple[Floats, Floats]:
-    """Compute the measures of two submissions after they have swapped some of their answers.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        A prepared solution.
-    mine, theirs : ndarray of float, shape (n, k)
-        The statistics of the two submissions.
-    swapped : ndarray of int, shape (r, n)
-        For each of r trials, 1 where the submissions swap their answers to an item, and 0 elsewhere.
-
-    Returns
-    -------
-    mine, theirs : ndarray of float, shape (r, m)
-        The measures of the first and of the second submission after each trial.
-    """
-    return swap_by(weighted_sums(swapped, prepared.groups), prepared, mine, theirs)
-
-
-def swap_by(
-    sums_of_swaps: Callable[..., Floats], prepared: Any, mine: Floats, theirs: Floats
-) -> tuple[Floats, Floats]:
-    """Compute what `swap` does, with swaps that are used for several pairs.
-
-    Parameters
-    ----------
-    sums_of_swaps : function
-        What `weighted_sums` made of the swaps.
-    prepared : Prepared
-        A prepared solution.
-    mine, theirs : ndarray of float, shape (n, k)
-        The statistics of the two submissions.
-
-    Returns
-    -------
-    mine, theirs : ndarray of float, shape (r, m)
-        The measures of the first and of the second submission after each trial.
-    """
-    moved = sums_of_swaps(rounded(theirs - mine)).T
-    return (
-        prepared.measures(sums(mine, prepared.groups) + moved),
-        prepared.measures(sums(theirs, prepared.groups) - moved),
-    )
-
-
 def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
     """Compute how the measures of one submission change if it takes the other's answers to a single item.
 
@@ -217,20 +170,9 @@ def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
 def slopes(prepared: Any, total: Floats) -> Floats:
     """Estimate how fast each measure grows with each sum.
 
-    The partial derivatives are approximated by forward differences.  A step is `NEARBY` times the sum, or times
-    a g-th of the largest sum in the same column, whichever is larger.  So the columns may have any scale.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        A prepared solution.
-    total : ndarray of float, shape (g, k)
-        The sums of a submission over each group.
-
-    Returns
-    -------
-    ndarray of float, shape (m, g, k)
-        The derivative of each measure with respect to each sum.
+    The partial derivatives, (m, g, k), are approximated by forward differences.  A step is `NEARBY` times the
+    sum, or times a g-th of the largest sum in the same column, whichever is larger.  So the columns may have
+    any scale.
     """
     of_column = np.abs(total).max(axis=0)
     step = NEARBY * np.maximum(np.abs(total), np.where(of_column > 0, of_column / len(total), 1))
@@ -241,47 +183,18 @@ def slopes(prepared: Any, total: Floats) -> Floats:
 
 
 def influences(prepared: Any, statistics: Floats, total: Floats) -> Floats:
-    """Estimate how fast the score grows with the weight of each item.
+    """Estimate how fast the score grows with the weight of each item, (n,), from the sums over groups, (g, k).
 
     If an item occurs w times in a draw, it changes the score by about w - 1 times its influence.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        A prepared solution.
-    statistics : ndarray of float, shape (n, k)
-        The statistics of a submission.
-    total : ndarray of float, shape (g, k)
-        Its sums over each group.
-
-    Returns
-    -------
-    ndarray of float, shape (n,)
-        The derivative of the score with respect to the weight of each item.
     """
     influence: Floats = contributions(prepared.groups, statistics, slopes(prepared, total)[0]).sum(axis=0)
     return influence
 
 
 def contributions(groups: Ints, statistics: Floats, of_sums: Floats) -> Floats:
-    """Split the influence of each item on a measure by attribute.
+    """Split the influence of each item on a measure by attribute, (attributes, n).
 
     An item belongs to one group of each attribute, and it changes the measure through each of these groups.
-
-    Parameters
-    ----------
-    groups : ndarray of int, shape (attributes, n)
-        The group of each item under each attribute.
-    statistics : ndarray of float, shape (n, k)
-        The statistics of a submission.
-    of_sums : ndarray of float, shape (g, k)
-        The slopes of the measure, see `slopes`.
-
-    Returns
-    -------
-    ndarray of float, shape (attributes, n)
-        The influence of each item through its group of each attribute.  The sum over the attributes is its
-        whole influence.
     """
     of_groups = statistics @ of_sums.T
     split: Floats = np.take_along_axis(of_groups, groups.T, axis=1).T
@@ -289,133 +202,49 @@ def contributions(groups: Ints, statistics: Floats, of_sums: Floats) -> Floats:
 
 
 def weighted_sums(weights: npt.NDArray[Any], groups: Ints) -> Callable[..., Floats]:
-    """Make a function that sums statistics over groups of weighted items.
+    """Make a function that sums columns of statistics, (k, n), over groups of weighted items, (k, g, r).
 
     Items that belong to the same group of every attribute form a cell, and each group is a union of cells.  So
-    each item is multiplied only once, whatever the number of attributes.
-
-    Parameters
-    ----------
-    weights : ndarray of int, shape (r, n)
-        The weight of each item in each draw.
-    groups : ndarray of int, shape (attributes, n)
-        The group of each item under each attribute.
-
-    Returns
-    -------
-    function
-        It takes any number of arrays of shape (k, n) that `rounded` returned.  It returns their sums, an
-        ndarray of float with shape (all k together, g, r).
-
-    Notes
-    -----
-    The sums are exact, because `rounded` leaves enough bits free.  Columns of small whole numbers are added in
-    single precision, which is exact for them and takes half the time.
+    each item is multiplied only once, whatever the number of attributes.  The sums are exact if the columns
+    are `rounded`.
     """
     cells, cell = np.unique(groups, axis=1, return_inverse=True)
     order = np.argsort(cell.ravel(), kind="stable")
     bounds = np.searchsorted(cell.ravel()[order], np.arange(cells.shape[1] + 1)).tolist()
     counts = weights.take(order, axis=1)
-    is_small = counts.size <= CELLS_AT_ONCE
-    arranged = {kind: counts.astype(kind) if is_small else counts for kind in (np.float32, np.float64)}
     rows = max(1, CELLS_AT_ONCE // max(len(order), 1))
 
     def sums_of_draws(*statistics: Floats) -> Floats:
-        columns: list[npt.NDArray[Any]] = []
-        added: dict[int, int] = {}
-        for each in statistics:
-            _add_mostly_whole(each.take(order, axis=1), columns, added)
+        columns = np.concatenate([each.take(order, axis=1) for each in statistics])
         total = np.zeros((len(columns), int(groups.max()) + 1, len(weights)))
-        for kind, of_kind in arranged.items():
-            numbers = [number for number, column in enumerate(columns) if column.dtype == kind]
-            if not numbers:
-                continue
-            values = np.stack([columns[number] for number in numbers])
-            for first in range(0, len(weights), rows):
-                block = of_kind[first : first + rows].astype(kind, copy=False).T
-                of_block = np.zeros((len(values), total.shape[1], block.shape[1]))
-                for of_cell, start, stop in zip(cells.T, bounds, bounds[1:]):
-                    of_block[:, of_cell] += (values[:, start:stop] @ block[start:stop])[:, np.newaxis]
-                total[numbers, :, first : first + rows] = of_block
-        for number, other in added.items():
-            total[number] -= total[other]
+        for first in range(0, len(weights), rows):
+            draws = slice(first, first + rows)
+            block = counts[draws].astype(np.float64).T
+            for of_cell, start, stop in zip(cells.T, bounds, bounds[1:]):
+                total[:, of_cell, draws] += (columns[:, start:stop] @ block[start:stop])[:, np.newaxis]
         return total
 
     return sums_of_draws
 
 
-def _add_mostly_whole(more: Floats, columns: list[npt.NDArray[Any]], added: dict[int, int]) -> None:
-    """Append columns, and those of small whole numbers in single precision.
-
-    Hits and misses may be fractions that add up to whole numbers.  Then their sum is appended in place of the
-    second column, because it is faster to add.  ``added`` tells which column has to be subtracted again.
-    """
-    fraction = None
-    for column in more:
-        is_whole = _is_whole(column)
-        if not is_whole and fraction is not None:
-            together = column + columns[fraction]
-            if _is_whole(together) and (together - columns[fraction] == column).all():
-                added[len(columns)] = fraction
-                column, is_whole = together, True
-        if not is_whole:
-            fraction = len(columns)
-        is_small = is_whole and max(column.max(), -column.min()) * len(column) < 2**24
-        columns.append(column.astype(np.float32) if is_small else column)
-
-
-def _is_whole(column: Floats) -> bool:
-    """Tell whether a column has only whole numbers."""
-    return bool((column == np.rint(column)).all())
-
-
 def rounded(statistics: Floats) -> Floats:
-    """Round each column so coarsely that its sums over any draw of n items are exact in any order.
+    """Round each column so coarsely that its sums over any draw of n items are exact in any order, (k, n).
 
     Every number becomes a multiple of its column's unit, a power of two.  The unit is so large that a sum over
-    a draw has at most 53 bits.  Columns of similar size share a unit, so that hits and misses that add up to
-    whole numbers still do after rounding.  A column of 1e-5 beside one of 1e9 keeps its digits, because its
-    unit is smaller.
+    a draw has at most 53 bits.
 
-    Parameters
-    ----------
-    statistics : ndarray of float, shape (n, k)
-        The statistics of a submission.
-
-    Returns
-    -------
-    ndarray of float, shape (k, n)
-        The rounded statistics, column by column.
-
-    Examples
-    --------
     >>> rounded(np.array([[1e9, 1e-5], [1.0, 2e-5]]))[1].round(12).tolist()
     [1e-05, 2e-05]
     """
     largest = np.abs(statistics).max(axis=0, initial=0)
     exponents = np.frexp(np.where(largest > 0, largest, 1) * max(len(statistics), 1))[1]
-    # Exponents go down from the largest one in steps of 16, so that columns of similar size share a unit.
-    below = (exponents.max(initial=0) - exponents) // SAME_UNIT_WITHIN * SAME_UNIT_WITHIN
     # A unit smaller than the smallest normal number would become 0.
-    units = np.exp2(np.maximum(exponents.max(initial=0) - below - 52.0, -1022.0))[:, np.newaxis]
+    units = np.exp2(np.maximum(exponents - 52.0, -1022.0))[:, np.newaxis]
     columns: Floats = np.rint(statistics.T / units) * units
     return columns
 
 
 def is_close_to_none(values: Floats, scale: float = 1e-9) -> Bools:
-    """Tell which values differ from zero by no more than rounding.
-
-    Parameters
-    ----------
-    values : ndarray of float
-        The values, of any shape.
-    scale : float
-        A value is close to zero up to this share of the largest absolute value.
-
-    Returns
-    -------
-    ndarray of bool
-        Whether each value is close to zero, in the shape of ``values``.
-    """
+    """Tell which values differ from zero by no more than rounding."""
     close: Bools = np.abs(values) <= scale * np.abs(values).max(initial=0)
     return close

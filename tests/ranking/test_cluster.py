@@ -57,7 +57,7 @@ import os, time
 
 def note():
     with open({str(tmp_path / "pids")!r}, "a") as file:
-        print(os.getpid(), file=file)
+        print(os.getppid(), file=file)  # the worker of Dask, which has started this process
 
 def wait(rows):
     while rows >= 10 and not os.path.exists({str(tmp_path / "go")!r}):
@@ -111,7 +111,7 @@ class Cluster:
 
         with Client(self.address, set_as_default=False, timeout=SECONDS) as client:
             client.wait_for_workers(number, timeout=SECONDS)
-            client.run(importlib.import_module, "podium.ranking.work", on_error="ignore")
+            client.run(importlib.import_module, "podium.ranking.score", on_error="ignore")
             return {process: address for address, process in client.run(os.getpid).items()}
 
     def stop(self) -> None:

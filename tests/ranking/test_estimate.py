@@ -23,7 +23,7 @@ LeaderboardError = estimate.boost.LeaderboardError
 
 def test_the_examples_in_the_docstrings():
     outcome = doctest.testmod(estimate)
-    assert outcome.attempted == 4
+    assert outcome.attempted == 6
     assert outcome.failed == 0
 
 

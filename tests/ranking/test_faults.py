@@ -18,10 +18,10 @@ import pandas as pd
 import pytest
 
 from podium import cli, files, hosted, scoring
+from podium import limits as limits_module
 from podium.errors import UsageError
 from podium.ranking import job as job_module
-from podium.ranking import limits as limits_module
-from podium.ranking import store, work
+from podium.ranking import score, store
 from podium.ranking.submissions import Submission, find
 from podium.ranking.workers import Workers, start_workers
 from tests.support import command_line
@@ -54,7 +54,7 @@ FAULTS = [
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
     """Try again at once, also where memory was lacking."""
-    monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
+    monkeypatch.setattr(score, "SECONDS_BEFORE_RETRY", 0.0)
     # If the machine is full, what it refuses is not the fault of a submission.
     monkeypatch.setattr(limits_module, "_available_memory", lambda: 0)
 
@@ -159,7 +159,6 @@ def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
     [
         pytest.param("submission['rows']", 4, id="a slip"),
         pytest.param("int(submission.shape)", 4, id="another slip"),
-        pytest.param("if len(submission) > 12: {}['x']", 4, id="a slip with some submissions"),
         pytest.param("raise MemoryError", 2, id="a lack of memory"),
         pytest.param("raise OSError(28, 'No space left on device')", 2, id="a full disk"),
         pytest.param("import no_such_library", 2, id="a library that is not installed"),
@@ -174,7 +173,6 @@ def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
             2,
             id="a lack of memory in disguise",
         ),
-        pytest.param("import os; {}[f'{os.urandom(8)}']", 2, id="another error each time"),
     ],
 )
 def test_a_slip_of_the_metric_is_told_from_a_fault_of_the_machine(folder, call, statement, expected_code):
@@ -185,6 +183,23 @@ def test_a_slip_of_the_metric_is_told_from_a_fault_of_the_machine(folder, call, 
     assert "could not be scored, through no fault of their own (nothing is lost):\n" in err
     assert "(rows.py, line " in err
     assert not (folder / "final" / "rejected.csv").exists()
+
+
+def test_a_metric_that_fails_for_some_submissions_stops_nobody(folder, call):
+    slip = "    if len(submission) > 12: {}['x']\n    if len("
+    (folder / "rows.py").write_text(ROWS.replace("    if len(", slip, 1) + COMPLETE)
+    code, _, err = call()
+    assert code == 0
+    assert "raise ParticipantVisibleError" in err
+    rejected = pd.read_csv(folder / "final" / "rejected.csv")
+    failed = rejected[rejected["reason"].str.startswith("the metric failed: KeyError: 'x' (rows.py, line ")]
+    assert len(failed)
+    assert all(team in err for team in failed["team"].astype(str).str.zfill(2)[:3])
+    leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv")
+    assert len(leaderboard) + len(rejected) == len(list((folder / "teams").iterdir()))
+    assert "the metric failed" in (folder / "final" / "board.html").read_text()
+    # The failures are not kept, so that a mended metric or another machine may do better.
+    assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
 
 
 def test_a_slip_of_the_metric_beside_a_fault_of_the_machine_ends_with_that_of_the_fault(
@@ -201,13 +216,12 @@ def test_a_slip_of_the_metric_beside_a_fault_of_the_machine_ends_with_that_of_th
     monkeypatch.setattr(job_module, "read_bytes", failing)
     code, _, err = call()
     assert code == 2
-    assert "KeyError: 'x'" in err
     assert "Input/output error" in err
 
 
 def inject(monkeypatch, where: str, times: int) -> None:
     """Let a stage of each submission fail a number of times, each time in another way."""
-    module = job_module if where == "read_bytes" else work.scoring
+    module = job_module if where == "read_bytes" else score.scoring
     real, failed = getattr(module, where), {}
     draw = random.Random(0)
 
@@ -235,8 +249,8 @@ def test_of_ten_thousand_faults_none_becomes_a_rejection_or_a_wrong_score(tmp_pa
     faults, draw = [], random.Random(1)
     for module, name in (
         (job_module, "read_bytes"),
-        (work.scoring, "parse_submission"),
-        (work.scoring, "evaluate"),
+        (score.scoring, "parse_submission"),
+        (score.scoring, "evaluate"),
     ):
         real = getattr(module, name)
 
@@ -251,10 +265,10 @@ def test_of_ten_thousand_faults_none_becomes_a_rejection_or_a_wrong_score(tmp_pa
     here = Workers(None, 1)
     while len(faults) < 10_000:
         with pytest.raises(UsageError, match="through no fault of their own"):
-            work.score(job, submissions, tmp_path / "store", here)
+            score.score(job, submissions, tmp_path / "store", here)
         # Earlier results are forgotten, so that more can fail.
         shutil.rmtree(tmp_path / "store", ignore_errors=True)
-    scored = work.score(job, submissions, tmp_path / "store", here)
+    scored = score.score(job, submissions, tmp_path / "store", here)
     for each, result in zip(submissions, scored):
         rows = 1 + int(each.team) % 9
         assert result.rejected == ("three rows" if rows == 3 else None)
@@ -296,16 +310,15 @@ def test_the_bytes_that_are_scored_are_those_that_are_hashed(folder, call, monke
     import hashlib
 
     path = folder / "teams" / "05.csv"
-    real = work.scoring.parse_submission
+    before, real = path.read_bytes(), score.scoring.parse_submission
 
     def changing(metric, content, name, parameters, most_bytes):
-        if name == "05.csv":
+        if content == before:
             path.write_text("id\n" + "1\n" * 7)
         return real(metric, content, name, parameters, most_bytes)
 
-    before = path.read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr(work.scoring, "parse_submission", changing)
+        patched.setattr(score.scoring, "parse_submission", changing)
         call()
     table = pd.read_csv(folder / "final" / "all_submissions.csv", dtype={"team": str}).set_index("team")
     assert table.loc["05", "score"] == 5.0
@@ -374,7 +387,7 @@ def read_only(monkeypatch):
 
 def contents(folder: Path) -> dict[str, bytes]:
     """The bytes of all files below a folder by path."""
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {str(path): path.read_bytes() for path in folder.rglob("*.*") if path.suffix != ".pyc"}
 
 
 def test_a_read_only_folder_is_said_before_any_work_and_keeps_what_it_has(folder, call, read_only, capsys):
@@ -408,7 +421,7 @@ def test_a_folder_that_cannot_be_made_is_said(folder, call, read_only):
 
 def test_a_folder_that_becomes_read_only_loses_nothing(folder, call, read_only, monkeypatch):
     """The tables cannot be written at the end of the run, but the store has what was scored."""
-    real = work.score
+    real = score.score
 
     def scored(*arguments):
         result = real(*arguments)
@@ -416,7 +429,7 @@ def test_a_folder_that_becomes_read_only_loses_nothing(folder, call, read_only, 
         return result
 
     with monkeypatch.context() as patched:
-        patched.setattr(work, "score", scored)
+        patched.setattr(score, "score", scored)
         code, out, err = call()
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].startswith(f"error: cannot write {folder / 'final'}/")
@@ -440,6 +453,7 @@ GREEDY = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.filterwarnings("ignore::podium.errors.ContractWarning")
 def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
     monkeypatch.setattr(limits_module, "_available_memory", lambda: 2**40)
     (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
@@ -464,7 +478,7 @@ def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monke
     }
     (folder / "teams" / "08.csv").unlink()
     code, _, err = call("--memory-limit", "2G")
-    assert code == 0
+    assert code == 0, err
     assert "already in the store: 18 of 19\n" in err
     assert scores(folder)["07"] == 7.0
 
@@ -514,7 +528,7 @@ def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
     calls = []
     submissions = {0: Submission("a", "a.csv", "a.csv"), 1: Submission("b", "b.csv", "b.csv")}
     with pytest.raises(UsageError, match=r"^KeyError: 'x'$"):
-        work.once_more(Workers(None, 1), lambda things: calls.append(things) or broken(things), submissions)
+        score.once_more(Workers(None, 1), lambda things: calls.append(things) or broken(things), submissions)
     assert len(calls) == 2
 
 
@@ -528,7 +542,7 @@ def test_a_task_on_a_cluster_has_several_large_files(is_cluster, expected):
         sizes.append(len(batch))
         return [(number, submission.name) for number, submission in batch]
 
-    names = work.once_more(Workers(None, 2, is_cluster), look, submissions)
+    names = score.once_more(Workers(None, 2, is_cluster), look, submissions)
     assert names == {number: each.name for number, each in submissions.items()}
     assert sizes == expected
 
@@ -539,9 +553,10 @@ def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
     """
     job = job_module.make_job("unified", str(ROOT / "solution_sample.csv"), {})
     solution = job_module.solution_of(job)
-    handed_over = job_module.to_hand_over(job)
+    receive = job_module.handed_over(job)
     job_module._solution_of.cache_clear()
-    monkeypatch.setattr(job_module, "_handed_over", handed_over)
+    monkeypatch.setattr(job_module, "_handed_over", {})
+    receive()
     monkeypatch.setattr(scoring, "prepare", lambda *_: pytest.fail("prepared again"))
     submission = scoring.read_submission(solution.metric, ROOT / "sample_submission.csv", {})
     mine, theirs = (scoring.evaluate(each, submission) for each in (solution, job_module.solution_of(job)))
@@ -551,11 +566,13 @@ def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
     monkeypatch.setattr(
         job_module, "solution_of", lambda _: dataclasses.replace(solution, prepared={"All": lambda: 0})
     )
-    assert job_module.to_hand_over(job) == {}
+    assert job_module.handed_over(job) is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
 @pytest.mark.slow
+# The metric of this test counts rows, so that the solution itself is not the best submission.
+@pytest.mark.filterwarnings("ignore::podium.errors.ContractWarning")
 def test_killed_and_run_again(folder, call):
     # Submissions of ten rows and more wait until they are let go, so the run is killed in its middle.
     wait = f"import os, time\n    while len(submission) >= 10 and not os.path.exists({str(folder / 'go')!r}):"
@@ -596,7 +613,7 @@ def test_a_process_that_dies_is_a_fault(folder, call):
     )
     assert done.returncode == 2
     assert "error: 1 submission could not be scored, through no fault of its own" in done.stderr
-    assert "\n  07/07.csv: BrokenProcessPool: " in done.stderr
+    assert "\n  07/07.csv: WorkerLostError: " in done.stderr
     assert entries(folder) == 19
 
 
@@ -622,5 +639,5 @@ def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, mo
 
 
 def test_there_are_no_more_processes_than_submissions():
-    with start_workers(8, None, None, ["the only one"]) as pool:
-        assert (pool.number, pool.executor) == (1, None)
+    with start_workers(8, 1, lambda: None) as workers:
+        assert (workers.number, workers.executor) == (1, None)

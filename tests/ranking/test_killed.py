@@ -21,7 +21,8 @@ SECONDS = 300  # the longest wait; workers end within a second, but the machine 
 
 def children_of(process: int) -> list[int]:
     """The processes that a process has started."""
-    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for children in threads for child in children.read_text().split()]
 
 
 def is_running(process: int) -> bool:
@@ -63,7 +64,7 @@ def test_an_interrupt_while_workers_start_ends_the_run_without_a_traceback(tmp_p
         slow_run(tmp_path), stderr=subprocess.PIPE, text=True, start_new_session=True, **listens
     )
     try:
-        assert wait_until(lambda: len(children_of(run.pid)) >= 3)
+        assert wait_until(lambda: len(children_of(run.pid)) >= 2)
         workers = children_of(run.pid)
         os.killpg(run.pid, signal.SIGINT)
         _, err = run.communicate(timeout=SECONDS)
@@ -77,41 +78,12 @@ def test_an_interrupt_while_workers_start_ends_the_run_without_a_traceback(tmp_p
     assert not (tmp_path / "final" / "run.json").exists()
 
 
-HELD = """
-import os, signal, threading, time
-from podium.ranking.workers import _interrupts_held
-
-threading.Thread(target=threading.Event().wait, daemon=True).start()  # can receive the signal, too
-try:
-    with _interrupts_held():
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.5)
-        print("held")
-except KeyboardInterrupt:
-    print("interrupted")
-print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
-print(signal.pthread_sigmask(signal.SIG_BLOCK, []))
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="Windows cannot hold signals back")
-def test_an_interrupt_is_held_though_another_thread_could_receive_it():
-    done = subprocess.run(
-        [sys.executable, "-c", HELD],
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    assert done.stdout.splitlines() == ["held", "interrupted", "True", "set()"], done.stderr
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_kill_9_leaves_no_worker_behind(tmp_path):
     run = subprocess.Popen(slow_run(tmp_path), stderr=subprocess.DEVNULL)
     try:
-        # There are two workers and the resource tracker of multiprocessing.
-        assert wait_until(lambda: len(children_of(run.pid)) >= 3)
+        assert wait_until(lambda: len(children_of(run.pid)) >= 2)
         workers = children_of(run.pid)
     finally:
         os.kill(run.pid, signal.SIGKILL)

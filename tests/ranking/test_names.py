@@ -1,12 +1,14 @@
 """Names of teams and files that look alike or that a spreadsheet would execute do no harm."""
 
 import csv
+import time
 
 import pandas as pd
 import pytest
 
+from podium import names
 from podium.errors import HostError
-from podium.ranking import names, speed
+from podium.ranking import speed
 from podium.ranking.submissions import Submission, find
 from podium.wording import spreadsheet_original, spreadsheet_safe
 
@@ -30,6 +32,23 @@ def test_names_that_look_alike_are_an_error_that_lists_them(other):
 
 def test_names_that_differ_may_stay():
     names.check_names(["Red", "Red", "Red Pen", "Réd", "👩\u200d💻", "NA", "007"], "team", "the folder")
+
+
+def test_letters_of_another_script_that_look_like_latin_ones_are_a_warning_on_screen_and_page(
+    says_folder, rank_says
+):
+    submit(says_folder, "Alpha", "\u0410lpha", "Beta")
+    code, _, err = rank_says()
+    sentence = "names of teams look alike, because letters of another script look like Latin ones: "
+    assert code == 0
+    assert err.count(f"warning: these {sentence}'Alpha', '\\u0410lpha'\n") == 1
+    assert f"<li>These {sentence}" in (says_folder / "final" / "board.html").read_text(encoding="utf-8")
+
+
+def test_two_thousand_names_are_compared_in_no_time():
+    start = time.process_time()
+    names.check_names((f"Team {number}" for number in range(2000)), "team", "the folder")
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from podium import hosted, scoring
 from podium.errors import HostError
 from podium.files import read_table
-from podium.ranking import work
+from podium.ranking import score
 from tests.support import command_line
 
 SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "readable" / "samples"
@@ -20,7 +20,7 @@ WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Three teams with the same markups but other judgments of the experts, and a manifest."""
-    monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
+    monkeypatch.setattr(score, "SECONDS_BEFORE_RETRY", 0.0)
     solution, submission, side = (
         pd.read_csv(SAMPLES / f"{name}.csv").head(4) for name in ("solution", "submission", "explanations")
     )
@@ -131,9 +131,9 @@ def test_a_folder_besides_a_manifest_with_sides(folder, call):
     code, _, err = call("rank", *inputs, "--out", folder / "final", "--side", folder / "judged")
     assert code == 2
     assert "expected a manifest without the column side" in err
-    code, _, err = call("rank", "--again", folder, "--out", folder / "final", "--side", folder / "judged")
+    code, _, err = call("rank", "--again", folder, "--out", folder / "o", "--side", folder / "judged")
     assert code == 2
-    assert "--side reads submissions: rank without --again" in err
+    assert "--again: expected neither files nor --metric, --side" in err
 
 
 def test_only_what_is_judged_anew_is_scored_again(folder, rank):

@@ -1,78 +1,134 @@
-"""Ranks, prizes and the probability of being ahead are right on draws with ties."""
+"""What a board says about chance is what its draws, files and runtimes say."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import boost
 from podium import statistics
-from podium.ranking import uncertainty
+from podium.ranking import speed, uncertainty
+from podium.ranking.rules import Rules
+from podium.statistics import Doubt, Reason
+from podium.statistics.doubts import Reaction
+from podium.statistics.inference import interval, widening
 from tests.test_statistics import mean_of
 
-
-def of_scores(scores):
-    """The uncertainty of boards with these scores."""
-    ranks, last_ranks = uncertainty._ranks(np.array(scores, dtype=float))
-    return uncertainty.Uncertainty(ranks, last_ranks, np.array(scores), np.array(scores))
+RUNTIMES = np.array([40.0, 60.0, 40.0, 55.0])
 
 
-def test_teams_that_are_tied_share_ranks_prizes_and_places_ahead():
-    sure = of_scores([[3, 3, 1], [2, 2, 5], [4, 3, 3], [1, 1, 1]])
-    assert sure.ranks.tolist() == [[1, 1, 3], [2, 2, 1], [1, 2, 2], [1, 1, 1]]
-    assert sure.last_ranks.tolist() == [[2, 2, 3], [3, 3, 1], [1, 3, 3], [3, 3, 3]]
-    assert uncertainty.prize_shares(sure, 1) * 12 == pytest.approx(
-        [1.5 + 0 + 3 + 1, 1.5 + 0 + 0 + 1, 0 + 3 + 0 + 1]
-    )
-    assert uncertainty.ahead(sure, 2).tolist() == [[0.5, (0.5 + 0.5 + 1 + 0.5) / 4], [1.5 / 4, 0.5]]
-
-
-def test_ranks_against_counting():
-    scores = np.random.default_rng(0).integers(0, 6, (50, 9)).astype(float)
-    sure = of_scores(scores)
-    for of_draw, first, last in zip(scores.tolist(), sure.ranks.tolist(), sure.last_ranks.tolist()):
-        for own, low, high in zip(of_draw, first, last):
-            assert low == 1 + sum(other > own for other in of_draw)
-            assert high == sum(other >= own for other in of_draw)
-    for prize in range(1, 10):
-        assert uncertainty.prize_shares(sure, prize).sum() == pytest.approx(1)
-    ahead = uncertainty.ahead(sure, 9)
-    assert ahead + ahead.T == pytest.approx(np.ones((9, 9)))
-
-
-def test_an_undefined_score_is_last():
-    assert of_scores([[1.0, np.nan, 2.0]]).ranks.tolist() == [[2, 3, 1]]
-
-
-def detail_of(numbers, note=""):
-    """What a worker reports about a submission whose items have these values."""
-    numbers = np.array(numbers, dtype=float)
+def detail_of(numbers, scores, doubt=None):
+    """What a worker reports about a submission whose items have these values, with draws of its score."""
     return uncertainty.Detail(
         measures=np.array([numbers.mean()]),
-        scores=np.empty(0),
-        certainty=statistics.Certainty(np.array([1.0]), np.array([30])),
-        note=note,
+        scores=scores,
+        reaction=Reaction(np.array([1.0]), np.array([30])),
+        doubt=doubt,
         influence=(numbers - numbers.mean()).astype(np.float32),
         variants={},
         fingerprint=(numbers * 1000).astype(np.uint32),
     )
 
 
-def test_a_note_stands_in_both_tables_and_takes_intervals_that_are_not_to_be_had():
+@pytest.fixture
+def board():
+    """Four teams, of whom the last two have the same file, with their details and draws (r, t)."""
     random = np.random.default_rng(0)
-    first = random.random(60)
-    second, third = first.copy(), random.random(60)
-    second[0] -= 0.01
-    details = [detail_of(first), detail_of(second), detail_of(third, "no interval: x"), detail_of(third)]
-    scores = np.array([0.6, 0.59, 0.5, 0.5])
-    board = pd.DataFrame({"rank": [1, 2, 3, 4], "team": list("abcd"), "score": scores, "boosted_score": scores})
-    sure = of_scores(scores + random.normal(0, 0.02, (200, 4)))
-    p = np.array([0.5, 0.01, 1.0])
-    intervals, neighbors = uncertainty.tables(board, sure, details, p, mean_of(60), 3, True)
-    assert intervals["note"].tolist() == ["", "", "no interval: x", ""]
-    for column in ("score_low", "score_high", "boosted_score_low", "boosted_score_high"):
-        assert intervals[column].isna().tolist() == [False, False, True, False]
-    assert neighbors["note"].tolist() == ["beware: only about 1 item decides this difference", "", ""]
-    assert neighbors["p"].tolist() == p.tolist()
-    wide = np.ptp(np.quantile(sure.boosted[:, 1] - sure.boosted[:, 2], [0.025, 0.975]))
-    assert wide < neighbors["high"][1] - neighbors["low"][1] < 1.1 * wide
-    few = np.ptp(np.quantile(sure.boosted[:, 0] - sure.boosted[:, 1], [0.025, 0.975]))
-    assert neighbors["high"][0] - neighbors["low"][0] > 1.2 * few
+    numbers = random.random((4, 60))
+    numbers[3] = numbers[2]
+    scores = np.array([0.6, 0.59, 0.58, 0.58])
+    draws = scores + random.normal(0, 0.02, (200, 4))
+    draws[:, 3] = draws[:, 2]
+    leaderboard = pd.DataFrame(
+        {
+            "rank": [1, 2, 3, 4],
+            "team": list("abcd"),
+            "score": scores,
+            "boosted_score": scores,
+            "runtime": RUNTIMES,
+        }
+    )
+    return leaderboard, [detail_of(*each) for each in zip(numbers, draws.T)], draws
+
+
+def of_teams(leaderboard, details, rules, runtimes=None, higher_is_better=True):
+    """What a board of 60 items says about chance."""
+    return uncertainty.of_teams(leaderboard, details, runtimes, rules, mean_of(60), higher_is_better)
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_without_rewards_all_follows_from_the_scores(board, higher_is_better):
+    leaderboard, details, draws = board
+    table, differences, *_ = of_teams(
+        leaderboard, details, Rules(boost=False, prizes=2), higher_is_better=higher_is_better
+    )
+    again = {"files": [0, 1, 2, 2], "higher_is_better": higher_is_better}
+    assert table["first_again"].tolist() == statistics.first_again(draws, **again).tolist()
+    assert table["prize_again"].tolist() == statistics.first_again(draws, 2, **again).tolist()
+    assert table["first_again"][2] == table["first_again"][3]
+    best = statistics.may_be_best(draws, higher_is_better=higher_is_better)
+    assert table["may_be_best"].tolist() == best.tolist()
+    low, high = interval(draws, np.array([float(widening(each.influence)) for each in details]))
+    assert table["score_low"].tolist() == table["boosted_score_low"].tolist() == low.tolist()
+    assert table["score_high"].tolist() == high.tolist()
+    assert differences["team"].tolist() == ["a", "b"]
+    assert differences["next_team"].tolist() == ["b", "c"]
+    assert differences["difference"].tolist() == pytest.approx([0.01, 0.01])
+    gains = details[0].influence - details[1].influence
+    assert differences[["low", "high"]].iloc[0].tolist() == pytest.approx(
+        list(map(float, interval(draws[:, 0] - draws[:, 1], widening(gains))))
+    )
+
+
+def test_rewards_change_what_decides(board):
+    leaderboard, details, draws = board
+    boosts = boost.boost_fractions(leaderboard["score"], RUNTIMES)[2]
+    leaderboard = leaderboard.assign(boosted_score=leaderboard["score"] * (1 + boosts))
+    runtimes = pd.DataFrame({"team": list("abcd"), "runtime": RUNTIMES, "runs": ["39 40 41"] * 4})
+    table = of_teams(leaderboard, details, Rules(), runtimes).intervals
+    seconds = speed.draw(leaderboard, runtimes, len(draws), 0)
+    boosted = draws * (1 + boost.boost_fractions(draws, seconds)[2])
+    assert table["may_be_best"].tolist() == statistics.may_be_best(boosted).tolist()
+    widest = [float(widening(each.influence)) for each in details]
+    assert table["boosted_score_low"].tolist() == interval(boosted, np.array(widest))[0].tolist()
+    rewards = statistics.Rewards(seconds, RUNTIMES, lambda *known: boost.boost_fractions(*known)[2])
+    expected = statistics.first_again(draws, files=[0, 1, 2, 2], rewards=rewards)
+    assert table["first_again"].tolist() == expected.tolist()
+    assert table["first_again"].tolist() != statistics.first_again(draws, files=[0, 1, 2, 2]).tolist()
+
+
+def test_without_known_noise_of_runtimes_nobody_is_said_to_be_first_again(board):
+    leaderboard, details, _ = board
+    table = of_teams(leaderboard, details, Rules()).intervals
+    assert table[["first_again", "prize_again"]].isna().all(axis=None)
+    assert table["may_be_best"].any()
+
+
+def test_doubts_take_intervals_and_stand_in_the_notes(board):
+    leaderboard, details, _ = board
+    few, small = Doubt(Reason.FEW_ITEMS, 1), Doubt(Reason.SMALL_GROUPS, 3, 0.5)
+    details[1] = details[1]._replace(doubt=few)
+    details[2] = details[2]._replace(doubt=small)
+    told = of_teams(leaderboard, details, Rules(boost=False, prizes=3))
+    assert told.doubts == [None, few, small, None]
+    assert told.intervals["note"].tolist() == ["", str(few), str(small), ""]
+    assert told.intervals["score_low"].isna().tolist() == [False, True, False, False]
+    assert told.doubts_of_differences == [None, None, None]  # the last two teams have the same file
+
+
+def test_a_difference_that_one_item_decides_has_no_interval(board):
+    leaderboard, details, _ = board
+    fingerprint = details[0].fingerprint.copy()
+    fingerprint[0] += 1
+    details[1] = details[1]._replace(fingerprint=fingerprint)
+    told = of_teams(leaderboard, details, Rules(boost=False, prizes=1))
+    assert told.doubts_of_differences == [Doubt(Reason.FEW_ITEMS, 1)]
+    assert told.differences[["low", "high"]].isna().all(axis=None)
+    assert told.differences["note"].tolist() == ["about 1 item decides"]
+
+
+def test_without_prizes_there_is_no_border(board):
+    leaderboard, details, _ = board
+    told = of_teams(leaderboard, details, Rules(boost=False, prizes=0))
+    assert told.differences.empty
+    assert told.intervals["prize_again"].isna().all()
+    assert told.intervals["first_again"].sum() == pytest.approx(1 + told.intervals["first_again"][3])

@@ -8,15 +8,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium.ranking import audit, final, output, record, robustness, submissions, work
-from podium.ranking.audit import verify
+import podium
+from podium.ranking import final, output, record, robustness, score, submissions
+from podium.ranking import verify as verifying
 from podium.ranking.job import content_digest
 from tests.support.finished_run import TEAMS, arguments
 
 
 def differences(folder) -> str:
     """The differences that `podium verify` finds, as one text."""
-    return "\n".join(verify(str(folder / "final"), 1)[0])
+    return "\n".join(podium.verify(folder / "final", jobs=1).differences)
 
 
 def test_run_json_names_every_file_that_is_published(finished_run):
@@ -27,7 +28,10 @@ def test_run_json_names_every_file_that_is_published(finished_run):
 
 
 def test_a_finished_run_is_verified_with_its_pages(run_copy):
-    assert verify(str(run_copy / "final"), 1) == ([], [])
+    verification = podium.verify(run_copy / "final", jobs=1)
+    assert verification
+    assert (verification.differences, verification.notices) == ([], [])
+    assert repr(verification).endswith("is what its inputs lead to, to the last bit")
 
 
 @pytest.mark.parametrize("page", ["board.html", "team.html"])
@@ -35,7 +39,6 @@ def test_a_forged_page_is_seen(run_copy, page):
     path = run_copy / "final" / page
     path.write_text(path.read_text().replace("Cy", "Zoe"))
     text = differences(run_copy)
-    assert f"{page} was changed after the run" in text
     assert f"{page} comes out differently, first in line" in text
 
 
@@ -46,7 +49,6 @@ def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(run_copy):
     facts["outputs"]["board.html"] = content_digest(str(path))
     run.write_text(record.text_of(facts))
     text = differences(run_copy)
-    assert "was changed after the run" not in text
     assert "board.html comes out differently, first in line" in text
     del facts["outputs"]["board.html"]
     run.write_text(record.text_of(facts))
@@ -63,14 +65,14 @@ def computed(finished_run):
     request = final.request_of(facts, finished_run / "final")
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [final.as_published(each, published[each[:2]]) for each in submissions.find(request.submissions)]
-    return audit._again(facts, request, files, 1)
+    return verifying._ranked_again(facts, request, files, finished_run / "final", 1)
 
 
 def told(folder, computed, monkeypatch) -> str:
     """The differences and the notices of `podium verify`, as one text."""
-    monkeypatch.setattr(audit, "_again", lambda *_: computed)
-    found, notices = verify(str(folder / "final"), 1)
-    return "\n".join([*found, *notices])
+    monkeypatch.setattr(verifying, "_ranked_again", lambda *_: computed)
+    verification = podium.verify(folder / "final", jobs=1)
+    return "\n".join([*verification.differences, *verification.notices])
 
 
 def replaced(old: str, new: str):
@@ -98,27 +100,19 @@ BOARD, TABLE = "board.html", "final_leaderboard.csv"
         pytest.param(BOARD, replaced("</strong></td>", "1</strong></td>"), id="a digit of the page"),
         pytest.param(TABLE, replaced("0.4", "0.5"), id="a digit of a table"),
         pytest.param("intervals.csv", replaced("0.4", "0.5"), id="a digit of an interval"),
-        pytest.param("neighbors.csv", replaced("0.", "1."), id="a digit of a difference"),
-        pytest.param(BOARD, replaced('class="dot" cx="', 'class="dot" cx="1'), id="a dot of a plot"),
+        pytest.param("differences.csv", replaced("0.", "1."), id="a digit of a difference"),
         pytest.param("team.html", replaced("Rank 4", "Rank 1"), id="the page of a team"),
-        pytest.param(BOARD, replaced('data-value="', 'data-value="9'), id="a value to sort by"),
-        pytest.param(BOARD, replaced('title="Cy"', 'title="Di"'), id="a title"),
-        pytest.param(BOARD, replaced("<title>", "<title>x"), id="the title of the page"),
-        pytest.param(BOARD, replaced('aria-label="The', 'aria-label="A'), id="a label for screen readers"),
         pytest.param(BOARD, replaced("</style>", "tr{display:none}</style>"), id="a style that hides rows"),
         pytest.param(BOARD, replaced("</body>", "<script>alert(1)</script></body>"), id="a script"),
         pytest.param(BOARD, replaced("script-src ", "script-src * "), id="the policy"),
-        pytest.param(BOARD, replaced("</main>", "<!-- x --></main>"), id="a comment"),
         pytest.param(BOARD, lambda content: content + b"\0", id="a byte at the end"),
         pytest.param(BOARD, lambda content: b"", id="an empty file"),
-        pytest.param(BOARD, lambda content: content.decode().encode("utf-16"), id="another encoding"),
     ],
 )  # fmt: skip
 def test_a_changed_file_is_told_with_its_first_difference(run_copy, computed, monkeypatch, file, alter):
     path = run_copy / "final" / file
     path.write_bytes(alter(path.read_bytes()))
     text = told(run_copy, computed, monkeypatch)
-    assert f"{file} was changed after the run: SHA-256 is" in text
     assert f"{file} comes out differently, first in line " in text
     assert "\n  published  " in text
 
@@ -162,9 +156,8 @@ def test_other_files_beside_a_board_are_named_and_inputs_are_not(run_copy, compu
     expected = "beside the board, but no part of it and not verified: LICENSE, README.md, old"
     assert told(run_copy, computed, monkeypatch) == expected
     shutil.copy(run_copy / "solution.csv", run_copy / "final")
-    monkeypatch.setattr(audit, "_again", lambda *_: computed)
-    moved = {"solution": str(run_copy / "final" / "solution.csv")}
-    assert verify(str(run_copy / "final"), 1, **moved) == ([], [expected])
+    verification = podium.verify(run_copy / "final", solution=run_copy / "final" / "solution.csv", jobs=1)
+    assert (verification.differences, verification.notices) == ([], [expected])
 
 
 def test_a_page_in_the_store_and_what_stands_in_the_place_of_the_store_are_told(
@@ -193,7 +186,7 @@ def test_a_missing_file_of_the_team_with_a_page_is_told_first(run_copy):
     (run_copy / "teams" / "Cy.csv").unlink()
     found = differences(run_copy).splitlines()
     assert found[0] == "Cy/Cy.csv: the file is missing"
-    assert "team.html comes out differently" in found
+    assert "team.html does not come out again" in found
 
 
 def test_removed_and_renamed_files_links_and_folders_are_told(run_copy, computed, monkeypatch):
@@ -229,14 +222,14 @@ def altered(folder, *path, to) -> None:
 @pytest.mark.parametrize(
     ("path", "to", "expected"),
     [
-        (["counts", "teams"], 5, "counts: is {"),
-        (["counts", "teams"], 4.0, "counts: is {"),
-        (["boosted"], 1, "boosted: is True, was 1"),
-        (["warnings"], [], "warnings: is ["),
-        (["signature"], "metric:other", "signature: is metric:unified|"),
-        (["winner"], "Cy", "run.json has 'winner', which podium rank does not write"),
+        (["counts", "teams"], 5, '"teams": 5,\n  again          "teams": 4,'),
+        (["counts", "teams"], 4.0, '"teams": 4.0'),
+        (["boosted"], 1, '"boosted": 1,\n  again        "boosted": true'),
+        (["warnings"], ["x"], "run.json comes out differently"),
+        (["signature"], "metric:other", '"signature": "metric:other"'),
+        (["winner"], "Cy", "run.json comes out differently, first in line"),
         (["submissions", 0, "sha256"], "0" * 64, "Ada <b>/Ada <b>.csv: SHA-256 is "),
-        (["outputs", "board.html"], "0" * 64, "board.html was changed after the run"),
+        (["outputs", "board.html"], "0" * 64, "run.json does not name board.html with the SHA-256"),
     ],
 )
 def test_a_changed_record_is_told(run_copy, computed, monkeypatch, path, to, expected):
@@ -258,49 +251,33 @@ def test_a_date_that_the_page_does_not_show_is_told(run_copy):
 
 def test_a_record_that_is_written_in_another_way_is_told(run_copy, computed, monkeypatch):
     path = run_copy / "final" / "run.json"
-    text, expected = (
-        path.read_text(),
-        "run.json was changed after the run: it is not written as podium rank writes it",
-    )
+    text = path.read_text()
     for other in (
         text.replace('"date"', '"date": "2020", "date"', 1),
         json.dumps(json.loads(text)),
         text + "\n",
     ):
         path.write_text(other)
-        assert told(run_copy, computed, monkeypatch) == expected
+        assert told(run_copy, computed, monkeypatch).startswith("run.json comes out differently")
 
 
 @pytest.mark.parametrize(
     ("path", "to"),
     [
-        (["rules"], {"foo": 1}),
         (["rules", "max_boost"], "x"),
-        (["rules", "resamples"], 1.5),
-        (["rules", "boost"], 1),
         (["rules"], {"seed": 0}),
         (["rules", "choose"], "zzz"),
-        (["rules", "choose"], "public:0"),
         (["rules", "resamples"], -5),
-        (["rules", "seed"], -1),
         (["inputs", "solution", "path"], "a\0b"),
         (["command"], "podium rank"),
-        (["git_commit"], 7),
-        (["hardware"], None),
-        (["inputs", "solution", "note"], "x"),
         (["inputs", "evil"], {"path": "x"}),
         (["limits"], {"memory": True}),
-        (["page"], {"title": None}),
-        (["inputs"], []),
         (["inputs", "solution"], None),
         (["inputs", "solution", "sha256"], ""),
         (["submissions"], [{"team": 1}]),
         (["submissions", 0, "sha256"], "../store"),
         (["outputs"], {"../../../etc/passwd": "0" * 64}),
-        (["outputs"], ["board.html"]),
-        (["versions"], {}),
         (["store"], 7),
-        (["date"], 7),
     ],
 )
 def test_a_record_of_another_form_is_refused(run_copy, call, path, to):
@@ -378,12 +355,11 @@ def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen
     shutil.copytree(run_copy / "final", run_copy / "earlier")
     assert call("rank", *arguments(run_copy), "--resamples", "20")[0] == 0
     assert not (run_copy / "final" / "team.html").exists()  # of the earlier run
-    assert not (run_copy / "final" / "path.csv").exists()
     assert differences(run_copy) == ""
     for file in ("board.html", "intervals.csv"):
         now = (run_copy / "final" / file).read_bytes()
         shutil.copy(run_copy / "earlier" / file, run_copy / "final" / file)
-        assert f"{file} was changed after the run" in differences(run_copy)
+        assert f"{file} comes out differently" in differences(run_copy)
         (run_copy / "final" / file).write_bytes(now)
     shutil.copy(run_copy / "earlier" / "team.html", run_copy / "final")
     assert differences(run_copy) == "team.html does not belong to this run: run.json does not name it"
@@ -435,7 +411,7 @@ def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(run_cop
         replace(source, target)
 
     monkeypatch.setattr(output.os, "replace", interrupted)
-    output_files = dict.fromkeys(("board.html", "intervals.csv", "final_leaderboard.csv", "path.csv"), b"x")
+    output_files = dict.fromkeys(("board.html", "intervals.csv", "final_leaderboard.csv", "similar.csv"), b"x")
     with pytest.raises(KeyboardInterrupt):
         output.write(output_files, run_copy / "final", {})
     assert len(moved) == 3
@@ -461,28 +437,28 @@ def test_run_json_is_moved_last(tmp_path, monkeypatch):
 
 
 def test_a_submission_that_changes_between_two_readings_is_noticed(run_copy, call, monkeypatch):
-    monkeypatch.setattr(work, "SECONDS_BEFORE_RETRY", 0.0)
-    score = work.score
+    monkeypatch.setattr(score, "SECONDS_BEFORE_RETRY", 0.0)
+    real = score.score
 
     def score_and_change(job, submissions, *more):
-        scored = score(job, submissions, *more)
+        scored = real(job, submissions, *more)
         path = run_copy / "teams" / "Cy.csv"
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:-5]))
         return scored
 
-    monkeypatch.setattr(final.work, "score", score_and_change)
+    monkeypatch.setattr(score, "score", score_and_change)
     code, out, err = call("rank", *arguments(run_copy), "--variants", "--resamples", "0")
     assert (code, out) == (2, "")
     assert "Cy/Cy.csv has changed since it was scored: its SHA-256 was" in err
 
 
 def test_the_last_step_of_the_path_is_compared_with_the_board(run_copy, call, monkeypatch):
-    of_path = robustness.of_path
+    real = robustness.with_steps_named
 
     def other_scores(job, scores, leaderboard):
-        return of_path(job, scores | {"+ softmin": scores["+ softmin"] + 1e-12}, leaderboard)
+        return real(job, scores | {"+ softmin": scores["+ softmin"] + 1e-12}, leaderboard)
 
-    monkeypatch.setattr(robustness, "of_path", other_scores)
+    monkeypatch.setattr(robustness, "with_steps_named", other_scores)
     code, _, err = call("rank", *arguments(run_copy), "--variants", "--resamples", "0")
     assert code == 4
     assert "the last step of the path, + softmin, gives" in err

@@ -1,0 +1,81 @@
+"""What a reader of a board must look at before a prize is given."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from podium.names import of_other_scripts
+from podium.ranking import ties
+from podium.ranking.rules import Rules
+from podium.statistics import Doubt, Reason
+from podium.statistics.doubts import FEWEST_ITEMS
+from podium.wording import counted, listed
+
+__all__ = ["cautions"]
+
+
+def cautions(
+    leaderboard: pd.DataFrame,
+    files: pd.DataFrame,
+    decided: Sequence[str],
+    doubts: Sequence[Doubt | None],
+    rules: Rules,
+) -> list[str]:
+    """List what may be wrong with a prize, in sentences without a period at the end.
+
+    ``decided`` says what decided the order of each team and the next one where they have the same score.
+    ``doubts`` are those about the scores of the teams.
+    """
+    return [
+        *_decided_by_names(leaderboard, decided[: rules.prizes]),
+        *filter(None, [of_other_scripts(leaderboard["team"])]),
+        *_same_files(leaderboard.head(rules.prizes), files),
+        *_small_groups(leaderboard, doubts[: rules.prizes]),
+        *_failures_of_the_metric(files),
+    ]
+
+
+def _decided_by_names(leaderboard: pd.DataFrame, decided: Sequence[str]) -> list[str]:
+    """Name the prizes about which only the order of names decided."""
+    teams = leaderboard["team"].tolist()
+    return [
+        f"place {rank} was decided by {ties.BY_NAME}: {teams[rank - 1]} and {teams[rank]} have the same score"
+        for rank, reason in enumerate(decided, 1)
+        if reason == ties.BY_NAME
+    ]
+
+
+def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[str]:
+    """Name the prize winners whose file that counts was also sent by other teams."""
+    digest_of = dict(zip(files.loc[files["chosen"], "team"], files.loc[files["chosen"], "sha256"]))
+    sentences = []
+    for place, team in zip(winners["rank"], winners["team"]):
+        same = files[(files["sha256"] == digest_of[team]) & (files["team"] != team)]
+        if len(same):
+            others = listed(sorted(set(same["team"])))
+            sentences.append(f"place {place}: the file of {team} was also sent by {others}")
+    return sentences
+
+
+def _small_groups(leaderboard: pd.DataFrame, doubts: Sequence[Doubt | None]) -> list[str]:
+    """Name the prize winners whose score depends on groups of few items."""
+    shares = [
+        f"{doubt.share:.0%} of the score of {team}"
+        for team, doubt in zip(leaderboard["team"], doubts)
+        if doubt is not None and doubt.reason is Reason.SMALL_GROUPS
+    ]
+    if not shares:
+        return []
+    return [f"groups of fewer than {FEWEST_ITEMS} items decide {listed(shares)}, so chance weighs heavily"]
+
+
+def _failures_of_the_metric(files: pd.DataFrame) -> list[str]:
+    """Name the teams for whose files the metric failed, and say what the host can do."""
+    failed = files[files["failed"].notna()]
+    if failed.empty:
+        return []
+    teams = listed(sorted(set(failed["team"])))
+    return [
+        f"the metric failed for {counted(len(failed), 'file')} of {teams}, so these do not count: if they are "
+        "at fault, let the metric raise ParticipantVisibleError; rejected.csv has the errors"
+    ]

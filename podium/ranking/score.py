@@ -1,0 +1,405 @@
+"""Score many submissions, and answer questions about them from the store.
+
+Each submission is read once. What can become of it:
+
+- It has scores. They are kept in the store.
+- It is *rejected*, because its own content is wrong. That is kept, too.
+- It exceeds a limit of time or memory, or the metric fails with an unexpected error. The next run tries it
+  again, because it may have other limits, run on another machine or have a mended metric.
+- It cannot be scored through no fault of its own, because a file cannot be read or a worker is lost. It is
+  tried a second time, alone. If it fails again, the command ends.
+"""
+
+import functools
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from podium import scoring
+from podium.contract import VISIBLE_ERRORS
+from podium.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
+from podium.limits import LimitExceededError, within
+from podium.progress import track
+from podium.ranking import store
+from podium.ranking.job import Job, contents_of, digests_of, entry_name, frame_of, sha256, solution_of
+from podium.ranking.submissions import Submission
+from podium.ranking.workers import TASKS_PER_WORKER, Workers, spread
+from podium.wording import counted
+
+BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
+# To hand out a task costs most on a cluster.  Only the paths of the submissions travel to its workers.
+BYTES_ON_A_CLUSTER = 2**27
+MOST_AT_ONCE = 200
+SECONDS_BEFORE_RETRY = 1.0
+FAULTS_SHOWN = 20
+# What a slip in a metric or a table raises. A machine that lacks memory, a library or a thread raises others.
+SLIPS = (
+    ArithmeticError, AssertionError, AttributeError, HostError, LookupError, NameError, NotImplementedError,
+    TypeError, ValueError,
+)  # fmt: skip
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Scored(NamedTuple):
+    """What became of a submission."""
+
+    digest: str  # the SHA-256 of its file
+    side_digest: str  # the SHA-256 of the host's file beside it, or "" if there is none
+    entry: str  # the name of its entry in the store
+    scores: dict[str, float] | None  # the score on each part of the solution, if it has any
+    rejected: str | None  # the reason why the submission was rejected
+    failed: str | None  # the unexpected error of the metric
+    measured: str | None  # the `Job.measured` with which the scores were computed
+    has_statistics: bool  # whether the entry contains statistics beside the scores
+
+
+class Fault(NamedTuple):
+    """Why a submission could not be scored, through no fault of its own."""
+
+    text: str  # the reason in one line
+    is_of_host: bool  # whether the metric, a parameter or a table is certainly wrong, and not the machine
+
+
+# ---- In a worker ----------------------------------------------------------------------------------------
+
+
+def visit(
+    job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
+) -> list[tuple[int, str, bytes | Fault | None]]:
+    """Score some submissions, and return for each its hashes and its entry, or None if the store has it."""
+    names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
+    answers: list[tuple[int, str, bytes | Fault | None]] = []
+    for number, submission in submissions:
+        digests = ""
+        entry: bytes | Fault | None
+        try:
+            contents = contents_of(submission)
+            content, side = contents
+            digests = digests_of(sha256(content), "" if side is None else sha256(side))
+            name = entry_name(job.context, digests).encode()
+            position = int(names.searchsorted(name))
+            is_known = position < len(names) and names[position] == name
+            entry = None if is_known else _score(job, submission, contents, digests)
+        except NotAFile as problem:
+            # It has no content, so the kind of thing that it is gets hashed.
+            digests = sha256(problem.kind.encode())
+            rejected = f"expected a regular file, found {problem.kind}"
+            entry = store.encode(_header(job, digests) | {"rejected": rejected}, None)
+        except Exception as problem:
+            entry = Fault(describe(problem), isinstance(problem, HostError) and _is_slip(problem))
+        answers.append((number, digests, entry))
+    return answers
+
+
+def _header(job: Job, digests: str) -> dict[str, Any]:
+    """Begin the header of an entry with the two hashes that give it its name."""
+    return {"context": job.context, "sha256": digests}
+
+
+def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None], digests: str) -> bytes:
+    """Score a submission and make its entry for the store."""
+    header = _header(job, digests)
+    statistics = None
+    solution = solution_of(job)
+    try:
+        with within(job.limits):
+            evaluation = scoring.evaluate(solution, frame_of(job, submission, contents))
+    except LimitExceededError as problem:
+        header |= {"rejected": str(problem), store.UNSURE: True}
+    except SubmissionRejected as problem:
+        header["rejected"] = str(problem)
+    except MetricError as problem:
+        if not _is_slip(problem):
+            raise
+        header |= {"failed": problem.error, store.UNSURE: True}
+    else:
+        scoring.hold(evaluation)
+        scores = {part: float(score) for part, score in evaluation.scores.items()}
+        if all(map(math.isfinite, scores.values())):
+            header |= {"scores": scores, "measured": job.measured}
+            statistics = evaluation.statistics
+        else:
+            header["rejected"] = _not_finite(scores)
+    return store.encode(header, statistics)
+
+
+def _not_finite(scores: dict[str, float]) -> str:
+    """Say that a submission is rejected for its scores."""
+    return f"the score is not a finite number: {scores}"
+
+
+def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, dict[str, float]]]:
+    """Compute the scores on each part from the statistics in entries."""
+    return [
+        (number, scoring.scores_of(solution_of(job), numbers))
+        for number, entry in entries
+        if (numbers := store.decode(entry)) is not None
+    ]
+
+
+def describe(problem: BaseException) -> str:
+    """Describe a fault in one line."""
+    text = " ".join(str(problem).split())
+    return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"
+
+
+def _is_slip(problem: BaseException | None) -> bool:
+    """Tell whether an exception and all that led to it are those of a slip in a metric or a table."""
+    if problem is None:
+        return True
+    is_slip = isinstance(problem, SLIPS) or type(problem).__name__ in VISIBLE_ERRORS
+    return is_slip and _is_slip(problem.__cause__) and _is_slip(problem.__context__)
+
+
+# ---- In the command -------------------------------------------------------------------------------------
+
+
+class _Round(NamedTuple):
+    """What came of a round of scoring, by the numbers of submissions."""
+
+    results: dict[int, Scored]
+    faults: dict[int, Fault]
+    damaged: list[int]  # the store has an entry that cannot be read
+
+
+def score(job: Job, submissions: Sequence[Submission], folder: Path, workers: Workers) -> list[Scored]:
+    """Score all submissions whose contents the store does not know yet.
+
+    What is found out about a submission is kept in the store at once, so that an interrupted command loses
+    nothing.
+    """
+    kept = frozenset(store.names(folder))
+    everything = dict(enumerate(submissions))
+    results, faults, damaged = _round(job, everything, kept, folder, workers, "scoring")
+    if before := sum(result.entry in kept for result in results.values()):
+        print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
+    if damaged:
+        some = {number: submissions[number] for number in damaged}
+        again = _round(job, some, frozenset(), folder, workers, "scoring again, because the store is damaged")
+        results |= again.results
+        faults |= again.faults
+    if faults:
+        time.sleep(SECONDS_BEFORE_RETRY)
+        some = {number: submissions[number] for number in sorted(faults)}
+        again = _round(job, some, kept, folder, workers, "trying again after faults", at_once=1)
+        results |= again.results
+        if again.faults:
+            is_of_host = all(fault.is_of_host and fault == faults[key] for key, fault in again.faults.items())
+            texts = {submissions[number]: fault.text for number, fault in sorted(again.faults.items())}
+            raise (HostError if is_of_host else UsageError)(_list_of_faults(texts))
+    _check_that_any_has_a_score(submissions, results)
+    return _measured(job, results, folder, workers)
+
+
+def _round(
+    job: Job,
+    submissions: dict[int, Submission],
+    kept: frozenset[str],
+    folder: Path,
+    workers: Workers,
+    title: str,
+    at_once: int = MOST_AT_ONCE,
+) -> _Round:
+    """Score submissions that are not kept in the store; one at a time if so wanted."""
+    result = _Round({}, {}, [])
+    work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
+    batches = _batches_of_files(submissions, workers, at_once)
+
+    def finished() -> Iterator[None]:
+        for batch, answers in spread(workers, work, batches, window=1 if at_once == 1 else None):
+            if isinstance(answers, Exception):
+                fault = Fault(describe(answers), is_of_host=False)
+                answers = [(number, "", fault) for number, _ in batch]
+            for number, digests, answer in answers:
+                name = entry_name(job.context, digests)
+                if isinstance(answer, Fault):
+                    result.faults[number] = answer
+                elif answer is not None:
+                    store.save(folder, name, answer, store.UNSURE in store.header_of(answer))
+                    result.results[number] = _scored(answer)
+                elif entry := _load(folder, name):
+                    result.results[number] = _scored(entry)
+                else:
+                    result.damaged.append(number)
+                yield
+
+    for _ in track(finished(), title, len(submissions)):
+        pass
+    return result
+
+
+def _list_of_faults(texts: dict[Submission, str]) -> str:
+    """List the submissions that could not be scored, each with the reason."""
+    lines = [f"  {each.team}/{each.name}: {text}" for each, text in texts.items()]
+    whose = "its" if len(lines) == 1 else "their"
+    number = counted(len(lines), "submission")
+    title = f"{number} could not be scored, through no fault of {whose} own (nothing is lost):"
+    more = len(lines) - FAULTS_SHOWN
+    return "\n".join([title, *lines[:FAULTS_SHOWN], *([f"  and {more:,} more"] if more > 0 else [])])
+
+
+def _check_that_any_has_a_score(submissions: Sequence[Submission], results: dict[int, Scored]) -> None:
+    """End the command if the metric failed for submissions and no other one has a score."""
+    failed = {submissions[number]: each.failed for number, each in sorted(results.items()) if each.failed}
+    if failed and all(each.scores is None for each in results.values()):
+        raise HostError(_list_of_faults(failed))
+
+
+def stored(job: Job, contents: Sequence[str], folder: Path, workers: Workers) -> list[Scored]:
+    """Read from the store what became of submissions, without their files."""
+    names = {number: entry_name(job.context, content) for number, content in enumerate(contents)}
+    results = from_store(workers, _scored_before, names, folder, "reading the store")
+    return _measured(job, results, folder, workers)
+
+
+def _scored_before(entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, Scored]]:
+    """Read what became of some submissions from their numbered entries."""
+    return [(number, _scored(entry)) for number, entry in entries]
+
+
+def _scored(entry: bytes) -> Scored:
+    """Read what became of a submission from its entry."""
+    header = store.header_of(entry)
+    digest, _, side_digest = header["sha256"].partition("+")
+    return Scored(
+        digest,
+        side_digest,
+        entry_name(header["context"], header["sha256"]),
+        header.get("scores"),
+        header.get("rejected"),
+        header.get("failed"),
+        header.get("measured"),
+        store.has_statistics(entry),
+    )
+
+
+def _measured(job: Job, results: dict[int, Scored], folder: Path, workers: Workers) -> list[Scored]:
+    """Put the results in order, and compute scores again that were computed with other parameters."""
+    names = {
+        number: each.entry for number, each in results.items() if each.measured not in (None, job.measured)
+    }
+    scores = from_store(workers, functools.partial(measure, job), names, folder, "measuring")
+    for number, new in scores.items():
+        if all(map(math.isfinite, new.values())):
+            results[number] = results[number]._replace(scores=new)
+        else:
+            results[number] = results[number]._replace(scores=None, rejected=_not_finite(new))
+    return [results[number] for number in range(len(results))]
+
+
+def from_store(
+    workers: Workers,
+    work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]],
+    names: dict[int, str],
+    folder: Path,
+    title: str,
+) -> dict[int, R]:
+    """Let workers answer a question about entries of the store."""
+
+    def size_of(name: str) -> int:
+        path = store.path_of(folder, name)
+        return path.stat().st_size if path.is_file() else 0
+
+    batches = _batches(names, size_of, workers)
+    if workers.is_cluster:  # its machines may not see the folder, so the entries are read here
+        answers = _answers(workers, work, (_entries(folder, batch) for batch in batches), title, len(names))
+    else:
+        read = functools.partial(_read_first, work, folder)
+        answers = _answers(workers, read, batches, title, len(names))
+    if len(answers) < len(names):
+        raise UsageError(
+            f"the store {folder} lacks {len(names) - len(answers):,} of {len(names):,} submissions, or "
+            "they were scored by other versions: rank the submissions once more"
+        )
+    return answers
+
+
+def _read_first(
+    work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]], folder: Path, names: list[tuple[int, str]]
+) -> list[tuple[int, R]]:
+    """Read the named entries, in a worker, and do the work with them."""
+    return work(_entries(folder, names))
+
+
+def _entries(folder: Path, names: list[tuple[int, str]]) -> list[tuple[int, bytes]]:
+    """Read the named entries, and leave out those that the store lacks."""
+    return [(number, entry) for number, name in names if (entry := _load(folder, name)) is not None]
+
+
+def _load(folder: Path, name: str) -> bytes | None:
+    """Read the entry of that name.  It is None, too, if the file holds the entry of another submission."""
+    entry = store.load(folder, name)
+    if entry is None:
+        return None
+    header = store.header_of(entry)
+    return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
+
+
+def once_more(
+    workers: Workers,
+    work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
+    submissions: dict[int, Submission],
+) -> dict[int, R]:
+    """Read submissions a second time, for what the store does not know about them."""
+    return _answers(workers, work, _batches_of_files(submissions, workers), "variants", len(submissions))
+
+
+def _answers(
+    workers: Workers,
+    work: Callable[[list[tuple[int, T]]], list[tuple[int, R]]],
+    batches: Iterable[list[tuple[int, T]]],
+    title: str,
+    total: int,
+) -> dict[int, R]:
+    """Collect the answers of all batches in the order of their numbers, so that sums over them are repeatable.
+
+    A batch that fails is tried once more.
+    """
+
+    def finished() -> Iterator[tuple[int, R]]:
+        for batch, answers in spread(workers, work, batches):
+            if isinstance(answers, Exception):
+                time.sleep(SECONDS_BEFORE_RETRY)
+                ((_, answers),) = spread(workers, work, [batch])
+            if isinstance(answers, Exception):
+                raise answers if isinstance(answers, ToolError) else UsageError(describe(answers))
+            yield from answers
+
+    return dict(sorted(track(finished(), title, total), key=lambda answer: answer[0])) if total else {}
+
+
+def _batches_of_files(
+    submissions: dict[int, Submission], workers: Workers, most: int = MOST_AT_ONCE
+) -> Iterator[list[tuple[int, Submission]]]:
+    """Group numbered submissions, whose files workers read, into tasks of about equal size."""
+    most_bytes = BYTES_ON_A_CLUSTER if workers.is_cluster else BYTES_AT_ONCE
+    return _batches(submissions, lambda submission: submission.size, workers, most, most_bytes)
+
+
+def _batches(
+    things: dict[int, T],
+    size_of: Callable[[T], int],
+    workers: Workers,
+    most: int = MOST_AT_ONCE,
+    most_bytes: int = BYTES_AT_ONCE,
+) -> Iterator[list[tuple[int, T]]]:
+    """Group numbered things into tasks of about equal size."""
+    most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
+    batch: list[tuple[int, T]] = []
+    size = 0
+    for number, thing in things.items():
+        its_size = size_of(thing) or BYTES_AT_ONCE // 4
+        if batch and (len(batch) == most or size + its_size > most_bytes):
+            yield batch
+            batch, size = [], 0
+        batch.append((number, thing))
+        size += its_size
+    if batch:
+        yield batch

@@ -1,0 +1,303 @@
+"""`podium.verify`: do the inputs of a published board lead to its tables and pages?"""
+
+import html
+import itertools
+import os
+import tempfile
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from podium import hosted, names
+from podium.errors import HostError, UsageError
+from podium.limits import Limits
+from podium.ranking import board, final, output, record, score
+from podium.ranking.board import Run
+from podium.ranking.job import make_job, versions
+from podium.ranking.rules import Heading, Request, Rules
+from podium.ranking.submissions import Submission, find
+from podium.wording import listed
+
+__all__ = ["Verification", "verify"]
+
+CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
+# Files with these endings may be taken for a part of a board, or change how a page looks or where it is found.
+LIKE_A_BOARD = (
+    ".css", ".csv", ".htaccess", ".htm", ".html", ".js", ".json", ".mht", ".mhtml", ".ods", ".parquet", ".pdf",
+    ".php", ".shtml", ".svg", ".tsv", ".webarchive", ".xht", ".xhtml", ".xls", ".xlsm", ".xlsx", ".xml",
+)  # fmt: skip
+# What run.json says about the circumstances of a run cannot be computed again.
+CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verification:
+    """What `verify` found out.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder of the board.
+    differences : list of str
+        What is not as the inputs lead to it. It is empty if the board is true to the last bit.
+    notices : list of str
+        What could not be compared, and versions that differ from those of the run.
+    """
+
+    folder: Path
+    differences: list[str]
+    notices: list[str]
+
+    def __bool__(self) -> bool:
+        """Whether the board is what its inputs lead to."""
+        return not self.differences
+
+    def __repr__(self) -> str:
+        if not self.differences:
+            return f"{self.folder} is what its inputs lead to, to the last bit"
+        return "\n".join([f"{self.folder} is not what its inputs lead to:", *self.differences])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def verify(
+    folder: str | os.PathLike[str],
+    *,
+    metric: str | os.PathLike[str] | None = None,
+    solution: str | os.PathLike[str] | None = None,
+    submissions: str | os.PathLike[str] | None = None,
+    runtimes: str | os.PathLike[str] | None = None,
+    selection: str | os.PathLike[str] | None = None,
+    failed: str | os.PathLike[str] | None = None,
+    jobs: int = 0,
+) -> Verification:
+    """Rank again from the inputs of a published board, and compare its files with the published ones.
+
+    This is the command ``podium verify``. It reads the folder's ``run.json`` and the inputs that this file
+    names, and no stored statistics. There is no signature: whoever can replace all files can publish another
+    board that is verified, too.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder of the board, or its ``run.json``. The metric's file that it names is executed.
+    metric, solution, submissions, runtimes, selection, failed : str or path, optional
+        Where these inputs are now. By default they are where ``run.json`` says.
+    jobs : int
+        How many processes work at once. The default, 0, is one per core.
+
+    Returns
+    -------
+    Verification
+        The differences. It is true if there are none.
+
+    Raises
+    ------
+    podium.errors.UsageError
+        The folder has no ``run.json`` of a finished run, or an input is missing.
+
+    Examples
+    --------
+    >>> podium.verify("final").differences  # doctest: +SKIP
+    []
+    """
+    moved = {
+        "metric": metric,
+        "solution": solution,
+        "submissions": submissions,
+        "runtimes": runtimes,
+        "selection": selection,
+        "failed": failed,
+    }
+    facts = final.read_run(folder)
+    home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
+    recorded = final.request_of(facts, home)
+    given: dict[str, Any] = {name: os.fspath(path) for name, path in moved.items() if path is not None}
+    request = recorded._replace(**given)
+    _check_parameters(request)
+    strangers, others = _strangers(facts, home, (request, recorded))
+    published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
+    there = find(request.submissions, request.side)
+    files = [final.as_published(each, published[each[:2]]) for each in there if each[:2] in published]
+    differences = [
+        *_no_files(facts, home),
+        *final.changed_inputs(facts, request),
+        *(f"{name} does not belong to this run: run.json does not name it" for name in strangers),
+        *_changed_list(there, published),
+    ]
+    try:
+        outputs, again = _ranked_again(facts, request, files, home, jobs)
+        differences += _changed_files(facts, outputs, again, home)
+    except HostError as problem:  # with these inputs there is no board at all
+        differences.append(str(problem))
+    return Verification(home, differences, _notices(facts, home, others))
+
+
+def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[str]:
+    """Say which versions differ from those of the run, and what was not compared."""
+    here = versions()
+    notices = [
+        f"{name} is {here.get(name)} here, was {version}"
+        for name, version in facts["versions"].items()
+        if here.get(name) != version
+    ]
+    if unseen := [file for file in facts["outputs"] if not os.path.lexists(home / file)]:
+        notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
+    if others:
+        notices.append(f"beside the board, but no part of it and not verified: {listed(others)}")
+    return notices
+
+
+def _check_parameters(request: Request) -> None:
+    """Make sure that the metric has all parameters that run.json names."""
+    known = hosted.settings(hosted.load(request.metric), {})
+    if unknown := sorted(request.parameters.keys() - known.keys()):
+        raise UsageError(f"{output.RUN}: expected parameters of the metric, found {listed(unknown)}")
+
+
+def _no_files(facts: Mapping[str, Any], home: Path) -> list[str]:
+    """List what is in the place of a file of the run and is none."""
+    return [
+        f"{file} is {'a link' if (home / file).is_symlink() else 'no file'}, expected a file of its own"
+        for file in [output.RUN, *facts["outputs"]]
+        if (home / file).is_symlink() or (os.path.lexists(home / file) and not (home / file).is_file())
+    ]
+
+
+def _changed_list(
+    there: Sequence[Submission], published: Mapping[tuple[str, str], Mapping[str, str]]
+) -> list[str]:
+    """List submissions that are missing or that run.json does not name."""
+    found = {each[:2] for each in there}
+    absent = sorted(published.keys() - found)
+    return [
+        *(f"{team}/{name}: the file is missing" for team, name in absent),
+        *(
+            f"{team}/{name}: it is among the submissions, but run.json does not name it"
+            for team, name in sorted(found - published.keys())
+        ),
+    ]
+
+
+def _ranked_again(
+    facts: dict[str, Any], request: Request, files: list[Submission], home: Path, jobs: int
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
+    job = make_job(request.metric, request.solution, request.parameters, Limits(**facts["limits"]))
+    with tempfile.TemporaryDirectory() as folder, final.workers_of(job, files, jobs, None) as workers:
+        store = Path(folder)
+        inputs = final.inputs_of(request, Rules(**facts["rules"]), job, files, store)
+        scored = score.score(job, files, store, workers)
+        ranking = board.rank(inputs, scored, workers)
+    heading = Heading(**facts["page"])
+    if heading.team not in {each.team for each in files}:  # its files are missing, so it can have no page
+        heading = heading._replace(team=None)
+    again = final.facts_of(inputs, heading, scored, ranking, home, ())
+    again |= {name: facts[name] for name in CIRCUMSTANCES}
+    for name, now in again["inputs"].items():
+        if now is not None and facts["inputs"].get(name) is not None:
+            now["path"] = facts["inputs"][name]["path"]
+    outputs = final.files_of(Run(request, inputs.rules, heading, ranking, again))
+    again["outputs"] = output.digests(outputs)
+    return outputs, again
+
+
+def _changed_files(
+    facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path
+) -> list[str]:
+    """List submissions, tables, pages and parts of the record that come out differently."""
+    differences = _changed_submissions(again["submissions"], facts["submissions"])
+    for file in sorted(outputs.keys() | facts["outputs"].keys()):
+        differences += _changed_file(file, outputs.get(file), facts["outputs"].get(file), home)
+    record_again = record.text_of(again).encode()
+    if not differences and (home / output.RUN).read_bytes() != record_again:
+        difference = _first_difference((home / output.RUN).read_bytes(), record_again)
+        differences.append(f"{output.RUN} comes out differently{difference}")
+    return differences
+
+
+def _changed_submissions(now: list[dict[str, str]], then: list[dict[str, str]]) -> list[str]:
+    """List submissions that are not those that were scored."""
+    of_now = {(each["team"], each["submission"]): each for each in now}
+    return [
+        f"{each['team']}/{each['submission']}{what}: SHA-256 is {other.get(name)}, was {each.get(name)}"
+        for each in then
+        if (other := of_now.get((each["team"], each["submission"]))) is not None
+        for name, what in (("sha256", ""), ("side_sha256", ", the side file"))
+        if each.get(name) != other.get(name)
+    ]
+
+
+def _changed_file(file: str, again: bytes | None, recorded: str | None, home: Path) -> list[str]:
+    """Tell how a published table or page differs from the one that comes out again."""
+    if again is None:
+        return [f"{file} does not come out again"]
+    path = home / file
+    if path.is_file() and (published := path.read_bytes()) != again:
+        return [f"{file} comes out differently{_first_difference(published, again)}"]
+    if output.digests({file: again})[file] != recorded:
+        return [f"{output.RUN} does not name {file} with the SHA-256 that it comes out with"]
+    return []
+
+
+def _first_difference(published: bytes, again: bytes) -> str:
+    """Show the first line that differs, or say that only line ends or a byte order mark differ."""
+    was, comes = published.decode(errors="replace"), again.decode()
+    if was.removeprefix("\ufeff").split() == comes.split():
+        return ": only its white space, its line ends or its byte order mark differ"
+    lines = itertools.zip_longest(was.splitlines(), comes.splitlines(), fillvalue="(nothing)")
+    number, (line, other) = next((number, pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1])
+    return (
+        f", first in line {number}:\n  published  {_around(line, other)}\n  again      {_around(other, line)}"
+    )
+
+
+def _around(line: str, other: str) -> str:
+    """Shorten a long line to the part around its first difference from another line."""
+    if max(len(line), len(other)) <= CHARACTERS_SHOWN:
+        return line
+    first = next((at for at, (a, b) in enumerate(zip(line, other)) if a != b), min(len(line), len(other)))
+    start = max(0, first - CHARACTERS_SHOWN // 3)
+    return f"{'…' if start else ''}{line[start : start + CHARACTERS_SHOWN]}"
+
+
+def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -> tuple[list[str], list[str]]:
+    """List what is in the folder and no part of the board: what looks like a part of it, and the rest.
+
+    Inputs may be in the folder.  So is the store, from which nothing is read here.
+    """
+    parts = {output.RUN, ".lock", *facts["outputs"]}
+    store = home / output.STORE
+    if os.path.normpath(facts["store"]) == output.STORE and store.is_dir() and not store.is_symlink():
+        parts.add(output.STORE)
+    inputs = [
+        os.path.realpath(path)
+        for request in requests
+        for name in Request._fields[:-1]
+        if (path := getattr(request, name)) is not None
+    ]
+    there = [path for path in sorted(home.iterdir()) if path.name not in parts]
+    there = [path for path in there if not _holds(os.path.realpath(path), inputs)]
+    stems = {"index"} | {Path(part).stem for part in facts["outputs"]}
+    published = [path.name for path in there if _is_like_a_board(path, stems)]
+    others = [path.name for path in there if path.name not in published]
+    if output.STORE in parts:
+        found = [path for path in store.rglob("*") if _is_like_a_board(path, stems)]
+        published += sorted(path.relative_to(home).as_posix() for path in found)
+    return published, others
+
+
+def _is_like_a_board(path: Path, stems: Container[str]) -> bool:
+    """Tell whether readers, or a server that shows them a folder, may take a file for a part of a board.
+
+    Its ending says so, or its name begins as that of a part does, such as ``board.png`` and ``board.html.gz``.
+    """
+    begins_like_a_part = names.key_of(path.name.partition(".")[0]) in stems and not path.is_dir()
+    return begins_like_a_part or path.name.lower().endswith(LIKE_A_BOARD)
+
+
+def _holds(path: str, inputs: Sequence[str]) -> bool:
+    """Tell whether an input is at a path or in that folder."""
+    return any(each == path or each.startswith(path + os.sep) for each in inputs)

@@ -1,0 +1,170 @@
+"""Why an interval is missing or cannot be relied on: small groups decide, or hardly any item does.
+
+The letters in shapes are those of `podium.statistics`.
+"""
+
+import enum
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.statistics.population import has_scores_of_groups
+from podium.statistics.sampling import contributions, is_close_to_none, slopes
+
+# Groups of fewer items than these are small.
+FEWEST_ITEMS = 10
+
+# Small groups are doubted if they decide more than this share of a value.
+MOST_BY_SMALL_GROUPS = 0.2
+
+# Fewer items than these decide too little for an interval.
+FEWEST_DECIDING = 2.0
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+class Reason(enum.Enum):
+    """What is the matter with an interval."""
+
+    UNDEFINED = "undefined"
+    FEW_ITEMS = "few items decide"
+    SMALL_GROUPS = "small groups decide"
+
+
+class Doubt(NamedTuple):
+    """Why an interval is missing or cannot be relied on.
+
+    Attributes
+    ----------
+    reason : Reason
+        What is the matter.
+    items : int
+        About how many items decide: those that count, or those in the small groups that do.
+    share : float
+        The share of the value that small groups decide.
+    """
+
+    reason: Reason
+    items: int = 0
+    share: float = 0.0
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is an interval of a score all the same.  A doubtful difference never has one."""
+        return self.reason is Reason.SMALL_GROUPS
+
+    def __str__(self) -> str:
+        if self.reason is Reason.UNDEFINED:
+            return "undefined"
+        if self.reason is Reason.FEW_ITEMS:
+            number = {0: "hardly any item decides", 1: "about 1 item decides"}
+            return number.get(self.items, f"about {self.items} items decide")
+        if self.share == 1:
+            return f"fewer than {FEWEST_ITEMS} items"
+        return f"groups of fewer than {FEWEST_ITEMS} items decide {self.share:.0%}"
+
+
+class Reaction(NamedTuple):
+    """How a score reacts to its groups.
+
+    Attributes
+    ----------
+    shares : ndarray of float, shape (g,)
+        How strongly the score reacts to each group, as shares that add up to 1.
+    deciding : ndarray of int, shape (g,)
+        The number of items on the rarer side of each group.  Some items raise the score of their group, and the
+        others lower it.  In a nearly perfect submission only a few lower it, and these few decide.
+    """
+
+    shares: Floats
+    deciding: Ints
+
+
+def reaction(prepared: Any, statistics: Floats, total: Floats) -> Reaction:
+    """Measure how a score reacts to its groups.
+
+    An item changes the score through its group by the item's influence minus the mean influence in the group.
+    The reaction to a group is the sum of the absolute changes, divided by the sum over all groups.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A prepared solution.
+    statistics : ndarray of float, shape (n, k)
+        The statistics of a submission.
+    total : ndarray of float, shape (g, k)
+        Its sums over each group.
+
+    Returns
+    -------
+    Reaction
+        The reaction to each group, and the number of items on its rarer side.
+    """
+    groups = prepared.groups
+    of_item = contributions(groups, statistics, slopes(prepared, total)[0]).ravel()
+    members, number = groups.ravel(), len(prepared.labels)
+    sizes = np.bincount(members, minlength=number)
+    # The size of a group may count in a score, too.  It is part of the mean, which is no item's merit.
+    own = of_item - (np.bincount(members, of_item, minlength=number) / np.maximum(sizes, 1))[members]
+    own[is_close_to_none(own)] = 0
+    changes = np.bincount(members, np.abs(own), minlength=number)
+    raised, lowered = (np.bincount(members[side], minlength=number) for side in (own > 0, own < 0))
+    shares = changes / changes.sum() if changes.any() else sizes / sizes.sum()
+    return Reaction(shares, np.minimum(raised, lowered))
+
+
+def doubt_of_score(prepared: Any, known: Reaction) -> Doubt | None:
+    """Say why the interval of a score cannot be relied on, or None.
+
+    The number of items that decide is the mean over the groups of the items on the rarer side, weighted with
+    the reaction.  If groups have no scores of their own, these items are added up.
+    """
+    grouped = has_scores_of_groups(prepared)
+    number = known.shares @ known.deciding if grouped else known.deciding.sum()
+    return _doubt(prepared, float(number), known.shares, known.deciding)
+
+
+def doubt_of_difference(prepared: Any, differing: Bools, mine: Reaction, theirs: Reaction) -> Doubt | None:
+    """Say why the interval of a difference between two scores cannot be relied on, or None.
+
+    The number of items that decide is the mean over the groups of the items for which the submissions differ,
+    weighted with the mean reaction of both scores.  Of the two reactions to small groups, the larger
+    one counts.
+    """
+    if not differing.any():
+        return None  # equal submissions differ by exactly 0 on the population, too
+    counts = np.bincount(prepared.groups[:, differing].ravel(), minlength=len(prepared.labels))
+    grouped = has_scores_of_groups(prepared)
+    number = (mine.shares + theirs.shares) / 2 @ counts if grouped else differing.sum()
+    small = _is_small(prepared)
+    larger = max(mine.shares, theirs.shares, key=lambda shares: float(shares[small].sum()))
+    return _doubt(prepared, float(number), larger, counts)
+
+
+def _doubt(prepared: Any, number: float, shares: Floats, counts: Ints) -> Doubt | None:
+    """Apply both rules, to the number of items that decide, and to the shares of the groups."""
+    small = _is_small(prepared)
+    share = float(shares[small].sum())
+    if number < FEWEST_DECIDING:
+        return Doubt(Reason.FEW_ITEMS, round(number), share)
+    if share > MOST_BY_SMALL_GROUPS:
+        return Doubt(Reason.SMALL_GROUPS, round(float(shares[small] @ counts[small]) / share), share)
+    return None
+
+
+def _is_small(prepared: Any) -> Bools:
+    """Tell which groups are small.  If groups have no scores of their own, all items are one group."""
+    sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels))
+    if not has_scores_of_groups(prepared):
+        sizes[:] = len(prepared.items)
+    is_small: Bools = sizes < FEWEST_ITEMS
+    return is_small
+
+
+def notes(doubts: Sequence[Doubt | None]) -> list[str]:
+    """Write why intervals are missing or cannot be relied on, or empty texts."""
+    return ["" if each is None else str(each) for each in doubts]

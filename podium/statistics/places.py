@@ -1,0 +1,231 @@
+"""Who would be first again on new items, and who may be the best: statements about a board, made from draws.
+
+The letters in shapes are those of `podium.statistics`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+LEVEL = 0.95
+
+# The standard deviation of true scores takes so many values on a grid, which reaches from 0 to so many standard
+# deviations of the observed scores.
+DEVIATIONS, WIDEST = 120, 3.0
+
+# The stream of random numbers; the draws of items, runtimes and the population have others.
+STREAM = 4
+
+# A team that is so many standard deviations behind the leader is excluded at once. The limit q_j is below 5 for
+# 2,000 teams.
+FAR_BEHIND = 6.0
+
+# Standard deviations up to this one, relative to the scores, are rounding.
+ROUNDING = 1e-12
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Rewards(NamedTuple):
+    """How speed is rewarded, and what is known about the runtimes of t teams.
+
+    Attributes
+    ----------
+    drawn : ndarray of float, shape (r, t)
+        Draws of the runtimes, NaN for a team without one.
+    measured : ndarray of float, shape (t,)
+        The runtimes that were measured.
+    boost : function
+        Takes scores and runtimes with shape (r, t), and returns the boosts, by which scores are increased.
+    """
+
+    drawn: Floats
+    measured: Floats
+    boost: Callable[[Floats, Floats], Floats]
+
+
+def first_again(
+    draws: npt.ArrayLike,
+    places: int = 1,
+    *,
+    files: npt.ArrayLike | None = None,
+    rewards: Rewards | None = None,
+    higher_is_better: bool = True,
+    seed: int = 0,
+) -> Floats:
+    """Estimate how often each team would be among the first again on new items of the same kind.
+
+    Parameters
+    ----------
+    draws : array-like of float, shape (r, t)
+        Draws of the teams' scores before rewards, see `podium.statistics.Resampler.scores`.  All teams share
+        the same r draws.
+    places : int
+        The number of places that count: 1 for "first again", and 3 for "among the first three again".
+    files : array-like, shape (t,), optional
+        What each team submitted, such as the hash of its file.  Teams with the same file get the same number:
+        how often one of them is among the first.  If it is missing, all files differ.
+    rewards : Rewards, optional
+        How speed is rewarded, if it is.
+    higher_is_better : bool
+        Whether a higher score is better.
+    seed : int
+        The seed of the random numbers.
+
+    Returns
+    -------
+    ndarray of float, shape (t,)
+        The share of simulated competitions in which each team is among the first.  Files that are tied for the
+        last of these places share it.  A team whose score is undefined gets 0.  If no draw is defined for all
+        other teams, the result is NaN.
+
+    Notes
+    -----
+    The share of draws in which the leading team is first would promise too much.  The team was picked because
+    it came first, so a part of its lead is luck.  And a draw has the noise of one test set, while the results
+    on two test sets differ by the noise of both.  So scores on new items are simulated in two steps, with a
+    hierarchical normal model (A. Gelman et al., *Bayesian Data Analysis*, 3rd edition, section 5.4).
+
+    Let c_i be the mean of the draws of team i.  Let e be the draws minus c, minus the mean over all teams of
+    each draw, because what all teams have in common decides nothing.  Let v_i be the variance of e for team i.
+
+    1. The true scores θ_i are drawn towards their mean μ.  The model is
+
+           c_i ~ N(θ_i, v_i)      θ_i ~ N(μ, τ²)      with flat priors of μ and τ.
+
+       For each draw, τ is taken from its posterior on a grid of 120 values between 0 and three standard
+       deviations of c, and then μ from N(Σ p_i·c_i / Σ p_i, 1 / Σ p_i), where p_i = 1 / (v_i + τ²).  With
+       B_i = τ² / (τ² + v_i), the true score is θ_i = μ + B_i·(c_i - μ) + sqrt(B_i)·e_i.
+    2. The score on new items is θ_i + e_i, where e comes from another draw, chosen by a random permutation.
+
+    Where speed is rewarded, a runtime that is measured again is t·t' / measured, where t and t' are two draws
+    of it.  Teams are ranked by their new scores with the boosts that belong to these runtimes.
+
+    Examples
+    --------
+    Of three teams, the first one leads by one standard deviation of the noise:
+
+    >>> noise = np.random.default_rng(0).normal(0, 0.01, (1000, 3))
+    >>> first_again(noise + [0.75, 0.74, 0.7]).round(1).tolist()
+    [0.7, 0.3, 0.0]
+    """
+    drawn = np.asarray(draws, dtype=np.float64) * (1 if higher_is_better else -1)
+    teams, rows = _defined(drawn)
+    if not teams.any():
+        return np.zeros(len(teams))
+    if not rows.any():
+        return np.where(teams, np.nan, 0.0)
+    of_files = np.arange(len(teams)) if files is None else np.unique(np.asarray(files), return_inverse=True)[1]
+    # A file counts once, however many teams have sent it.
+    _, chosen, file_of = np.unique(of_files[teams], return_index=True, return_inverse=True)
+    random = np.random.default_rng([seed, STREAM])
+    scores = np.full((int(rows.sum()), len(teams)), -np.inf)
+    scores[:, teams] = _on_new_items(drawn[rows][:, np.flatnonzero(teams)[chosen]], random)[:, file_of]
+    if rewards is not None:
+        again = random.permutation(len(scores))
+        runtimes = rewards.drawn[rows] * rewards.drawn[rows][again] / rewards.measured
+        known = np.where(teams, scores, np.nan)
+        scores[:, teams] *= (1 + rewards.boost(known, runtimes))[:, teams]
+    shares: Floats = np.where(teams, _among_first(scores, places, of_files)[of_files], 0.0)
+    return shares
+
+
+def may_be_best(draws: npt.ArrayLike, *, higher_is_better: bool = True) -> Bools:
+    """Find the teams that cannot be excluded as the best with 95% confidence.
+
+    Parameters
+    ----------
+    draws : array-like of float, shape (r, t)
+        Draws of what decides the board: scores, or scores with rewards.  All teams share the same r draws.
+    higher_is_better : bool
+        Whether a higher score is better.
+
+    Returns
+    -------
+    ndarray of bool, shape (t,)
+        Whether each team may be the best.  A team whose score is undefined may not.
+
+    Notes
+    -----
+    The method is the comparison with the best of J. Hsu ("Simultaneous Confidence Intervals for all Distances
+    from the 'Best'", The Annals of Statistics 9, 1981), studentized and computed from draws.  Let c_i be the
+    mean of the draws of team i, e_i their deviations from it, and d_ij the standard deviation of e_i - e_j.
+    Team j is excluded if some team i is ahead of it by more than q_j·d_ij.  Here q_j is the 95% quantile over
+    the draws of the largest (e_i - e_j) / d_ij of all teams i.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(0, 0.01, (1000, 3))
+    >>> may_be_best(noise + [0.75, 0.74, 0.7]).tolist()
+    [True, True, False]
+    """
+    drawn = np.asarray(draws, dtype=np.float64) * (1 if higher_is_better else -1)
+    teams, rows = _defined(drawn)
+    numbers = np.flatnonzero(teams)
+    drawn = drawn[rows][:, numbers]
+    if not drawn.size:
+        return teams
+    centers = drawn.mean(axis=0)
+    errors = drawn - centers
+    nothing = ROUNDING * max(np.abs(centers).max(initial=0), 1)
+    leader = centers.argmax()
+    is_far = centers[leader] - centers > FAR_BEHIND * (errors - errors[:, [leader]]).std(axis=0) + nothing
+    teams[numbers[is_far]] = False
+    for team in np.flatnonzero(~is_far):
+        behind = centers - centers[team]
+        ahead = errors - errors[:, [team]]
+        deviation = np.sqrt((ahead**2).mean(axis=0))
+        noisy = deviation > nothing
+        largest = (ahead[:, noisy] / deviation[noisy]).max(axis=1, initial=0)
+        limit = np.quantile(largest, LEVEL) * deviation
+        teams[numbers[team]] = not (behind > np.where(noisy, limit, nothing)).any()
+    return teams
+
+
+def _defined(draws: Floats) -> tuple[Bools, Bools]:
+    """Find the teams whose score is defined on any draw, and the draws on which all of them have a score."""
+    known = np.isfinite(draws)
+    teams = np.asarray(known.any(axis=0))
+    return teams, np.asarray(known[:, teams].all(axis=1))
+
+
+def _on_new_items(draws: Floats, random: np.random.Generator) -> Floats:
+    """Draw scores on new items from draws of scores, as the Notes of `first_again` describe, shape (r, t)."""
+    centers = draws.mean(axis=0)
+    errors = draws - centers
+    errors -= errors.mean(axis=1, keepdims=True)
+    variances = errors.var(axis=0)
+    widest = WIDEST * centers.std(ddof=1) if len(centers) > 1 else 0.0
+    between = ((np.arange(DEVIATIONS) + 0.5) / DEVIATIONS * (widest or 1.0)) ** 2
+
+    precisions = 1 / (variances + between[:, np.newaxis])
+    total = precisions.sum(axis=1)
+    means = precisions @ centers / total
+    misfits = (precisions * (centers - means[:, np.newaxis]) ** 2).sum(axis=1)
+    log_density = (np.log(precisions).sum(axis=1) - misfits - np.log(total)) / 2
+    density = np.exp(log_density - log_density.max())
+
+    chosen = random.choice(DEVIATIONS, len(draws), p=density / density.sum())
+    mean = (means[chosen] + random.standard_normal(len(draws)) / np.sqrt(total[chosen]))[:, np.newaxis]
+    kept = between[chosen, np.newaxis] * precisions[chosen]
+    true_scores = mean + kept * (centers - mean) + np.sqrt(kept) * errors
+    scores: Floats = true_scores + errors[random.permutation(len(draws))]
+    return scores
+
+
+def _among_first(scores: Floats, places: int, files: npt.NDArray[np.int64]) -> Floats:
+    """Compute how often each file is among the first, from the scores of teams and the number of its file."""
+    teams = scores.shape[1]
+    order = np.argsort(files, kind="stable")
+    starts = np.searchsorted(files[order], np.arange(files.max() + 1))
+    best = np.maximum.reduceat(scores[:, order], starts, axis=1)
+    last = teams - min(places, teams)
+    least = np.partition(scores, last, axis=1)[:, [last]]
+    tied = best == least
+    left = places - (scores > least).sum(axis=1, keepdims=True)
+    part = np.minimum(left / np.maximum(tied.sum(axis=1, keepdims=True), 1), 1)
+    shares: Floats = np.where(best > least, 1.0, tied * part).mean(axis=0)
+    return shares

@@ -11,16 +11,25 @@ document.addEventListener(
   true
 )
 
-// The page of messages begins with a field. It finds the entries of a pasted message: their headings have … for what
-// differs each time. The entry with most words of its own comes first.
+// The page of messages begins with a field. It finds the entries of a pasted message. Each entry ends with its messages,
+// quoted, in which … stands for what differs each time. The entry with most words of its own comes first.
 document.addEventListener("DOMContentLoaded", () => {
-  const headings = [...document.querySelectorAll("h3[id] > code:first-child")]
-  const place = document.getElementById("your-submission")
-  if (!place || !document.getElementById("reading-files")) return
-  const entries = headings.map((code) => {
+  const quotes = [...document.querySelectorAll("h3[id] ~ blockquote code")]
+  const place = document.querySelector("h2[id]")
+  if (!place || !quotes.length) return
+  const entryOf = (quote) => {
+    let element = quote.closest("blockquote")
+    let sentence = ""
+    while (element && element.tagName !== "H3") {
+      if (element.tagName === "P") sentence = element.textContent
+      element = element.previousElementSibling
+    }
+    return { id: element.id, title: element.firstChild.textContent, sentence: sentence.match(/^.*?[.:](?=\s|$)/s)?.[0] ?? sentence }
+  }
+  const entries = quotes.map((code) => {
     const words = code.textContent.replace(/\s+/g, " ")
     const pattern = words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", ".*")
-    return { words, pattern: new RegExp(pattern, "i"), own: words.replace(/[^\p{L}]/gu, "").length, id: code.parentElement.id }
+    return { ...entryOf(code), pattern: new RegExp(pattern, "i"), own: words.replace(/[^\p{L}]/gu, "").length }
   })
   const field = document.createElement("textarea")
   field.rows = 2
@@ -32,15 +41,16 @@ document.addEventListener("DOMContentLoaded", () => {
   place.before(field, found)
   field.addEventListener("input", () => {
     const message = field.value.replace(/\s+/g, " ").trim()
-    const best = message.length < 8 ? [] : entries.filter((entry) => entry.pattern.test(message))
-    best.sort((one, other) => other.own - one.own)
+    const fitting = message.length < 8 ? [] : entries.filter((entry) => entry.pattern.test(message))
+    fitting.sort((one, other) => other.own - one.own)
+    const best = fitting.filter((entry, place) => fitting.findIndex((each) => each.id === entry.id) === place)
     found.replaceChildren(
       ...best.slice(0, 3).map((entry) => {
         const link = document.createElement("a")
         link.href = `#${entry.id}`
-        link.textContent = entry.words
+        link.textContent = entry.title
         const item = document.createElement("li")
-        item.append(link)
+        item.append(link, ` ${entry.sentence}`)
         return item
       })
     )

@@ -19,7 +19,6 @@ from podium.scoring import Evaluation
 from tests.docs.test_outputs import ROOT
 
 FOLDER = ROOT / "docs" / "pictures"
-COVERAGE = ROOT / "benchmarks" / "recordings" / "coverage.csv"
 BLUE, ORANGE, GRAY = "#0072b2", "#e69f00", "#6e7781"  # told apart without color vision
 # In dark mode, light and dark change places, and hues stay.
 DARK = "@media (prefers-color-scheme:dark){svg{filter:invert(.9) hue-rotate(180deg)}}"
@@ -183,37 +182,6 @@ def flow() -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-KINDS_OF_INTERVALS = {
-    "score": "a score",
-    "score of a group": "a group's score",
-    "F1 of a type": "a type's F1",
-    "difference": "a difference",
-    "difference on a board": "a difference\non a board",
-}
-
-
-def coverage() -> Figure:
-    """How often intervals held in the simulation of `benchmarks.coverage`, against the promised 95%."""
-    measured = pd.read_csv(COVERAGE)
-    populations = list(dict.fromkeys(measured["population"]))[::-1]
-    picture = figure(9.0, 3.4)
-    panels = picture.subplots(1, len(KINDS_OF_INTERVALS), sharex=True, sharey=True)
-    for axes, (kind, title) in zip(panels, KINDS_OF_INTERVALS.items()):
-        rows = measured[measured["what"] == kind].set_index("population").loc[populations]
-        axes.axvline(0.95, color=ORANGE, linewidth=1.5)
-        axes.hlines(populations, rows["low"], rows["high"], color=BLUE, linewidth=1)
-        axes.scatter(rows["held"], populations, s=22, color=BLUE, zorder=3)
-        axes.set_title(title, fontsize="medium")
-        axes.grid(axis="y", color=GRAY, alpha=0.25, linewidth=0.5)
-        axes.tick_params(axis="y", length=0)
-        axes.spines[["top", "right", "left"]].set_visible(False)
-    panels[0].set(xlim=(0.9, 1.003), xticks=[0.9, 0.95, 1.0], xticklabels=["90%", "95%", "100%"])
-    picture.supxlabel(
-        "share of intervals without a note that hold, with its simulation error", fontsize="medium"
-    )
-    return picture
-
-
 def main() -> None:
     """Write all pictures."""
     import runpy
@@ -224,7 +192,6 @@ def main() -> None:
     files = (ROOT / "solution_sample.csv", ROOT / "sample_submission.csv")
     result = podium.score(*map(pd.read_csv, files))
     (FOLDER / "flow.svg").write_text(flow(), encoding="utf-8")
-    save(coverage(), "coverage")
     save(softmin(), "softmin")
     save(rounding(), "rounding")
     save(reliability(result), "reliability")

@@ -26,15 +26,14 @@ from tests.support.essays import SUBMISSION_SAMPLE
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 BOOST, RANKING, FIRST = NOTEBOOKS
-PROJECT_FILES = (
-    "boost.py", "metric.py", "solution_sample.csv", "notebooks", "examples", "tests/__init__.py",
-    "tests/support/__init__.py", "tests/support/essays.py",
-)  # fmt: skip
+PROJECT_FILES = ("notebooks", "examples")
 SECONDS = 300
 # Progress, and the warnings of podium run about a machine that is not quiet.
-PROGRESS = re.compile(r"(?m)^(\w[\w ]*: [\d,]+ of [\d,]+|warning: (?!no sandbox)).*\n")
+PROGRESS = re.compile(
+    r"(?m)^(\w[\w ]*: [\d,]+ of [\d,]+|(not measured|round \d+), \d+ of \d+: | {4}[A-Z][\w ]*: (\d|exit code)"
+    r"|warning: (?!no sandbox)).*\n"
+)
 MEASURED = "measured"  # the tag of a cell whose numbers differ from run to run
-NUMBERS = re.compile(r"([-+]?\d+(\.\d+)?(e[-+]?\d+)?\s*)+")
 
 
 def copy_project(folder: Path) -> Path:
@@ -99,13 +98,11 @@ def test_what_is_cut_within_a_line_is_joined():
 def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
     """List what every code cell prints and shows, as pairs of a kind and a text.
 
-    Images are listed without their content. In cells whose output is measured, numbers are left out. So is the
-    text of tables, because its width depends on them.
+    Images are listed without their content, and what is measured by its kind alone, because warnings depend on
+    how busy the machine is.
     """
     return [
-        [(kind, " ".join(NUMBERS.sub("# ", text).split())) for kind, text in shown if kind != "text/plain"]
-        if MEASURED in cell.metadata.get("tags", [])
-        else shown
+        [(kind, "") for kind, _ in shown] if MEASURED in cell.metadata.get("tags", []) else shown
         for cell in notebook.cells
         if cell.cell_type == "code"
         for shown in [cell_outputs(cell)]
@@ -178,7 +175,7 @@ def test_there_are_three():
 
 @pytest.mark.parametrize(
     ("path", "images", "bytes_at_most"),
-    [(BOOST, 4, 300_000), (RANKING, 4, 700_000), (FIRST, 0, 100_000)],
+    [(BOOST, 0, 100_000), (RANKING, 1, 300_000), (FIRST, 0, 100_000)],
     ids=lambda value: getattr(value, "stem", ""),
 )
 def test_they_are_committed_as_executed_from_top_to_bottom(path, images, bytes_at_most):
@@ -270,21 +267,14 @@ def test_the_ranking_runs_in_a_folder_of_its_own_and_without_a_sandbox(tmp_path,
     before = files_of(project)
     notebook = execute(RANKING, working, project)
     ours, theirs = outputs(notebook), outputs(committed(RANKING))
-    assert "error: no sandbox: bwrap is not here" in str(ours[1])
-    assert "warning: no sandbox: the models can do whatever you can" in str(ours[1])
-    assert (ours[0], ours[4:]) == (theirs[0], theirs[4:])
+    assert len(ours) == len(theirs)
+    assert (ours[0], ours[3:5], ours[6:]) == (theirs[0], theirs[3:5], theirs[6:])
     assert files_of(project) == before
+    assert cli.main(["verify", str(working / "final" / "board"), "--jobs", "1"]) == 0, capsys.readouterr().err
 
-    # It also writes what the command line writes.
-    run = working / "final" / "run"
-    arguments = [project / "solution_sample.csv", run / "submissions", run / "runtimes.csv"]
-    options = ["--out", str(tmp_path / "final"), "--jobs", "1", "--variants", "--prizes", "1"]
-    assert cli.main(["rank", *map(str, arguments), *options]) == 0, capsys.readouterr().err
-    ours, theirs = files_of(working / "final" / "board"), files_of(tmp_path / "final")
-    assert ours.keys() == theirs.keys()
-    tables = [name for name in ours if name.endswith(".csv")]
-    assert len(tables) == 11
-    assert {name: ours[name] for name in tables} == {name: theirs[name] for name in tables}
+
+def test_the_examples_have_the_solution_of_the_sample():
+    assert (ROOT / "examples" / "solution.csv").read_bytes() == (ROOT / "solution_sample.csv").read_bytes()
 
 
 if __name__ == "__main__":

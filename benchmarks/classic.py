@@ -12,53 +12,18 @@ Scorer = Callable[[pd.DataFrame, pd.DataFrame], float]
 
 
 def macro_f1(solution: pd.DataFrame, submission: pd.DataFrame) -> float:
-    """Compute the mean F1 over the discourse types with a set of words per segment, as most notebooks do.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments.
-
-    Returns
-    -------
-    float
-        The mean F1.
-    """
+    """Compute the mean F1 over the discourse types with a set of words per segment, as most notebooks do."""
     return mean_over_types(solution, submission, f1_of_sets)
 
 
 def macro_f1_of_ranges(solution: pd.DataFrame, submission: pd.DataFrame) -> float:
-    """Compute the same from first and last words, as the fast notebooks do.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments.
-
-    Returns
-    -------
-    float
-        The mean F1.
-    """
+    """Compute the same from first and last words, as the fast notebooks do."""
     with_ends = [frame.assign(**ends(frame["predictionstring"])) for frame in (solution, submission)]
     return mean_over_types(with_ends[0], with_ends[1], f1_of_ranges)
 
 
 def mean_over_types(solution: pd.DataFrame, submission: pd.DataFrame, f1: Scorer) -> float:
-    """Compute the mean of the F1 of each discourse type.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments.
-    f1 : function
-        Computes the F1 of the segments of one type.
-
-    Returns
-    -------
-    float
-        The mean F1.
-    """
+    """Compute the mean of the F1 of each discourse type."""
     types = sorted(solution["discourse_type"].unique())
     of_types = [
         f1(*(frame[frame["discourse_type"] == name] for frame in (solution, submission))) for name in types
@@ -67,18 +32,7 @@ def mean_over_types(solution: pd.DataFrame, submission: pd.DataFrame, f1: Scorer
 
 
 def f1_of_sets(solution: pd.DataFrame, submission: pd.DataFrame) -> float:
-    """Compute the F1 of one type from sets of words.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments of one type.
-
-    Returns
-    -------
-    float
-        The F1.
-    """
+    """Compute the F1 of one type from sets of words."""
     pairs = pairs_of_essays(solution, submission, ["predictionstring"])
     overlaps = pairs.apply(overlap, axis=1, result_type="expand")
     pairs["of_truth"], pairs["of_predicted"] = overlaps[0], overlaps[1]
@@ -86,18 +40,7 @@ def f1_of_sets(solution: pd.DataFrame, submission: pd.DataFrame) -> float:
 
 
 def f1_of_ranges(solution: pd.DataFrame, submission: pd.DataFrame) -> float:
-    """Compute the F1 of one type from first and last words.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments of one type, with the columns that `ends` computes.
-
-    Returns
-    -------
-    float
-        The F1.
-    """
+    """Compute the F1 of one type from first and last words."""
     pairs = pairs_of_essays(solution, submission, ["first", "last"])
     start = pairs[["first_truth", "first_predicted"]].max(axis=1)
     end = pairs[["last_truth", "last_predicted"]].min(axis=1)
@@ -108,20 +51,7 @@ def f1_of_ranges(solution: pd.DataFrame, submission: pd.DataFrame) -> float:
 
 
 def pairs_of_essays(solution: pd.DataFrame, submission: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Pair every true segment with every predicted segment of its essay.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments.
-    columns : list of str
-        The columns that the pairs keep.
-
-    Returns
-    -------
-    DataFrame
-        A row per pair.  Names of columns end in ``_truth`` or ``_predicted``.
-    """
+    """Pair every true segment with every predicted segment of its essay."""
     truth, predicted = (
         frame[["essay_id", *columns]].reset_index(drop=True).reset_index(names="segment")
         for frame in (solution, submission)
@@ -130,20 +60,7 @@ def pairs_of_essays(solution: pd.DataFrame, submission: pd.DataFrame, columns: l
 
 
 def f1_of_pairs(pairs: pd.DataFrame, truths: int, predictions: int) -> float:
-    """Compute the F1 from the shares of words that pairs have in common.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        A row per pair with the shares ``of_truth`` and ``of_predicted``.
-    truths, predictions : int
-        The numbers of true and of predicted segments.
-
-    Returns
-    -------
-    float
-        The F1.
-    """
+    """Compute the F1 from the shares of words that pairs have in common."""
     matches = pairs[(pairs["of_truth"] >= 0.5) & (pairs["of_predicted"] >= 0.5)].copy()
     matches["best"] = matches[["of_truth", "of_predicted"]].max(axis=1)
     matches = matches.sort_values("best", ascending=False).drop_duplicates("segment_truth")
@@ -152,18 +69,7 @@ def f1_of_pairs(pairs: pd.DataFrame, truths: int, predictions: int) -> float:
 
 
 def overlap(pair: "pd.Series[str]") -> tuple[float, float]:
-    """Compute the common words of a pair, as a share of the truth's words and of the prediction's words.
-
-    Parameters
-    ----------
-    pair : Series
-        A row of `pairs_of_essays` with both predictionstrings.
-
-    Returns
-    -------
-    of_truth, of_predicted : float
-        The two shares, from 0 to 1.
-    """
+    """Compute the common words of a pair, as a share of the truth's words and of the prediction's words."""
     truth, predicted = (
         set(pair["predictionstring_truth"].split()),
         set(pair["predictionstring_predicted"].split()),
@@ -173,18 +79,7 @@ def overlap(pair: "pd.Series[str]") -> tuple[float, float]:
 
 
 def ends(predictionstrings: "pd.Series[str]") -> dict[str, list[int]]:
-    """Read the first and the last word of each predictionstring.
-
-    Parameters
-    ----------
-    predictionstrings : Series of str
-        The positions of words, separated by spaces.
-
-    Returns
-    -------
-    dict of str to (list of int)
-        The positions ``first`` and ``last`` of each row.
-    """
+    """Read the first and the last word of each predictionstring."""
     cells = predictionstrings.tolist()
     return {
         "first": [int(cell.partition(" ")[0]) for cell in cells],

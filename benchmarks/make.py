@@ -35,13 +35,7 @@ print(time.perf_counter() - start)
 
 
 def main(corpus: Path | None) -> None:
-    """Print the table for a corpus.
-
-    Parameters
-    ----------
-    corpus : Path or None
-        The file of the corpus, or None for a made-up one.
-    """
+    """Print the table for a corpus."""
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         if corpus is None:
@@ -56,15 +50,7 @@ def main(corpus: Path | None) -> None:
 
 
 def write_corpus(path: Path, essays: int) -> None:
-    """Write made-up essays into a file of PERSUADE's form, a few at a time.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    essays : int
-        The number of essays.
-    """
+    """Write made-up essays into a file of PERSUADE's form, a few at a time."""
     for seed, start in enumerate(range(0, essays, ESSAYS_AT_ONCE)):
         part = add_prompts(make_corpus(min(ESSAYS_AT_ONCE, essays - start), seed))
         part = part.drop(columns="predictionstring").assign(essay_id_comp=part["essay_id_comp"] + f"-{seed}")

@@ -18,20 +18,7 @@ __all__ = ["machine", "memory_of", "print_table", "processor_seconds", "seconds_
 
 
 def seconds_of(work: Callable[[], Any], repeats: int = 1) -> float:
-    """Measure the median processor time of a call, to which other load on the machine adds little.
-
-    Parameters
-    ----------
-    work : function without arguments
-        The call.
-    repeats : int
-        How often it is measured.
-
-    Returns
-    -------
-    float
-        Seconds of processor time.
-    """
+    """Measure the median processor time of a call, to which other load on the machine adds little."""
     times = []
     for _ in range(repeats):
         start = time.process_time()
@@ -45,18 +32,6 @@ def seconds_of_processes(commands: list[list[str]], repeats: int) -> list[float]
 
     The commands run in turns, so that a slow spell of the machine hits all of them.  A first turn is not
     counted.  It compiles the modules, as pip compiles those that it installs.
-
-    Parameters
-    ----------
-    commands : list of list of str
-        The commands, each as a list of its words.
-    repeats : int
-        How often each of them is measured.
-
-    Returns
-    -------
-    list of float
-        Seconds of processor time of each command.
     """
     times: list[list[float]] = [[] for _ in commands]
     compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -81,18 +56,6 @@ def processor_seconds(work: list[Callable[[], Any]], repeats: int) -> list[float
     """Measure the least processor time of several calls, including that of the processes that they start.
 
     The calls run in turns, so that a busy machine adds little.
-
-    Parameters
-    ----------
-    work : list of functions without arguments
-        The calls.
-    repeats : int
-        How often each of them is measured.
-
-    Returns
-    -------
-    list of float
-        Seconds of processor time of each call.
     """
 
     def used() -> float:
@@ -110,21 +73,7 @@ def processor_seconds(work: list[Callable[[], Any]], repeats: int) -> list[float
 
 
 def memory_of(program: str) -> tuple[float, float]:
-    """Run a Python program in a process of its own, and measure its peak memory.
-
-    Parameters
-    ----------
-    program : str
-        The program, which prints a number at its end.
-
-    Returns
-    -------
-    printed : float
-        The number, such as seconds that the program has measured.
-    megabytes : float
-        The peak memory in MB.  It is Linux's VmHWM, because the peak of getrusage includes what this process
-        held when it forked.
-    """
+    """Run a Python program in a process of its own, and measure its peak memory."""
     program += (
         "\nfrom pathlib import Path\n"
         "status = dict(line.split(':', 1) for line in Path('/proc/self/status').read_text().splitlines())\n"
@@ -136,13 +85,7 @@ def memory_of(program: str) -> tuple[float, float]:
 
 
 def machine() -> str:
-    """Describe the machine and the versions of Python, pandas and numpy.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Describe the machine and the versions of Python, pandas and numpy."""
     model = platform.processor() or platform.machine()
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
@@ -155,17 +98,7 @@ def machine() -> str:
 
 
 def print_table(title: str, header: list[str], rows: list[list[str]]) -> None:
-    """Print a Markdown table.
-
-    Parameters
-    ----------
-    title : str
-        The line above the table.
-    header : list of str
-        The names of the columns.
-    rows : list of list of str
-        The cells of each row.  Those of the second and of later columns are numbers.
-    """
+    """Print a Markdown table."""
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     print(f"\n{title}\n")
     for row in [header, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])], *rows]:

@@ -24,26 +24,19 @@ from unittest import mock
 import pandas as pd
 
 from benchmarks.measure import machine, print_table, processor_seconds
-from podium import hosted, scoring
+from podium import hosted
 from tests.support import scifact_transcription as transcription
-from tests.support.scifact_data import Line, claims, frame, json_lines
+from tests.support.scifact_data import Line, claims, json_lines
 
 CLAIMS = (300, 30_000)
 REPEATS = 7
 
-loaded = hosted.load("scifact")
-scifact: Any = loaded.module
+scifact: Any = hosted.module("scifact")
 companion: Any = hosted.module("scifact", "companion")
 
 
 def main(arguments: list[str]) -> None:
-    """Print all tables.
-
-    Parameters
-    ----------
-    arguments : list of str
-        The paths of the official files and of the official program, as far as they are given.
-    """
+    """Print all tables."""
     sides = [read_lines(Path(name)) for name in arguments[:2]] or list(claims(max(CLAIMS)))
     program = Path(arguments[2]) if len(arguments) > 2 else None
     print(machine())
@@ -54,56 +47,20 @@ def main(arguments: list[str]) -> None:
                 path.write_text(json_lines(repeated(lines, number)), encoding="utf-8")
             show_processes(number, gold, predictions, program)
             show_work(number, gold, predictions, program)
-    show_growth()
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Read a file with a claim in each line.
-
-    Parameters
-    ----------
-    path : Path
-        The file in JSON lines.
-
-    Returns
-    -------
-    list of dict
-        The claims.
-    """
+    """Read a file with a claim in each line."""
     return [json.loads(line) for line in path.open(encoding="utf-8")]
 
 
 def repeated(lines: list[Line], number: int) -> list[Line]:
-    """Repeat claims, each time with other ids, until there are enough.
-
-    Parameters
-    ----------
-    lines : list of dict
-        The claims.
-    number : int
-        How many claims are wanted.
-
-    Returns
-    -------
-    list of dict
-        That many claims, numbered from 0.
-    """
+    """Repeat claims, each time with other ids, until there are enough."""
     return [{**lines[n % len(lines)], "id": n} for n in range(number)]
 
 
 def official(program: Path, gold: Path, predictions: Path) -> list[str]:
-    """Write the command line of the leaderboard's program.
-
-    Parameters
-    ----------
-    program, gold, predictions : Path
-        The program and the two official files.
-
-    Returns
-    -------
-    list of str
-        The words after ``python``.
-    """
+    """Write the command line of the leaderboard's program."""
     output = gold.with_name("metrics.json")
     return [
         *(str(program), f"--labels_file={gold}", f"--preds_file={predictions}"),
@@ -112,17 +69,7 @@ def official(program: Path, gold: Path, predictions: Path) -> list[str]:
 
 
 def show_processes(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
-    """Time whole processes, from the start of Python to the score.
-
-    Parameters
-    ----------
-    number : int
-        The number of claims, for the title.
-    gold, predictions : Path
-        The official files.
-    program : Path or None
-        The leaderboard's program, if it is given.
-    """
+    """Time whole processes, from the start of Python to the score."""
     score = ["-m", "podium", "score", "--metric", "scifact", str(gold), str(predictions), "--bare"]
     commands = {"podium score": score, "import pandas": ["-c", "import pandas"]}
     if program:
@@ -142,17 +89,7 @@ def show_processes(number: int, gold: Path, predictions: Path, program: Path | N
 
 
 def show_work(number: int, gold: Path, predictions: Path, program: Path | None) -> None:
-    """Time the parts of the work inside this process.
-
-    Parameters
-    ----------
-    number : int
-        The number of claims, for the title.
-    gold, predictions : Path
-        The official files.
-    program : Path or None
-        The leaderboard's program, if it is given.
-    """
+    """Time the parts of the work inside this process."""
 
     def read_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
         return companion.read_solution(gold), companion.read_submission(predictions)
@@ -163,16 +100,11 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
 
     solution, submission = read_frames()
     prepared = scifact.prepare(solution, "claim_id")
-    evaluation = scoring.evaluate(scoring.prepare(loaded, solution, {}), submission)
-    answers = prepared.read(submission, lambda gold, predicted: predicted)
     work: dict[str, Callable[[], Any]] = {
         "read and score": lambda: scifact.score(*read_frames(), "claim_id"),
         "  read both files": read_frames,
         "  score() of the frames": lambda: scifact.score(solution, submission, "claim_id"),
-        "    digest the solution": lambda: scifact.prepare(solution, "claim_id"),
         "    a submission, solution prepared": lambda: prepared.statistics(submission),
-        "      judge and count": lambda: [scifact.count(*claim) for claim in zip(prepared.gold, answers)],
-        "explain": lambda: companion.Explanation(evaluation).rows,
         "literal transcription, read and score": transcribe,
     }
     if program:
@@ -189,18 +121,7 @@ def show_work(number: int, gold: Path, predictions: Path, program: Path | None) 
 
 
 def load(program: Path) -> Any:
-    """Load a program as a module.
-
-    Parameters
-    ----------
-    program : Path
-        The file of the program.
-
-    Returns
-    -------
-    module
-        The program, which has not run yet.
-    """
+    """Load a program as a module."""
     spec = importlib.util.spec_from_file_location(program.stem, program)
     assert spec is not None
     assert spec.loader is not None
@@ -210,29 +131,11 @@ def load(program: Path) -> Any:
 
 
 def show(title: str, work: Mapping[str, Callable[[], Any]]) -> None:
-    """Time several calls, and print a table with their ratios to the first one.
-
-    Parameters
-    ----------
-    title : str
-        The line above the table.
-    work : mapping of str to function
-        The calls by name.
-    """
+    """Time several calls, and print a table with their ratios to the first one."""
     seconds = processor_seconds([*work.values()], REPEATS)
     rows = [[name, f"{taken:.3f}", f"{taken / seconds[0]:.2f}"] for name, taken in zip(work, seconds)]
     header = ["work", "seconds", f"times {next(iter(work))}"]
     print_table(f"{title}, least processor time of {REPEATS}", header, rows)
-
-
-def show_growth() -> None:
-    """Print how the time of score() grows with the number of claims."""
-    rows = []
-    for number in (300, 3_000, 30_000, 300_000):
-        sides = [frame(lines) for lines in claims(number)]
-        [seconds] = processor_seconds([functools.partial(scifact.score, *sides, "claim_id")], 2)
-        rows.append([f"{number:,}", f"{seconds:.4f}", f"{seconds / number * 1e6:.1f}"])
-    print_table("score() of made-up claims", ["claims", "seconds", "µs per claim"], rows)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import podium
 from benchmarks.measure import machine, print_table, seconds_of
 from podium import hosted, spans
 from podium.errors import HostError
+from podium.essays.spans import to_segments
 from podium.files import read_table
 from tests.support.essays import make_competition
 
@@ -29,13 +30,7 @@ metric = hosted.module("unified")
 
 
 def main(folder: Path | None) -> None:
-    """Print both tables.
-
-    Parameters
-    ----------
-    folder : Path or None
-        The folder with the pair of files, or None for made-up essays.
-    """
+    """Print both tables."""
     warnings.simplefilter("ignore", metric.TruthOverlapWarning)
     if folder is None:
         solution, submission = make_competition(REAL_ESSAYS)
@@ -49,7 +44,7 @@ def main(folder: Path | None) -> None:
     prepared = fold.prepared["All"]
     essay_ids = prepared.items
     predicted = spans.from_table(submission, essay_ids)
-    segments = spans.to_segments(fold, predicted, essay_ids)
+    segments = to_segments(fold, predicted, essay_ids)
 
     def sums_to_score(counts: npt.NDArray[np.float64]) -> float:
         return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
@@ -82,13 +77,7 @@ def main(folder: Path | None) -> None:
 
 
 def show_growth(predicted: spans.Spans) -> None:
-    """Time the way from tokens to segments and back, for 1, 4 and 16 times the essays.
-
-    Parameters
-    ----------
-    predicted : Spans
-        The predicted segments, of which the first essays are taken.
-    """
+    """Time the way from tokens to segments and back, for 1, 4 and 16 times the essays."""
     rows: list[list[str]] = []
     first = None
     for essays in (200, 800, 3200):
@@ -124,20 +113,6 @@ def notebook_loop(texts: list[str], offsets: list[Any], probabilities: list[Any]
     """Find segments as notebooks do by hand.
 
     The label of a word is that of its first token.  A segment is a word with B and the words with I after it.
-
-    Parameters
-    ----------
-    texts : list of str
-        The text of each essay.
-    offsets : list of (ndarray of int, shape (tokens, 2))
-        The first character of each token, and the one after its last.
-    probabilities : list of (ndarray of float, shape (tokens, labels))
-        The probability of each label for each token.
-
-    Returns
-    -------
-    list of (str, str)
-        The type and the predictionstring of each segment.
     """
     segments = []
     for text, of_text, of_tokens in zip(texts, offsets, probabilities):
@@ -163,22 +138,7 @@ def notebook_loop(texts: list[str], offsets: list[Any], probabilities: list[Any]
 
 
 def made_up(predicted: spans.Spans, essays: int) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
-    """Make up texts of words of four letters, and the offsets of their tokens.
-
-    Parameters
-    ----------
-    predicted : Spans
-        Segments, for which the texts are long enough.
-    essays : int
-        The number of essays.
-
-    Returns
-    -------
-    texts : list of str
-        The text of each essay.
-    offsets : list of (ndarray of int, shape (tokens, 2))
-        The first character of each token, and the one after its last.
-    """
+    """Make up texts of words of four letters, and the offsets of their tokens."""
     words = np.zeros(essays, dtype=np.int64)
     np.maximum.at(words, predicted.essay, predicted.last + 1)
     offsets = []

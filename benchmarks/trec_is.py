@@ -46,18 +46,7 @@ def main() -> None:
 
 
 def time(tweets: int, events: int) -> list[str]:
-    """Time everything on a competition of this size.
-
-    Parameters
-    ----------
-    tweets, events : int
-        The numbers of tweets and of events.
-
-    Returns
-    -------
-    list of str
-        The row of the table.
-    """
+    """Time everything on a competition of this size."""
     solution, submission = trec_is_data.competition(tweets, events)
     prepared = trec_is.prepare(solution, "tweet_id")
     evaluation = scoring.evaluate(scoring.prepare(loaded, solution, {}), submission)
@@ -86,13 +75,7 @@ def time(tweets: int, events: int) -> list[str]:
 
 
 def start(*arguments: str) -> None:
-    """Run Python in a process of its own.
-
-    Parameters
-    ----------
-    *arguments : str
-        The words after ``python`` on the command line.
-    """
+    """Run Python in a process of its own."""
     subprocess.run(
         [sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

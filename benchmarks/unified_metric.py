@@ -1,9 +1,9 @@
 """How fast is the Unified Metric?
 
-    python -m benchmarks.unified_metric [FOLDER [EARLIER_METRIC.py]]
+    python -m benchmarks.unified_metric [FOLDER]
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
-essays of the same number and size are scored.  An earlier metric.py is called in turns with this one.
+essays of the same number and size are scored.
 
 Other scorers are timed in the same run:
 
@@ -15,8 +15,6 @@ None of them removes overlaps, weighs effectiveness or knows sub-populations.  T
 first two.
 """
 
-import functools
-import importlib.util
 import statistics
 import sys
 import tempfile
@@ -29,29 +27,18 @@ import pandas as pd
 import metric
 from benchmarks import classic
 from benchmarks.measure import machine, memory_of, print_table, seconds_of, seconds_of_processes
-from podium import explain, hosted, scoring
-from podium.files import write_table
+from podium import hosted, scoring
 from tests.support import unified_transcription as transcription
 from tests.support.essays import make_competition
 
 ROOT = Path(metric.__file__).parent
 REAL_ESSAYS = 15_594
 REPEATS, RIVAL_REPEATS, REPEATS_OF_PROCESSES = 9, 3, 9
-TURNS = 15  # calls of each of two versions
-WRITTEN = 5  # how often a table is written
 GROWN = 3  # processes of each size
 
 
-def main(folder: Path | None, earlier: Path | None) -> None:
-    """Print all tables.
-
-    Parameters
-    ----------
-    folder : Path or None
-        The folder with the pair of files, or None for made-up essays.
-    earlier : Path or None
-        An earlier metric.py, if there is one to compare with.
-    """
+def main(folder: Path | None) -> None:
+    """Print all tables."""
     warnings.simplefilter("ignore", metric.TruthOverlapWarning)
     with tempfile.TemporaryDirectory() as temporary:
         if folder is None:
@@ -63,29 +50,23 @@ def main(folder: Path | None, earlier: Path | None) -> None:
         print(machine())
         print(f"{len(frames[0]):,} true and {len(frames[1]):,} predicted segments", flush=True)
         compare_scorers(*frames)
-        if earlier is not None:
-            compare_versions(earlier, *frames)
         compare_processes(paths)
-        compare_formats(*frames)
     show_growth()
 
 
 def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
-    """Time score() and other scorers on frames.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments.
-    """
+    """Time score() and other scorers on frames."""
     prepared = metric.prepare(solution, "row_id")
     score = seconds_of(lambda: metric.score(solution, submission, "row_id"), REPEATS)
-    rows = [("score()", score), ("a further submission, solution prepared", 0.0)]
-    rows[1] = (rows[1][0], seconds_of(lambda: prepared.statistics(submission), REPEATS))
+    further = seconds_of(lambda: prepared.statistics(submission), REPEATS)
     ranges = seconds_of(lambda: classic.macro_f1_of_ranges(solution, submission), RIVAL_REPEATS)
-    rows.append(("classic F1 of ranges, as the fastest notebooks", ranges))
-    rows.append(("literal transcription", seconds_of(lambda: transcription.score(solution, submission))))
-    rows.append(("classic set-based F1", seconds_of(lambda: classic.macro_f1(solution, submission))))
+    rows = [
+        ("score()", score),
+        ("a further submission, solution prepared", further),
+        ("classic F1 of ranges, as the fastest notebooks", ranges),
+        ("literal transcription", seconds_of(lambda: transcription.score(solution, submission))),
+        ("classic set-based F1", seconds_of(lambda: classic.macro_f1(solution, submission))),
+    ]
     rows += time_nervaluate(solution, submission) + time_seqeval(solution, submission)
     print_table(
         "Scoring frames, median processor seconds",
@@ -94,55 +75,8 @@ def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
     )
 
 
-def compare_versions(earlier: Path, solution: pd.DataFrame, submission: pd.DataFrame) -> None:
-    """Time score() of an earlier file and of this one in turns, and make sure that the scores are equal.
-
-    Parameters
-    ----------
-    earlier : Path
-        The earlier metric.py.
-    solution, submission : DataFrame
-        The true and the predicted segments.
-    """
-    # podium itself loads no second file of the same name.
-    specification = importlib.util.spec_from_file_location("earlier_metric", earlier)
-    assert specification is not None
-    assert specification.loader is not None
-    before: Any = importlib.util.module_from_spec(specification)
-    sys.modules["earlier_metric"] = before
-    specification.loader.exec_module(before)
-    warnings.simplefilter("ignore", before.TruthOverlapWarning)
-    texts = [name for name in solution if str(solution[name].dtype) == "str"]
-    rows = []
-    for held, names in (("as pandas reads them", []), ("as Python objects", texts)):
-        pair = [
-            frame.astype({name: object for name in names if name in frame}) for frame in (solution, submission)
-        ]
-        assert before.score(pair[0], pair[1], "row_id") == metric.score(pair[0], pair[1], "row_id")
-        calls = [functools.partial(module.score, pair[0], pair[1], "row_id") for module in (before, metric)]
-        turns = [[seconds_of(call) for call in calls] for _ in range(TURNS)]
-        ratio = statistics.median(now / then for then, now in turns)
-        rows.append([held, f"{statistics.median(then for then, _ in turns):.3f}", f"{ratio:.3f}"])
-    print_table(
-        f"score() of version {before.__version__} and of this one, {TURNS} calls of each in turns",
-        ["texts", "seconds before", "median ratio now / before"],
-        rows,
-    )
-
-
 def time_nervaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
-    """Time nervaluate.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments.
-
-    Returns
-    -------
-    list of (str, float)
-        Its name and its seconds.  It is empty if nervaluate is not installed.
-    """
+    """Time nervaluate."""
     try:
         from nervaluate import Evaluator
     except ImportError:
@@ -154,18 +88,7 @@ def time_nervaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tu
 
 
 def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
-    """Time seqeval.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments.
-
-    Returns
-    -------
-    list of (str, float)
-        Its name and its seconds.  It is empty if seqeval is not installed.
-    """
+    """Time seqeval."""
     try:
         from seqeval.metrics import f1_score
     except ImportError:
@@ -178,20 +101,7 @@ def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple
 
 
 def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
-    """List the labeled spans of each essay.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Segments.
-    essays : list of str
-        The ids of the essays.
-
-    Returns
-    -------
-    list of list of dict
-        The ``label``, the ``start`` and the ``end`` of each span, in words.
-    """
+    """List the labeled spans of each essay."""
     first, last = metric.parse_predictionstrings(frame["predictionstring"].tolist())
     by_essay: dict[str, list[dict[str, Any]]] = {essay: [] for essay in essays}
     for essay, label, start, end in zip(
@@ -202,20 +112,7 @@ def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
 
 
 def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[str]]:
-    """List the BIO tag of each word.  If segments overlap, the later one gives the tag.
-
-    Parameters
-    ----------
-    essays : list of list of dict
-        The spans of each essay, as `spans` lists them.
-    lengths : list of int
-        The number of words of each essay.
-
-    Returns
-    -------
-    list of list of str
-        The tag of each word of each essay.
-    """
+    """List the BIO tag of each word.  If segments overlap, the later one gives the tag."""
     tagged = []
     for essay, length in zip(essays, lengths):
         words = ["O"] * length
@@ -229,15 +126,9 @@ def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[st
 
 
 def compare_processes(paths: list[Path]) -> None:
-    """Time `podium score` as a process, beside a process that only imports pandas and reads the two files.
-
-    Parameters
-    ----------
-    paths : list of Path
-        The solution and the submission.
-    """
-    read = f"import pandas as pd\nfor path in {[str(path) for path in paths]}: pd.read_csv(path, ENGINE)"
-    read = read.replace("ENGINE", "engine='pyarrow'")
+    """Time `podium score` as a process, beside a process that only imports pandas and reads the two files."""
+    names = [str(path) for path in paths]
+    read = f"import pandas as pd\nfor path in {names}: pd.read_csv(path, engine='pyarrow')"
     end = "\nimport os; os._exit(0)"  # as podium ends, without taking the interpreter apart
     score = [sys.executable, "-m", "podium", "score"]
     samples = [str(ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
@@ -264,29 +155,6 @@ def compare_processes(paths: list[Path]) -> None:
                 "podium --help": help_,
             }.items()
         ],
-    )
-
-
-def compare_formats(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
-    """Time how `podium score --rows` writes its table.
-
-    Parameters
-    ----------
-    solution, submission : DataFrame
-        The true and the predicted segments.
-    """
-    evaluation = scoring.evaluate(scoring.prepare(hosted.load("unified"), solution, {}), submission)
-    table = explain.rows(evaluation)
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [Path(folder, name) for name in ("rows.csv", "rows.parquet")]
-        turns = [
-            [seconds_of(functools.partial(write_table, table, path)) for path in paths] for _ in range(WRITTEN)
-        ]
-    seconds = [statistics.median(taken) for taken in zip(*turns)]
-    print_table(
-        f"--rows, {len(table):,} rows of {len(table.columns)} columns, median processor seconds of {WRITTEN}",
-        ["format", "seconds", "times Parquet"],
-        [[name, f"{each:.2f}", f"{each / seconds[1]:.2f}"] for name, each in zip(("CSV", "Parquet"), seconds)],
     )
 
 
@@ -326,4 +194,4 @@ def show_growth() -> None:
 
 
 if __name__ == "__main__":
-    main(*(Path(sys.argv[number]) if len(sys.argv) > number else None for number in (1, 2)))
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

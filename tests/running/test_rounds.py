@@ -176,12 +176,14 @@ def test_a_run_that_no_machine_has_ended_is_made_again(tmp_path):
 
 
 def test_a_later_run_with_little_processor_time_is_told_to_the_organizer_alone():
-    rows = [row("A", 0, cpu_seconds=1.0), row("A", 1, cpu_seconds=0.4), row("A", 2, cpu_seconds=1.0)]
+    rows = [row("A", 0, cpu_seconds=10.0), row("A", 1, cpu_seconds=4.0), row("A", 2, cpu_seconds=10.0)]
     results = results_of([model("A")], rows)
     assert "less than half of the first run's processor time in a later run" in results.notices[-1]
     assert results.timings[0].marks == []
-    rows[1] = rows[1]._replace(cpu_seconds=0.6)
+    rows[1] = rows[1]._replace(cpu_seconds=6.0)
     assert results_of([model("A")], rows).notices == []
+    cold_start = [row("A", 0, cpu_seconds=1.1), row("A", 1, cpu_seconds=0.2)]
+    assert results_of([model("A")], cold_start).notices == []
 
 
 def test_neighbors_whose_order_is_undecided_or_contrary_are_named():

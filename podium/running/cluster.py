@@ -25,6 +25,7 @@ __all__ = ["workers_of"]
 
 SECONDS_BETWEEN_LOOKS = 0.1
 MOST_LOSSES = 2
+SECONDS_TO_RETURN = 60  # so long may a cluster replace its last worker
 
 _warm: set[tuple[str, str]] = set()  # on a worker: the models that have run there, each with podium's session
 
@@ -87,8 +88,11 @@ def _execute(
     waiting = collections.deque(turns)
     running: dict[Any, tuple[str, Turn]] = {}
     losses: collections.Counter[str] = collections.Counter()
+    last_seen = time.monotonic()
     while waiting or running:
         there = crew()
+        if there:
+            last_seen = time.monotonic()
         for worker in sorted(there - {worker for worker, _ in running.values()}):
             if waiting:
                 turn = waiting.popleft()
@@ -97,7 +101,7 @@ def _execute(
                     _on_worker, turn, settings, session, workers=[worker], pure=False, retries=0
                 )
                 running[call] = worker, turn
-        if not running:
+        if not running and time.monotonic() - last_seen > SECONDS_TO_RETURN:
             raise UsageError(
                 "the cluster has lost all its workers. Finished runs are kept: "
                 "start the same command again to go on"
@@ -108,10 +112,10 @@ def _execute(
                 for result in call.result():
                     tell_end(result.row)
                     yield result
-            elif worker in there and call.status == "error":
-                raise UsageError(f"worker {worker}: {call.exception()}")
-            elif worker in there:
+            elif worker in there and call.status == "pending":
                 continue
+            elif call.status == "error" and worker in crew():
+                raise UsageError(f"worker {worker}: {call.exception()}")
             else:
                 call.cancel()
                 yield from _after_a_loss(worker, turn, losses, waiting)

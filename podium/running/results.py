@@ -34,9 +34,7 @@ __all__ = [
 
 NAMES_SHOWN = 10  # in a notice
 REMEMBERED = 0.5  # the organizer is told of runs with less than this share of the first run's processor time
-COLD_START = (
-    1.0  # seconds of processor time by which a first run may be slower because nothing is in memory yet
-)
+COLD_START = 0.25  # seconds of processor time that a first run may lose because nothing is in memory yet
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
 RUNTIME_COLUMNS = (
     "team", "submission", "runtime", "runtime_low", "runtime_high", "runtime_error", "runs", "marks",

@@ -176,13 +176,13 @@ def test_a_run_that_no_machine_has_ended_is_made_again(tmp_path):
 
 
 def test_a_later_run_with_little_processor_time_is_told_to_the_organizer_alone():
-    rows = [row("A", 0, cpu_seconds=10.0), row("A", 1, cpu_seconds=4.0), row("A", 2, cpu_seconds=10.0)]
+    rows = [row("A", 0, cpu_seconds=1.0), row("A", 1, cpu_seconds=0.4), row("A", 2, cpu_seconds=1.0)]
     results = results_of([model("A")], rows)
     assert "less than half of the first run's processor time in a later run" in results.notices[-1]
     assert results.timings[0].marks == []
-    rows[1] = rows[1]._replace(cpu_seconds=6.0)
+    rows[1] = rows[1]._replace(cpu_seconds=0.6)
     assert results_of([model("A")], rows).notices == []
-    cold_start = [row("A", 0, cpu_seconds=1.1), row("A", 1, cpu_seconds=0.2)]
+    cold_start = [row("A", 0, cpu_seconds=0.3), row("A", 1, cpu_seconds=0.1)]
     assert results_of([model("A")], cold_start).notices == []
 
 

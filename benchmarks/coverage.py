@@ -114,7 +114,7 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
         for number in range(boards):
             random = np.random.default_rng([list(KINDS).index(name), number])
             rows += [{"population": name} | row for row in of_board(KINDS[name], pool, items, random)]
-    return pd.DataFrame(rows).fillna({"doubt": False})
+    return pd.DataFrame([{"doubt": False} | row for row in rows])
 
 
 # ---- Populations and teams ---------------------------------------------------------------------------------

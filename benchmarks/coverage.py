@@ -260,7 +260,7 @@ def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) ->
 
     may_be = statistics.may_be_best(boosted, higher_is_better=kind.higher_is_better)
     held = may_be[(sign * true).argmax()]
-    yield {"what": "best", "said": statistics.LEVEL, "came": held, "size": may_be.mean()}
+    yield {"what": "best", "said": statistics.LEVEL, "came": float(held), "size": may_be.mean()}
     yield from _of_borders(kind, board, boosted, true)
     if not kind.is_rewarded:
         yield from _of_participants(kind, board, true, seed)

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import machine, print_table
-from podium import scoring
+from podium import reading, scoring
 from podium.ranking import store
 from podium.ranking.job import make_job, solution_of
 from tests.support.essays import make_competition
@@ -118,7 +118,7 @@ def show_one(folder: Path) -> None:
 
     for _ in range(REPEATS):
         content = clocked("read", path.read_bytes)
-        frame = clocked("parse", scoring.parse_submission, solution.metric, content, path.name, {})
+        frame = clocked("parse", reading.parse_submission, solution.metric, content, path.name, {})
         evaluation = clocked("score", scoring.evaluate, solution, frame)
         entry = clocked("store", store.encode, {}, evaluation.statistics)
         clocked("from the store", store.decode, entry)

@@ -27,7 +27,7 @@ import pandas as pd
 import metric
 from benchmarks import classic
 from benchmarks.measure import machine, memory_of, print_table, seconds_of, seconds_of_processes
-from podium import hosted, scoring
+from podium import hosted, reading
 from tests.support import unified_transcription as transcription
 from tests.support.essays import make_competition
 
@@ -46,7 +46,7 @@ def main(folder: Path | None) -> None:
             for name, frame in zip(("solution", "submission"), make_competition(REAL_ESSAYS)):
                 frame.to_csv(folder / f"{name}.csv.gz", index=False)
         paths = [folder / "solution.csv.gz", folder / "submission.csv.gz"]
-        frames = [scoring.read_submission(hosted.load("unified"), path, {}) for path in paths]
+        frames = [reading.read_submission(hosted.load("unified"), path, {}) for path in paths]
         print(machine())
         print(f"{len(frames[0]):,} true and {len(frames[1]):,} predicted segments", flush=True)
         compare_scorers(*frames)

@@ -252,15 +252,19 @@ def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> b
 
 
 def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encoding: str | None = None) -> str:
-    """Read the text of a file, packed by gzip or not."""
-    content = _unpacked(read_bytes(path), str(path), error)
+    """Read the text of a file, packed by gzip or not.
+
+    What is wrong in it is told with its name and not its path, which may be that of a temporary copy.
+    """
+    name = Path(path).name
+    content = _unpacked(read_bytes(path), name, error)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         if else_encoding is not None:
             return content.decode(else_encoding)
         fault = f"{problem.reason} at byte {problem.start + 1}"
-        raise error(f"{path}: expected UTF-8 text, found {fault}") from None
+        raise error(f"{name}: expected UTF-8 text, found {fault}") from None
 
 
 def read_lines(

@@ -341,6 +341,17 @@ def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: arguments.get(name, default) for name, default in defaults(metric).items()}
 
 
+def columns_named(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, set[str]]:
+    """List the columns that each parameter names: ``…_column_name`` one, ``…_column_names`` some by commas."""
+    named: dict[str, set[str]] = {}
+    for name, value in {**settings(metric, parameters), **parameters}.items():
+        if isinstance(value, str) and name.endswith("_column_name"):
+            named[name] = {value}
+        elif isinstance(value, str) and name.endswith("_column_names"):
+            named[name] = {part.strip() for part in value.split(",")} - {""}
+    return named
+
+
 def signature(
     metric: Metric, parameters: Mapping[str, Any], further: Mapping[str, str] = types.MappingProxyType({})
 ) -> str:

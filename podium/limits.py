@@ -4,7 +4,7 @@ A Parquet file of a few kilobytes can expand to many gigabytes. Whoever reads a 
 limits::
 
     with limits.within(Limits()):
-        submission = scoring.read_submission(metric, path, parameters)
+        submission = reading.read_submission(metric, path, parameters)
         evaluation = scoring.evaluate(solution, submission)
 """
 

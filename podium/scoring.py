@@ -1,7 +1,7 @@
 """Score submissions with a metric, on the whole solution and on its parts.
 
 `prepare` turns a solution into a `Solution` once. `evaluate` scores a submission against it and returns an
-`Evaluation`. `podium.score` does both. `read_solution` and `read_submission` read the tables from files.
+`Evaluation`. `podium.score` does both. `podium.reading` reads the tables from files.
 """
 
 import contextlib
@@ -9,16 +9,11 @@ import functools
 import html
 import inspect
 import math
-import posixpath
 import re
-import tempfile
-import urllib.parse
 import warnings
 import weakref
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,8 +22,7 @@ import pandas as pd
 
 from podium import checking, hosted, statistics
 from podium.contract import Explanation, Metric, Progress
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
+from podium.errors import HostError, SubmissionRejected
 from podium.wording import counted, printable
 
 __all__ = [
@@ -37,16 +31,12 @@ __all__ = [
     "USAGE",
     "Evaluation",
     "Solution",
-    "add_side",
     "check_rows",
     "evaluate",
     "hold",
     "ids_of",
     "items_of",
-    "parse_submission",
     "prepare",
-    "read_solution",
-    "read_submission",
     "rows_of_parts",
     "scores_of",
     "solution_of_items",
@@ -260,125 +250,6 @@ class _Unexplained(Explanation):
         self.evaluation = evaluation
 
 
-def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
-    """List the columns whose cells are read as text."""
-    names = set(metric.companion.text_columns)
-    for name, value in (hosted.settings(metric, parameters) | parameters).items():
-        if not metric.is_own and name != "row_id_column_name":
-            continue
-        if isinstance(value, str) and name.endswith("_column_name"):
-            names.add(value)
-        elif isinstance(value, str) and name.endswith("_column_names"):
-            names |= _names_in(value)
-    return names
-
-
-def _names_in(value: str) -> set[str]:
-    """List the columns that a parameter names, separated by commas."""
-    return {part.strip() for part in value.split(",")} - {""}
-
-
-def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a solution: a table, or an official file that the metric's companion reads."""
-    return _read(metric, metric.companion.read_solution, path, parameters, HostError)
-
-
-def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a submission: a table, or an official file that the metric's companion reads."""
-    return _without_side(
-        metric, _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
-    )
-
-
-def parse_submission(
-    metric: Metric, content: bytes, name: str, parameters: dict[str, Any], most_bytes: int = MOST_BYTES
-) -> pd.DataFrame:
-    """Read a submission from a file's content, so that exactly what was hashed is scored."""
-    official = metric.companion.read_submission
-    if official is None or is_table_name(name):
-        table = _parse(metric, content, name, parameters, SubmissionRejected, most_bytes)
-        return _without_side(metric, table)
-    if len(content) > most_bytes:
-        raise SubmissionRejected(f"{name}: expected at most {most_bytes >> 20:,} MB, found more")
-    return _without_side(metric, _parse_official(official, content, name))
-
-
-def _read(
-    metric: Metric,
-    official: Callable[[Path], pd.DataFrame] | None,
-    path: str | Path,
-    parameters: dict[str, Any],
-    error: type[ToolError],
-) -> pd.DataFrame:
-    """Read a table, or let `official` read an official file; `error` says whose fault wrong content is."""
-    if official is None or is_table_name(path):
-        return _parse(metric, read_bytes(path), str(path), parameters, error)
-    if str(path) != "-" and not is_url(path):
-        return official(Path(path))
-    content = read_bytes(path)
-    # A URL's query does not belong to the file's name.
-    parts = urllib.parse.urlsplit(str(path))
-    name = posixpath.basename(parts.netloc + parts.path) or "download"
-    columns = text_columns(metric, parameters)
-    is_table = _has_column(content, columns) if str(path) == "-" else is_table_name(name)
-    if is_table:
-        return _parse(metric, content, name, parameters, error)
-    return _parse_official(official, content, "standard input" if name == "-" else name)
-
-
-def _parse(
-    metric: Metric,
-    content: bytes,
-    name: str,
-    parameters: dict[str, Any],
-    error: type[ToolError],
-    most_bytes: int = MOST_BYTES,
-) -> pd.DataFrame:
-    """Parse the content of a table, with columns of texts and of numbers as the metric's companion says."""
-    numbers = metric.companion.number_columns
-    return parse_table(content, name, text_columns(metric, parameters), error, most_bytes, numbers)
-
-
-def _parse_official(official: Callable[[Path], pd.DataFrame], content: bytes, name: str) -> pd.DataFrame:
-    """Let a reader of official files, which takes a path, read a content."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / Path(name).name
-        path.write_bytes(content)
-        try:
-            return official(path)
-        except ToolError as problem:
-            raise type(problem)(str(problem).replace(str(path), name)) from None
-
-
-def _has_column(content: bytes, names: set[str]) -> bool:
-    """Tell whether a content begins like a packed table, or names one of these columns in its first line."""
-    if content.startswith((b"PAR1", b"PK")):
-        return True
-    with contextlib.suppress(zlib.error):
-        content = zlib.decompressobj(31).decompress(content, 2**16)  # packed by gzip
-    header = content[: 2**16].partition(b"\n")[0].decode("utf-8-sig", errors="replace")
-    return not names.isdisjoint(cell.strip('" \r') for cell in header.split(","))
-
-
-def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
-    """Drop the columns that only the host may add, so that no participant can set them."""
-    return submission.drop(columns=list(metric.companion.side_columns), errors="ignore")
-
-
-def add_side(
-    solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
-) -> pd.DataFrame:
-    """Add to a submission what only the host may say of it, such as the experts' judgment in
-    READ//ABLE's M7.
-    """
-    add = solution.metric.companion.add_side
-    if add is None:
-        raise UsageError(f"{path}: this metric takes no further file with a submission")
-    content = read_bytes(path) if content is None else content
-    side = parse_table(content, str(path), text_columns(solution.metric, solution.arguments), HostError)
-    return add(submission, side, solution.arguments["row_id_column_name"])
-
-
 def prepare(
     metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any], progress: Progress | None = None
 ) -> Solution:
@@ -415,11 +286,9 @@ def _columns_explained(metric: Metric, arguments: dict[str, Any], solution: pd.D
         yield
     except HostError as problem:
         columns = set(map(str, solution))
-        for name, value in (hosted.settings(metric, arguments) | arguments).items():
-            if not (isinstance(value, str) and name.endswith("_column_names")):
-                continue
-            missing = _names_in(value) - columns
-            if missing:
+        for name, named in hosted.columns_named(metric, arguments).items():
+            missing = named - columns
+            if name.endswith("_column_names") and missing:
                 lacks_others = not {*metric.companion.text_columns} <= columns | missing
                 other = ". If it is for another metric, name that by --metric" if lacks_others else ""
                 raise HostError(

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted, scoring, statistics
+from podium import hosted, reading, scoring, statistics
 from podium.contract import Metric
 
 ROOT = Path(podium.__file__).parent.parent
@@ -55,8 +55,8 @@ def case(request: pytest.FixtureRequest) -> Case:
     paths = [samples / "solution.csv", samples / "submission.csv"]
     if not samples.is_dir():  # the files of the Unified Metric are at the top of the project
         paths = [ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"]
-    solution = scoring.read_solution(loaded, paths[0], {}).drop(columns="Usage", errors="ignore")
-    submission = scoring.read_submission(loaded, paths[1], {})
+    solution = reading.read_solution(loaded, paths[0], {}).drop(columns="Usage", errors="ignore")
+    submission = reading.read_submission(loaded, paths[1], {})
     return Case(loaded, loaded.module, solution, submission, str(solution.columns[0]))
 
 

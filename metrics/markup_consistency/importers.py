@@ -64,7 +64,8 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
         try:
             reader(file, export)
         except FAULTS as problem:
-            raise error(f"{file}: expected an export, found a fault: {_told(problem)}") from None
+            name = file.relative_to(path.parent)
+            raise error(f"{name}: expected an export, found a fault: {_told(problem)}") from None
     if export.left_out:
         counts = ", ".join(f"{kind} ({number:,})" for kind, number in sorted(export.left_out.items()))
         warnings.warn(f"left out of the markups: {counts}", stacklevel=2)
@@ -336,7 +337,7 @@ def _read_label_studio(file: Path, export: Export) -> None:
     for number, task in enumerate(parse_json(read_bytes(file)), 1):
         if not isinstance(task, dict) or not isinstance(task.get("annotations"), list):
             raise export.error(
-                f"{file}: expected tasks with annotations, found none in task {number}. In Label Studio, "
+                f"{file.name}: expected tasks with annotations, found none in task {number}. In Label Studio, "
                 "export as JSON, not as JSON-MIN"
             )
         try:

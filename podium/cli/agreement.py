@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
     """Compare the experts, and print tables or JSON."""
     import pandas as pd
 
-    from podium import hosted, progress, scoring
+    from podium import hosted, progress, reading, scoring
     from podium.cli import console
     from podium.wording import counted, listed
 
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     if options.gamma and gamma is None:
         raise UsageError(f"--gamma: the companion of {options.metric} offers no γ")
     parameters = {**metric.companion.agreement_parameters, **hosted.parse_parameters(metric, options.set)}
-    solution = scoring.read_solution(metric, options.solution, parameters)
+    solution = reading.read_solution(metric, options.solution, parameters)
     with progress.shown("comparing experts") as show:
         whole = scoring.prepare(metric, solution, parameters, show)
     prepared = whole.prepared[scoring.ALL]

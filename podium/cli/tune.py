@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     """Find the thresholds, and print and write them."""
     arguments.check_outputs([options.out], [options.solution, options.predictions])
 
-    from podium import hosted, scoring, tuning
+    from podium import hosted, reading, scoring, tuning
     from podium.cli import console
     from podium.files import check_table_name, write_table
     from podium.report.scored import check_order
@@ -61,12 +61,12 @@ def run(options: argparse.Namespace) -> None:
     metric = hosted.load("unified")
     parameters = hosted.parse_parameters(metric, options.set)
     try:
-        frame = scoring.read_solution(metric, options.solution, parameters)
+        frame = reading.read_solution(metric, options.solution, parameters)
         solution = scoring.prepare(metric, frame, parameters)
     except HostError:
         check_order(metric, (options.solution, options.predictions), parameters)
         raise
-    candidates = scoring.read_submission(metric, options.predictions, parameters)
+    candidates = reading.read_submission(metric, options.predictions, parameters)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]
     signature = hosted.signature(metric, solution.arguments, tuned.further)

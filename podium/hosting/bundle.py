@@ -7,7 +7,7 @@ import math
 import warnings
 from pathlib import Path
 
-from podium import scoring
+from podium import reading, scoring
 from podium.errors import HostError, SubmissionRejected
 from podium.hosting import codabench, evalai, leaks
 from podium.hosting.competition import Competition, Terms
@@ -20,7 +20,7 @@ PLATFORMS = ("codabench", "evalai")
 def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> list[Path]:
     """Write what a platform needs into a new folder."""
     with new_folder(out) as whole:
-        solution = scoring.read_solution(competition.metric, competition.solution, competition.arguments)
+        solution = reading.read_solution(competition.metric, competition.solution, competition.arguments)
         prepared = scoring.prepare(competition.metric, solution, competition.arguments)
         for part in PARTS:
             if part not in prepared.rows:
@@ -31,7 +31,7 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
         leaks.refuse(competition.folder, [] if everything is None else everything.items)
         if not competition.metric.is_own:
             try:
-                sample = scoring.read_submission(competition.metric, competition.sample, competition.arguments)
+                sample = reading.read_submission(competition.metric, competition.sample, competition.arguments)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     evaluation = scoring.evaluate(prepared, sample)

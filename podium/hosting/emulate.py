@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, csv_of, read_bytes
 from podium.hosting import check, fresh, kernel
@@ -72,13 +72,13 @@ def emulate(
 def read_solution(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
     """Read a solution as Kaggle does; an official file is read by the metric's companion."""
     official = None if metric is None else metric.companion.read_solution
-    return _read(None if official is None else scoring.read_solution, metric, path, HostError)
+    return _read(None if official is None else reading.read_solution, metric, path, HostError)
 
 
 def read_submission(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
     """Read a submission as Kaggle does; an official file is read by the metric's companion."""
     official = None if metric is None else metric.companion.read_submission
-    return _read(None if official is None else scoring.read_submission, metric, path, SubmissionRejected)
+    return _read(None if official is None else reading.read_submission, metric, path, SubmissionRejected)
 
 
 def inputs(

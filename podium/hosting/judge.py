@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import hosted, limits, scoring, statistics
+from podium import hosted, limits, reading, scoring, statistics
 from podium.errors import SubmissionRejected
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
@@ -85,7 +85,7 @@ def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = Fa
     settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
     metric = hosted.load(home / settings["metric"])
     arguments: dict[str, Any] = settings["arguments"]
-    truth = scoring.read_solution(metric, solution, arguments)
+    truth = reading.read_solution(metric, solution, arguments)
     if disguised:
         row_id = arguments["row_id_column_name"]
         truth = truth.iloc[::-1].set_axis(truth.index).assign(**{row_id: truth[row_id]})
@@ -93,7 +93,7 @@ def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = Fa
     # The bundle was made after the contract had been checked, which takes time. So nothing is held to it here.
     # A Parquet file of a few kilobytes may expand to gigabytes.
     with limits.within(limits.Limits()):
-        return scoring.evaluate(prepared, scoring.read_submission(metric, submission, arguments))
+        return scoring.evaluate(prepared, reading.read_submission(metric, submission, arguments))
 
 
 def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:

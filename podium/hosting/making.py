@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import checking, scoring
+from podium import checking, reading, scoring
 from podium.errors import HostError, UsageError
 from podium.hosted import Metric
 from podium.hosting import leaks
@@ -108,7 +108,7 @@ def make_files(
 ) -> Files:
     """Make the files of a competition from official labels."""
     arguments = dict(parameters)
-    labels = scoring.read_solution(metric, path, arguments)
+    labels = reading.read_solution(metric, path, arguments)
     notices = []
     solution = labels.drop(columns=USAGE, errors="ignore")
     whole = scoring.prepare(metric, solution, arguments)
@@ -179,7 +179,7 @@ def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None) -> 
         if companion.sample_submission is None:
             raise UsageError("--sample: expected a submission to show, as the metric's companion makes none")
         return checking.made_submission("sample_submission", companion.sample_submission(solution))
-    frame = scoring.read_submission(metric, path, {})
+    frame = reading.read_submission(metric, path, {})
     return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, solution)
 
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import HostError, ToolError, UsageError
 from podium.files import write_atomically
 from podium.hosting import kaggle, leaks
@@ -121,7 +121,7 @@ def check_what_goes_out(plan: Plan) -> None:
     """Check everything that will be sent, before anything is sent."""
     if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
         raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
-    solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
+    solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments).prepared
     items = prepared[scoring.ALL].items if prepared else []
     leaks.refuse(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
@@ -399,7 +399,7 @@ def choose_metric(plan: Plan, say: Say) -> str:
     if not look():
         say(_clicks(plan, "Waiting for it …"))
     status = _awaited(plan, look, "the metric is not chosen or the solution is not read")
-    solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
+    solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
     pairs = {"the row id": (plan.arguments["row_id_column_name"], status.row_id_column_name)}
     for part in PARTS:
         theirs = getattr(status.solution_info, f"{part.lower()}_rows")
@@ -427,11 +427,11 @@ then Save & Validate.
 
 def try_sandbox(plan: Plan, say: Say) -> str:
     """Submit as the host, and compare the site's scores with podium's."""
-    solution = scoring.read_solution(plan.metric, plan.solution, plan.arguments)
+    solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments)
     said = []
     for path in plan.tries:
-        submission = scoring.read_submission(plan.metric, path, plan.arguments)
+        submission = reading.read_submission(plan.metric, path, plan.arguments)
         expected = scoring.evaluate(prepared, submission).scores
         result = _submitted(plan, path)
         for part in PARTS:

@@ -23,17 +23,18 @@ def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     files = sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]
     if not files:
         raise error(f"{path}: expected files named *.json, found none")
-    return read_documents(((file, _read_json(file, error)) for file in files), error)
+    named = ((file, file.relative_to(path.parent)) for file in files)
+    return read_documents(((name, _read_json(file, name, error)) for file, name in named), error)
 
 
-def _read_json(file: Path, error: type[ToolError]) -> Any:
-    """The value that a file holds in JSON."""
+def _read_json(file: Path, name: Path, error: type[ToolError]) -> Any:
+    """The value that a file holds in JSON; messages say its name."""
     try:
         return parse_json(read_text(file, error, "cp1251"))  # as some of the organizers' files are
     except UnicodeDecodeError:
-        raise error(f"{file}: expected text in UTF-8 or CP1251") from None
+        raise error(f"{name}: expected text in UTF-8 or CP1251") from None
     except ValueError as problem:
-        raise error(f"{file}: expected JSON, found a fault: {problem}") from None
+        raise error(f"{name}: expected JSON, found a fault: {problem}") from None
 
 
 def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 import podium
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import UsageError
 from podium.files import BYTES_AT_ANY_RATIO, is_url, read_bytes
 from podium.limits import Limits
@@ -111,7 +111,7 @@ def _solution_of(job: Job) -> scoring.Solution:
     parameters = dict(job.parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
-        return scoring.prepare(metric, scoring.read_solution(metric, job.solution, parameters), parameters)
+        return scoring.prepare(metric, reading.read_solution(metric, job.solution, parameters), parameters)
 
 
 _handed_over: dict[Job, bytes] = {}  # prepared solutions that this process has received
@@ -162,5 +162,5 @@ def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | No
     name = "the file"
     if solution.metric.companion.read_submission is not None:  # the ending tells official files from tables
         name += "".join(Path(submission.name).suffixes[-2:])
-    frame = scoring.parse_submission(solution.metric, content, name, dict(job.parameters), _most_bytes(job))
-    return frame if side is None else scoring.add_side(solution, frame, submission.side, side)
+    frame = reading.parse_submission(solution.metric, content, name, dict(job.parameters), _most_bytes(job))
+    return frame if side is None else reading.add_side(solution, frame, submission.side, side)

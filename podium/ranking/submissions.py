@@ -43,7 +43,7 @@ class Submission(NamedTuple):
     size: int = 0  # the size of the file in bytes, or 0 if it is not known
     submitted_at: str = ""  # the time of submission and the Public score, as a manifest has them
     public_score: str = ""  # the time of submission and the Public score, as a manifest has them
-    side: str = ""  # the path of the host's file beside it, see `podium.scoring.add_side`
+    side: str = ""  # the path of the host's file beside it, see `podium.reading.add_side`
     # The hashes of what was scored, see `podium.ranking.job.digests_of`. They are compared if the file is read
     # again.
     digests: str = ""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import explain, limits, scoring
+from podium import explain, limits, reading, scoring
 from podium.contract import Metric, Progress
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_text
@@ -54,7 +54,7 @@ def score_files(
                 f"{path}: expected a table, found JSON; write a CSV, or name the metric of such a file with "
                 "--metric"
             )
-    frame = scoring.read_solution(metric, solution, parameters)
+    frame = reading.read_solution(metric, solution, parameters)
     try:
         whole = scoring.prepare(metric, frame, parameters, show)
     except HostError:
@@ -65,7 +65,7 @@ def score_files(
         submission, renamed = _read(first, whole, parameters, choice)
         tell(renamed)
         if choice.side is not None:
-            submission = scoring.add_side(whole, submission, choice.side)
+            submission = reading.add_side(whole, submission, choice.side)
         try:
             part = _chosen(frame, whole, submission, choice)
             evaluation = scoring.evaluate(part, submission, show)
@@ -80,7 +80,7 @@ def _read(
     path: str, solution: Solution, parameters: dict[str, Any], choice: Choice
 ) -> tuple[pd.DataFrame, list[str]]:
     """Read a submission, and rename the columns of another competition."""
-    frame = scoring.read_submission(solution.metric, path, parameters)
+    frame = reading.read_submission(solution.metric, path, parameters)
     recognize = solution.metric.companion.recognize
     if recognize is not None:
         return recognize(frame, solution.arguments["row_id_column_name"], choice.effectiveness)
@@ -114,11 +114,11 @@ def check_order(metric: Metric, files: tuple[str, str], parameters: dict[str, An
     if metric.prepare is None or "-" in files:
         return
     try:
-        solution = scoring.prepare(metric, scoring.read_solution(metric, files[1], parameters), parameters)
+        solution = scoring.prepare(metric, reading.read_solution(metric, files[1], parameters), parameters)
     except ToolError:
         return
     try:  # A file of empty predictions can be both, and is no proof.
-        scoring.evaluate(solution, scoring.read_submission(metric, files[1], parameters))
+        scoring.evaluate(solution, reading.read_submission(metric, files[1], parameters))
     except ToolError:
         message = f"give the solution first, then the submission: {files[1]} is a solution"
         raise HostError(message) from None

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.cli import main
 from podium.report import page
 from tests.support import markup_consistency_data, readable_data
@@ -23,8 +23,8 @@ cases = pytest.mark.parametrize("name", CASES)
 def evaluated(name: str) -> scoring.Evaluation:
     """The evaluation of a metric's sample submission."""
     metric, folder = hosted.load(name), CASES[name][0]
-    solution = scoring.prepare(metric, scoring.read_solution(metric, folder, {}), {})
-    return scoring.evaluate(solution, scoring.read_submission(metric, folder, {}))
+    solution = scoring.prepare(metric, reading.read_solution(metric, folder, {}), {})
+    return scoring.evaluate(solution, reading.read_submission(metric, folder, {}))
 
 
 @cases
@@ -54,7 +54,7 @@ def test_documents_are_sorted_by_id_and_some_are_left_out(name: str) -> None:
     metric, explanation = hosted.load(name), evaluated(name).explanation
     solution, submission = (
         read(metric, CASES[name][0], {}).sample(frac=1, random_state=2)
-        for read in (scoring.read_solution, scoring.read_submission)
+        for read in (reading.read_solution, reading.read_submission)
     )
     mixed: Any = scoring.evaluate(scoring.prepare(metric, solution, {}), submission).explanation
     assert mixed.documents["document_id"].tolist() == sorted(solution["document_id"])
@@ -78,8 +78,8 @@ def test_values_in_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     # The values of a document are those of the hosted file for this document alone.
     metric = hosted.load(name)
     solution, submission = (
-        scoring.read_solution(metric, folder, {}),
-        scoring.read_submission(metric, folder, {}),
+        reading.read_solution(metric, folder, {}),
+        reading.read_submission(metric, folder, {}),
     )
     row = int(np.flatnonzero(solution["document_id"] == "essay-02")[0])
     expected = dict(zip(documents["document_id"], documents[measures[-1]]))["essay-02"]
@@ -136,11 +136,11 @@ def test_files_of_a_competition_without_a_sample(name: str, tmp_path: Path) -> N
     folder = CASES[name][0]
     assert main(["make", str(folder), "--metric", name, "--out", str(tmp_path / "files")]) == 0
     metric = hosted.load(name)
-    solution = scoring.read_solution(metric, tmp_path / "files" / "private" / "solution.csv", {})
+    solution = reading.read_solution(metric, tmp_path / "files" / "private" / "solution.csv", {})
     prepared = scoring.prepare(metric, solution.drop(columns="Usage"), {})
     scores = {}
     for file in ("public/sample_submission.csv", "private/perfect_submission.csv"):
-        submission = scoring.read_submission(metric, tmp_path / "files" / file, {})
+        submission = reading.read_submission(metric, tmp_path / "files" / file, {})
         assert submission["document_id"].tolist() == solution["document_id"].tolist()
         scores[file] = scoring.evaluate(prepared, submission).score
     low, high = scores.values()

@@ -9,7 +9,7 @@ import fsspec
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+from podium import hosted, reading
 from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
 
@@ -52,7 +52,7 @@ def put(monkeypatch: pytest.MonkeyPatch):
 def test_sources_alike(name: str, packed: bool, source: str, put) -> None:
     metric = hosted.load(name)
     for number, file in enumerate(SAMPLES[name]):
-        read = scoring.read_submission if number % 2 else scoring.read_solution
+        read = reading.read_submission if number % 2 else reading.read_solution
         path = METRICS / name / "samples" / file
         content = path.read_bytes()
         where = put(
@@ -67,16 +67,16 @@ def test_sources_alike(name: str, packed: bool, source: str, put) -> None:
 def test_a_url_s_query_is_no_part_of_the_file_s_name(monkeypatch: pytest.MonkeyPatch) -> None:
     for file in ("claims.jsonl", "solution.csv"):
         path = METRICS / "scifact" / "samples" / file
-        monkeypatch.setattr(scoring, "read_bytes", lambda _, path=path: path.read_bytes())
-        read = scoring.read_solution(hosted.load("scifact"), f"https://example.org/{file}?download=1", {})
+        monkeypatch.setattr(reading, "read_bytes", lambda _, path=path: path.read_bytes())
+        read = reading.read_solution(hosted.load("scifact"), f"https://example.org/{file}?download=1", {})
         assert (
             read["claim_id"].tolist()
-            == scoring.read_solution(hosted.load("scifact"), path, {})["claim_id"].tolist()
+            == reading.read_solution(hosted.load("scifact"), path, {})["claim_id"].tolist()
         )
 
 
 @pytest.mark.parametrize(
-    ("read", "error"), [(scoring.read_solution, HostError), (scoring.read_submission, SubmissionRejected)]
+    ("read", "error"), [(reading.read_solution, HostError), (reading.read_submission, SubmissionRejected)]
 )
 def test_faults_name_the_source_and_no_temporary_file(read, error, put) -> None:
     metric = hosted.load("scifact")
@@ -91,7 +91,7 @@ def test_faults_name_the_source_and_no_temporary_file(read, error, put) -> None:
 
 def test_a_wrong_table_on_standard_input_is_told_as_a_table(put) -> None:
     metric = hosted.load("scifact")
-    read = scoring.read_submission(metric, put(b"claim_id,answer\n1,{}\n", "-", ""), {})
+    read = reading.read_submission(metric, put(b"claim_id,answer\n1,{}\n", "-", ""), {})
     assert list(read) == ["claim_id", "answer"]
 
 

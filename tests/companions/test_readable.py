@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import HostError, UsageError
 from tests.support import readable_data as data
 from tests.support.markups import Evaluated
@@ -246,24 +246,24 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "side.csv").write_text(
         "document_id,m7\n" + "".join(f"essay-{n:02},{n}\n" for n in range(1, 13))
     )
-    read = scoring.read_submission(hosted.load(metric.NAME), tmp_path / "answers.csv", {})
+    read = reading.read_submission(hosted.load(metric.NAME), tmp_path / "answers.csv", {})
     assert list(read) == ["document_id", "markup"]
     content = (tmp_path / "answers.csv").read_bytes()
-    assert list(scoring.parse_submission(hosted.load(metric.NAME), content, "answers.csv", {})) == [
+    assert list(reading.parse_submission(hosted.load(metric.NAME), content, "answers.csv", {})) == [
         "document_id",
         "markup",
     ]
     prepared = scoring.prepare(hosted.load(metric.NAME), solution, {"weights": "M7=1"})
     with pytest.raises(HostError, match=r"expected the column m7, .* podium score --side FILE"):
         scoring.evaluate(prepared, read)
-    judged = scoring.add_side(prepared, read, tmp_path / "side.csv")
+    judged = reading.add_side(prepared, read, tmp_path / "side.csv")
     assert judged["m7"].tolist() == list(range(1, 13))
     before = (tmp_path / "side.csv").read_bytes().replace(b"essay-01,1\n", b"essay-01,99\n")
     # What was read before counts, not the file as it is now.
-    assert scoring.add_side(prepared, read, tmp_path / "side.csv", before)["m7"][0] == 99
+    assert reading.add_side(prepared, read, tmp_path / "side.csv", before)["m7"][0] == 99
     assert scoring.evaluate(prepared, judged).measures["M7"] == pytest.approx(
         np.mean([*range(1, 6), *range(7, 13)])
     )
     unified = scoring.Solution(hosted.load("scifact"), {}, solution, {}, {}, {}, [])
     with pytest.raises(UsageError, match=r"side.csv: this metric takes no further file with a submission"):
-        scoring.add_side(unified, read, tmp_path / "side.csv")
+        reading.add_side(unified, read, tmp_path / "side.csv")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.hosting import emulate
 from tests.support import trec_is_data
@@ -576,7 +576,7 @@ def test_topics_beside_the_labels_name_the_events_of_the_run(tmp_path: Path) -> 
     assert any("H-076 is bar_shooting.2020" in notice for notice in inferred.notices)
     # The column survives a table.
     solution.to_csv(tmp_path / "solution.csv", index=False)
-    table = scoring.read_solution(hosted.load("trec_is"), tmp_path / "solution.csv", {})
+    table = reading.read_solution(hosted.load("trec_is"), tmp_path / "solution.csv", {})
     assert repr(measures(table, run)) == repr(measures(solution, run))
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted, scoring
+from podium import hosted, reading
 from tests.support.examples import some_of
 
 ROOT = Path(podium.__file__).parent.parent
@@ -52,8 +52,8 @@ def case(request: pytest.FixtureRequest) -> Case:
     paths = (ROOT / "solution_sample.csv", ROOT / "sample_submission.csv")
     if name != "unified":
         paths = (folder / "solution.csv", folder / "submission.csv")
-    solution = scoring.read_solution(metric, paths[0], {}).drop(columns="Usage", errors="ignore")
-    submission = scoring.read_submission(metric, paths[1], {})
+    solution = reading.read_solution(metric, paths[0], {}).drop(columns="Usage", errors="ignore")
+    submission = reading.read_submission(metric, paths[1], {})
     return Case(name, metric.module, solution, submission, str(solution.columns[0]))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import metric
 import podium
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import SubmissionRejected
 from podium.hosting import emulate
 from tests.support.command_line import run
@@ -111,12 +111,12 @@ def as_on_other_platforms(files: Path, path: Path) -> float | None:
     unified = hosted.load("unified")
     arguments = {"row_id_column_name": "row_id"} | WHOLE
     prepared = scoring.prepare(
-        unified, scoring.read_solution(unified, files / "solution.csv", arguments), arguments
+        unified, reading.read_solution(unified, files / "solution.csv", arguments), arguments
     )
     scores = set()
     for table in (
-        scoring.read_submission(unified, path, arguments),
-        scoring.parse_submission(unified, path.read_bytes(), path.name, arguments),
+        reading.read_submission(unified, path, arguments),
+        reading.parse_submission(unified, path.read_bytes(), path.name, arguments),
     ):
         try:
             scores.add(scoring.evaluate(prepared, table).score)
@@ -161,6 +161,6 @@ def test_a_frame_of_texts_has_the_texts_that_it_has(files, cell):
     table = pd.read_csv(files / "submissions" / f"{number}.csv", dtype={"predictionstring": str})
     path = files / f"texts {number}.parquet"
     table.to_parquet(path)
-    for frame in (table, scoring.read_submission(hosted.load("unified"), path, {})):
+    for frame in (table, reading.read_submission(hosted.load("unified"), path, {})):
         with pytest.raises(SubmissionRejected, match="'"):
             podium.score(pd.read_csv(files / "solution.csv"), frame, **WHOLE)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import hosted, scoring
+from podium import hosted, reading
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition, write_samples
 from tests.support.unified import explain
 
@@ -18,7 +18,7 @@ GOLDEN = json.loads((ROOT / "tests" / "support" / "golden.json").read_text(encod
 
 def read(path: Path) -> pd.DataFrame:
     """Read a table as `podium score` reads it."""
-    return scoring.read_submission(hosted.load(metric.NAME), path, {})
+    return reading.read_submission(hosted.load(metric.NAME), path, {})
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import HostError, SubmissionRejected
 from podium.essays import corpus
 from podium.hosting import bundle, judge, making, program
@@ -159,9 +159,9 @@ def run(platform: str, out: Path, submissions: Path, folder: Path, python: str =
 def expected(solution: Path, submission: Path, metric="unified"):
     """For each of the submissions, what `podium score` gives."""
     loaded = hosted.load(metric)
-    prepared = scoring.prepare(loaded, scoring.read_solution(loaded, solution, {}), {})
+    prepared = scoring.prepare(loaded, reading.read_solution(loaded, solution, {}), {})
     try:
-        scores = scoring.evaluate(prepared, scoring.read_submission(loaded, submission, {})).scores
+        scores = scoring.evaluate(prepared, reading.read_submission(loaded, submission, {})).scores
     except SubmissionRejected as problem:
         message = f"error: {problem}".replace(str(submission), submission.name)
         return {"public": message, "private": message}

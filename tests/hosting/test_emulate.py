@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import SubmissionRejected
 from podium.hosting import emulate, fresh, kernel
 from tests.support.host_line import (
@@ -67,8 +67,8 @@ def test_good_submissions(path, solution, submission):
     """The scores are those that `podium score` gives."""
     metric = hosted.load(path)
     results = emulated(path, solution, submission, metric.complete_submission)
-    prepared = scoring.prepare(metric, scoring.read_solution(hosted.load(metric.name), solution, {}), {})
-    expected = scoring.evaluate(prepared, scoring.read_submission(metric, submission, {})).scores
+    prepared = scoring.prepare(metric, reading.read_solution(hosted.load(metric.name), solution, {}), {})
+    expected = scoring.evaluate(prepared, reading.read_submission(metric, submission, {})).scores
     assert [result.part for result in results] == (["Public", "Private"] if "Public" in expected else ["All"])
     for result in results:
         assert result.score == expected[result.part]

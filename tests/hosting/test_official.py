@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import HostError
 from podium.hosting import emulate, leaks
 from tests.hosting.test_emulate import SLIPS
@@ -80,9 +80,9 @@ def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, monkeyp
     )
     scores = " | ".join(f"{result.score:.6f}" for result in results)
     assert f"| public/sample_submission.csv | {scores} |" in report
-    prepared = scoring.prepare(loaded, scoring.read_solution(loaded, private / "solution.csv", {}), {})
+    prepared = scoring.prepare(loaded, reading.read_solution(loaded, private / "solution.csv", {}), {})
     evaluation = scoring.evaluate(
-        prepared, scoring.read_submission(loaded, public / "sample_submission.csv", {})
+        prepared, reading.read_submission(loaded, public / "sample_submission.csv", {})
     )
     assert [evaluation.scores[result.part] for result in results] == [result.score for result in results]
 
@@ -109,7 +109,7 @@ def test_items_are_whole(capsys, tmp_path, metric):
     path = Path("private", "solution.csv")
     assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes()
     loaded = hosted.load(metric)
-    solution = scoring.read_solution(loaded, tmp_path / "a" / path, {})
+    solution = reading.read_solution(loaded, tmp_path / "a" / path, {})
     prepared = loaded.prepare(solution.drop(columns="Usage"), str(solution.columns[0]))
     parts = pd.Series(solution["Usage"].to_numpy()).groupby(prepared.item_of_row).nunique()
     assert set(parts) == {1}

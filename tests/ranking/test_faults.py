@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import cli, files, hosted, scoring
+from podium import cli, files, hosted, reading, scoring
 from podium import limits as limits_module
 from podium.errors import UsageError
 from podium.ranking import job as job_module
@@ -221,7 +221,7 @@ def test_a_slip_of_the_metric_beside_a_fault_of_the_machine_ends_with_that_of_th
 
 def inject(monkeypatch, where: str, times: int) -> None:
     """Let a stage of each submission fail a number of times, each time in another way."""
-    module = job_module if where == "read_bytes" else score.scoring
+    module = {"read_bytes": job_module, "parse_submission": reading, "evaluate": scoring}[where]
     real, failed = getattr(module, where), {}
     draw = random.Random(0)
 
@@ -249,7 +249,7 @@ def test_of_ten_thousand_faults_none_becomes_a_rejection_or_a_wrong_score(tmp_pa
     faults, draw = [], random.Random(1)
     for module, name in (
         (job_module, "read_bytes"),
-        (score.scoring, "parse_submission"),
+        (reading, "parse_submission"),
         (score.scoring, "evaluate"),
     ):
         real = getattr(module, name)
@@ -310,7 +310,7 @@ def test_the_bytes_that_are_scored_are_those_that_are_hashed(folder, call, monke
     import hashlib
 
     path = folder / "teams" / "05.csv"
-    before, real = path.read_bytes(), score.scoring.parse_submission
+    before, real = path.read_bytes(), reading.parse_submission
 
     def changing(metric, content, name, parameters, most_bytes):
         if content == before:
@@ -318,7 +318,7 @@ def test_the_bytes_that_are_scored_are_those_that_are_hashed(folder, call, monke
         return real(metric, content, name, parameters, most_bytes)
 
     with monkeypatch.context() as patched:
-        patched.setattr(score.scoring, "parse_submission", changing)
+        patched.setattr(reading, "parse_submission", changing)
         call()
     table = pd.read_csv(folder / "final" / "all_submissions.csv", dtype={"team": str}).set_index("team")
     assert table.loc["05", "score"] == 5.0
@@ -558,7 +558,7 @@ def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
     monkeypatch.setattr(job_module, "_handed_over", {})
     receive()
     monkeypatch.setattr(scoring, "prepare", lambda *_: pytest.fail("prepared again"))
-    submission = scoring.read_submission(solution.metric, ROOT / "sample_submission.csv", {})
+    submission = reading.read_submission(solution.metric, ROOT / "sample_submission.csv", {})
     mine, theirs = (scoring.evaluate(each, submission) for each in (solution, job_module.solution_of(job)))
     job_module._solution_of.cache_clear()
     assert theirs.scores == mine.scores
@@ -627,7 +627,7 @@ def test_nothing_of_the_machine_is_in_the_tables(folder, call):
 
 def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, monkeypatch):
     monkeypatch.setattr(job_module, "BYTES_AT_ANY_RATIO", 0)
-    solution = scoring.read_solution(hosted.load(folder / "rows.py"), folder / "solution.csv", {})
+    solution = reading.read_solution(hosted.load(folder / "rows.py"), folder / "solution.csv", {})
     most = 10 * int(solution.memory_usage(index=False, deep=True).sum())
     shutil.rmtree(folder / "teams")
     (folder / "teams").mkdir()

@@ -17,7 +17,7 @@ from scipy import stats
 
 import boost
 import metric
-from podium import cli, hosted, scoring, statistics
+from podium import cli, hosted, reading, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import job, score, store
@@ -694,10 +694,10 @@ def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
     metric = hosted.load("scifact")
     solution = scoring.prepare(
         metric,
-        scoring.read_solution(metric, samples / "claims.jsonl", {}),
+        reading.read_solution(metric, samples / "claims.jsonl", {}),
         {},
     )
-    frame = scoring.read_submission(metric, samples / "predictions.jsonl", {})
+    frame = reading.read_submission(metric, samples / "predictions.jsonl", {})
     expected = scoring.evaluate(solution, frame).measures
     assert len(expected) == 13
     assert {name: leaderboard[name][0] for name in expected} == expected

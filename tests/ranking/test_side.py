@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+from podium import hosted, reading, scoring
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import score
@@ -67,11 +67,11 @@ def expected(folder: Path, *more: str) -> dict[str, float]:
     metric = hosted.load("readable")
     parameters = hosted.parse_parameters(metric, [WEIGHTS, *more])
     solution = scoring.prepare(
-        metric, scoring.read_solution(metric, folder / "solution.csv", parameters), parameters
+        metric, reading.read_solution(metric, folder / "solution.csv", parameters), parameters
     )
-    frame = scoring.read_submission(metric, folder / "markups.csv", parameters)
+    frame = reading.read_submission(metric, folder / "markups.csv", parameters)
     return {
-        side.stem: scoring.evaluate(solution, scoring.add_side(solution, frame, side)).scores[solution.deciding]
+        side.stem: scoring.evaluate(solution, reading.add_side(solution, frame, side)).scores[solution.deciding]
         for side in sorted((folder / "judged").glob("*.csv"))
     }
 

@@ -26,7 +26,7 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import cli, contract, explain, hosted, scoring, statistics
+from podium import cli, contract, explain, hosted, reading, scoring, statistics
 from podium.errors import UsageError
 from podium.report import comparison, items
 from podium.report import page as report
@@ -476,8 +476,8 @@ def evaluate_sample(name: str) -> object:
     """The sample submission of a metric, scored."""
     module = hosted.load(name)
     folder = ROOT / "metrics" / name / "samples"
-    prepared = scoring.prepare(module, scoring.read_solution(module, folder / "solution.csv", {}), {})
-    submission = scoring.read_submission(module, folder / "submission.csv", {})
+    prepared = scoring.prepare(module, reading.read_solution(module, folder / "solution.csv", {}), {})
+    submission = reading.read_submission(module, folder / "submission.csv", {})
     return scoring.evaluate(prepared, submission)
 
 

@@ -1,0 +1,125 @@
+"""Read a solution and submissions from files, with columns of texts and of numbers as the metric wants them."""
+
+import posixpath
+import tempfile
+import urllib.parse
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium import hosted
+from podium.contract import Metric
+from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
+from podium.scoring import Solution
+
+Official = Callable[[Path], pd.DataFrame]  # how a companion reads an official file
+
+
+def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
+    """List the columns whose cells are read as text."""
+    named = hosted.columns_named(metric, parameters)
+    known = named.values() if metric.is_own else [named.get("row_id_column_name", set())]
+    return {*metric.companion.text_columns}.union(*known)
+
+
+def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
+    """Read a solution: a table, or an official file that the metric's companion reads."""
+    return _read(metric, metric.companion.read_solution, path, parameters, HostError)
+
+
+def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
+    """Read a submission: a table, or an official file that the metric's companion reads."""
+    table = _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
+    return _without_side(metric, table)
+
+
+def parse_submission(
+    metric: Metric, content: bytes, name: str, parameters: dict[str, Any], most_bytes: int = MOST_BYTES
+) -> pd.DataFrame:
+    """Read a submission from a file's content, so that exactly what was hashed is scored."""
+    official = metric.companion.read_submission
+    if official is None or is_table_name(name):
+        table = _parse(metric, content, name, parameters, SubmissionRejected, most_bytes)
+    elif len(content) > most_bytes:
+        raise SubmissionRejected(f"{name}: expected at most {most_bytes >> 20:,} MB, found more")
+    else:
+        table = _parse_official(official, content, name)
+    return _without_side(metric, table)
+
+
+def add_side(
+    solution: Solution, submission: pd.DataFrame, path: str | Path, content: bytes | None = None
+) -> pd.DataFrame:
+    """Add to a submission what only the host may say of it, as the experts' judgment in READ//ABLE's M7."""
+    add = solution.metric.companion.add_side
+    if add is None:
+        raise UsageError(f"{path}: this metric takes no further file with a submission")
+    content = read_bytes(path) if content is None else content
+    side = parse_table(content, str(path), text_columns(solution.metric, solution.arguments), HostError)
+    return add(submission, side, solution.arguments["row_id_column_name"])
+
+
+def _read(
+    metric: Metric,
+    official: Official | None,
+    path: str | Path,
+    parameters: dict[str, Any],
+    error: type[ToolError],
+) -> pd.DataFrame:
+    """Read a table, or let `official` read an official file; `error` says whose fault wrong content is."""
+    if official is None or is_table_name(path):
+        return _parse(metric, read_bytes(path), str(path), parameters, error)
+    if str(path) != "-" and not is_url(path):
+        return official(Path(path))  # It may be a folder.
+    content = read_bytes(path)
+    if str(path) == "-":
+        name = "standard input"
+        is_table = _has_column(content, text_columns(metric, parameters))
+    else:
+        parts = urllib.parse.urlsplit(str(path))
+        name = posixpath.basename(parts.netloc + parts.path) or "download"
+        is_table = is_table_name(name)  # A URL's query does not belong to the file's name.
+    if is_table:
+        return _parse(metric, content, name, parameters, error)
+    return _parse_official(official, content, name)
+
+
+def _parse(
+    metric: Metric,
+    content: bytes,
+    name: str,
+    parameters: dict[str, Any],
+    error: type[ToolError],
+    most_bytes: int = MOST_BYTES,
+) -> pd.DataFrame:
+    """Parse the content of a table."""
+    numbers = metric.companion.number_columns
+    return parse_table(content, name, text_columns(metric, parameters), error, most_bytes, numbers)
+
+
+def _parse_official(official: Official, content: bytes, name: str) -> pd.DataFrame:
+    """Let a reader of official files, which takes a path and names a file by its last part, read a content."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / Path(name).name
+        path.write_bytes(content)
+        return official(path)
+
+
+def _has_column(content: bytes, names: set[str]) -> bool:
+    """Tell whether a content begins like a packed table, or names one of these columns in its first line."""
+    if content.startswith((b"PAR1", b"PK")):
+        return True
+    with suppress(zlib.error):
+        content = zlib.decompressobj(31).decompress(content, 2**16)  # packed by gzip
+    header = content[: 2**16].partition(b"\n")[0].decode("utf-8-sig", errors="replace")
+    return not names.isdisjoint(cell.strip('" \r') for cell in header.split(","))
+
+
+def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
+    """Drop the columns that only the host may add, so that no participant can set them."""
+    return submission.drop(columns=list(metric.companion.side_columns), errors="ignore")

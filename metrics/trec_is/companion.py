@@ -3,11 +3,12 @@
 The functions and the class are the members of `companion`, which `podium.contract.Companion` describes.
 """
 
+import dataclasses
 import functools
 import itertools
-import operator
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -20,7 +21,7 @@ from podium import contract, hosted
 from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.explain import ratio
-from podium.files import collection_paused, parse_json, read_lines, read_text
+from podium.files import parse_json, read_lines, read_text
 from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
@@ -60,25 +61,13 @@ ROWS = (
 IGNORED = "ignored"
 
 EVENTS_SHOWN = 20
-TRACE_WIDTH = 40
-TRACE_TITLE = (
-    "Trust along each ranking (delta: what the next false alert costs, in tenths, X for a whole point; "
-    "worth: from 0 at its lowest to 9 at its highest)"
-)
 NAMES_SHOWN = 20
 TOPICS = ".topics"
-FORMS = (
-    ("categories", "priority"),
-    ("postCategories", "postPriority"),
-)  # the names in label files until 2020, and in 2021
 ENCODING = "iso-8859-1"  # some of the track's files are not in UTF-8
 
 EXPECTED_LABELS = "a label file of the track: JSON with events, their eventid and tweets"
 EXPECTED_RUN = 'lines such as: event Q0 tweet rank score ["Type-A","Type-B"] tag; or JSON objects, as in 2021'
 EXPECTED_TWEETS = "one JSON object per line, with the id and the text of a tweet"
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 # ---- Official files --------------------------------------------------------------------------------------
@@ -97,146 +86,91 @@ def read_solution(path: str | Path) -> pd.DataFrame:
     """
     path = Path(path)
     datasets = _datasets(path if path.is_dir() else path.parent, HostError)
-    events: list[str] = []
-    labels = [_Labels([], [], [], [])]
-    parts: dict[str, str] = {}
-    with collection_paused():
-        for file in _files(path, "label files (.json)", lambda name: name.endswith(".json"), HostError):
-            try:
-                content = _parsed(read_text(file, HostError, ENCODING))
-                if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
-                    continue
-                for name, of_event in _labels_by_event(content):
-                    event = datasets.get(name, name)
-                    if re.search(r"\d[A-E]$", event):
-                        parts[event], event = event[:-1], event[:-1]
-                    events += [event] * len(of_event.tweet_ids)
-                    labels.append(of_event)
-            except ValueError as fault:
-                raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
-    if parts:
-        events_of_parts = ", ".join(sorted(set(parts.values())))
-        _warn(f"parts of events were united: {counted(len(parts), 'part')} of {events_of_parts}")
-    united = _Labels(*(list(itertools.chain.from_iterable(columns)) for columns in zip(*labels)))
-    return _solution(events, united, {dataset: number for number, dataset in datasets.items()})
-
-
-class _Labels(NamedTuple):
-    """The tweets of one or more events, as columns; a tweet that is repeated is in several rows."""
-
-    tweet_ids: list[str]
-    priorities: list[str]
-    categories: list[list[str]]
-    texts: list[str | None]
-
-
-def _solution(events: list[str], labels: _Labels, numbers: Mapping[str, str]) -> pd.DataFrame:
-    """The table of labeled tweets, with one row per tweet; repeated tweets are united in their first row."""
-    codes, names = pd.factorize(np.array([*itertools.chain.from_iterable(labels.categories)], dtype=object))
-    bits = np.array([_bit_of(name) for name in names], dtype=np.int64)
-    sizes = np.fromiter(map(len, labels.categories), dtype=np.int64, count=len(events))
-    types = np.zeros(len(events), dtype=np.int64)
-    starts = (np.cumsum(sizes) - sizes)[sizes > 0]
-    if len(starts):
-        types[sizes > 0] = np.bitwise_or.reduceat(bits[codes], starts)
-    unlisted = [name for name, bit in zip(names, bits.tolist()) if not bit]
+    tweets: dict[str, _Labeled] = {}
+    unlisted = Counter[str]()
+    for file in _files(path, "label files (.json)", lambda name: name.endswith(".json"), HostError):
+        try:
+            content = _parsed(read_text(file, HostError, ENCODING))
+            if path.is_dir() and isinstance(content, dict) and "informationTypes" in content:
+                continue
+            for tweet in _labeled_tweets(content, datasets, unlisted):
+                first = tweets.setdefault(tweet.tweet_id, tweet)
+                if first is not tweet:
+                    first.unite(tweet)
+        except ValueError as fault:
+            raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
     if unlisted:
         left_out = listed([metric._short(name) for name in sorted(unlisted)], NAMES_SHOWN)
-        number = counted(int((bits[codes] == 0).sum()), "annotation")
-        known = len(metric.INFORMATION_TYPES)
+        number, known = counted(unlisted.total(), "annotation"), len(metric.INFORMATION_TYPES)
         _warn(f"annotations outside the {known} types were left out: {left_out} ({number})")
-    priorities, texts = labels.priorities, labels.texts
-    # Tweets are numbered as they appear.  So in the first row of a tweet, its number is higher than all before.
-    tweet, _ = pd.factorize(np.array(labels.tweet_ids, dtype=object))
-    is_first = np.diff(np.maximum.accumulate(tweet), prepend=-1) > 0
-    first_row = np.flatnonzero(is_first)[tweet]
-    for row in np.flatnonzero(~is_first).tolist():
-        first = int(first_row[row])
-        types[first] |= types[row]
-        priorities[first] = max(priorities[first], priorities[row], key=metric.PRIORITIES.__getitem__)
-        texts[first] = texts[first] or texts[row]
-    columns: dict[str, list[Any]] = {
-        "tweet_id": labels.tweet_ids,
+    events = [tweet.event_id for tweet in tweets.values()]
+    parts = {event for event in set(events) if re.search(r"\d[A-E]$", event)}
+    if parts:
+        events_of_parts = ", ".join(sorted({part[:-1] for part in parts}))
+        _warn(f"parts of events were united: {counted(len(parts), 'part')} of {events_of_parts}")
+    events = [event[:-1] if event in parts else event for event in events]
+    numbers = {dataset: number for number, dataset in datasets.items()}
+    columns = {
+        "tweet_id": list(tweets),
         "event_id": events,
-        "priority": priorities,
-        "categories": _type_texts(types).tolist(),
+        "priority": [tweet.priority for tweet in tweets.values()],
+        "categories": _type_texts([tweet.types for tweet in tweets.values()]).tolist(),
+        "text": [tweet.text for tweet in tweets.values()],
+        "event_number": [numbers.get(event) for event in events],
     }
-    if any(texts):
-        columns["text"] = texts
-    if not numbers.keys().isdisjoint(events):
-        columns["event_number"] = [*map(numbers.get, events)]
-    kept = is_first.tolist()
-    united = {name: [*itertools.compress(of, kept)] for name, of in columns.items()}
-    return pd.DataFrame(united, dtype=object)
+    for name in ("text", "event_number"):
+        if not any(columns[name]):
+            del columns[name]
+    return pd.DataFrame(columns, dtype=object)
 
 
-def _bit_of(name: str) -> int:
-    """The bit of the type that a name stands for, or 0 if it is not the name of a type."""
-    return int(metric.parse_types([name])[0][0]) if name.split() == [name] else 0
+@dataclasses.dataclass
+class _Labeled:
+    """A labeled tweet."""
+
+    tweet_id: str
+    event_id: str
+    priority: str
+    types: int  # as a set of bits
+    text: str | None
+
+    def unite(self, other: "_Labeled") -> None:
+        """Add what another row says of the same tweet."""
+        self.priority = max(self.priority, other.priority, key=metric.PRIORITIES.__getitem__)
+        self.types |= other.types
+        self.text = self.text or other.text
 
 
-def _labels_by_event(content: Any) -> Iterator[tuple[str, _Labels]]:
-    """The name and the tweets of each event of a label file; a ValueError says what is wrong, and where."""
+def _labeled_tweets(content: Any, datasets: Mapping[str, str], unlisted: Counter[str]) -> Iterator[_Labeled]:
+    """Read the tweets of a label file, and count names that are no types; a ValueError says what is wrong."""
     for number, event in enumerate(_field(content, "the file", list, "events"), 1):
         event_id = str(_field(event, f"event number {number}", (str, int), "eventid"))
         event_name = f"event {metric._quoted(event_id)}"
-        tweets = _field(event, event_name, list, "tweets")
-        yield event_id, _labels_at_once(tweets) or _labels_one_by_one(tweets, event_name)
+        for position, tweet in enumerate(_field(event, event_name, list, "tweets"), 1):
+            where = f"tweet number {position} of {event_name}"
+            tweet_id = str(_field(tweet, where, (str, int), "postID"))
+            priority = _field(tweet, where, str, "priority", "postPriority")
+            if priority not in metric.PRIORITIES:
+                expected = ", ".join(metric.PRIORITIES)
+                raise ValueError(
+                    f"{where} has the priority {metric._quoted(priority)} instead of one of {expected}"
+                )
+            types = 0
+            for name in _field(tweet, where, list, "categories", "postCategories"):
+                if not isinstance(name, str):
+                    raise ValueError(f"{where} has the category {metric._quoted(name)}, which is not text")
+                types |= _bit_of(name)
+                if not _bit_of(name):
+                    unlisted[name] += 1
+            text = tweet.get("text", tweet.get("postText"))
+            text = text if isinstance(text, str) else None
+            yield _Labeled(tweet_id, datasets.get(event_id, event_id), priority, types, text)
 
 
-def _labels_at_once(tweets: list[Any]) -> _Labels | None:
-    """The columns of tweets that all have the same one of the two known forms, or None for other tweets.
-
-    Whole columns are checked by the sets of their types and values.  That takes a tenth of the time that it
-    takes to look at every tweet, which `_labels_one_by_one` does for other tweets.
-    """
-    for of_form in FORMS if tweets else ():
-        try:
-            columns = zip(*map(operator.itemgetter("postID", *of_form), tweets))
-            ids, categories, priorities = map(list, columns)
-        except (KeyError, TypeError):
-            continue
-        if of_form is not FORMS[0] and any(
-            any(map(operator.contains, tweets, itertools.repeat(name))) for name in FORMS[0]
-        ):
-            return None
-        kinds = set(map(type, ids))
-        if not (kinds <= {str, int} and set(map(type, categories)) <= {list}):
-            return None
-        if not (set(map(type, priorities)) <= {str} and set(priorities) <= metric.PRIORITIES.keys()):
-            return None
-        if not set(map(type, itertools.chain.from_iterable(categories))) <= {str}:
-            return None
-        texts: list[str | None] = [None] * len(tweets)
-        if any(any(map(operator.contains, tweets, itertools.repeat(name))) for name in ("text", "postText")):
-            texts = [tweet.get("text", tweet.get("postText")) for tweet in tweets]
-        if not set(map(type, texts)) <= {str, type(None)}:
-            return None
-        return _Labels(ids if kinds == {str} else [*map(str, ids)], priorities, categories, texts)
-    return None
-
-
-def _labels_one_by_one(tweets: list[Any], event_name: str) -> _Labels:
-    """The columns of tweets in any mixture of the known forms; a ValueError names the first wrong tweet."""
-    labels = _Labels([], [], [], [])
-    for position, tweet in enumerate(tweets, 1):
-        where = f"tweet number {position} of {event_name}"
-        labels.tweet_ids.append(str(_field(tweet, where, (str, int), "postID")))
-        priority = _field(tweet, where, str, "priority", "postPriority")
-        if priority not in metric.PRIORITIES:
-            expected = ", ".join(metric.PRIORITIES)
-            raise ValueError(
-                f"{where} has the priority {metric._quoted(priority)} instead of one of {expected}"
-            )
-        labels.priorities.append(priority)
-        names = _field(tweet, where, list, "categories", "postCategories")
-        for name in names:
-            if not isinstance(name, str):
-                raise ValueError(f"{where} has the category {metric._quoted(name)}, which is not text")
-        labels.categories.append(names)
-        text = tweet.get("text", tweet.get("postText"))
-        labels.texts.append(text if isinstance(text, str) else None)
-    return labels
+@functools.lru_cache(maxsize=4096)
+def _bit_of(name: str) -> int:
+    """The bit of the type that a name stands for, or 0 if it is not the name of a type."""
+    return int(metric.parse_types([name])[0][0]) if name.split() == [name] else 0
 
 
 def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -> Any:
@@ -557,7 +491,7 @@ class Explanation(contract.Explanation):
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The measures, the row for LaTeX, the cases, the types, the events and their traces."""
+        """The measures, the row for LaTeX, the cases, the types and the events."""
         measures = pd.DataFrame(
             [(name, self.evaluation.measures[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
             columns=["measure", "value", "column of Table 1"],
@@ -579,7 +513,6 @@ class Explanation(contract.Explanation):
             "Events, least alert worth first": shown[columns.split()].assign(
                 event_id=[self.metric._short(text) for text in shown["event_id"]]
             ),
-            TRACE_TITLE: self._traces(shown.index.tolist()),
         }
 
     @property
@@ -641,66 +574,6 @@ class Explanation(contract.Explanation):
         codes, texts = self.metric._factorize(self.submission[column])
         values: npt.NDArray[np.object_] = np.array([*texts, None], dtype=object)[codes]
         return values
-
-    def _traces(self, events: list[int]) -> pd.DataFrame:
-        """One row per event: how δ and the accumulated worth develop along its ranking."""
-        ranked = self.visits[self.visits["row"] >= 0]
-        rows: list[dict[str, Any]] = []
-        for event in events:
-            visits = ranked[ranked["event"] == event]
-            delta, accumulated = visits["delta"].to_numpy(), visits["accumulated_worth"].to_numpy()
-            highest = int(delta.max(initial=0))
-            rows.append(
-                {
-                    "event_id": self.metric._short(self.prepared.items[event]),
-                    "ranked": len(delta),
-                    "delta": delta_trace(delta),
-                    "highest": highest,
-                    "at_rank": f"{visits['rank'].iloc[delta.argmax()]:.0f}" if highest else None,
-                    "worth": worth_trace(accumulated),
-                    "lowest": accumulated.min(initial=0.0),
-                    "at_end": accumulated[-1] if len(accumulated) else 0.0,
-                }
-            )
-        return pd.DataFrame(rows)
-
-
-# ---- Traces of a ranking, in text ------------------------------------------------------------------------
-
-
-def delta_trace(delta: Ints) -> str:
-    """Draw what a false alert costs along a ranking.
-
-    The ranking is divided into stretches of about equal length, and each stretch has a character.
-
-    >>> delta_trace(np.array([0, 1, 2, 18]))
-    '013X'
-    """
-    highest = np.maximum.reduceat(delta, _stretches(len(delta))) if len(delta) else delta
-    cost = np.minimum(np.log10(highest / 2 + 1), 1.0)
-    return "".join("0123456789X"[tenths] for tenths in np.floor(10 * cost).astype(int).tolist())
-
-
-def worth_trace(accumulated: Floats) -> str:
-    """Draw the accumulated worth along a ranking.
-
-    The ranking is divided into stretches of about equal length, and each stretch has a digit.
-
-    >>> worth_trace(np.array([0.5, 1.0, 0.0]))
-    '590'
-    """
-    if not len(accumulated):
-        return ""
-    ends = np.append(_stretches(len(accumulated))[1:], len(accumulated)) - 1
-    height = accumulated[ends] - min(accumulated.min(), 0.0)
-    span = max(accumulated.max(), 0.0) - min(accumulated.min(), 0.0)
-    return "".join(str(round(9 * share)) for share in (height / span if span > 0 else height).tolist())
-
-
-def _stretches(length: int) -> Ints:
-    """Divide a ranking into at most `TRACE_WIDTH` stretches of about equal length; where each starts."""
-    width = min(length, TRACE_WIDTH)
-    return np.arange(width) * length // width
 
 
 # ---- Texts -----------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ The functions and the class are the members of `companion`, which `podium.contra
 import functools
 import itertools
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -90,33 +89,8 @@ def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object).astype({"claim_id": str})
 
 
-def _plain_line() -> re.Pattern[str]:
-    """A pattern that finds the id, the claim and the evidence in a line as the official files have it.
-
-    It knows neither escapes nor unusual spaces.  A line that it does not match goes to the JSON parser, which
-    is slower.
-    """
-
-    def many(item: str) -> str:
-        return f"(?:{item}(?:, {item})*)?"
-
-    text, number = r'"[^"\\\x00-\x1f]*"', "(?:0|[1-9][0-9]{0,17})"
-    sentences, label = rf'"sentences": \[{many(number)}\]', f'"label": {text}'
-    answer = rf"\{{(?:{sentences}, {label}|{label}, {sentences})\}}"
-    document = rf"{text}: (?:{answer}|\[{many(answer)}\])"
-    return re.compile(
-        rf'\{{"id": ({number}), (?:"claim": ({text}), )?"evidence": (\{{{many(document)}\}})'
-        rf'(?:, "cited_doc_ids": \[{many(number)}\])?\}}[ \t\r]*'
-    )
-
-
-_PLAIN_LINE = _plain_line()
-
-
 def _claim(line: str) -> tuple[str, str, str | None]:
     """The id, the evidence (JSON) and the text of the claim in a line; a ValueError says what is wrong."""
-    if plain := _PLAIN_LINE.fullmatch(line):
-        return plain[1], plain[3], plain[2] and plain[2][1:-1]
     shown, entry = metric.shown, metric.parse_object(line)
     lacking = [key for key in ("id", "evidence") if key not in entry]
     if lacking:

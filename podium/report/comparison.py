@@ -11,21 +11,7 @@ from podium.scoring import Evaluation
 from podium.statistics import Comparison, Difference, Reason
 from podium.wording import plural
 
-NUMBERS = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def item_noun(evaluation: Evaluation) -> str:

@@ -8,7 +8,7 @@ The histograms are figures by title, and each figure has panels by title.  A pan
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,70 +37,86 @@ def save(explanation: Any, path: str | Path) -> None:
 
 def draw(explanation: Any) -> Any:
     """Draw an explanation's histograms."""
-    figures: Mapping[str, Mapping[str, Any]] = explanation.histograms
-    if not figures:
+    drawn = figures(explanation)
+    if not drawn:
         raise UsageError("this metric offers no histograms")
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise missing_extra("a picture", "matplotlib", "plots") from None
 
-    rows = [math.ceil(len(panels) / COLUMNS) for panels in figures.values()]
+    rows = [math.ceil(len(figure["panels"]) / COLUMNS) for figure in drawn]
     width, height = PANEL_INCHES
     picture = Figure(figsize=(width * COLUMNS, height * sum(rows) + 0.6 * len(rows)), layout="constrained")
     parts = picture.subfigures(len(rows), height_ratios=[height * n + 0.6 for n in rows], squeeze=False)[:, 0]
-    for part, number, (title, panels) in zip(parts, rows, figures.items()):
-        part.suptitle(title, x=0.01, ha="left", fontweight="bold")
+    for part, number, figure in zip(parts, rows, drawn):
+        part.suptitle(figure["title"], x=0.01, ha="left", fontweight="bold")
         axes = part.subplots(number, COLUMNS, squeeze=False).ravel()
-        labels = _labels(panels)
-        colors = dict(zip(labels, COLORS))
-        for axis, (name, panel) in zip(axes, panels.items()):
-            _draw(axis, name, colors, **panel)
+        for axis, panel in zip(axes, figure["panels"]):
+            _draw(axis, panel, figure["labels"])
         handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels())}
         style = {"loc": "upper right", "ncols": len(handles), "fontsize": "small", "frameon": False}
         part.legend(handles.values(), handles, **style)
-        for axis in axes[len(panels) :]:
+        for axis in axes[len(figure["panels"]) :]:
             axis.set_axis_off()
     return picture
 
 
+def _draw(axis: Any, panel: Mapping[str, Any], labels: Sequence[str]) -> None:
+    """Draw one panel."""
+    last = panel["last"]
+    axis.set_title(panel["name"], fontsize="medium")
+    axis.tick_params(labelsize="small")
+    edges = np.linspace(0, last, BINS + 1)
+    for series, shares in panel["shares"].items():
+        style = {"color": COLORS[series], "alpha": 0.55, "label": labels[series]}
+        axis.hist(edges[:-1], edges, weights=shares, **style)
+    for label, series, place in panel["lines"]:
+        style = {"color": OTHER_COLOR, "linestyle": "--", "label": label}
+        axis.axvline(last * place / 100, **(style if series is None else {"color": COLORS[series]}))
+    axis.set_xlim(-0.02 * last, 1.02 * last)
+    axis.set_xlabel(panel["note"], fontsize="small")
+
+
 def figures(explanation: Any) -> list[dict[str, Any]]:
-    """Compute what a page draws of an explanation's histograms."""
+    """Compute what a page and a picture draw of an explanation's histograms."""
     drawn = []
     for title, panels in explanation.histograms.items():
-        labels = _labels(panels)
+        labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["series"]))
         others = [name for panel in panels.values() for name in panel["lines"] if name not in panel["series"]]
         drawn.append(
             {
                 "title": title,
                 "labels": labels,
                 "others": list(dict.fromkeys(others)),
-                "panels": [_numbers(name, labels, **panel) for name, panel in panels.items()],
+                "panels": [_panel(name, labels, **panel) for name, panel in panels.items()],
             }
         )
     return drawn
 
 
-def _labels(panels: Mapping[str, Any]) -> list[str]:
-    """List the names of the series of all panels."""
-    return list(dict.fromkeys(label for panel in panels.values() for label in panel["series"]))
-
-
-def _numbers(
+def _panel(
     name: str,
     labels: list[str],
     series: Mapping[str, npt.ArrayLike],
     lines: Mapping[str, float],
     last: float,
 ) -> dict[str, Any]:
-    """Compute what a page draws of one panel."""
-    shares = {labels.index(label): _shares(values, last) for label, values in series.items()}
+    """Compute what is drawn of one panel; values beyond the scale are in its last bar."""
+    shares, beyond = {}, 0
+    for label, given in series.items():
+        values = np.asarray(given, dtype=np.float64)
+        beyond += int((values > last).sum())
+        numbers, _ = np.histogram(np.minimum(values, last), BINS, (0, last))
+        shares[labels.index(label)] = numbers / max(len(values), 1)
     most = max((float(each.max()) for each in shares.values()), default=0.0)
+    corpus = ", ".join(f"{value:.3g}" for label, value in lines.items() if label in series)
     return {
         "name": name,
-        "note": _note(series, lines, last),
+        "note": f"corpus {corpus}" + (f"; {beyond:,} beyond {last:g}" if beyond else ""),
         "last": last,
         "most": most,
+        "shares": shares,
         "bars": [
             (number, position, height)
             for number, each in shares.items()
@@ -112,42 +128,3 @@ def _numbers(
             for label, value in lines.items()
         ],
     }
-
-
-def _shares(values: npt.ArrayLike, last: float) -> npt.NDArray[np.float64]:
-    """Compute the share of values in each bin.  Values beyond the scale are in the last one."""
-    numbers = np.minimum(np.asarray(values, dtype=np.float64), last)
-    return np.histogram(numbers, BINS, (0, last))[0] / max(len(numbers), 1)
-
-
-def _note(series: Mapping[str, npt.ArrayLike], lines: Mapping[str, float], last: float) -> str:
-    """Say the values of the whole corpus, and how many values are beyond the scale."""
-    beyond = sum(int((np.asarray(values, dtype=np.float64) > last).sum()) for values in series.values())
-    corpus = ", ".join(f"{value:.3g}" for label, value in lines.items() if label in series)
-    return f"corpus {corpus}" + (f"; {beyond:,} beyond {last:g}" if beyond else "")
-
-
-def _draw(
-    axis: Any,
-    name: str,
-    colors: Mapping[str, str],
-    series: Mapping[str, npt.ArrayLike],
-    lines: Mapping[str, float],
-    last: float,
-) -> None:
-    """Draw one panel."""
-    axis.set_title(name, fontsize="medium")
-    axis.tick_params(labelsize="small")
-    edges = np.linspace(0, last, BINS + 1)
-    for label, values in series.items():
-        numbers = np.asarray(values, dtype=np.float64)
-        weights = np.full(len(numbers), 1 / max(len(numbers), 1))
-        bars = np.minimum(numbers, last)
-        axis.hist(bars, edges, weights=weights, color=colors[label], alpha=0.55, label=label)
-    for label, value in lines.items():
-        if label in series:
-            axis.axvline(min(value, last), color=colors[label])
-        else:
-            axis.axvline(min(value, last), color=OTHER_COLOR, linestyle="--", label=label)
-    axis.set_xlim(-0.02 * last, 1.02 * last)
-    axis.set_xlabel(_note(series, lines, last), fontsize="small")

@@ -1,6 +1,7 @@
 """Read a solution and submissions from files, choose the items that count, and score."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -60,20 +61,37 @@ def score_files(
     except HostError:
         check_order(metric, (solution, submissions[0]), parameters)
         raise
+    ids = None if choice.essays is None else _ids(choice.essays)
     first, *others = submissions
     with limits.within(limits.Limits()):
         submission, renamed = _read(first, whole, parameters, choice)
         tell(renamed)
         if choice.side is not None:
             submission = reading.add_side(whole, submission, choice.side)
-        try:
-            part = _chosen(frame, whole, submission, choice)
+        with _cured(whole, submission):
+            part = _chosen(frame, whole, submission, choice, ids)
             evaluation = scoring.evaluate(part, submission, show)
             scoring.hold(evaluation)
+    of_others = {}
+    for path in others:
+        try:
+            with limits.within(limits.Limits()):
+                other, names = _read(path, part, parameters, choice)
+                tell(f"{path}: {notice}" for notice in names)
+                with _cured(part, other):
+                    of_others[path] = scoring.evaluate(part, other)
         except SubmissionRejected as problem:
-            raise explain.with_cure(whole, submission, problem) from problem
-    of_others = {path: _score_other(path, part, parameters, choice, tell) for path in others}
-    return Scored(evaluation, of_others, renamed, _on_choice(whole, evaluation, choice))
+            raise SubmissionRejected(f"{path}: {problem}") from problem
+    return Scored(evaluation, of_others, renamed, _on_choice(whole, evaluation, choice, ids))
+
+
+@contextmanager
+def _cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
+    """Add to a rejection what to write instead."""
+    try:
+        yield
+    except SubmissionRejected as problem:
+        raise explain.with_cure(solution, submission, problem) from problem
 
 
 def _read(
@@ -87,26 +105,6 @@ def _read(
     if choice.effectiveness is not None:
         raise UsageError(f"--effectiveness: {solution.metric.path.name} does not judge effectiveness")
     return frame, []
-
-
-def _score_other(
-    path: str,
-    solution: Solution,
-    parameters: dict[str, Any],
-    choice: Choice,
-    tell: Callable[[Iterable[str]], None],
-) -> Evaluation:
-    """Read and score a further submission."""
-    try:
-        with limits.within(limits.Limits()):
-            frame, renamed = _read(path, solution, parameters, choice)
-            tell(f"{path}: {notice}" for notice in renamed)
-            try:
-                return scoring.evaluate(solution, frame)
-            except SubmissionRejected as problem:
-                raise explain.with_cure(solution, frame, problem) from problem
-    except SubmissionRejected as problem:
-        raise SubmissionRejected(f"{path}: {problem}") from problem
 
 
 def check_order(metric: Metric, files: tuple[str, str], parameters: dict[str, Any]) -> None:
@@ -124,14 +122,16 @@ def check_order(metric: Metric, files: tuple[str, str], parameters: dict[str, An
         raise HostError(message) from None
 
 
-def _chosen(frame: pd.DataFrame, whole: Solution, submission: pd.DataFrame, choice: Choice) -> Solution:
+def _chosen(
+    frame: pd.DataFrame, whole: Solution, submission: pd.DataFrame, choice: Choice, ids: set[str] | None
+) -> Solution:
     """Reduce the solution to the items that were asked for; its signature says what changes the score."""
     further: dict[str, str] = {}
     if choice.effectiveness is not None:
         further["effectiveness"] = f"{choice.effectiveness:g}"
     if choice.side is not None:
         further["side"] = Path(choice.side).name
-    if choice.essays is None and not choice.only_predicted:
+    if ids is None and not choice.only_predicted:
         return replace(whole, further=further) if further else whole
     if not whole.prepared:
         raise UsageError(
@@ -139,8 +139,7 @@ def _chosen(frame: pd.DataFrame, whole: Solution, submission: pd.DataFrame, choi
         )
     prepared = whole.prepared[ALL]
     kept = np.ones(len(prepared.items), dtype=bool)
-    if choice.essays is not None:
-        ids = _ids(choice.essays)
+    if ids is not None:
         kept = np.isin(prepared.items, list(ids))
         if not kept.any():
             found = repr(min(ids)) if ids else "an empty file"
@@ -166,11 +165,10 @@ def _ids(path: Path) -> set[str]:
     return {line.strip() for line in read_text(path, UsageError).splitlines()} - {""}
 
 
-def _on_choice(whole: Solution, evaluation: Evaluation, choice: Choice) -> list[str]:
+def _on_choice(whole: Solution, evaluation: Evaluation, choice: Choice, ids: set[str] | None) -> list[str]:
     """Tell which of the chosen ids are unknown, and what a score of the items with a prediction hides."""
     notices = []
-    if choice.essays is not None:
-        ids = _ids(choice.essays)
+    if ids is not None and choice.essays is not None:
         unknown = sorted(ids.difference(map(str, whole.prepared[ALL].items)))
         if unknown:
             notices.append(

@@ -29,17 +29,6 @@ from . import metric
 
 TEXT_COLUMNS = ("tweet_id", "event_id", "event_number", "categories", "text", "runtag")
 
-# The column of the memo's Table 1 that shows a measure.
-TABLE_1 = {
-    "accumulated_alert_worth": "Accumulated Alert Worth, All",
-    "high_priority_worth": "Accumulated Alert Worth, High Priority",
-    "info_type_f1_actionable": "Info. Type Positive F1, Actionable",
-    "info_type_f1_all": "Info. Type Positive F1, All",
-    "info_type_accuracy_all": "Info. Type Accuracy, All",
-    "priority_mse_actionable": "Priority RMSE, Actionable",
-    "priority_mse_all": "Priority RMSE, All",
-}
-
 # The track's scripts print a row for a LaTeX table.  These are its columns, in that order.
 LATEX_ROW = {
     "AW-H": "high_priority_worth",
@@ -492,10 +481,8 @@ class Explanation(contract.Explanation):
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The measures, the row for LaTeX, the cases, the types and the events."""
-        measures = pd.DataFrame(
-            [(name, self.evaluation.measures[name], TABLE_1.get(name)) for name in self.metric.MEASURES],
-            columns=["measure", "value", "column of Table 1"],
-        )
+        values = [(name, self.evaluation.measures[name]) for name in self.metric.MEASURES]
+        measures = pd.DataFrame(values, columns=["measure", "value"])
         of_case = self.visits.groupby("case", observed=False)
         cases = pd.DataFrame({"case": CASES.keys(), "equation": CASES.values(), "tweets": of_case.size().array})
         for name in ("worth", "contribution"):

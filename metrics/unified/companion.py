@@ -1,6 +1,7 @@
 """Explain a score of the Unified Metric: what became of every segment, and where points were lost."""
 
 import functools
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -381,11 +382,20 @@ def diagnose(solution: Any, submission: pd.DataFrame) -> str | None:
     return habits.diagnose(solution.metric.module, solution.prepared[ALL], submission)
 
 
-def make_files(*corpus_and_options: Any) -> Any:
-    """Make a competition's files from a corpus of essays; see `podium.essays.corpus.make_files`."""
+def make_files(
+    path: Path,
+    attributes: list[str],
+    test_share: float,
+    public_share: float,
+    seed: int,
+    essay_id: str | None,
+    *spellings_and_parameters: Any,
+) -> Any:
+    """Make a competition's files from a corpus of essays; see `podium.essays.corpus.make`."""
     from podium.essays import corpus
 
-    return corpus.make_files(*corpus_and_options)
+    read = corpus.read_corpus(path, [*attributes, *([] if essay_id is None else [essay_id])])
+    return corpus.make(read, attributes, test_share, public_share, seed, essay_id, *spellings_and_parameters)
 
 
 companion = Companion(

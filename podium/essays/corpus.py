@@ -136,21 +136,6 @@ def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str)
     return Corpus(columns, names)
 
 
-def make_files(
-    path: Path,
-    attributes: list[str],
-    test_share: float,
-    public_share: float,
-    seed: int,
-    essay_id: str | None,
-    spellings: Mapping[str, str],
-    parameters: Mapping[str, Any],
-) -> Files:
-    """Make a competition's files from the file of a corpus, with the options of ``podium make``."""
-    corpus = read_corpus(path, [*attributes, *([] if essay_id is None else [essay_id])])
-    return make(corpus, attributes, test_share, public_share, seed, essay_id, spellings, parameters)
-
-
 def make(
     corpus: Corpus,
     attributes: list[str],

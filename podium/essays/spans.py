@@ -107,15 +107,15 @@ class Spans:
             column.flags.writeable = False
             object.__setattr__(self, field.name, column)
         require_equal_sizes(self._columns())
-        require(self, self.essay < 0, "indices of essays, counted from 0", "{}", self.essay)
+        require(self.essay, self.essay < 0, "indices of essays, counted from 0", "{}", self.essay)
         positions = f"a first word from 0 on and a last word not before it, up to {LAST_POSITION}"
         wrong = (self.first < 0) | (self.last < self.first) | (self.last > LAST_POSITION)
-        require(self, wrong, positions, "{} to {}", self.first, self.last)
+        require(self.essay, wrong, positions, "{} to {}", self.first, self.last)
         wrong = (self.discourse_type < 0) | (self.discourse_type >= len(TYPES))
-        require(self, wrong, f"types from 0 to {len(TYPES) - 1}", "{}", self.discourse_type)
+        require(self.essay, wrong, f"types from 0 to {len(TYPES) - 1}", "{}", self.discourse_type)
         for name in ("probability", "d1"):
             column = getattr(self, name)
-            require(self, ~((column >= 0) & (column <= 1)), f"{name} from 0 to 1", "{}", column)
+            require(self.essay, ~((column >= 0) & (column <= 1)), f"{name} from 0 to 1", "{}", column)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -261,13 +261,8 @@ def from_characters(
     require_essays(numbers, len(texts))
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[numbers]
     wrong = (start < 0) | (end <= start) | (end > lengths)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            "expected a start and a later end of characters within the text. Wrong in "
-            f"{int(wrong.sum()):,} of {counted(len(wrong), 'segment')}, first in segment {row} of essay "
-            f"{numbers[row]}: {start[row]} to {end[row]} of {lengths[row]} characters"
-        )
+    expected = "a start and a later end of characters within the text"
+    require(numbers, wrong, expected, "{} to {} of {} characters", start, end, lengths)
     first, last = word_positions(texts, numbers, start, end)
     kept = last >= first
     others = {name: column[kept] for name, column in columns.items()}
@@ -385,13 +380,8 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
         frame, essay = frame[essay >= 0], essay[essay >= 0]
     cells = frame["predictionstring"]
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
-    if (last < 0).any():
-        row = int(np.argmax(last < 0))
-        raise ValueError(
-            "expected positions in predictionstring such as '45 46 47', counted from 0, without a gap. "
-            f"Wrong in {int((last < 0).sum()):,} of {counted(len(last), 'segment')}, first in segment {row} of "
-            f"essay {essay[row]}: {cells.iloc[row]!r}"
-        )
+    expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
+    require(essay, last < 0, expected, "{!r}", cells.to_numpy(dtype=object))
     d1 = frame.get(PROBABILITIES[1], frame.get(LABEL, 0.5))
     kinds, distinct = pd.factorize(frame["discourse_type"])
     of_kinds = indices(distinct, TYPES, "types: expected", "type")
@@ -929,13 +919,13 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 # ---- Checks ----------------------------------------------------------------------------------------------
 
 
-def require(spans: Spans, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
-    """Check segments, and name the first wrong one."""
+def require(essay: Ints, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
+    """Check segments of some essays, and name the first wrong one."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
             f"expected {expected}. Wrong in {int(wrong.sum()):,} of {counted(len(wrong), 'segment')}, "
-            f"first in segment {row} of essay {spans.essay[row]}: "
+            f"first in segment {row} of essay {essay[row]}: "
             + form.format(*(column[row] for column in columns))
         )
 

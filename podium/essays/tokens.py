@@ -665,7 +665,7 @@ def bio_tags(
         text = texts[number]
         words = len(text.split())
         expected = f"segments within the {words} words of their text"
-        require(own, own.last >= words, expected, "{} to {}", own.first, own.last)
+        require(own.essay, own.last >= words, expected, "{} to {}", own.first, own.last)
         block = [_checked_offsets(offset_mapping[window], window, len(text)) for window in windows.tolist()]
         ends = np.cumsum([len(part) for part in block])
         for window, part in zip(windows.tolist(), np.split(_tags(text, block, own, scheme), ends[:-1])):
@@ -680,7 +680,7 @@ def _require_no_overlaps(truths: Spans) -> None:
     wrong = np.zeros(len(spans), dtype=bool)
     wrong[1:] = (spans.essay[1:] == spans.essay[:-1]) & (spans.first[1:] <= spans.last[:-1])
     expected = "segments without common words, as without_overlaps() leaves them"
-    require(spans, wrong, expected, "word {} is also in another one", spans.first)
+    require(spans.essay, wrong, expected, "word {} is also in another one", spans.first)
 
 
 def _tags(text: str, windows: list[Ints], own: Spans, scheme: _Scheme) -> Ints:

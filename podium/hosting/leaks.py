@@ -9,7 +9,6 @@ much more often than that of another id would be, the file tells the solution.
 """
 
 import csv
-import functools
 import itertools
 import json
 import math
@@ -33,7 +32,7 @@ CLEARLY = 0.75  # of the way from chance to certainty: a baseline stays below, l
 LEAST_EVIDENCE = math.log(1e6)  # the odds against chance
 NAMED_EVIDENCE = 0.5  # the same for a column that has the name of the truth and nothing but truths
 
-MOST_OCCURRENCES = 5_000  # of ids in one file; more would only take time
+MOST_OCCURRENCES = 2_000  # of ids in one file; more would only take time
 MOST_CELLS = 2_000_000  # of a table
 MOST_BESIDE = 80  # words before or after an id
 MOST_IN_LINE = 300  # words of a line
@@ -65,64 +64,57 @@ class Truth:
     share: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
 
 
+class Phrases:
+    """Texts of one or several words that are looked for; each has an entry, such as the ids that it spells."""
+
+    def __init__(self) -> None:
+        self.entries: dict[Words, list[Any]] = defaultdict(list)
+        self.lengths: dict[bytes, list[int]] = {}  # by the first word, the longest phrase first
+
+    def add(self, text: str, entry: Any) -> None:
+        """Look for a text, too."""
+        words = tuple(words_of(text)[:LONGEST_KEY])
+        if words:
+            self.entries[words].append(entry)
+            lengths = {len(words), *self.lengths.get(words[0], ())}
+            self.lengths[words[0]] = sorted(lengths, reverse=True)
+
+    def within(self, words: Sequence[bytes]) -> Iterator[tuple[int, int, list[Any]]]:
+        """Find the phrases among some words: the place, the number of words, and the entries of each."""
+        end = 0
+        for place, word in enumerate(words):
+            for length in self.lengths.get(word, ()) if place >= end else ():
+                entries = self.entries.get(tuple(words[place : place + length]))
+                if entries is not None:
+                    yield place, length, entries
+                    end = place + length
+                    break
+
+    def may_be_in(self, words: Sequence[bytes]) -> bool:
+        """Whether a phrase begins with one of the words."""
+        return not self.lengths.keys().isdisjoint(words)
+
+
 @dataclass
 class Known:
     """What the solution knows."""
 
-    ids: dict[Words, str] = field(default_factory=dict)
+    ids: Phrases = field(default_factory=Phrases)
     column_of: dict[str, str] = field(default_factory=dict)  # the column of each id
     part_of: dict[str, str] = field(default_factory=dict)  # "Public" or "Private", for each id
     truths: list[Truth] = field(default_factory=list)
-    values: dict[Words, list[int]] = field(default_factory=lambda: defaultdict(list))  # numbers by their words
+    values: Phrases = field(default_factory=Phrases)  # the numbers of values
     spelled: list[str] = field(default_factory=list)  # each value by its number
     lines: dict[bytes, str] = field(default_factory=dict)  # the first cell of each row, by its words
     texts: dict[str, str] = field(default_factory=dict)  # the id of each text of the test set
 
-    @functools.cached_property
-    def first_words(self) -> set[bytes]:
-        """The words with which ids begin."""
-        return {words[0] for words in self.ids}
-
-    @functools.cached_property
-    def id_lengths(self) -> list[int]:
-        """The numbers of words that ids have, the longest first."""
-        return sorted({len(words) for words in self.ids}, reverse=True)
-
-    @functools.cached_property
-    def value_lengths(self) -> dict[bytes, list[int]]:
-        """The numbers of words of the values that begin with a word, the largest first."""
-        lengths: dict[bytes, set[int]] = defaultdict(set)
-        for words in self.values:
-            lengths[words[0]].add(len(words))
-        return {word: sorted(those, reverse=True) for word, those in lengths.items()}
-
-    def id_at(self, words: Sequence[bytes], place: int) -> tuple[str, int] | None:
-        """The id that begins at a place, and its number of words."""
-        for length in self.id_lengths if words[place] in self.first_words else ():
-            item = self.ids.get(tuple(words[place : place + length]))
-            if item is not None:
-                return item, length
-        return None
-
     def id_in(self, cell: str) -> str | None:
         """The first id that a cell names, perhaps as the name of a file or in an address."""
-        words = words_of(cell[:200])
-        return next((at[0] for place in range(len(words)) if (at := self.id_at(words, place))), None)
+        return next((entries[0] for _, _, entries in self.ids.within(words_of(cell[:200]))), None)
 
     def values_in(self, words: Sequence[bytes]) -> set[int]:
-        """The numbers of the values that stand among some words; the longest one counts where several begin."""
-        found: set[int] = set()
-        place = 0
-        while place < len(words):
-            taken = 1
-            for length in self.value_lengths.get(words[place], ()):
-                those = self.values.get(tuple(words[place : place + length]))
-                if those is not None:
-                    found.update(those)
-                    taken = length
-                    break
-            place += taken
-        return found
+        """The numbers of the values that stand among some words."""
+        return {number for _, _, entries in self.values.within(words) for number in entries}
 
 
 def words_of(text: str) -> list[bytes]:
@@ -192,7 +184,7 @@ def _check_contents(texts: Sequence[tuple[str, str, set[str]]], known: Known) ->
 
 def _names_ids(text: str, known: Known) -> bool:
     """Whether an id may stand in a text."""
-    return any(not known.first_words.isdisjoint(chunk.split()) for chunk in _chunks(text))
+    return any(known.ids.may_be_in(chunk.split()) for chunk in _chunks(text))
 
 
 def _chunks(text: str) -> Iterator[bytes]:
@@ -218,8 +210,8 @@ def _known(solution: Path, items: Collection[str], public_columns: Collection[st
     known = Known()
     for name in id_columns:
         for item, part in zip(columns[name], columns.get(USAGE, ["test"] * len(columns[name]))):
-            if words_of(item):
-                known.ids.setdefault(tuple(words_of(item)[:LONGEST_KEY]), item)
+            if item not in known.column_of:
+                known.ids.add(item, item)
             known.column_of.setdefault(item, name)
             known.part_of[item] = part
     for name in header:
@@ -238,7 +230,7 @@ def _truth(name: str, columns: Mapping[str, list[str]], id_columns: Sequence[str
         numbers[value] = len(known.spelled)
         known.spelled.append(value)
         for spelling in _spellings(value):
-            known.values[tuple(words_of(spelling)[:LONGEST_KEY])].append(numbers[value])
+            known.values.add(spelling, numbers[value])
     for id_column in id_columns:
         of_id: dict[str, set[int]] = defaultdict(set)
         for item, value in zip(columns[id_column], columns[name]):
@@ -292,14 +284,11 @@ class _Beside:
             if self.occurrences["all"] >= MOST_OCCURRENCES:
                 break
             words = line.split()
-            for place in [at for at, word in enumerate(words) if word in known.first_words]:
-                at = known.id_at(words, place)
-                if at is None:
-                    continue
+            for place, length, entries in known.ids.within(words):
                 row = known.lines.get(b" ".join(words))
                 if row is not None:
                     raise HostError(f"{name} has a row of {SOLUTION}, that of {row}: take it out")
-                item, length = at
+                item = entries[0]
                 first = max(0, place - MOST_IN_LINE)
                 others = words[first:place], words[place + length : place + length + MOST_IN_LINE]
                 values = set[int]().union(*map(known.values_in, others))
@@ -329,7 +318,7 @@ def _check_words(name: str, text: str, known: Known) -> None:
     text = text.replace("\\n", "\n").replace("\\t", " ")  # as in the strings of a notebook
     beside = _Beside(known)
     for chunk in _chunks(text):
-        if beside.occurrences["all"] < MOST_OCCURRENCES and not known.first_words.isdisjoint(chunk.split()):
+        if beside.occurrences["all"] < MOST_OCCURRENCES and known.ids.may_be_in(chunk.split()):
             beside.look_into(name, chunk)
     for (where, _), found in beside.found.items():
         _compare(name, where, found, known)
@@ -437,7 +426,7 @@ def _check_table(name: str, header: Sequence[str], rows: Rows, known: Known) -> 
     rows = rows[: MOST_CELLS // max(1, len(header))]
     for number, _ in enumerate(header):
         # Most columns name no id at all, which is quickly seen of the whole column.
-        if known.first_words.isdisjoint(words_of(" ".join(row[number] for row in rows))):
+        if not known.ids.may_be_in(words_of(" ".join(row[number] for row in rows))):
             continue
         every = ((item, row) for row in rows if (item := known.id_in(row[number])) is not None)
         named = list(itertools.islice(every, MOST_OCCURRENCES))
@@ -464,7 +453,7 @@ def _values_of(cells: Iterable[tuple[str, str]], known: Known) -> Found:
     found: dict[str, set[int]] = defaultdict(set)
     for item, cell in cells:
         words = words_of(cell[:MOST_IN_CELL])
-        whole = known.values.get(tuple(words[:LONGEST_KEY]))
+        whole = known.values.entries.get(tuple(words[:LONGEST_KEY]))
         found[item] |= known.values_in(words) if whole is None else set(whole)
     return found
 
@@ -504,7 +493,7 @@ def _compare(
     name: str, where: str, found: Found, known: Known, column: str = "", least: float = LEAST_EVIDENCE
 ) -> None:
     """Refuse a file if the truths of ids stand beside them much more often than those of other ids would."""
-    for truth in known.truths:
+    for truth in known.truths if any(found.values()) else ():
         for id_column, share in truth.share.items():
             ids = [item for item in found if known.column_of[item] == id_column and item in truth.of_id]
             right = {item: found[item] & truth.of_id[item] for item in ids}
@@ -539,13 +528,14 @@ def _compare_codes(name: str, where: str, cells: Sequence[tuple[str, str]], know
         return
     for truth in known.truths:
         single = [(item, code) for item, code in cells if len(truth.of_id.get(item, ())) == 1]
-        together = Counter((min(truth.of_id[item]), code) for item, code in single)
+        codes, values = {code for _, code in single}, {min(truth.of_id[item]) for item, _ in single}
+        if len(codes) != len(values):
+            continue
         meaning: dict[str, int] = {}
-        for (value, code), _ in together.most_common():
+        for (value, code), _ in Counter((min(truth.of_id[item]), code) for item, code in single).most_common():
             if code not in meaning and value not in meaning.values():
                 meaning[code] = value
-        codes, values = ({pair[side] for pair in together} for side in (1, 0))
-        if len(meaning) == len(codes) == len(values):
+        if len(meaning) == len(codes):
             # The best translation was chosen, so the number of translations counts against the evidence.
             least = LEAST_EVIDENCE + math.lgamma(len(codes) + 1)
             _compare(name, where, {item: {meaning[code]} for item, code in single}, known, least=least)

@@ -66,26 +66,26 @@ SLIPS = {
         "from 0 to 2",
     ),
     "groups of one dimension": (
-        "np.zeros((1, len(items)), dtype=np.int64)",
-        "np.zeros(len(items), dtype=np.int64)",
+        "pd.Index(groups).get_indexer(group_of_item)[np.newaxis]",
+        "pd.Index(groups).get_indexer(group_of_item)[np.newaxis][0]",
         "expected groups to be whole numbers of shape (attributes, 5), found int64 of shape (5,)",
     ),
     "groups beyond the labels": (
-        "np.zeros((1, len(items)), dtype=np.int64)",
-        "np.ones((1, len(items)), dtype=np.int64)",
-        "expected groups to be indices from 0 to 0 of the labels, found 1 to 1",
+        "pd.Index(groups).get_indexer(group_of_item)[np.newaxis]",
+        "pd.Index(groups).get_indexer(group_of_item)[np.newaxis] + 1",
+        "expected groups to be indices from 0 to 1 of the labels, found 1 to 2",
     ),
     "a label without items": (
-        '[("(all)", "(all)")]',
-        '[("a", "b"), ("a", "c")]',
+        '("group", name) for name in groups]',
+        '("group", name) for name in [*groups, "west"]]',
         "expected every group of the labels to have an item, found 1 without",
     ),
     "labels that are no pairs": (
-        '[("(all)", "(all)")]',
-        '["(all)"]',
+        '("group", name) for name in groups]',
+        "(name, 7) for name in groups]",
         "expected labels to be a list of (attribute",
     ),
-    "measures without score": ('return ["score"]', 'return ["accuracy"]', 'begins with "score"'),
+    "measures without score": ('["score", *', '["accuracy", *', 'begins with "score"'),
     "statistics with one row too few": (
         "axis=1).astype(np.float64)",
         "axis=1).astype(np.float64)[1:]",
@@ -109,19 +109,19 @@ SLIPS = {
         "rows in reverse; match rows by their ids",
     ),
     "measures that are NaN where the sums are fine": (
-        "np.asarray(right / rows)",
-        "np.asarray(right / rows * np.nan)",
+        "share = right.sum(axis=-1) / rows.sum(axis=-1)",
+        "share = right.sum(axis=-1) / rows.sum(axis=-1) * np.nan",
         "measures(): expected a finite score from finite sums, found nan",
     ),
     "measures of another number": (
-        "[..., np.newaxis]\n\n\ndef",
-        "[..., np.newaxis].repeat(2, axis=-1)\n\n\ndef",
-        "measures(): expected shape (1,), as there are 1 measure_names, for sums of shape (1, 2), found (2,)",
+        "[share[..., np.newaxis], right / rows]",
+        "[right / rows]",
+        "measures(): expected shape (3,), as there are 3 measure_names, for sums of shape (2, 2), found (2,)",
     ),
     "measures of one sum only": (
-        "np.asarray(sums).sum(axis=-2), -1, 0)",
-        "np.asarray(sums).reshape(-1, 2).sum(axis=0), -1, 0)",
-        "measures(): expected the measures of each of two stacked sums, shape (2, 1), found shape (1,)",
+        "np.moveaxis(np.asarray(sums), -1, 0)",
+        "np.asarray(sums).reshape(-1, 2).T",
+        "measures(): expected the measures of each of two stacked sums, shape (2, 3), found shape (5,)",
     ),
     "prepare() without a dataclass": (
         "@dataclass(frozen=True, eq=False, repr=False)\n",
@@ -155,9 +155,9 @@ SLIPS = {
         "; does item_of_row name the item of each row?",
     ),
     "measures that change among others": (
-        "return np.asarray(right / rows)[..., np.newaxis]",
-        "return np.asarray(right / rows * (0.5 if np.ndim(sums) > 2 else 1))[..., np.newaxis]",
-        "shape (2, 1), found other values than for one sum; let it work on the last two axes",
+        "share = right.sum(axis=-1) / rows.sum(axis=-1)",
+        "share = right.sum(axis=-1) / rows.sum(axis=-1) * (0.5 if np.ndim(sums) > 2 else 1)",
+        "shape (2, 3), found other values than for one sum; let it work on the last two axes",
     ),
     "prepare() without a parameter of score()": (
         "row_id_column_name: str) -> float",
@@ -168,7 +168,7 @@ SLIPS = {
     "score() reads a file": (
         "    prepared = prepare(solution, row_id_column_name)\n",
         "    prepared = prepare(solution, row_id_column_name)\n    open('no/weights.json')\n",
-        "No such file or directory: 'no/weights.json' (metric.py, line 81: open('no/weights.json')). A metric "
+        "No such file or directory: 'no/weights.json' (metric.py, line 83: open('no/weights.json')). A metric "
         "file is uploaded alone, so it cannot read other files",
     ),
     "score() returns a tuple": (
@@ -269,7 +269,7 @@ def test_an_exception_is_told_with_its_line_and_how_to_tell_participants(tmp_pat
     with pytest.raises(HostError) as caught:
         podium.score(SOLUTION, SUBMISSION.drop(columns="label"), metric=metric)
     assert str(caught.value) == (
-        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 134: "
+        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 138: "
         'answers = submission["label"].astype(str).set_axis(submission[row_id].astype(str))). '
         "If the submission is at fault, raise ParticipantVisibleError for such input"
     )
@@ -328,8 +328,8 @@ def test_a_score_alone_is_a_number(tmp_path: Path, result: str, named: str) -> N
 
 def test_a_part_may_leave_the_score_undefined(tmp_path: Path) -> None:
     """If score() and the sums agree that it is NaN, half of the items may be too few for a score."""
-    few = "np.where(rows < 5, np.nan, right / rows)"
-    metric = metric_with(tmp_path, ("np.asarray(right / rows)", f"np.asarray({few})"))
+    few = "share = np.where(rows.sum(axis=-1) < 5, np.nan, right.sum(axis=-1) / rows.sum(axis=-1))"
+    metric = metric_with(tmp_path, ("share = right.sum(axis=-1) / rows.sum(axis=-1)", few))
     assert podium.score(SOLUTION.drop(columns="Usage"), SUBMISSION, metric=metric).score == 0.6
 
 
@@ -374,10 +374,8 @@ def test_a_direction_of_numpy_s_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("further", [["--bootstrap", "50"], ["{submission}"]])
 def test_measures_that_fail_on_a_draw_are_named(tmp_path: Path, capsys: Any, further: list[str]) -> None:
     """On the whole solution three of five answers are right, and on some draws none is."""
-    fault = (
-        "if (right == 0).any():\n            raise ValueError('nothing is right')\n        return np.asarray("
-    )
-    folder = metric_with(tmp_path, ("return np.asarray(right", f"{fault}right"))
+    fault = "if (right.sum(axis=-1) == 0).any():\n            raise ValueError('nothing is right')\n        share = "
+    folder = metric_with(tmp_path, ("share = ", fault))
     tables = [str(TEMPLATE / "samples" / f"{name}.csv") for name in ("solution", "submission")]
     more = [each.format(submission=tables[1]) for each in further]
     assert cli.main(["score", *tables, *more, "--metric", str(folder)]) == 4
@@ -581,6 +579,7 @@ def test_the_files_of_a_competition_are_made_for_a_new_metric(
 ) -> None:
     """Also if the first column of the labels, which names the rows, has another name than in the template."""
     labels = pd.DataFrame({row_id: [f"a{number}" for number in range(40)], "label": ["cat", "dog"] * 20})
+    labels["group"] = "north"
     labels.assign(Usage="Public").to_csv("labels.csv", index=False)
     assert cli.main(["make", "labels.csv", "--metric", "sixth", "--out", "files"]) == 0
     told = capsys.readouterr()
@@ -751,17 +750,11 @@ def test_a_parameter_that_changes_nothing_is_noted(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(("mean", "level"), [("np.nanmean", "pass"), ("np.mean", "note")])
 def test_a_group_that_may_be_empty_is_noted(tmp_path: Path, mean: str, level: str) -> None:
     """Otherwise the intervals and rank sets of a small group would be lost without a reason."""
-    zeros, dogs = "np.zeros((1, len(items)), dtype=np.int64)", "solution['label'].set_axis(ids)[item] == 'dog'"
-    metric = metric_with(
-        tmp_path,
-        ('labels=[("(all)", "(all)")]', 'labels=[("label", "cat"), ("label", "dog")]'),
-        (f"groups={zeros}", f"groups=np.array([[{dogs} for item in items]]) * 1"),
-        ("np.moveaxis(np.asarray(sums).sum(axis=-2), -1, 0)", "np.moveaxis(sums, -1, 0)"),
-        ("np.asarray(right / rows)", f"{mean}(right / rows, axis=-1)"),
-    )
+    share = "right.sum(axis=-1) / rows.sum(axis=-1)"
+    metric = metric_with(tmp_path, (share, f"{mean}(right / rows, axis=-1)"))
     [finding] = found_in(metric)[checking.STATISTICS]
     assert finding.level.value == level
-    assert ("label = cat" in finding.text) == (level == "note")
+    assert ("group = north" in finding.text) == (level == "note")
 
 
 def test_a_value_that_the_metric_cannot_take_is_no_slip(tmp_path: Path) -> None:

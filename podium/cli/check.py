@@ -13,13 +13,10 @@ Each line has a verdict and says what the file should do:
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from podium.cli.arguments import add_parameters, parameters
 from podium.errors import HostError, UsageError
-
-if TYPE_CHECKING:
-    pass
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

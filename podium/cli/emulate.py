@@ -26,17 +26,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score each part in a fresh process, and print what the site would print."""
-    from podium.hosting import emulate, fresh
+    from podium.hosting import check, emulate, fresh
 
-    given = emulate.inputs(
-        options.metric,
-        options.solution,
-        options.submission,
-        lambda loaded: parameters(loaded, options.set, options.solution),
-    )
-    complete = options.complete_submission or given[0].complete_submission
+    metric = check.load(options.metric)
+    solution = emulate.read_solution(metric, options.solution)
+    submission = emulate.read_submission(metric, options.submission)
+    arguments = {"row_id_column_name": str(solution.columns[0])}
+    arguments |= parameters(metric, options.set, options.solution)
+    complete = options.complete_submission or metric.complete_submission
     spent = 0.0
-    for part, score, seconds, most, before in emulate.emulate(*given, complete):
+    results = emulate.emulate(metric, solution, submission, arguments, complete)
+    for part, score, seconds, most, before in results:
         print(f"{part:<8} {score:.6f}  {seconds:6.2f} s", end="")
         if most and before:
             print(f"  {most / 2**20:6.0f} MB at most, {before / 2**20:.0f} MB before scoring", end="")

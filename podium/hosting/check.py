@@ -20,13 +20,11 @@ from podium.scoring import USAGE
 COMPILES = "is UTF-8 text that compiles"
 IMPORTS = "imports only what Kaggle's image has"
 MODULE = "can be imported as a module"
-DIVIDES = "keeps the fraction when score() divides"
 RUNS_TEXT = "runs no text as a program"
 CONTRACT = "can be held to the contract"
 CHECKS = {  # each check's name, by the key under which `podium.hosting.kernel` answers
     "runs": "runs as a notebook cell, alone",
     "score": "defines score()",
-    "arguments": checking.SIGNATURE,
     "row id": "has no default for row_id_column_name",
     "annotations": "annotates every argument with a type that the site can set",
     "return": "is annotated to return float",
@@ -50,8 +48,6 @@ FURTHER = {"scipy": "scipy", "sklearn": "scikit-learn"}
 # Packages that pip knows under another name than Python.
 OTHER_NAMES = {"PIL": "pillow", "cv2": "opencv-python-headless", "skimage": "scikit-image", "yaml": "pyyaml"}
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
-
-
 # What runs a text or a file as a program.
 LOUD = {"eval", "exec", "pickle", "dill", "joblib", "marshal", "shelve", "read_pickle"}
 
@@ -64,11 +60,11 @@ def check_contract(
         metric = load(path)
     except UsageError:
         return [Finding(CONTRACT, Level.SKIPPED)]  # Another check has told that there is no score().
+    except checking.ContractError as problem:
+        return [problem.finding]
     except HostError as problem:
-        library = kernel.lacking(problem.__cause__)
-        reason = kernel.untried(library)[1] if library else str(problem)
-        name = checking.COMPANION if isinstance(problem, CompanionError) else CONTRACT
-        return [Finding(name, Level.SKIPPED if library else Level.FAIL, reason)]
+        return [_why_not_held(problem)]
+    loads = Finding(checking.SIGNATURE)
     further = []
     if metric.direction is None:
         advice = "define higher_is_better() -> bool; without it, podium assumes that higher is better"
@@ -77,8 +73,8 @@ def check_contract(
         lacking = "without prepare(), scores have no intervals, and ranking anew reads every submission again"
         further.append(Finding(checking.STATISTICS, Level.NOTE, lacking))
     if tables is None:
-        return [*further, Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission")]
-    return [*_held(metric, tables, arguments), *further]
+        return [loads, *further, Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission")]
+    return [loads, *_held(metric, tables, arguments), *further]
 
 
 def _held(
@@ -96,19 +92,24 @@ def _held(
                 _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
         except SubmissionRejected:
             return [Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")]
-        except CompanionError as problem:
-            return [Finding(checking.COMPANION, Level.FAIL, str(problem))]
         except checking.ContractError as problem:
             return [problem.finding]
         except HostError as problem:
-            library = kernel.lacking(problem.__cause__)
-            if library:
-                return [Finding(CONTRACT, Level.SKIPPED, kernel.untried(library)[1])]
-            if type(problem.__cause__).__name__ in hosted.VISIBLE:
-                return [Finding(CONTRACT, Level.SKIPPED, "the solution is rejected")]
-            return [Finding(CONTRACT, Level.FAIL, str(problem))]
+            return [_why_not_held(problem)]
     has_companion = metric.companion.explain is not None or metric.path.with_name("companion.py").is_file()
     return [finding for finding in found if finding.name != checking.COMPANION or has_companion]
+
+
+def _why_not_held(problem: HostError) -> Finding:
+    """Tell why a metric cannot be held to the contract."""
+    library = kernel.lacking(problem.__cause__)
+    if library:
+        return Finding(CONTRACT, Level.SKIPPED, kernel.untried(library)[1])
+    if isinstance(problem, CompanionError):
+        return Finding(checking.COMPANION, Level.FAIL, str(problem))
+    if type(problem.__cause__).__name__ in hosted.VISIBLE:
+        return Finding(CONTRACT, Level.SKIPPED, "the solution is rejected")
+    return Finding(CONTRACT, Level.FAIL, str(problem))
 
 
 def loaded(path: Path, needed: bool) -> hosted.Metric | None:
@@ -144,7 +145,7 @@ def check(
         return [failed, *(Finding(name, Level.SKIPPED) for name in (IMPORTS, *CHECKS.values()))]
     packages = imported(tree)
     beside = [name for name in sorted(packages) if hosted.stands_beside(path, name)]
-    of_text = [Finding(COMPILES), _check_imports(packages, beside), *_check_division(tree), *_check_loud(tree)]
+    of_text = [Finding(COMPILES), _check_imports(packages, beside), *_check_loud(tree)]
     if beside:  # none of these processes would find it
         return [*of_text, *(Finding(name, Level.SKIPPED) for name in CHECKS.values())]
     columns = None if frames is None else tuple(map(fresh.columns_of, frames))
@@ -180,11 +181,16 @@ def _check_state(scores: list[float], in_a_new_process: dict[str, Any]) -> Itera
 
 
 def without_repetition(findings: Sequence[Finding]) -> list[Finding]:
-    """Leave out that all is well where another check of the same name says otherwise, or says so, too."""
-    bad = {finding.name for finding in findings if finding.level is not Level.OK}
-    kept = [finding for finding in findings if finding.level is not Level.OK or finding.name not in bad]
-    first = {finding.name: finding for finding in reversed(kept)}
-    return [finding for finding in kept if finding.level is not Level.OK or finding is first[finding.name]]
+    """Of each name, keep the last failure; else every doubt; else that all is well, once."""
+    by_name: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_name.setdefault(finding.name, []).append(finding)
+    kept: list[Finding] = []
+    for of_name in by_name.values():
+        failures = [finding for finding in of_name if finding.level is Level.FAIL]
+        doubts = [finding for finding in of_name if finding.level is not Level.OK]
+        kept += failures[-1:] or doubts or of_name[:1]
+    return kept
 
 
 def _check_loud(tree: ast.Module) -> Iterator[Finding]:
@@ -241,19 +247,6 @@ def _check_imports(imported: set[str], beside: list[str]) -> Finding:
             IMPORTS, Level.NOTE, f"it imports {', '.join(others)}: make sure that Kaggle's image has it"
         )
     return Finding(IMPORTS, Level.OK)
-
-
-def _check_division(tree: ast.Module) -> list[Finding]:
-    """Tell where ``score`` divides by ``//``, which turns most shares into 0; nothing if it does not."""
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "score"]
-    divisions = [
-        node
-        for function in functions
-        for node in ast.walk(function)
-        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.FloorDiv)
-    ]
-    places = ", ".join(f"line {node.lineno}: {ast.unparse(node)}" for node in divisions)
-    return [Finding(DIVIDES, Level.NOTE, f"{places} drops the fraction: is that meant?")] if places else []
 
 
 def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: bool) -> list[Finding]:

@@ -2,8 +2,8 @@
 
 import ast
 import csv
+import dataclasses
 import io
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import pandas as pd
 from podium import hosted, reading, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, csv_of, read_bytes
-from podium.hosting import check, fresh, kernel
+from podium.hosting import fresh, kernel
 from podium.hosting.folders import as_texts
 from podium.hosting.judge import UNEXPECTED
 from podium.hosting.program import imported
@@ -54,7 +54,6 @@ def emulate(
     if not complete_submission:
         submission = aligned(solution, submission, row_id)
     parts = scoring.rows_of_parts(solution)
-    check_usage(metric, solution, parts, arguments)
     seconds_left = fresh.TIME_LIMIT
     scores = []
     for part in [part for part in parts if part != ALL] or [ALL]:
@@ -64,8 +63,11 @@ def emulate(
         answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
         scores.append(PartScore(part, **answer))
         seconds_left -= scores[-1].seconds
-    if metric.prepare is not None and not metric.is_own:
-        scoring.hold(scoring.evaluate(scoring.prepare(metric, solution, arguments), submission))
+    # As for every command, no item may be in two parts, and a stranger's metric is held to the contract.
+    metric = dataclasses.replace(metric, complete_submission=complete_submission)
+    prepared = scoring.prepare(metric, solution, arguments)
+    if not metric.is_own:
+        scoring.hold(scoring.evaluate(prepared, submission))
     return scores
 
 
@@ -79,19 +81,6 @@ def read_submission(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
     """Read a submission as Kaggle does; an official file is read by the metric's companion."""
     official = None if metric is None else metric.companion.read_submission
     return _read(None if official is None else reading.read_submission, metric, path, SubmissionRejected)
-
-
-def inputs(
-    metric: str | Path,
-    solution: Path,
-    submission: Path,
-    parameters: Callable[[hosted.Metric], dict[str, Any]],
-) -> tuple[hosted.Metric, pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    """Read what `emulate` takes."""
-    loaded = check.load(metric)
-    frames = read_solution(loaded, solution), read_submission(loaded, submission)
-    arguments = {"row_id_column_name": str(frames[0].columns[0])}
-    return loaded, *frames, arguments | parameters(loaded)
 
 
 def _read(
@@ -125,22 +114,6 @@ def check_rows(
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     elif submission.isna().to_numpy().any():
         raise SubmissionRejected("Submission contains null values")
-
-
-def check_usage(
-    metric: hosted.Metric, solution: pd.DataFrame, parts: dict[str, Any], arguments: dict[str, Any]
-) -> None:
-    """Check that no item is in several parts."""
-    if metric.prepare is None:
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            prepared = metric.prepare(solution[parts[ALL]].drop(columns=USAGE, errors="ignore"), **arguments)
-        except Exception:
-            return  # calling `score` will raise the same error
-    for part, rows in parts.items():
-        scoring.items_of(prepared, rows[parts[ALL]], part)
 
 
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:

@@ -34,14 +34,13 @@ def measures(home: Path, solution: Path, submission: Path, parts: Sequence[str])
     """Compute the measures of a submission on parts of the solution."""
     try:
         with _silence():
-            try:
-                evaluation = _evaluate(home, solution, submission)
-            except SubmissionRejected as problem:
-                if not _is_safe(str(problem), home, solution, submission):
-                    raise SubmissionRejected("the submission is rejected; the hosts can tell why") from None
-                raise SubmissionRejected(str(problem).replace(str(submission), submission.name)) from None
+            evaluation = _evaluate(home, solution, submission)
             return {part: _measures_of(evaluation, part) for part in parts}
-    except (SubmissionRejected, KeyboardInterrupt):
+    except SubmissionRejected as problem:
+        if _is_safe(str(problem), home, solution, submission):
+            raise
+        raise SubmissionRejected("the submission is rejected; the hosts can tell why") from None
+    except KeyboardInterrupt:
         raise
     except BaseException as problem:
         raise Fault(f"{UNEXPECTED}\n{versions()}\n{where_raised(problem)}") from None
@@ -56,10 +55,11 @@ def _is_safe(text: str, home: Path, solution: Path, submission: Path) -> bool:
     if hosted.is_own(home / METRIC):
         return True
     try:
-        _evaluate(home, solution, submission, disguised=True)
+        with _silence():
+            _evaluate(home, solution, submission, disguised=True)
     except SubmissionRejected as problem:
         return str(problem) == text
-    except Exception:
+    except BaseException:
         return False
     return False
 
@@ -93,7 +93,8 @@ def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = Fa
     # The bundle was made after the contract had been checked, which takes time. So nothing is held to it here.
     # A Parquet file of a few kilobytes may expand to gigabytes.
     with limits.within(limits.Limits()):
-        return scoring.evaluate(prepared, reading.read_submission(metric, submission, arguments))
+        content = submission.read_bytes()
+        return scoring.evaluate(prepared, reading.parse_submission(metric, content, submission.name, arguments))
 
 
 def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:

@@ -41,7 +41,6 @@ LONGEST_TEXT = 1000  # characters of an error's text
 LONGEST_MESSAGE = 280  # characters: Kaggle cuts longer messages
 SLOW = 10.0  # seconds of processor time after which a call of score is called slow
 PARTICIPANTS_ERROR = "ParticipantVisibleError"
-REQUIRED = ["solution", "submission", "row_id_column_name"]
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
 
 Answer = dict[str, Any]
@@ -104,13 +103,8 @@ def metric_utilities() -> types.ModuleType:
             raise ParticipantVisibleError(f"{name}: expected numbers from 0 to 1 whose sum is 1 in each row")
 
     utilities = types.ModuleType(UTILITIES)
-    for offer in (
-        ParticipantVisibleError,
-        HostVisibleError,
-        treat_as_participant_error,
-        safe_call_score,
-        verify_valid_probabilities,
-    ):
+    errors = ParticipantVisibleError, HostVisibleError
+    for offer in (*errors, treat_as_participant_error, safe_call_score, verify_valid_probabilities):
         setattr(utilities, offer.__name__, offer)
     return utilities
 
@@ -124,7 +118,7 @@ def import_module(source: str) -> Answer:
         module = importlib.import_module(MODULE)
     except (Exception, SystemExit) as problem:
         return {"module": failed_or_untried(problem)}
-    return {"module": verdict("the module has no score()" * (not callable(getattr(module, "score", None))))}
+    return {"module": (PASS, "") if hasattr(module, "score") else (FAIL, "the module has no score()")}
 
 
 def lacking(problem: BaseException | None) -> str:
@@ -172,43 +166,47 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
     if not inspect.isfunction(function):
         return {"runs": runs, "score": (FAIL, "there is no function score")}
     calls: list[Call] = []
-    score_recorded = recorded(function, calls)
+    score = recorded(function, calls)
     answer = {
         "runs": runs,
         "score": (PASS, ""),
-        **check_signature(function),
+        **check_annotations(function),
         "docstring": check_docstring(function),
-        "participant": check_participant_visible_error(cell),
-        "doctests": run_doctests(cell, score_recorded),
-        "tests": run_tests(cell, score_recorded),
+        "doctests": run_doctests(cell, score),
+        "tests": run_tests(cell, score),
     }
-    opened: list[str] = []
-    if frames is not None:
-        printed = io.StringIO()
-        with (
-            watched(opened),
-            contextlib.suppress(BaseException),  # it is kept in the record of the call
-            contextlib.redirect_stdout(printed),
-            warnings.catch_warnings(record=True) as caught,
-        ):
-            warnings.simplefilter("always")
-            score_recorded(*map(pd.DataFrame, frames), **arguments)
-        said = [" ".join(str(each.message).split()) for each in caught]
-        said += [f"it prints {shortened(printed.getvalue(), 60)}"] * bool(printed.getvalue().strip())
-        told = "; ".join(dict.fromkeys(said))
-        silent = (PASS, "") if calls[-1].raised is None else (UNTRIED, "")
-        answer["warnings"] = (NOTE, told) if told else silent
-        answer["opens"] = (FAIL, f"score() opens {shortened(', '.join(opened), 200)}") if opened else silent
-    given = calls[-1] if frames is not None else None
-    spoilt = errors_of_spoilt(function, calls)
-    if answer["participant"] == (PASS, ""):
-        answer["participant"] = check_rejections(spoilt, errors_of_spoilt(function, calls, disguised=True))
-    answer |= check_calls(calls, frames is not None) | {"messages": check_messages(calls, spoilt)}
-    if frames is not None and given is not None and given.raised is None and not given.wrong:
-        with contextlib.suppress(BaseException), contextlib.redirect_stdout(io.StringIO()):
-            score_recorded(*map(pd.DataFrame, frames), **arguments)
-        answer["scores"] = [given.result, calls[-1].result]
+    if frames is None:
+        return answer | check_calls(calls, None) | check_errors(cell, function, calls)
+    given, silence = score_given(score, calls, frames, arguments)
+    answer |= silence | check_errors(cell, function, calls) | check_calls(calls, given)
+    if given.raised is None and not given.wrong:
+        again, _ = score_given(score, calls, frames, arguments)
+        answer["scores"] = [given.result, again.result]
     return answer
+
+
+def score_given(
+    score: Any, calls: list["Call"], frames: tuple[Answer, Answer], arguments: dict[str, Any]
+) -> tuple["Call", Answer]:
+    """Score the given files, and check that this prints nothing, warns of nothing and opens no file."""
+    opened: list[str] = []
+    printed = io.StringIO()
+    with (
+        watched(opened),
+        contextlib.suppress(BaseException),  # it is kept in the record of the call
+        contextlib.redirect_stdout(printed),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        score(*map(pd.DataFrame, frames), **arguments)
+    told = [shortened(str(each.message), LONGEST_TEXT) for each in caught]
+    if printed.getvalue().strip():
+        told.append(f"it prints {shortened(printed.getvalue(), 60)}")
+    passed = (PASS, "") if calls[-1].raised is None else (UNTRIED, "")
+    return calls[-1], {
+        "warnings": (NOTE, "; ".join(dict.fromkeys(told))) if told else passed,
+        "opens": (FAIL, f"score() opens {shortened(', '.join(opened), 200)}") if opened else passed,
+    }
 
 
 @contextlib.contextmanager
@@ -234,37 +232,29 @@ def watched(opened: list[str]) -> Iterator[None]:
         is_on = False
 
 
-def check_signature(function: types.FunctionType) -> Answer:
-    """Check the arguments of ``score``, their annotations and the annotation of the result."""
-    parameters = inspect.signature(function).parameters
-    names = list(parameters)[: len(REQUIRED)]
-    row_id = parameters.get("row_id_column_name")
-    has_default = row_id is not None and row_id.default is not row_id.empty
+def check_annotations(function: types.FunctionType) -> Answer:
+    """Check the annotations of ``score``, from which Kaggle's site knows what a host can set."""
+    parameters = inspect.signature(function).parameters.values()
     try:
-        hints, unreadable = typing.get_type_hints(function), ""
+        hints = typing.get_type_hints(function)
     except Exception as problem:
-        hints, unreadable = {}, described(problem)
-    unfit = [why_not_annotated(each, hints.get(name)) for name, each in parameters.items()]
-    reason = unreadable or "; ".join(filter(None, unfit))
-    unsettable = [why_not_settable(each, hints.get(name)) for name, each in parameters.items()]
-    advice = "; ".join(filter(None, unsettable))
-    as_text = any(isinstance(each.annotation, str) for each in parameters.values())
-    returned = hints.get("return")
-    return {
-        "arguments": verdict("" if names == REQUIRED else f"they are {', '.join(names) or 'none'}"),
-        "row id": verdict("row_id_column_name must not have a default value" * has_default),
-        "annotations": (NOTE, "annotations are texts, and it is not known whether Kaggle reads those")
-        if as_text and not reason
-        else (NOTE, advice)
-        if advice and not reason
-        else verdict(reason),
-        "return": verdict("" if returned is float else f"the annotation is {shown(returned)}"),
-    }
-
-
-def verdict(reason: str) -> Verdict:
-    """Make a verdict from a reason to fail."""
-    return (FAIL, reason) if reason else (PASS, "")
+        return {"annotations": (FAIL, described(problem)), "row id": (UNTRIED, ""), "return": (UNTRIED, "")}
+    faults = [why_not_annotated(each, hints.get(each.name)) for each in parameters]
+    unsettable = [str(each) for each in parameters if not is_settable(each, hints.get(each.name))]
+    annotations: Verdict = (PASS, "")
+    if any(faults):
+        annotations = FAIL, "; ".join(filter(None, faults))
+    elif any(isinstance(each.annotation, str) for each in parameters):
+        annotations = NOTE, "annotations are texts, and it is not known whether Kaggle reads those"
+    elif unsettable:
+        annotations = NOTE, f"Kaggle's site may be unable to set {', '.join(unsettable)}"
+    row_id: Verdict = (PASS, "")
+    if any(each.name == "row_id_column_name" and each.default is not each.empty for each in parameters):
+        row_id = FAIL, "row_id_column_name must not have a default value"
+    result: Verdict = (PASS, "")
+    if hints.get("return") is not float:
+        result = FAIL, f"the annotation is {shown(hints.get('return'))}"
+    return {"row id": row_id, "annotations": annotations, "return": result}
 
 
 def why_not_annotated(parameter: inspect.Parameter, annotation: Any) -> str:
@@ -279,22 +269,16 @@ def why_not_annotated(parameter: inspect.Parameter, annotation: Any) -> str:
     return ""
 
 
-def why_not_settable(parameter: inspect.Parameter, annotation: Any) -> str:
-    """Say why a host cannot set a parameter on Kaggle's site, where it then keeps its default value."""
-    name, default = parameter.name, parameter.default
-    if name in ("solution", "submission") or parameter.annotation is parameter.empty:
-        return ""
-    optional = typing.get_origin(annotation) in (typing.Union, types.UnionType)
-    options = [option for option in typing.get_args(annotation) if option is not type(None)]
-    kind = options[0] if optional and len(options) == 1 else annotation
-    if kind not in (int, float, bool, str):
-        return f"Kaggle's site cannot set {name}, which is {shown(annotation)}"
-    if default is parameter.empty or (default is None and optional):
-        return ""
-    fitting = (int, float) if kind is float else kind
-    if isinstance(default, fitting) and isinstance(default, bool) == (kind is bool):
-        return ""
-    return f"Kaggle's site may be unable to set {name}: {shown(annotation)} with the default {default!r}"
+def is_settable(parameter: inspect.Parameter, annotation: Any) -> bool:
+    """Whether a host can set a parameter on Kaggle's site, where it otherwise keeps its default value."""
+    if parameter.name in ("solution", "submission") or parameter.annotation is parameter.empty:
+        return True
+    is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    kinds = typing.get_args(annotation) if is_union else (annotation,)
+    values = [kind for kind in kinds if kind is not type(None)]
+    takes = (*kinds, int) if float in kinds else kinds
+    has_fitting_default = parameter.default is parameter.empty or type(parameter.default) in takes
+    return len(values) == 1 and values[0] in (int, float, bool, str) and has_fitting_default
 
 
 def shown(annotation: Any) -> str:
@@ -309,7 +293,9 @@ def check_docstring(function: types.FunctionType) -> Verdict:
     text = function.__doc__ or ""
     if not text.strip():
         return NOTE, "there is none, and Kaggle shows it to hosts who choose a metric"
-    return verdict(f"it has {len(text):,} characters" * (len(text) >= DOCSTRING_LIMIT))
+    if len(text) >= DOCSTRING_LIMIT:
+        return FAIL, f"it has {len(text):,} characters"
+    return PASS, ""
 
 
 def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
@@ -322,63 +308,49 @@ def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
 
 
 def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run the examples in all docstrings, with every call of ``score`` recorded."""
+    """Run the examples in all docstrings up to the first that fails, with every call of ``score`` recorded."""
     # The docstring of Kaggle's own F-beta expects "0.23..." without asking for ELLIPSIS.
-    runner = Runner(verbose=False, optionflags=doctest.ELLIPSIS)
+    runner = doctest.DebugRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     for test in doctest.DocTestFinder().find(cell):
         test.globs["score"] = score
-        runner.run(test)
-    if runner.library:
-        return untried(runner.library)
-    if runner.failures:
-        return FAIL, f"{runner.failures} of {runner.tries} examples fail; the first is {runner.first_failure}"
+        try:
+            runner.run(test)
+        except doctest.DocTestFailure as failure:
+            got, expected = (shortened(text, LONGEST_TEXT) for text in (failure.got, failure.example.want))
+            return FAIL, f"{source_of(failure)!r} gave {got or 'nothing'} instead of {expected or 'nothing'}"
+        except doctest.UnexpectedException as failure:
+            problem = failure.exc_info[1]
+            library = lacking(problem)
+            return (
+                untried(library) if library else (FAIL, f"{source_of(failure)!r} raised {described(problem)}")
+            )
     return PASS, f"{runner.tries} examples" if runner.tries else "there are none"
 
 
-class Runner(doctest.DocTestRunner):
-    """Runs doctests without printing, and keeps the first failure."""
-
-    first_failure = ""
-    library = ""
-
-    def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
-        """Note an example that printed something else; `doctest` calls this method."""
-        found, expected = (" ".join(text.split()) or "nothing" for text in (got, example.want))
-        self.note(example, f"gave {found} instead of {expected}")
-
-    def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
-        """Note an example that raised an error, and the library that it lacked; `doctest` calls this method."""
-        self.library = self.library or lacking(exc_info[1])
-        self.note(example, f"raised {described(exc_info[1])}")
-
-    def note(self, example: doctest.Example, what: str) -> None:
-        """Keep a failure if it is the first."""
-        self.first_failure = self.first_failure or f"{' '.join(example.source.split())!r}, which {what}"
+def source_of(failure: doctest.DocTestFailure | doctest.UnexpectedException) -> str:
+    """Put the source of a failed example on one line."""
+    return shortened(failure.example.source, LONGEST_TEXT)
 
 
 def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run the tests that pytest would discover in the file."""
+    """Run the tests that pytest would discover in the file up to the first that fails."""
     cell.__dict__["score"] = score
-    failed, fixtures, library = [], [], ""
-    tests = list(tests_of(cell))
-    for name, test in tests:
-        parameters = inspect.signature(test).parameters.values()
+    passed, fixtures = 0, []
+    for name, test in tests_of(cell):
+        if any(each.default is each.empty for each in inspect.signature(test).parameters.values()):
+            fixtures.append(name)
+            continue
         try:
-            if any(each.default is each.empty for each in parameters):
-                raise unittest.SkipTest(name)
             test()
         except unittest.SkipTest:
-            fixtures.append(name)
+            continue
         except (Exception, SystemExit) as problem:
-            library = library or lacking(problem)
-            failed.append(f"{name} raised {described(problem)}")
-    if library:
-        return untried(library)
-    if failed:
-        return FAIL, f"{len(failed)} of {len(tests)} tests fail; the first is {failed[0]}"
+            library = lacking(problem)
+            return untried(library) if library else (FAIL, f"{name} raised {described(problem)}")
+        passed += 1
     if fixtures:
         return NOTE, f"not run, as they need fixtures: {', '.join(fixtures)}"
-    return PASS, f"{len(tests)} tests" if tests else "there are none"
+    return PASS, f"{passed} tests" if passed else "there are none"
 
 
 def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -403,7 +375,7 @@ class Call(typing.NamedTuple):
     result: Any  # what the call returned
     raised: BaseException | None  # the error that the call raised, if it raised one
     wrong: str  # Why the result is not a score, or "" if it is one
-    changed: str  # what the call changed in one of the tables, or "" if it changed nothing
+    changes: bool  # whether the call changed one of the tables
     seconds: float  # the processor time that the call took, which does not depend on what else the machine does
 
 
@@ -424,8 +396,9 @@ def recorded(function: Any, calls: list[Call]) -> Any:
             raise
         finally:
             seconds = time.process_time() - start
-            differences = map(difference, frames_of(*before), frames_of(positional, named))
-            calls.append(Call(*before, result, raised, wrong, next(filter(None, differences), ""), seconds))
+            pairs = zip(frames_of(*before), frames_of(positional, named))
+            changes = not all(old.equals(new) for old, new in pairs)
+            calls.append(Call(*before, result, raised, wrong, changes, seconds))
 
     return call
 
@@ -442,63 +415,64 @@ def why_not_a_score(result: Any) -> str:
     return "" if math.isfinite(result) else f"it returned {result}"
 
 
-def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
-    """Describe the first difference between two tables."""
-    if not before.columns.equals(after.columns):
-        names = ", ".join(map(str, before.columns.symmetric_difference(after.columns, sort=False)))
-        return f"it adds, removes or reorders columns of a table it is given{': ' * bool(names)}{names}"
-    if not before.index.equals(after.index):
-        return "it adds, removes or reorders rows of a table it is given"
-    for number, name in enumerate(before):
-        try:
-            pd.testing.assert_series_equal(before.iloc[:, number], after.iloc[:, number], check_exact=True)
-        except AssertionError:
-            return f"it changes the column {name} of a table it is given"
-    return ""
-
-
-def check_calls(calls: list[Call], needs_last: bool) -> Answer:
-    """Check what the calls of ``score`` returned and changed."""
+def check_calls(calls: list[Call], given: Call | None) -> Answer:
+    """Check what the calls of ``score`` returned and changed, among them the one with the given files."""
     returned = [call for call in calls if call.raised is None]
     library = next(filter(None, (lacking(call.raised) for call in calls)), "")
+    untried_frames: Verdict = (UNTRIED, "")
     if library:
-        result = untried(library)
-    elif needs_last and calls[-1].raised is not None:
-        is_lacking = isinstance(calls[-1].raised, FileNotFoundError)
-        hint = "; it is uploaded alone, so it cannot read other files" if is_lacking else ""
-        result = FAIL, f"for the given files it raised {located(calls[-1].raised)}{hint}"
-    elif not returned:
-        result = UNTRIED, "no doctest or test calls score(): give a solution and a submission to try it with"
-    else:
-        changed = next((call.changed for call in calls if call.changed), "")
-        wrong = next((call.wrong for call in returned if call.wrong), "")
-        seconds = max(call.seconds for call in returned)
-        slow = f"a call took {seconds:.0f} s; Kaggle allows 30 minutes for Public and Private together"
-        result = (NOTE, slow) if seconds >= SLOW and not wrong else verdict(wrong)
-        return {"result": result, "frames": (NOTE if changed else PASS, changed)}
-    return {"result": result, "frames": (UNTRIED, "")}
+        return {"result": untried(library), "frames": untried_frames}
+    if given is not None and given.raised is not None:
+        reason = f"for the given files it raised {located(given.raised)}"
+        if isinstance(given.raised, FileNotFoundError):
+            reason += "; it is uploaded alone, so it cannot read other files"
+        return {"result": (FAIL, reason), "frames": untried_frames}
+    if not returned:
+        reason = "no doctest or test calls score(): give a solution and a submission to try it with"
+        return {"result": (UNTRIED, reason), "frames": untried_frames}
+    result: Verdict = (PASS, "")
+    seconds = max(call.seconds for call in returned)
+    if wrong := [call.wrong for call in returned if call.wrong]:
+        result = FAIL, wrong[0]
+    elif seconds >= SLOW:
+        result = NOTE, f"a call took {seconds:.0f} s; Kaggle allows 30 minutes for Public and Private together"
+    changed = any(call.changes for call in calls)
+    return {
+        "result": result,
+        "frames": (NOTE, "it changes a table that it is given") if changed else (PASS, ""),
+    }
 
 
-def errors_of_spoilt(function: Any, calls: list[Call], disguised: bool = False) -> list[Spoilt]:
-    """Call ``score`` with spoiled submissions."""
-    raised: list[Spoilt] = []
+def check_errors(cell: types.ModuleType, function: Any, calls: list[Call]) -> Answer:
+    """Check what participants read of wrong submissions, which are the last good one spoiled."""
     good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
-    for call in good[-1:]:
-        values = (*call.positional, *call.named.values())
-        # By their places, because a doctest may give the same table twice.
-        of_solution, of_submission = [n for n, value in enumerate(values) if isinstance(value, pd.DataFrame)]
-        for how, spoilt in spoilt_frames(values[of_submission]):
-            given = [copy.copy(value) for value in values]
-            given[of_submission] = spoilt
-            if disguised:
-                given[of_solution] = with_other_truths(given[of_solution])
-            places = len(call.positional)
-            try:
-                result = function(*given[:places], **dict(zip(call.named, given[places:])))
-                wrong = why_not_a_score(result) if how else ""
-                raised.append((how, ValueError(wrong) if wrong else None))
-            except BaseException as problem:
-                raised.append((how, problem))
+    spoilt = [each for call in good[-1:] for each in errors_of_spoilt(function, call)]
+    participant = check_participant_visible_error(cell)
+    if participant == (PASS, ""):
+        disguised = [each for call in good[-1:] for each in errors_of_spoilt(function, call, disguised=True)]
+        participant = check_rejections(spoilt, disguised)
+    raised = [*(call.raised for call in calls), *(problem for _, problem in spoilt)]
+    return {"participant": participant, "messages": check_messages(raised)}
+
+
+def errors_of_spoilt(function: Any, call: Call, disguised: bool = False) -> list[Spoilt]:
+    """Repeat a call of ``score`` with spoiled submissions, perhaps with other truths in the solution."""
+    raised: list[Spoilt] = []
+    values = (*call.positional, *call.named.values())
+    # By their places, because a doctest may give the same table twice.
+    of_solution, of_submission = [n for n, value in enumerate(values) if isinstance(value, pd.DataFrame)]
+    for how, spoilt in spoilt_frames(values[of_submission]):
+        given = [copy.copy(value) for value in values]
+        given[of_submission] = spoilt
+        if disguised:
+            given[of_solution] = with_other_truths(given[of_solution])
+        places = len(call.positional)
+        try:
+            result = function(*given[:places], **dict(zip(call.named, given[places:])))
+            wrong = why_not_a_score(result) if how else ""
+            raised.append((how, ValueError(wrong) if wrong else None))
+        except BaseException as problem:
+            raised.append((how, problem))
     return raised
 
 
@@ -509,9 +483,8 @@ def with_other_truths(solution: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def check_messages(calls: list[Call], spoilt: list[Spoilt]) -> Verdict:
+def check_messages(raised: list[BaseException | None]) -> Verdict:
     """Check the length of the messages for participants."""
-    raised = [*(call.raised for call in calls), *(problem for _, problem in spoilt)]
     messages = [str(problem) for problem in raised if type(problem).__name__ == PARTICIPANTS_ERROR]
     longest = max(messages, key=len, default="")
     if len(longest) > LONGEST_MESSAGE:
@@ -564,6 +537,10 @@ def score_part(source: str, solution: Answer, submission: Answer, arguments: dic
         cell = run_cell(source)
         start = time.perf_counter()
         result = cell.score(*frames, **arguments)
+        seconds = time.perf_counter() - start
+        reason = why_not_a_score(result)
+        if reason:
+            raise ValueError(f"{reason}; Kaggle takes one finite float")
     except BaseException as problem:
         return {
             "error": type(problem).__name__,
@@ -571,16 +548,7 @@ def score_part(source: str, solution: Answer, submission: Answer, arguments: dic
             "line": line_of(problem),
             "library": lacking(problem),
         }
-    seconds = time.perf_counter() - start
-    reason = why_not_a_score(result)
-    if reason:
-        return {
-            "error": "ValueError",
-            "text": f"{reason}; Kaggle takes one finite float",
-            "line": None,
-            "library": "",
-        }
-    return {"score": float(result), "seconds": seconds, "memory": peak_memory(), "memory_before": before}
+    return {"score": result, "seconds": seconds, "memory": peak_memory(), "memory_before": before}
 
 
 def line_of(problem: BaseException) -> str | None:
@@ -597,16 +565,11 @@ def located(problem: BaseException) -> str:
 
 
 def peak_memory() -> int | None:
-    """Measure the largest memory of this process."""
+    """Measure the largest memory of this process where the system tells it, as Linux does."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage would count the memory of the process that forked this one, too
-        return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
-    try:
-        import resource
-    except ImportError:
+    if not status.exists():
         return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Accuracy: the share of rows whose label is right. Replace it by a metric of your own.
+"""Accuracy: the share of rows whose label is right, also in each group. Replace it by a metric of your own.
 
 What to change, and in which order:
 
 1. `score`: its docstring, which platforms show to participants, and its parameters. `prepare` takes the same.
-2. `prepare`: the columns that the solution needs, and what an item is. Here an item is a row.
+2. `prepare`: the columns that the solution needs, what an item is, and its groups. Here an item is a row.
 3. `Prepared.statistics`: the columns that a submission needs, and some numbers of each item.
-4. `Prepared.measures`: the score from the sums of these numbers.
+4. `Prepared.measures`: the score, and a measure of each group, from the sums of these numbers.
 5. The companion, the samples, the page and the test beside this file, which know the columns, too.
 
 The file is uploaded alone, so it imports nothing but numpy, pandas and the standard library.
@@ -56,7 +56,9 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 
     Parameters
     ----------
-    solution, submission : DataFrame
+    solution : DataFrame
+        With the columns `row_id_column_name`, ``label`` and ``group``.
+    submission : DataFrame
         With the columns `row_id_column_name` and ``label``.
     row_id_column_name : str
         The column by which rows belong together.
@@ -73,8 +75,8 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 
     Examples
     --------
-    >>> solution = pd.DataFrame({"id": ["a", "b"], "label": ["x", "y"]})
-    >>> score(solution, solution.assign(label="x"), "id")
+    >>> solution = pd.DataFrame({"id": ["a", "b"], "label": ["x", "y"], "group": ["north", "south"]})
+    >>> score(solution, solution[["id"]].assign(label="x"), "id")
     0.5
     """
     prepared = prepare(solution, row_id_column_name)
@@ -86,7 +88,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 
 def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
     """Check a solution once and get it ready for many submissions."""
-    missing = [name for name in (row_id_column_name, "label") if name not in solution]
+    missing = [name for name in (row_id_column_name, "label", "group") if name not in solution]
     if missing:
         raise HostVisibleError(
             f"the solution: expected a column {missing[0]}, found {', '.join(map(str, solution))}"
@@ -97,11 +99,13 @@ def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
     # An item may have several rows, such as a query with its documents.  Then take the column of the queries
     # here: items = sorted(set(queries)), and the indexer of the queries as item_of_row.
     items = sorted(ids)
+    group_of_item = solution["group"].astype(str).set_axis(ids)[items]
+    groups = sorted(set(group_of_item))
     return Prepared(
         items=items,
         item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),
-        labels=[("(all)", "(all)")],  # one group; or several that are scored apart, as ("gender", "female")
-        groups=np.zeros((1, len(items)), dtype=np.int64),  # for each item, the index of its group
+        labels=[("group", name) for name in groups],
+        groups=pd.Index(groups).get_indexer(group_of_item)[np.newaxis],  # a row for each attribute, here one
         truth=solution["label"].astype(str).set_axis(ids)[items].tolist(),
         row_id_column_name=row_id_column_name,
     )
@@ -121,7 +125,7 @@ class Prepared:
     @property
     def measure_names(self) -> list[str]:
         """The names of what `measures` returns. The first is the score."""
-        return ["score"]
+        return ["score", *(f"{attribute} = {value}" for attribute, value in self.labels)]
 
     def statistics(self, submission: pd.DataFrame) -> npt.NDArray[np.float64]:
         """Return two numbers of each item, (n, 2): whether its label is right, and 1."""
@@ -138,9 +142,11 @@ class Prepared:
         return np.stack([right, np.ones(len(self.items))], axis=1).astype(np.float64)
 
     def measures(self, sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the share of right labels, (…, 1), from the sums over each group, (…, groups, 2)."""
-        right, rows = np.moveaxis(np.asarray(sums).sum(axis=-2), -1, 0)
-        return np.asarray(right / rows)[..., np.newaxis]
+        """Return the shares of right labels, (…, 1 + groups), from the sums over each group, (…, groups, 2)."""
+        right, rows = np.moveaxis(np.asarray(sums), -1, 0)
+        share = right.sum(axis=-1) / rows.sum(axis=-1)
+        with np.errstate(invalid="ignore"):  # A group without items has no share.
+            return np.concatenate([share[..., np.newaxis], right / rows], axis=-1)
 
 
 def sums_of_groups(

@@ -14,9 +14,10 @@ SUBMISSION = pd.read_csv(HERE / "samples" / "submission.csv")
 
 
 def test_the_sample_has_its_score() -> None:
-    """The sample has the score that one computes by hand, and the points lost add up to what is missing."""
+    """The sample has the scores that one computes by hand, and the points lost add up to what is missing."""
     result = podium.score(SOLUTION, SUBMISSION, metric=HERE)
     assert result.scores == {"All": 3 / 5, "Public": 1 / 2, "Private": 2 / 3}
+    assert result.measures == {"score": 3 / 5, "group = north": 1.0, "group = south": 1 / 3}
     assert result.explanation.rows["points_lost"].sum() == pytest.approx(1 - result.score)
 
 

@@ -1,9 +1,8 @@
-"""Twelve plain metrics of hosts go the whole way, and every slip in such a file is told."""
+"""Six plain metrics of hosts go the whole way, and every slip in such a file is told."""
 
 import json
 import re
 import shutil
-import zipfile
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 import podium
 from podium import hosted
-from podium.errors import ContractWarning, HostError, SubmissionRejected
+from podium.errors import SubmissionRejected
 from podium.hosting import bundle
 from podium.hosting.competition import Competition, Terms
 from tests.hosting.test_bundle import execute, unpack
@@ -113,6 +112,7 @@ FLOAT = "mine.py, line 9: score(): expected one finite float, found "
 FIRST = (
     "mine.py, line 9: score(): expected the parameters solution, submission, row_id_column_name first, found "
 )
+AGAIN_NAME = "gives the same score again, and for rows in another order"
 AGAIN = "mine.py, line 9: score(): expected the same number whenever it is called with the same tables, found "
 ORDER = "mine.py, line 9: score(): the score depends on the order of the rows: "
 RAISED = "the metric raised an unexpected error: "
@@ -137,11 +137,6 @@ SLIPS = {
         FIRST + "submission, solu",
     ),
     "any arguments": (with_parameters("*args, **kwargs"), FIRST + "*args, **kwargs"),
-    "two parameters": (with_parameters("solution, submission"), FIRST + "solution, submission"),
-    "by name alone": (
-        with_parameters("*, solution, submission, row_id_column_name"),
-        FIRST + "solution, submission",
-    ),
     "a coroutine": (
         RMSE.replace("def score", "async def score"),
         "expected a function that def defines, found async",
@@ -151,44 +146,24 @@ SLIPS = {
         "mine.py: score(): expected a function that def defines, found partial",
     ),
     "a class": ("class score:\n    pass\n", "expected a function that def defines, found type"),
-    "a float of numpy": (returning("return np.float32(0.5)"), FLOAT + "float32"),
     "an array": (returning("return np.array(0.5)"), FLOAT + "ndarray array(0.5)"),
-    "a series": (returning("return solution['value'].head(2)"), FLOAT + "Series 0 "),
-    "a truth value": (returning("return bool(len(guess))"), FLOAT + "bool True"),
-    "a generator": (returning("yield 1.0"), FLOAT + "generator"),
     "random numbers": (returning("return float(np.random.random())"), AGAIN),
-    "the clock": (RMSE.replace(RETURN, "    import time\n    return time.time()\n"), AGAIN),
     "a global list": (
         returning("CALLS.append(1)\n    return float(len(CALLS))") + "\n\nCALLS = []\n",
-        AGAIN + "1.0",
-    ),
-    "a list as default": (
-        with_parameters("solution, submission, row_id_column_name, seen: list = []").replace(
-            RETURN, "    seen.append(1)\n    return float(len(seen))\n"
-        ),
         AGAIN + "1.0",
     ),
     "the end of the process": (
         RMSE.replace(RETURN, "    raise SystemExit('bye')\n"),
         RAISED + "SystemExit: bye (mine.py, line 16: raise SystemExit('bye'))",
     ),
-    "a base exception": (
-        returning("raise BaseException('x')"),
-        RAISED + "BaseException: x (mine.py, line 16: ",
-    ),
     "a base exception of its own": (
         returning("raise Stop") + "\n\nclass Stop(BaseException):\n    pass\n",
         RAISED + "Stop (mine.py, line 16: ",
     ),
-    "a long text": (returning("raise ValueError('x' * 10**6)"), RAISED + "ValueError: xxx"),
     "an old call of pandas": (
         returning("return float(solution.append(submission)['value'].mean())"),
         RAISED
         + "AttributeError: 'DataFrame' object has no attribute 'append' (mine.py, line 16: return float(",
-    ),
-    "another file": (
-        returning("return float(pd.read_csv('w.csv').mean())"),
-        "(mine.py, line 16: return float(pd.r",
     ),
     "no end": (
         returning("return score(solution, submission, row_id_column_name)"),
@@ -199,7 +174,6 @@ SLIPS = {
         "cannot be loaded: SystemExit: 3 (mine.py, line 21: ",
     ),
     "no syntax": (RMSE.replace("def score(", "def score(("), "cannot be loaded: SyntaxError: "),
-    "tabs": (RMSE.replace("        raise", "\traise"), "cannot be loaded: TabError: "),
     "null bytes": (RMSE + "\0", "is not UTF-8 text: it has null bytes"),
     "nothing": ("", "is not a metric file: it defines no score()"),
 }
@@ -231,7 +205,7 @@ def test_a_slip_is_told_and_never_a_number(capsys, tmp_path, source, message):
     ],
 )
 def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, message):
-    """Both may be right, such as the order of a time series, so they are no errors; check notes them, too."""
+    """Both may be right, such as the order of a time series, so they are no errors of `podium score`."""
     stay_in_process(monkeypatch, tmp_path)
     folder = folder_of("rmse", tmp_path)
     (folder / "mine.py").write_text(returning(body))
@@ -240,17 +214,16 @@ def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, 
     assert code == 0
     assert err.startswith(f"warning: {message}")
     _, out, _ = run_podium(capsys, "check", folder / "mine.py", *pair)
-    assert re.search(f"^note  .*: {re.escape(message)}", out, re.MULTILINE)
+    verdict = (
+        "FAIL  returns a finite float: it returned" if message.startswith(FLOAT) else f"note  {AGAIN_NAME}: "
+    )
+    assert f"\n{verdict}" in out
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @pytest.mark.parametrize(
     ("source", "line"),
     [
-        (
-            METRICS["map_at_5"].source.replace("total / len", "total // len"),
-            "note  keeps the fraction when score() divides: line 23: total // len(solution) drops the fraction",
-        ),
         (
             returning("print('hello')" + RETURN.replace("    ", "\n    ", 1).rstrip()),
             "note  prints nothing and warns of nothing in the given files: it prints hello",
@@ -264,7 +237,7 @@ def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, 
         ),
         (
             returning("solution['value'] -= guess\n    return float((solution['value'] ** 2).mean())"),
-            "note  leaves the frames unchanged: it changes the column value of a table it is given",
+            "note  leaves the frames unchanged: it changes a table that it is given",
         ),
         (
             returning("return np.random.random()"),
@@ -283,21 +256,21 @@ def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, 
 )
 def test_what_check_tells_of_a_slip(capsys, tmp_path, monkeypatch, source, line):
     stay_in_process(monkeypatch, tmp_path)
-    name = "map_at_5" if "cutoff" in source else "rmse"
-    folder = folder_of(name, tmp_path)
+    folder = folder_of("rmse", tmp_path)
     (folder / "mine.py").write_text(source, encoding="utf-8")
     pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
     assert line in run_podium(capsys, "check", folder / "mine.py", *pair)[1]
 
 
 STATISTICS = (Path(podium.__file__).parent / "new_metric" / "metric.py").read_text(encoding="utf-8")
+SHARE = "right.sum(axis=-1) / rows.sum(axis=-1)"
 POWER = "row_id_column_name: str, power: int = 1)"
 WITH_POWER = (
     STATISTICS.replace("row_id_column_name: str) -> float", f"{POWER} -> float")
     .replace('row_id_column_name: str) -> "Prepared"', f'{POWER} -> "Prepared"')
     .replace("row_id_column_name=row_id_column_name,", "row_id_column_name=row_id_column_name, power=power,")
     .replace("    row_id_column_name: str\n\n", "    row_id_column_name: str\n    power: int\n\n")
-    .replace("np.asarray(right / rows)", "np.asarray((right / rows) ** self.power)")
+    .replace(SHARE, f"({SHARE}) ** self.power")
 )
 HEADER = (
     "import pandas as pd\n\ndef score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str"
@@ -393,25 +366,6 @@ def test_a_direction_that_the_scores_contradict(capsys, tmp_path, monkeypatch):
     assert doubt not in run_podium(capsys, "check", folder / "rmse.py", *pair)[1]
 
 
-def test_check_finds_random_numbers(capsys, tmp_path, monkeypatch):
-    stay_in_process(monkeypatch, tmp_path)
-    folder = folder_of("rmse", tmp_path)
-    (folder / "mine.py").write_text(returning("return float(np.random.random())"))
-    pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
-    code, out, _ = run_podium(capsys, "check", folder / "mine.py", *pair)
-    assert code == 4
-    assert "FAIL  gives the same score again, and for rows in another order: " in out
-
-
-def test_what_a_metric_prints_does_not_mix_with_the_score(capsys, tmp_path):
-    folder = folder_of("rmse", tmp_path)
-    (folder / "mine.py").write_text(returning("print('hello')\n    return 0.5") + "\nprint('loaded')\n")
-    line = ["score", folder / "labels.csv", folder / "teams" / "Ada.csv", "--metric", folder / "mine.py", "-b"]
-    code, out, err = run_podium(capsys, *line)
-    assert (code, out) == (0, "0.5\n")
-    assert err.startswith("loaded\nhello\n")
-
-
 # --- what the platform does before the metric ---------------------------------------------------------
 
 
@@ -441,15 +395,6 @@ def test_a_whole_number_is_the_same_id_with_decimals(tmp_path):
         podium.score(solution, submission.assign(id=["01", "02"]), metric=metric)
 
 
-def test_a_solution_with_an_id_twice_cannot_be_aligned(tmp_path):
-    metric = plain(tmp_path, kaggle_metrics.TEMPLATE)
-    frame = pd.DataFrame({"id": [1, 1], "target": [1.0, 2.0]})
-    with pytest.raises(HostError, match=r"'1' occurs twice: should the metric file say COMPLETE_SUBMISSION"):
-        podium.score(frame, frame, metric=metric)
-    plain(tmp_path, kaggle_metrics.TEMPLATE + "\nCOMPLETE_SUBMISSION = True\n")
-    assert podium.score(frame, frame, metric=metric).score == 0.0
-
-
 @pytest.mark.filterwarnings("ignore:the solution itself scores")
 def test_one_part_of_a_solution_takes_whole_submissions(tmp_path):
     """So a class can rank with the Public rows alone while the competition runs."""
@@ -462,19 +407,6 @@ def test_one_part_of_a_solution_takes_whole_submissions(tmp_path):
     assert podium.score(part, submission, metric=metric).scores == {"All": 0.5, "Public": 0.5}
     with pytest.raises(SubmissionRejected, match=r"^Submission has 3 rows but 2 were expected\.$"):
         podium.score(part.drop(columns="Usage"), submission, metric=metric)
-
-
-def test_columns_that_parameters_name_may_be_numbers(capsys, tmp_path):
-    folder = folder_of("f_beta", tmp_path)
-    line = [
-        "score",
-        folder / "labels.csv",
-        folder / "teams" / "Ada.csv",
-        "--metric",
-        folder / "f_beta.py",
-        "-b",
-    ]
-    assert run_podium(capsys, *line)[0] == 0
 
 
 # --- names -------------------------------------------------------------------------------------------
@@ -500,19 +432,3 @@ def test_the_metric_of_the_current_folder_has_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     assert hosted.load("metric.py").name == hosted.load(".").name == "errors"
     assert hosted.load(tmp_path / "linked").name == "linked"
-
-
-def test_a_metric_in_an_archive_is_refused(capsys, tmp_path):
-    folder = folder_of("rmse", tmp_path)
-    with zipfile.ZipFile(folder / "metric.zip", "w") as archive:
-        archive.writestr("metric.py", RMSE)
-    for line in (["check", folder / "metric.zip"], ["emulate", folder / "metric.zip", "a", "b"]):
-        code, _, err = run_podium(capsys, *line)
-        assert (code, err) == (2, f"error: {folder / 'metric.zip'} is not a Python file\n")
-
-
-def test_a_doubt_has_a_class_of_its_own(tmp_path):
-    metric = plain(tmp_path, returning("return float('nan')"))
-    frame = pd.DataFrame({"id": [1], "value": [1.0]})
-    with pytest.warns(ContractWarning, match="which platforms refuse"):
-        podium.score(frame, frame, metric=metric)

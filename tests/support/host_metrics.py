@@ -1,4 +1,4 @@
-"""Twelve metrics as hosts write them for Kaggle, each with a solution and the submissions of three teams.
+"""Six metrics as hosts write them for Kaggle, each with a solution and the submissions of three teams.
 
 They are plain files: a score(), perhaps an exception, no statistics. The best team is the first, and the worst
 is the last.
@@ -40,31 +40,6 @@ def higher_is_better() -> bool:
 '''
 )
 
-LOG_LOSS = (
-    HEAD
-    + '''CLASSES = ["cat", "dog", "fox"]
-
-
-def score(
-    solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, epsilon: float = 1e-15
-) -> float:
-    """Mean over the classes of the log loss within each class."""
-    missing = [name for name in CLASSES if name not in submission]
-    if missing:
-        raise ParticipantVisibleError(f"expected a column {missing[0]}")
-    values = submission[CLASSES].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-    if not np.isfinite(values).all() or (values < 0).any() or (values.sum(axis=1) <= 0).any():
-        raise ParticipantVisibleError("expected probabilities from 0 to 1, not all 0")
-    values = np.clip(values / values.sum(axis=1, keepdims=True), epsilon, 1 - epsilon)
-    right = values[np.arange(len(values)), solution["label"].map(CLASSES.index).to_numpy()]
-    return float((-np.log(pd.Series(right))).groupby(solution["label"].to_numpy()).mean().mean())
-
-
-def higher_is_better() -> bool:
-    return False
-'''
-)
-
 MAP_AT_5 = (
     HEAD
     + '''def score(
@@ -82,27 +57,6 @@ MAP_AT_5 = (
                 sum_of_precisions += hits / rank
         total += sum_of_precisions / min(len(wanted), cutoff)
     return total / len(solution)
-'''
-)
-
-KAPPA = (
-    HEAD
-    + '''def score(
-    solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, grades: int = 5
-) -> float:
-    """Quadratic weighted kappa of grades from 0 to 4."""
-    if "grade" not in submission:
-        raise ParticipantVisibleError("expected a column grade")
-    guess = pd.to_numeric(submission["grade"], errors="coerce").to_numpy()
-    if not np.isin(guess, range(grades)).all():
-        raise ParticipantVisibleError(f"grade: expected whole numbers from 0 to {grades - 1}")
-    both = np.zeros((grades, grades))
-    np.add.at(both, (solution["grade"].to_numpy(), guess.astype(int)), 1)
-    weights = np.subtract.outer(np.arange(grades), np.arange(grades)) ** 2
-    by_chance = np.outer(both.sum(axis=1), both.sum(axis=0)) / both.sum()
-    if not (weights * by_chance).sum():
-        return 1.0
-    return float(1 - (weights * both).sum() / (weights * by_chance).sum())
 '''
 )
 
@@ -154,44 +108,6 @@ F_BETA = (
 '''
 )
 
-C_INDEX = (
-    HEAD
-    + '''def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Concordance of risks with survival times, of which some are censored."""
-    if "risk" not in submission:
-        raise ParticipantVisibleError("expected a column risk")
-    risk = pd.to_numeric(submission["risk"], errors="coerce").to_numpy()
-    if not np.isfinite(risk).all():
-        raise ParticipantVisibleError("risk: expected a number in every row")
-    time, died = solution["time"].to_numpy(), solution["died"].to_numpy() == 1
-    comparable = died[:, None] & (time[:, None] < time)
-    right = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
-    return float(right[comparable].sum() / comparable.sum())
-'''
-)
-
-CRPS = (
-    HEAD
-    + '''STEPS = np.arange(10)
-
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Continuous ranked probability score of cumulative probabilities at ten steps."""
-    names = [f"p{step}" for step in STEPS]
-    if not set(names) <= set(submission):
-        raise ParticipantVisibleError(f"expected the columns {names[0]} to {names[-1]}")
-    guess = submission[names].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-    if not ((guess >= 0) & (guess <= 1)).all() or (np.diff(guess, axis=1) < 0).any():
-        raise ParticipantVisibleError("expected probabilities that do not fall from step to step")
-    reached = solution["step"].to_numpy()[:, None] <= STEPS
-    return float(((guess - reached) ** 2).mean())
-
-
-def higher_is_better() -> bool:
-    return False
-'''
-)
-
 BLEU = (
     HEAD
     + '''from collections import Counter
@@ -219,20 +135,6 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 '''
 )
 
-JACCARD = (
-    HEAD
-    + '''def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Mean Jaccard index of sets of product ids, which are separated by spaces; "none" is the empty set."""
-    if "products" not in submission:
-        raise ParticipantVisibleError("expected a column products")
-    values = []
-    for true, guessed in zip(solution["products"], submission["products"].astype(str)):
-        truth, mine = (set(text.split()) - {"none"} for text in (true, guessed))
-        values.append(len(truth & mine) / len(truth | mine) if truth | mine else 1.0)
-    return float(np.mean(values))
-'''
-)
-
 AUC = (
     HEAD
     + '''def score(
@@ -256,30 +158,6 @@ AUC = (
 '''
 )
 
-PINBALL = (
-    HEAD
-    + '''QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
-
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Mean pinball loss of three quantiles."""
-    losses = []
-    for name, level in QUANTILES.items():
-        if name not in submission:
-            raise ParticipantVisibleError(f"expected a column {name}")
-        guess = pd.to_numeric(submission[name], errors="coerce").to_numpy()
-        if not np.isfinite(guess).all():
-            raise ParticipantVisibleError(f"{name}: expected a number in every row")
-        error = solution["sales"].to_numpy() - guess
-        losses.append(np.maximum(level * error, (level - 1) * error).mean())
-    return float(np.mean(losses))
-
-
-def higher_is_better() -> bool:
-    return False
-'''
-)
-
 Columns = dict[str, object]
 Draw = Callable[[np.random.Generator, int], tuple[Columns, Callable[[float], Columns]]]
 
@@ -288,18 +166,6 @@ def _numbers(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[
     """Draw numbers, and guesses that miss them by the error."""
     truth = random.normal(size=rows).round(3)
     return {"value": truth}, lambda error: {"value": (truth + random.normal(0, error, rows)).round(3)}
-
-
-def _labels(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-    """Draw labels, and guessed probabilities of each."""
-    truth = random.integers(3, size=rows)
-
-    def guess(error: float) -> Columns:
-        values = np.exp(2 * np.eye(3)[truth] + random.normal(0, error, (rows, 3)))
-        values /= values.sum(axis=1, keepdims=True)
-        return dict(zip(("cat", "dog", "fox"), values.round(4).T))
-
-    return {"label": np.array(["cat", "dog", "fox"])[truth]}, guess
 
 
 def _words(column: str) -> Draw:
@@ -319,14 +185,6 @@ def _words(column: str) -> Draw:
         return {column: [" ".join(each) for each in truth]}, guess
 
     return draw
-
-
-def _grades(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-    """Draw grades from 0 to 4, and guesses of these."""
-    truth = random.integers(5, size=rows)
-    return {"grade": truth}, lambda error: {
-        "grade": np.clip((truth + random.normal(0, 2 * error, rows)).round(), 0, 4).astype(int)
-    }
 
 
 def _masks(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
@@ -349,25 +207,6 @@ def _weighted(random: np.random.Generator, rows: int) -> tuple[Columns, Callable
     }
 
 
-def _survival(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-    """Draw times until death or the end of the study, and guessed risks."""
-    time = random.exponential(size=rows).round(4)
-    died = (random.random(rows) < 0.7).astype(int)
-    return {"time": time, "died": died}, lambda error: {"risk": (random.normal(0, error, rows) - time).round(4)}
-
-
-def _steps(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-    """Draw steps, and guessed probabilities that each step is reached."""
-    truth = random.integers(10, size=rows)
-
-    def guess(error: float) -> Columns:
-        center = truth + random.normal(0, 3 * error, rows)
-        values = 1 / (1 + np.exp(center[:, None] - 0.5 - np.arange(10)))
-        return {f"p{step}": values[:, step].round(4) for step in range(10)}
-
-    return {"step": truth}, guess
-
-
 def _sites(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
     """Draw yes or no at several sites, and guesses of these."""
     truth = np.arange(rows) // 3 % 2
@@ -375,17 +214,6 @@ def _sites(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[f
     return {"target": truth, "site": sites}, lambda error: {
         "p": (truth + random.normal(0, error, rows)).round(4)
     }
-
-
-def _sales(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-    """Draw sales, and guessed quantiles of these."""
-    truth = random.normal(size=rows).round(3)
-
-    def guess(error: float) -> Columns:
-        center = truth + random.normal(0, error, rows)
-        return {"q10": center - error, "q50": center, "q90": center + error}
-
-    return {"sales": truth}, guess
 
 
 class HostMetric(NamedTuple):
@@ -397,17 +225,11 @@ class HostMetric(NamedTuple):
 
 METRICS = {
     "rmse": HostMetric(RMSE, _numbers),
-    "log_loss": HostMetric(LOG_LOSS, _labels),
     "map_at_5": HostMetric(MAP_AT_5, _words("items")),
-    "kappa": HostMetric(KAPPA, _grades),
     "dice": HostMetric(DICE, _masks),
     "f_beta": HostMetric(F_BETA, _weighted),
-    "c_index": HostMetric(C_INDEX, _survival),
-    "crps": HostMetric(CRPS, _steps),
     "bleu": HostMetric(BLEU, _words("text")),
-    "jaccard": HostMetric(JACCARD, _words("products")),
     "auc": HostMetric(AUC, _sites),
-    "pinball": HostMetric(PINBALL, _sales),
 }
 
 

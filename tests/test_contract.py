@@ -374,7 +374,8 @@ def test_a_direction_of_numpy_s_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("further", [["--bootstrap", "50"], ["{submission}"]])
 def test_measures_that_fail_on_a_draw_are_named(tmp_path: Path, capsys: Any, further: list[str]) -> None:
     """On the whole solution three of five answers are right, and on some draws none is."""
-    fault = "if (right.sum(axis=-1) == 0).any():\n            raise ValueError('nothing is right')\n        share = "
+    error = "raise ValueError('nothing is right')"
+    fault = f"if (right.sum(axis=-1) == 0).any():\n            {error}\n        share = "
     folder = metric_with(tmp_path, ("share = ", fault))
     tables = [str(TEMPLATE / "samples" / f"{name}.csv") for name in ("solution", "submission")]
     more = [each.format(submission=tables[1]) for each in further]

@@ -263,7 +263,7 @@ def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
     code, out, err = run_podium(capsys, "check", path)
     [told] = [line for line in out.splitlines() if line.startswith("FAIL")]
     assert (code, told.startswith(EXCHANGED)) == (4, True)
-    assert err == f"error: {path} fails 1 of 19 checks\n"
+    assert err == f"error: {path} fails 1 of 18 checks\n"
 
 
 def test_given_files_must_be_scored(capsys, tmp_path, in_process):

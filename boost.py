@@ -58,6 +58,7 @@ BEYOND_FLOATS = 2**1024 - 2**970
 NOTHING = {"None", "nan", "NaN", "NaT", "<NA>"}  # what missing values print as
 START, LATEST = datetime(1970, 1, 1, tzinfo=UTC), 2**63 - 1
 ROWS_SHOWN, CHARACTERS_SHOWN, LONGEST_MESSAGE = 3, 40, 280
+LEADERBOARD = "the leaderboard"
 
 Numbers = npt.NDArray[Any]  # of float64, or of Fraction (dtype object) with a float NaN where missing
 
@@ -65,8 +66,21 @@ Numbers = npt.NDArray[Any]  # of float64, or of Fraction (dtype object) with a f
 class LeaderboardError(ValueError):
     """The leaderboard or a parameter is wrong; the text says where, in at most 280 characters."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…")
+    def __init__(self, what: str, expected: str, rows: int = 0, found: str = "") -> None:
+        super().__init__(what, expected, rows, found)
+        self.what = what  # the column, the parameter or LEADERBOARD
+        self.expected = expected
+        self.rows, self.found = rows, found  # how many rows are wrong, and what the first ones have
+
+    def __str__(self) -> str:
+        return self.told(self.what, LEADERBOARD)
+
+    def told(self, what: str, board: str) -> str:
+        """The text with a caller's own words for the column and for the leaderboard."""
+        where = f"{self.rows:,} row{'s' if self.rows > 1 else ''} of {board}"
+        wrong = f". Wrong in {where}: {self.found}" if self.rows else ""
+        text = f"{what}: expected {self.expected}{wrong}"
+        return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
 
 
 # ---- The board -------------------------------------------------------------------------------------------
@@ -153,7 +167,7 @@ def boost(
     board = parse(leaderboard)
     if not isinstance(higher_is_better, bool) or not (higher_is_better or pd.isna(board.runtimes).all()):
         found = f"{type(higher_is_better).__name__} '{_shown(higher_is_better)}'"
-        raise LeaderboardError(f"higher_is_better: expected True, or False without any runtime, found {found}")
+        raise LeaderboardError("higher_is_better", f"True, or False without any runtime, found {found}")
     eligible, slowdown, fraction = boost_fractions(
         board.scores, board.runtimes, max_boost, eligibility_ratio, slowdown_limit
     )
@@ -282,12 +296,12 @@ def parse(leaderboard: pd.DataFrame) -> Board:
     runtime: expected seconds, a finite number above 0, or nothing. Wrong in 1 row of the leaderboard: Red ('0')
     """
     if not isinstance(leaderboard, pd.DataFrame):
-        raise LeaderboardError(f"the leaderboard: expected a DataFrame, found {type(leaderboard).__name__}")
+        raise LeaderboardError(LEADERBOARD, f"a DataFrame, found {type(leaderboard).__name__}")
     names = [name for name in leaderboard.columns if isinstance(name, str)]
     for name, required in {"team": True, "score": True, "runtime": False, "submitted_at": False}.items():
         if not required <= names.count(name) <= 1:
             found = ", ".join(map(_shown, names)) or "none"
-            raise LeaderboardError(f"the leaderboard: expected one column {name}, found the columns {found}")
+            raise LeaderboardError(LEADERBOARD, f"one column {name}, found the columns {found}")
 
     def column(name: str, expected: str, value: Callable[..., Any], is_wrong: Callable[..., bool]) -> list[Any]:
         """Read the values of a column's cells; the error names the first wrong ones."""
@@ -296,8 +310,7 @@ def parse(leaderboard: pd.DataFrame) -> Board:
         wrong = [row for row, value in enumerate(values) if value is None or is_wrong(value)]
         if wrong:
             found = ", ".join(f"{_shown(rows[row])} ('{_shown(cells[row])}')" for row in wrong[:ROWS_SHOWN])
-            where = f"{len(wrong):,} row{'s' if len(wrong) > 1 else ''} of the leaderboard"
-            raise LeaderboardError(f"{name}: expected {expected}. Wrong in {where}: {found}")
+            raise LeaderboardError(name, expected, len(wrong), found)
         return values
 
     rows = [f"row number {row + 1}" for row in range(len(leaderboard))]
@@ -340,7 +353,7 @@ def _parameter(name: str, value: object, fits: Callable[[Any], bool], wanted: st
     number = None if isinstance(value, str) else exact(value)
     if number is None or not fits(number):
         found = f"{type(value).__name__} '{_shown(value) or value}'"
-        raise LeaderboardError(f"{name}: expected a finite number {wanted}, found {found}")
+        raise LeaderboardError(name, f"a finite number {wanted}, found {found}")
     return number
 
 
@@ -385,12 +398,12 @@ def read_leaderboard(path: str | Path) -> pd.DataFrame:
             reader = csv.reader(file, strict=True)
             rows = [(reader.line_num, cells) for cells in reader if cells]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise LeaderboardError(f"the leaderboard: expected a CSV file in UTF-8. {error}") from error
+        raise LeaderboardError(LEADERBOARD, f"a CSV file in UTF-8. {error}") from error
     columns = rows[0][1] if rows else []
     odd = [(line, len(cells)) for line, cells in rows if len(cells) != len(columns)]
     if odd or len(rows) < 2:
         found = f"{odd[0][1]:,} of {len(columns):,} in line {odd[0][0]:,}" if odd else "no team"
-        raise LeaderboardError(f"the leaderboard: expected a cell per column in a line per team, found {found}")
+        raise LeaderboardError(LEADERBOARD, f"a cell per column in a line per team, found {found}")
     return pd.DataFrame([cells for _, cells in rows[1:]], columns=columns, dtype=object)
 
 

@@ -192,7 +192,7 @@ def _race(
     board = boost.parse(leaderboard)
     own = _row_of(board.teams, str(team))
     if any(score < 0 for score in board.scores):
-        raise boost.LeaderboardError("score: expected at least 0 where runtimes are rewarded, found less")
+        raise boost.LeaderboardError("score", "at least 0 where runtimes are rewarded, found less")
     times = np.tile(board.runtimes, (2, 1))
     times[:, own] = 1, math.nan
     (with_own, eligible), _, (_, fraction) = boost.boost_fractions(

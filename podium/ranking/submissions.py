@@ -37,12 +37,12 @@ FOREIGN = ("team", "submission", "model", "reason")  # columns of texts that str
 class Submission(NamedTuple):
     """A file to score.  Texts are "" if nothing is known."""
 
-    team: str  # the name of the team, and the name of the file among the files of the team
-    name: str  # the name of the team, and the name of the file among the files of the team
+    team: str  # the name of the team
+    name: str  # the name of the file among the files of the team
     path: str  # an absolute path or a URL
     size: int = 0  # the size of the file in bytes, or 0 if it is not known
-    submitted_at: str = ""  # the time of submission and the Public score, as a manifest has them
-    public_score: str = ""  # the time of submission and the Public score, as a manifest has them
+    submitted_at: str = ""  # the time of submission, as a manifest has it
+    public_score: str = ""  # the Public score, as a manifest has it
     side: str = ""  # the path of the host's file beside it, see `podium.reading.add_side`
     # The hashes of what was scored, see `podium.ranking.job.digests_of`. They are compared if the file is read
     # again.
@@ -201,8 +201,8 @@ def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[
     try:
         yield boost
     except boost.LeaderboardError as problem:
-        column, colon, text = str(problem).replace("the leaderboard", board).partition(":")
-        raise HostError(columns.get(column, column) + colon + text) from None
+        words = {boost.LEADERBOARD: board, **columns}
+        raise HostError(problem.told(words.get(problem.what, problem.what), board)) from None
 
 
 def read_named(source: str, required: list[str], filled: list[str], text: set[str]) -> pd.DataFrame:

@@ -46,7 +46,7 @@ def of_board(run: Run) -> str:
         "board.html",
         heading=run.heading,
         facts=run.facts,
-        summary=wording.summary(run),
+        summary=wording.summary_by_question(run),
         boosted=run.facts["boosted"],
         rows=_rows(run),
         more_rows=max(0, len(board) - MOST_ROWS),

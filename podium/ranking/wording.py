@@ -15,10 +15,11 @@ from podium.wording import counted, listed, plural
 
 __all__ = [
     "cut", "in_cases", "items_of", "name_of", "number", "of_difference", "of_direction", "percent",
-    "score_name", "summary", "tens", "why_not_better",
+    "score_name", "summary", "summary_by_question", "tens", "why_not_better",
 ]  # fmt: skip
 
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
+CERTAIN = 0.85  # from this share on, no number is given
 NAMED = 3
 MOST_NAMED = 10  # of the teams that may be the best
 CHARACTERS_SHOWN = 60  # of a team's name in a sentence
@@ -65,23 +66,24 @@ def percent(share: float) -> str:
 def in_cases(share: float) -> str:
     """Write a share of new competitions as a frequency, rounded to tens, because it is not known any better.
 
-    >>> in_cases(0.56), in_cases(0.07), in_cases(0.02), in_cases(0.97)
-    ('in about 60 of 100 cases', 'in about 10 of 100 cases', 'in hardly any case', 'in nearly all cases')
+    >>> in_cases(0.56), in_cases(0.02), in_cases(0.97)
+    ('in about 60 of 100 cases', 'in hardly any case', 'in more than 80 of 100 cases')
     """
     if math.isnan(share):
         return "–"
     if share < LIKELY:
         return "in hardly any case"
-    return "in nearly all cases" if tens(share) == 100 else f"in about {tens(share)} of 100 cases"
+    about = "in about " if share < CERTAIN else "in "
+    return f"{about}{tens(share, 'more than ')} of 100 cases"
 
 
-def tens(share: float) -> int:
-    """Round a share to tens out of 100, and a small one to 10.
+def tens(share: float, more_than: str = ">") -> str:
+    """Round a share to tens out of 100, and a small one to 10. Shares above 80 came true less often than said.
 
-    >>> tens(0.56), tens(0.051)
-    (60, 10)
+    >>> tens(0.56), tens(0.051), tens(0.93)
+    ('60', '10', '>80')
     """
-    return 10 * max(1, round(share * 10))
+    return f"{more_than}80" if share >= CERTAIN else str(10 * max(1, round(share * 10)))
 
 
 def name_of(team: object) -> str:
@@ -130,12 +132,19 @@ def of_direction(facts: dict[str, Any]) -> str:
     return f"{better} is better{assumed}."
 
 
-def summary(run: Run) -> list[str]:
+def summary_by_question(run: Run) -> dict[str, list[str]]:
     """Say what is certain about a board and what is not, for a reader who decides about prizes."""
-    sentences = [*_of_the_winner(run), *_of_speed(run)]
+    questions = {"Who is first?": [*_of_the_winner(run), *_of_speed(run)]}
     if run.ranking.intervals is not None and len(run.ranking.leaderboard) > 1:
-        sentences += [*_of_chance(run), *_of_the_best(run)]
-    return [*sentences, *_of_the_last_prize(run), *_of_decisions(run.ranking)]
+        questions["How much of that is luck?"] = [*_of_chance(run), *_of_the_best(run)]
+    questions["Who gets the last prize?"] = _of_the_last_prize(run)
+    questions["Do other decisions matter?"] = _of_decisions(run.ranking)
+    return {question: answer for question, answer in questions.items() if answer}
+
+
+def summary(run: Run) -> list[str]:
+    """List the sentences with which the page begins."""
+    return [sentence for answer in summary_by_question(run).values() for sentence in answer]
 
 
 def why_not_better(run: Run, row: int) -> list[str]:

@@ -149,13 +149,13 @@ def choice(text: str) -> str:
 def run(options: argparse.Namespace) -> None:
     """Rank the submissions, write the results, and print the first teams."""
     from podium import hosted
-    from podium.ranking import final
+    from podium.ranking import final, record
 
     given = {name: value for name, value in vars(options).items() if name != "set"}
     metric = options.metric
     if options.again is not None:
         final.check_again(given)
-        metric = final.request_of(final.read_run(options.again), options.again).metric
+        metric = record.request_of(record.read(options.again), options.again).metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
     board = final.rank(**given, **parameters)
     print_report(board.run, board.folder)

@@ -50,7 +50,7 @@ class Ranking(NamedTuple):
     # A row per pair of teams that sent the same file, or that agree where few other teams do, with the columns
     # team, other_team and agreement
     similar: pd.DataFrame
-    facts: dict[str, Any]  # what ``run.json`` says about the result
+    facts: dict[str, Any] = {}  # noqa: RUF012  (never changed; what ``run.json`` says about the result)
     subpopulations: pd.DataFrame | None = None  # the scores in each sub-population, if there are any
     group_sizes: dict[str, int] = {}  # noqa: RUF012  (never changed; the number of items of each)
     certainty: Certainty | None = None  # what chance may have done; None without draws or statistics
@@ -103,18 +103,16 @@ def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
     leaderboard, decided = reward(files, inputs.runtimes, rules, higher_is_better, decides)
     number_of = dict(zip(files.loc[files["chosen"], "team"], files.index[files["chosen"]]))
     order = [number_of[team] for team in leaderboard["team"]]
-    told = _Told()
+    failed = pd.DataFrame(columns=["team", "model", "reason"]) if inputs.failed is None else inputs.failed
+    listed_files = files.assign(rejected=_reasons(files)).drop(columns="failed")
+    ranking = Ranking(leaderboard, listed_files, _rejected(files), failed, similarity.pairs(files))
     if all(scored[number].has_statistics for number in order):
-        told = _told_by_statistics(inputs, scored, order, leaderboard, workers, higher_is_better)
-        leaderboard = leaderboard.assign(**told.columns)
-
+        ranking = _with_statistics(ranking, inputs, files, scored, order, workers, higher_is_better)
     boosted = is_boosted(leaderboard, rules)
-    doubts = [] if told.certainty is None else told.certainty.doubts
+    doubts = [] if ranking.certainty is None else ranking.certainty.doubts
     warnings = cautions(leaderboard, files, decided, doubts, rules)
     if boosted:
         warnings += speed.notices(leaderboard, inputs.runtimes)
-    rejected = _rejected(files)
-    failed = pd.DataFrame(columns=["team", "model", "reason"]) if inputs.failed is None else inputs.failed
     facts = {
         "signature": solution.signature,
         "decided_by": solution.deciding,
@@ -124,24 +122,11 @@ def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
         "boosted": boosted,
         "noise_known": not boosted or speed.noise_of(leaderboard, inputs.runtimes).is_known,
         "rule": rule,
-        "counts": _counts(files, rejected, leaderboard, failed),
+        "counts": _counts(ranking),
         "ties": decided if any(decided) else [],
         "warnings": warnings,
     }
-    similar = similarity.pairs(files, told.agreeing)
-    return Ranking(
-        leaderboard,
-        files.assign(rejected=_reasons(files)).drop(columns="failed"),
-        rejected,
-        failed,
-        similar,
-        facts,
-        told.subpopulations,
-        told.group_sizes,
-        told.certainty,
-        told.variants,
-        told.variant_ranks,
-    )
+    return ranking._replace(facts=facts)
 
 
 # ---- Steps ----------------------------------------------------------------------------------------------
@@ -192,48 +177,36 @@ def _items(solution: scoring.Solution) -> dict[str, Any]:
     return {"items": number, "item": "row" if prepared is None else noun}
 
 
-def _counts(
-    files: pd.DataFrame, rejected: pd.DataFrame, leaderboard: pd.DataFrame, failed: pd.DataFrame
-) -> dict[str, int]:
+def _counts(ranking: Ranking) -> dict[str, int]:
     """Count submissions, teams and models for the facts of a board."""
-    on_board = set(leaderboard["team"])
+    files, leaderboard = ranking.submissions, ranking.leaderboard
     return {
         "submissions": len(files),
-        "rejected": len(rejected),
+        "rejected": len(ranking.rejected),
         "teams": len(leaderboard),
-        "teams_without_score": len(set(files["team"]) - on_board),
+        "teams_without_score": len(set(files["team"]) - set(leaderboard["team"])),
         "eligible": int(leaderboard["eligible"].sum()),
-        "failed": len(set(failed["team"]) - set(files["team"])),
+        "failed": len(set(ranking.failed["team"]) - set(files["team"])),
     }
 
 
 # ---- What the statistics of the chosen files tell --------------------------------------------------------
 
 
-class _Told(NamedTuple):
-    """What statistics say beyond the board; see `Ranking`."""
-
-    columns: dict[str, Any] = {}  # noqa: RUF012  (never changed; further columns of the board)
-    agreeing: pd.DataFrame = pd.DataFrame(columns=["team", "other_team", "agreement"])
-    subpopulations: pd.DataFrame | None = None
-    group_sizes: dict[str, int] = {}  # noqa: RUF012  (never changed)
-    certainty: Certainty | None = None
-    variants: pd.DataFrame | None = None
-    variant_ranks: pd.DataFrame | None = None
-
-
-def _told_by_statistics(
+def _with_statistics(
+    ranking: Ranking,
     inputs: Inputs,
+    files: pd.DataFrame,
     scored: Sequence[Scored],
     order: Sequence[int],
-    leaderboard: pd.DataFrame,
     workers: Workers,
     higher_is_better: bool,
-) -> _Told:
-    """Compute sub-populations, variants, similar teams, and how certain the board is.
+) -> Ranking:
+    """Add sub-populations, variants, similar teams, and how certain the board is.
 
     ``order`` has the numbers of the chosen submissions, in the order of the board.
     """
+    leaderboard = ranking.leaderboard
     rules, job = inputs.rules, inputs.job
     solution = solution_of(job)
     prepared = solution.prepared[solution.deciding]
@@ -257,8 +230,15 @@ def _told_by_statistics(
     certainty = None
     if rules.resamples:
         certainty = uncertainty.of_teams(most, of_most, inputs.runtimes, rules, prepared, higher_is_better)
-    sizes = _group_sizes(prepared)
-    return _Told(columns, agreeing, subpopulations, sizes, certainty, variants.table, variants.ranks)
+    return ranking._replace(
+        leaderboard=leaderboard.assign(**columns),
+        similar=similarity.pairs(files, agreeing),
+        subpopulations=subpopulations,
+        group_sizes=_group_sizes(prepared),
+        certainty=certainty,
+        variants=variants.table,
+        variant_ranks=variants.ranks,
+    )
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:

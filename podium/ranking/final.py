@@ -2,43 +2,29 @@
 
 import functools
 import html
-import json
-import math
 import os
-import platform
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from podium import __version__, hosted, names
+from podium import hosted, names
 from podium.contract import Metric
 from podium.errors import HostError, UsageError
 from podium.files import alone_in, is_url
 from podium.hosting.folders import combined_arguments, record_of_solution
 from podium.limits import Limits
 from podium.ranking import board, output, page, record, score, speed, wording
-from podium.ranking.board import Inputs, Ranking, Run
-from podium.ranking.job import (
-    Job,
-    content_digest,
-    digests_of,
-    handed_over,
-    make_job,
-    probe,
-    solution_of,
-    versions,
-)  # fmt: skip
-from podium.ranking.output import PAGE, RUN, STORE, TEAM_PAGE
-from podium.ranking.rules import Heading, Request, Rules, is_choice
-from podium.ranking.submissions import Submission, absolute, find, read_failed, read_named
+from podium.ranking.board import Inputs, Run
+from podium.ranking.job import Job, digests_of, make_job, probe, solution_of
+from podium.ranking.output import PAGE, STORE, TEAM_PAGE
+from podium.ranking.rules import Heading, Request, Rules, fault_of
+from podium.ranking.submissions import Submission, find, read_failed, read_named
 from podium.ranking.workers import Workers, dask_workers, start_workers
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
@@ -46,10 +32,7 @@ from podium.wording import listed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "FinalBoard", "as_published", "changed_inputs", "check_again", "facts_of", "files_of", "inputs_of", "rank",
-    "read_run", "request_of", "workers_of",
-]  # fmt: skip
+__all__ = ["FinalBoard", "check_again", "files_of", "inputs_of", "rank", "workers_of"]
 
 ROWS_SHOWN = 10  # of the board, where it is printed or shown in a notebook
 COLUMNS_SHOWN = ["rank", "team", "boosted_score", "score", "boost", "runtime"]
@@ -273,36 +256,31 @@ def rank(
     given = {name: value for name, value in locals().items() if name != "parameters"}
     rules = {name: given[name] for name in Rules._fields if given[name] is not None}
     headings = {name: given[name] for name in Heading._fields if given[name] is not None}
-    _check_rules(Rules(**rules))
-    folder = _folder(out)
+    if fault := fault_of(Rules(**rules)):
+        raise UsageError(fault)
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--out {out} is not a folder")
+    command = _command_of(given, parameters)
     if again is not None:
         check_again(given)
         tables = {"selection": select, "failed": failed}
         replaced = {name: os.fspath(path) for name, path in tables.items() if path is not None}
-        command = command_of(given, parameters)
         return _ranked_again(Path(again), folder, parameters, rules, headings, replaced, jobs, command)
     if solution is None or submissions is None:
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(os.fspath(metric))
     hosted.check_parameters(loaded, parameters)
-    request = Request(
-        os.fspath(metric),
-        os.fspath(solution),
-        os.fspath(submissions),
-        _path(runtimes),
-        _path(select),
-        _path(failed) or _failed_beside(_path(runtimes)),
-        _path(side),
-        _with_recorded(loaded, parameters, os.fspath(solution)),
-    )
-    heading = Heading(**headings)
+    inputs_given = (metric, solution, submissions, runtimes, select, failed, side)
+    paths: list[Any] = [None if path is None else os.fspath(path) for path in inputs_given]
+    request = Request._make([*paths, _with_recorded(loaded, parameters, os.fspath(solution))])
+    request = request._replace(failed=request.failed or _failed_beside(request.runtimes))
     files = find(request.submissions, request.side)
-    _check_team(heading, files)
     limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
     job = make_job(request.metric, request.solution, request.parameters, limits)
-    score_all = functools.partial(score.score, job, files, folder / STORE)
     inputs = inputs_of(request, Rules(**rules), job, files, folder / STORE)
-    return _ranked(inputs, heading, score_all, folder, jobs, dask, command_of(given, parameters))
+    score_all = functools.partial(score.score, job, files, folder / STORE)
+    return _ranked(inputs, Heading(**headings), score_all, folder, jobs, dask, command)
 
 
 def _with_recorded(metric: Metric, parameters: dict[str, Any], solution: str) -> dict[str, Any]:
@@ -331,22 +309,7 @@ def check_again(given: Mapping[str, Any]) -> None:
         )
 
 
-def _check_rules(rules: Rules) -> None:
-    """Refuse rules that the command line would refuse."""
-    if rules.choose and not is_choice(rules.choose):
-        raise UsageError(f"--choose: expected public:N, such as public:2, or private, found {rules.choose}")
-    for name in ("resamples", "seed", "prizes"):
-        value = getattr(rules, name)
-        if not isinstance(value, int) or value < 0:
-            raise UsageError(f"--{name}: expected a whole number that is at least 0, found {value!r}")
-
-
-def _path(path: str | os.PathLike[str] | None) -> str | None:
-    """Write a path as text."""
-    return None if path is None else os.fspath(path)
-
-
-def command_of(given: dict[str, Any], parameters: dict[str, Any]) -> list[str]:
+def _command_of(given: dict[str, Any], parameters: dict[str, Any]) -> list[str]:
     """Write a call of `rank` as the command that does the same."""
     positional = ("solution", "submissions", "runtimes")
     command = ["podium", "rank", *(os.fspath(given[name]) for name in positional if given[name] is not None)]
@@ -385,16 +348,15 @@ def _ranked_again(
     """Rank what an earlier run stored, with other parameters, rules or tables."""
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
-    before = read_run(folder)
-    request = request_of(before, folder)
+    before = record.read(folder)
+    request = record.request_of(before, folder)
     nothing: dict[str, Any] = dict.fromkeys(replaced)
-    if changes := changed_inputs(before, request._replace(**nothing)):
+    if changes := record.changed_inputs(before, request._replace(**nothing)):
         raise UsageError(changes[0])
-    request = request._replace(**replaced)
     loaded = hosted.load(request.metric)
     hosted.check_parameters(loaded, parameters)
     job_before = make_job(request.metric, request.solution, request.parameters)
-    request = request._replace(parameters=request.parameters | parameters)
+    request = request._replace(parameters=request.parameters | parameters, **replaced)
     job = make_job(request.metric, request.solution, request.parameters, Limits(**before["limits"]))
     if job.context != job_before.context:
         accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
@@ -402,15 +364,15 @@ def _ranked_again(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
             f"not depend ({accepted}); rank the submissions anew"
         )
+    listed_before = before["submissions"]
     files = [
-        as_published(Submission(each["team"], each["submission"], ""), each) for each in before["submissions"]
+        record.as_published(Submission(each["team"], each["submission"], ""), each) for each in listed_before
     ]
-    heading = Heading(**before["page"] | {"team": None} | headings)
-    _check_team(heading, files)
-    contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in before["submissions"]]
+    contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in listed_before]
     store = folder / before["store"]
-    score_all = functools.partial(score.stored, job, contents, store)
     inputs = inputs_of(request, Rules(**before["rules"] | {"variants": False} | rules), job, files, store)
+    heading = Heading(**before["page"] | {"team": None} | headings)
+    score_all = functools.partial(score.stored, job, contents, store)
     return _ranked(inputs, heading, score_all, out, jobs, None, command)
 
 
@@ -462,11 +424,12 @@ def _ranked(
     command: Sequence[str],
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
+    _check_team(heading, inputs.submissions)
     solution_of(inputs.job)  # raises an error for a wrong solution before any work begins
     with alone_in(out), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
         scored = score_all(workers)
         ranking = board.rank(inputs, scored, workers)
-        facts = facts_of(inputs, heading, scored, ranking, out, command)
+        facts = record.facts_of(inputs, heading, scored, ranking, out, command)
         run = Run(inputs.request, inputs.rules, heading, ranking, facts)
         files = files_of(run)
         run.facts["outputs"] = output.digests(files)
@@ -479,7 +442,7 @@ def workers_of(
 ) -> AbstractContextManager[Workers]:
     """Start the workers, here or on a Dask cluster."""
     if dask is None:
-        return start_workers(jobs, len(files), functools.partial(handed_over, job))
+        return start_workers(jobs, len(files))
     return dask_workers(dask, probe, job, files[0])
 
 
@@ -489,140 +452,3 @@ def files_of(run: Run) -> dict[str, bytes]:
     if run.heading.team is not None:
         files[TEAM_PAGE] = page.of_team(run, run.heading.team).encode()
     return files
-
-
-def _folder(out: str | os.PathLike[str]) -> Path:
-    """Make sure that the folder of the results can be one.  It need not exist yet."""
-    out = Path(out)
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out} is not a folder")
-    return out
-
-
-def facts_of(
-    inputs: Inputs,
-    heading: Heading,
-    scored: Sequence[score.Scored],
-    ranking: Ranking,
-    out: Path,
-    command: Sequence[str],
-) -> dict[str, Any]:
-    """Collect the content of run.json: what is needed to rank again, and what the result was."""
-    request, job = inputs.request, inputs.job
-
-    def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
-        if path is None:
-            return None
-        return {"path": _relative(path, out), "sha256": digest or content_digest(path)}
-
-    return {
-        "command": list(command),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "page": heading._asdict(),
-        **ranking.facts,
-        "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
-        "rules": inputs.rules._asdict(),
-        "limits": job.limits._asdict(),
-        "inputs": {
-            "metric": input_of(job.metric, job.metric_digest),
-            "solution": input_of(job.solution, job.solution_digest),
-            "submissions": {"path": _relative(request.submissions, out)},
-            "runtimes": input_of(request.runtimes),
-            "selection": input_of(request.selection),
-            "failed": input_of(request.failed),
-            # The hash of the file beside each submission stands with that submission below.
-            **({"side": {"path": _relative(request.side, out)}} if request.side else {}),
-        },
-        "store": _relative(str(inputs.store), out),
-        "versions": versions(),
-        "git_commit": _git_commit(hosted.find(job.metric).parent),
-        "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
-        "submissions": [
-            {"team": each.team, "submission": each.name, "sha256": result.digest}
-            | ({"side_sha256": result.side_digest} if result.side_digest else {})
-            | {name: value for name in ("submitted_at", "public_score") if (value := getattr(each, name))}
-            for each, result in zip(inputs.submissions, scored)
-        ],
-    }
-
-
-def _relative(path: str, folder: Path) -> str:
-    """Write a path relative to a folder.  URLs and names of metrics stay as they are."""
-    if is_url(path) or path in hosted.names():
-        return path
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:  # a path on another drive cannot be relative
-        return absolute(path)
-
-
-def _git_commit(folder: Path) -> str | None:
-    """Find the Git commit of the metric's folder, or None if it is in no repository."""
-    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
-
-
-# ---- And back: run.json and the inputs that it names ---------------------------------------------------
-
-
-def read_run(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the run.json of a finished run."""
-    path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        record.text_of(facts).encode()  # raises an error for half of a surrogate pair, which no page can show
-    except OSError as problem:
-        raise UsageError(
-            f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
-        ) from None
-    except (ValueError, RecursionError) as problem:
-        raise UsageError(f"{path}: expected the run.json of podium rank; it is no JSON: {problem}") from None
-    if fault := record.fault_of(facts):
-        versions = facts.get("versions") if isinstance(facts, dict) else None
-        made_by = str(versions.get("podium", "")) if isinstance(versions, dict) else ""
-        if made_by not in ("", __version__):
-            raise UsageError(
-                f"{path}: expected a run of podium {__version__}, found one of podium {made_by:.20}; "
-                "read and verify it with that version"
-            )
-        raise UsageError(f"{path}: expected the run.json of podium rank; {fault} is wrong or missing")
-    return dict(facts)
-
-
-def request_of(facts: dict[str, Any], folder: Path) -> Request:
-    """Find out from a run.json what was ranked."""
-
-    def path_of(name: str) -> Any:
-        """The path of an input; URLs and names of metrics are not relative to the folder."""
-        path = (facts["inputs"].get(name) or {}).get("path")
-        if path is None or is_url(path) or (name == "metric" and path in hosted.names()):
-            return path
-        return os.path.normpath(os.path.join(folder, path))
-
-    *inputs, _ = Request._fields
-    parameters = {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()}
-    return Request(**{name: path_of(name) for name in inputs}, parameters=parameters)
-
-
-def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
-    """Add to a submission what run.json has kept from a manifest."""
-    return submission._replace(
-        submitted_at=facts.get("submitted_at", ""), public_score=facts.get("public_score", "")
-    )
-
-
-def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
-    """List the inputs that have changed since a run."""
-    changes = []
-    for name, then in facts["inputs"].items():
-        path = getattr(request, name, None)
-        if path is not None and then is not None and "sha256" in then:
-            now = content_digest(str(hosted.find(path)) if name == "metric" else path)
-            if now != then["sha256"]:
-                was = f"SHA-256 is {now}, was {then['sha256']}"
-                changes.append(f"the {name} {path} has changed since the earlier run: {was}")
-    return changes

@@ -1,15 +1,12 @@
 """What is scored, and how: the job, its hashes, its prepared solution and the tables of its submissions."""
 
-import dataclasses
 import functools
 import hashlib
 import importlib.metadata
 import os
-import pickle
 import platform
 import threading
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,7 +94,7 @@ def solution_of(job: Job) -> scoring.Solution:
 
 @functools.lru_cache(maxsize=2)
 def _solution_of(job: Job) -> scoring.Solution:
-    """Prepare the solution, or unpack the one that this process received, after a look at both files."""
+    """Prepare the solution, after making sure that both files are those of the job."""
     metric = hosted.load(job.metric)
     for what, path, expected in (
         ("metric", str(hosted.find(job.metric)), job.metric_digest),
@@ -105,31 +102,10 @@ def _solution_of(job: Job) -> scoring.Solution:
     ):
         if content_digest(path) != expected:
             raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
-    if job in _handed_over:
-        solution: scoring.Solution = pickle.loads(_handed_over[job])
-        return dataclasses.replace(solution, metric=metric)
     parameters = dict(job.parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
         return scoring.prepare(metric, reading.read_solution(metric, job.solution, parameters), parameters)
-
-
-_handed_over: dict[Job, bytes] = {}  # prepared solutions that this process has received
-
-
-def handed_over(job: Job) -> Callable[[], None] | None:
-    """Pack the prepared solution for new processes, which read it faster than they would prepare it again."""
-    try:
-        # The metric is a module, which cannot be packed: the new process loads it.
-        packed = pickle.dumps(dataclasses.replace(solution_of(job), metric=None), protocol=5)  # type: ignore[arg-type]
-    except (pickle.PicklingError, AttributeError, TypeError):  # a stranger's metric may hold anything
-        return None
-    return functools.partial(_receive, job, packed)
-
-
-def _receive(job: Job, packed: bytes) -> None:
-    """Keep the prepared solution that the parent of this process has packed."""
-    _handed_over[job] = packed
 
 
 def probe(job: Job | None = None, submission: Submission | None = None) -> dict[str, str]:

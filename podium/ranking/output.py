@@ -14,13 +14,12 @@ from typing import Any
 
 from podium.errors import UsageError
 from podium.names import safe_for_spreadsheets
-from podium.ranking import record
 from podium.ranking.board import Ranking
+from podium.ranking.record import RUN, text_of
 
-__all__ = ["PAGE", "RUN", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
+__all__ = ["PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
 
 STORE = "store"
-RUN = "run.json"
 PAGE, TEAM_PAGE = "board.html", "team.html"
 TABLES = {
     "leaderboard": "final_leaderboard.csv",
@@ -56,7 +55,7 @@ def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> N
     Then ``run.json`` is removed, the files are moved, and the new ``run.json`` comes last.  If this is
     interrupted, the folder has no ``run.json``, and nobody takes it for a finished run.
     """
-    text = record.text_of(run)
+    text = text_of(run)
     current = RUN
     try:
         folder.mkdir(parents=True, exist_ok=True)

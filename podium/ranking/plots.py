@@ -12,10 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
+from podium.ranking.wording import cut
+
 __all__ = ["score_and_runtime", "scores"]
 
 BLUE, VERMILLION, SKY = "#0072B2", "#D55E00", "#56B4E9"
 DARK, GRAY = "#333333", "#777777"
+TEAMS = 30  # so many teams are drawn
 CHARACTERS_SHOWN = 20
 DPI = 100
 
@@ -31,16 +34,12 @@ LOGARITHMIC_FROM = 4  # ratio of the slowest to the fastest runtime from which t
 
 def score_and_runtime(
     leaderboard: pd.DataFrame,
-    teams: int = 30,
     eligibility_ratio: float = 1.05,
     slowdown_limit: float = 1.2,
 ) -> Figure:
     """Plot score against runtime, with the region of eligible teams and with what the boost adds."""
-    board = leaderboard.dropna(subset=["score", "runtime"]).head(teams)
-    if board.empty:
-        return _message("No team has a score and a runtime.")
-    figure = _figure(5.5)
-    axes = _frameless(figure.subplots())
+    board = leaderboard.dropna(subset=["score", "runtime"]).head(TEAMS)
+    figure, axes = _empty(5.5)
     eligible, boosted = board["eligible"], board["boost"] > 0
     kinds: list[tuple[str, Any, dict[str, Any]]] = [
         ("eligible, boosted", boosted, {"marker": "o", "color": BLUE}),
@@ -65,22 +64,18 @@ def score_and_runtime(
         fastest = leaderboard.loc[leaderboard["eligible"], "runtime"].min()
         lowest = leaderboard["score"].max() / eligibility_ratio
         _eligible_region(axes, lowest, slowdown_limit * fastest)
-    axes.set_title(
-        f"{_first(len(board), leaderboard)}: {leaderboard['eligible'].sum():,} eligible, "
-        f"{(leaderboard['boost'] > 0).sum():,} boosted",
-        loc="left",
-    )
+    counts = f"{leaderboard['eligible'].sum():,} eligible, {(leaderboard['boost'] > 0).sum():,} boosted"
+    axes.set_title(f"{_first(len(board), leaderboard)}: {counts}", loc="left")
     figure.legend(ncols=3, **LEGEND)
     figure.draw_without_rendering()  # now the limits are known
     _label_points(axes, board.head(LABELED))
     return figure
 
 
-def scores(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
+def scores(leaderboard: pd.DataFrame) -> Figure:
     """Plot the scores of the first teams of a board on which speed is not rewarded."""
-    board = leaderboard.head(teams)
-    figure = _figure(1.0 + ROW * len(board))
-    axes = _frameless(figure.subplots())
+    board = leaderboard.head(TEAMS)
+    figure, axes = _empty(1.0 + ROW * len(board))
     rows = np.arange(len(board))
     axes.scatter(board["score"], rows, s=30, color=BLUE)
     axes.set_yticks(rows, [_short(team) for team in board["team"]], parse_math=False)
@@ -90,33 +85,17 @@ def scores(leaderboard: pd.DataFrame, teams: int = 30) -> Figure:
     return figure
 
 
-def _figure(height: float, width: float = WIDTH) -> Figure:
-    """Make an empty figure; the sizes are in inches."""
-    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
-
-
-def _frameless(axes: Axes) -> Axes:
-    """Remove the lines at the top and on the right."""
+def _empty(height: float) -> tuple[Figure, Axes]:
+    """Make an empty plot of that height in inches, without lines at the top and on the right."""
+    figure = Figure(figsize=(WIDTH, height), dpi=DPI, layout="constrained")
+    axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
-    return axes
-
-
-def _message(text: str) -> Figure:
-    """Make a figure that only says why there is no plot."""
-    figure = _figure(1.0)
-    figure.text(0.5, 0.5, text, ha="center", va="center", color=DARK)
-    return figure
+    return figure, axes
 
 
 def _short(team: object) -> str:
     """Shorten a team's name so that it fits a label."""
-    text = " ".join(str(team).split())
-    return text if len(text) <= CHARACTERS_SHOWN else text[: CHARACTERS_SHOWN - 1] + "…"
-
-
-def _added(boost: float) -> str:
-    """Write a boost beside a team's name."""
-    return f" +{boost:.1%}" if boost > 0 else ""
+    return cut(" ".join(str(team).split()), CHARACTERS_SHOWN)
 
 
 def _seconds(runtime: float) -> str:
@@ -154,7 +133,7 @@ def _label_points(axes: Axes, board: pd.DataFrame) -> None:
     columns = board[["runtime", "boosted_score", "team", "boost"]].to_numpy()
     for height, (runtime, top, team, share) in zip((heights - inside.y0) / inside.height, columns):
         axes.annotate(
-            _short(team) + _added(share),
+            _short(team) + (f" +{share:.1%}" if share > 0 else ""),
             (runtime, top),
             xytext=(1.02, height),
             textcoords="axes fraction",

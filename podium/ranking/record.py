@@ -1,28 +1,92 @@
-"""The content of run.json: what has to be in it, of which type, and how it is written."""
+"""run.json: what is needed to rank again and to verify a board, and what the result was."""
 
 import json
+import math
+import os
+import platform
 import re
-from collections.abc import Callable, Mapping
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from podium import __version__, hosted
+from podium.errors import UsageError
+from podium.files import is_url
 from podium.limits import Limits
-from podium.ranking.rules import Heading, Rules, is_choice
+from podium.ranking.board import Inputs, Ranking
+from podium.ranking.job import content_digest, versions
+from podium.ranking.rules import Heading, Request, Rules, fault_of
+from podium.ranking.score import Scored
+from podium.ranking.submissions import Submission, absolute
 
-__all__ = ["CIRCUMSTANCES", "fault_of", "text_of"]
+__all__ = [
+    "CIRCUMSTANCES",
+    "RUN",
+    "as_published",
+    "changed_inputs",
+    "facts_of",
+    "read",
+    "request_of",
+    "text_of",
+]
 
-# What run.json says beside the facts of a ranking.
-CIRCUMSTANCES = frozenset(
-    {
-        "command", "date", "git_commit", "hardware", "inputs", "limits", "outputs", "page", "parameters",
-        "rules", "store", "submissions", "versions",
-    }
-)  # fmt: skip
-
+RUN = "run.json"
+# What cannot be computed again.
+CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")
 SHA256 = re.compile("[0-9a-f]{64}")
 OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
-HASHED_INPUTS = frozenset({"metric", "solution", "runtimes", "selection", "failed"})
-INPUTS = HASHED_INPUTS | {"submissions"}
-SUBMISSION = frozenset({"team", "submission", "sha256", "side_sha256", "submitted_at", "public_score"})
+
+
+# ---- From a run to its run.json ---------------------------------------------------------------------------
+
+
+def facts_of(
+    inputs: Inputs,
+    heading: Heading,
+    scored: Sequence[Scored],
+    ranking: Ranking,
+    out: Path,
+    command: Sequence[str],
+) -> dict[str, Any]:
+    """Collect the content of run.json, all but the hashes of the outputs."""
+    request, job = inputs.request, inputs.job
+
+    def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
+        if path is None:
+            return None
+        return {"path": _relative(path, out), "sha256": digest or content_digest(path)}
+
+    return {
+        "command": list(command),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "page": heading._asdict(),
+        **ranking.facts,
+        "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
+        "rules": inputs.rules._asdict(),
+        "limits": job.limits._asdict(),
+        "inputs": {
+            "metric": input_of(job.metric, job.metric_digest),
+            "solution": input_of(job.solution, job.solution_digest),
+            "submissions": {"path": _relative(request.submissions, out)},
+            "runtimes": input_of(request.runtimes),
+            "selection": input_of(request.selection),
+            "failed": input_of(request.failed),
+            # The hash of the file beside each submission stands with that submission below.
+            **({"side": {"path": _relative(request.side, out)}} if request.side else {}),
+        },
+        "store": _relative(str(inputs.store), out),
+        "versions": versions(),
+        "git_commit": _git_commit(hosted.find(job.metric).parent),
+        "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
+        "submissions": [
+            {"team": each.team, "submission": each.name, "sha256": result.digest}
+            | ({"side_sha256": result.side_digest} if result.side_digest else {})
+            | {name: value for name in ("submitted_at", "public_score") if (value := getattr(each, name))}
+            for each, result in zip(inputs.submissions, scored)
+        ],
+    }
 
 
 def text_of(facts: Mapping[str, Any]) -> str:
@@ -30,98 +94,139 @@ def text_of(facts: Mapping[str, Any]) -> str:
     return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 
 
-def fault_of(facts: Any) -> str:
-    """Find the first part of run.json that is missing or of another form than `podium rank` writes."""
+def _relative(path: str, folder: Path) -> str:
+    """Write a path relative to a folder.  URLs and names of metrics stay as they are."""
+    if is_url(path) or path in hosted.names():
+        return path
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # a path on another drive cannot be relative
+        return absolute(path)
+
+
+def _git_commit(folder: Path) -> str | None:
+    """Find the Git commit of the metric's folder, or None if it is in no repository."""
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+# ---- From a run.json to what it names ---------------------------------------------------------------------
+
+
+def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the run.json of a finished run."""
+    path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        text_of(facts).encode()  # raises an error for half of a surrogate pair, which no page can show
+    except OSError as problem:
+        raise UsageError(
+            f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
+        ) from None
+    except (ValueError, RecursionError) as problem:
+        raise UsageError(f"{path}: expected the run.json of podium rank; it is no JSON: {problem}") from None
     if not isinstance(facts, dict):
-        return "the outermost object"
-    checks: dict[str, Callable[[Any], bool]] = {
-        "inputs": _are_inputs,
-        "rules": _are_rules,
-        "parameters": lambda given: isinstance(given, dict),
-        "submissions": _are_submissions,
-        "store": lambda given: isinstance(given, str),
-        "outputs": _are_outputs,
-        "versions": lambda given: isinstance(given, dict) and "podium" in given,
-        "limits": lambda given: _fits(given, Limits()),
-        "page": lambda given: _fits(given, Heading()),
-        "date": lambda given: isinstance(given, str),
-        "command": lambda given: isinstance(given, list) and all(isinstance(word, str) for word in given),
-        "git_commit": lambda given: given is None or isinstance(given, str),
-        "hardware": lambda given: isinstance(given, dict),
-    }
-    wrong = (repr(name) for name, is_right in checks.items() if name not in facts or not is_right(facts[name]))
-    return next(wrong, "")
+        raise UsageError(f"{path}: expected the run.json of podium rank; the outermost object is wrong")
+    wrong = [name for name, is_right in PARTS.items() if not _passes(is_right, facts.get(name))]
+    if wrong:
+        made_by = facts["versions"]["podium"] if "versions" not in wrong else ""
+        if made_by not in ("", __version__):
+            raise UsageError(
+                f"{path}: expected a run of podium {__version__}, found one of podium {made_by:.20}; "
+                "read and verify it with that version"
+            )
+        raise UsageError(f"{path}: expected the run.json of podium rank; '{wrong[0]}' is wrong or missing")
+    return facts
 
 
-def _are_rules(rules: Any) -> bool:
-    """Tell whether the rules are such as the command line accepts, apart from those of the boost.
+def request_of(facts: dict[str, Any], folder: Path) -> Request:
+    """Find out from a run.json what was ranked."""
 
-    ``boost.py`` has limits of its own for these.
-    """
-    return (
-        _fits(rules, Rules())
-        and (rules["choose"] == "" or is_choice(rules["choose"]))
-        and min(rules["resamples"], rules["seed"], rules["prizes"]) >= 0
+    def path_of(name: str) -> Any:
+        """The path of an input; URLs and names of metrics are not relative to the folder."""
+        path = (facts["inputs"].get(name) or {}).get("path")
+        if path is None or is_url(path) or (name == "metric" and path in hosted.names()):
+            return path
+        return os.path.normpath(os.path.join(folder, path))
+
+    *inputs, _ = Request._fields
+    parameters = {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()}
+    return Request(**{name: path_of(name) for name in inputs}, parameters=parameters)
+
+
+def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
+    """Add to a submission what run.json has kept from a manifest."""
+    return submission._replace(
+        submitted_at=facts.get("submitted_at", ""), public_score=facts.get("public_score", "")
     )
+
+
+def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
+    """List the inputs that have changed since a run."""
+    changes = []
+    for name, then in facts["inputs"].items():
+        path = getattr(request, name, None)
+        if path is not None and then is not None and "sha256" in then:
+            now = content_digest(str(hosted.find(path)) if name == "metric" else path)
+            if now != then["sha256"]:
+                was = f"SHA-256 is {now}, was {then['sha256']}"
+                changes.append(f"the {name} {path} has changed since the earlier run: {was}")
+    return changes
+
+
+# ---- The form of a run.json -------------------------------------------------------------------------------
+
+
+def _passes(is_right: Callable[[Any], bool], part: Any) -> bool:
+    """Tell whether a part has the right form; a part of another type may raise an error."""
+    try:
+        return is_right(part)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return False
+
+
+def _are_inputs(inputs: Any) -> bool:
+    """Tell whether the necessary inputs are there, and all have a path and, if they are hashed, a SHA-256."""
+    hashes = [each["sha256"] for each in inputs.values() if each and "sha256" in each]
+    paths = [each["path"] for each in inputs.values() if each]
+    is_there = all(inputs[name]["path"] for name in ("metric", "solution", "submissions"))
+    return is_there and all(map(SHA256.fullmatch, hashes)) and not any("\0" in path for path in paths)
 
 
 def _fits(given: Any, default: Any) -> bool:
     """Tell whether an object has the fields of a named tuple, with values of the types of its defaults."""
-    if not isinstance(given, dict) or tuple(given) != default._fields:
-        return False
-    return all(_is_alike(value, getattr(default, name)) for name, value in given.items())
-
-
-def _is_alike(value: Any, default: Any) -> bool:
-    """Tell whether a value has the type of a default.  A number with decimals may also be a whole number."""
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(default, bool) and isinstance(value, bool)
-    if default is None:
-        return value is None or isinstance(value, str)
-    return isinstance(value, int | float if isinstance(default, float) else type(default))
-
-
-def _is_hash(value: Any) -> bool:
-    """Tell whether a value is the SHA-256 of something."""
-    return isinstance(value, str) and SHA256.fullmatch(value) is not None
-
-
-def _are_inputs(inputs: Any) -> bool:
-    """Tell whether inputs have paths, those that are files have a SHA-256, too, and nothing has more."""
-    if not isinstance(inputs, dict) or not INPUTS <= inputs.keys() <= INPUTS | {"side"}:
-        return False
-    return all(
-        (each is None and name in HASHED_INPUTS - {"metric", "solution"})
-        or (
-            isinstance(each, dict)
-            and isinstance(each.get("path"), str)
-            and "\0" not in each["path"]
-            and each.keys() == ({"path", "sha256"} if name in HASHED_INPUTS else {"path"})
-            and (name not in HASHED_INPUTS or _is_hash(each["sha256"]))
-        )
-        for name, each in inputs.items()
+    types: dict[type, Any] = {int: int, float: int | float, str: str, bool: bool, type(None): str | None}
+    return tuple(given) == default._fields and all(
+        isinstance(given[name], types[type(value)]) for name, value in default._asdict().items()
     )
 
 
 def _are_submissions(submissions: Any) -> bool:
     """Tell whether submissions are listed once each, sorted by names, with a SHA-256."""
-    if not isinstance(submissions, list) or not all(isinstance(each, dict) for each in submissions):
-        return False
-    keys = [(each["team"], each["submission"]) for each in submissions if _is_submission(each)]
-    return len(keys) == len(submissions) and keys == sorted(set(keys))
-
-
-def _is_submission(each: Mapping[str, Any]) -> bool:
-    """Tell whether one submission has the right fields."""
-    return (
-        {"team", "submission", "sha256"} <= each.keys() <= SUBMISSION
-        and all(isinstance(value, str) for value in each.values())
-        and (_is_hash(each["sha256"]) or each["sha256"] == "")
-    )
+    keys = [(each["team"], each["submission"]) for each in submissions]
+    # What was never read, such as a directory, has no content that could be hashed.
+    is_hashed = all(SHA256.fullmatch(each["sha256"] or "0" * 64) for each in submissions)
+    return is_hashed and keys == sorted(set(keys)) and all(isinstance(name, str) for name, _ in keys)
 
 
 def _are_outputs(outputs: Any) -> bool:
     """Tell whether outputs are names of files in the folder, each with its SHA-256."""
-    return isinstance(outputs, dict) and all(
-        OUTPUT.fullmatch(name) is not None and _is_hash(digest) for name, digest in outputs.items()
-    )
+    return all(OUTPUT.fullmatch(name) and SHA256.fullmatch(digest) for name, digest in outputs.items())
+
+
+PARTS: dict[str, Callable[[Any], bool]] = {
+    "inputs": _are_inputs,
+    "rules": lambda given: _fits(given, Rules()) and not fault_of(Rules(**given)),
+    "parameters": lambda given: isinstance(given, dict),
+    "submissions": _are_submissions,
+    "store": lambda given: isinstance(given, str),
+    "outputs": _are_outputs,
+    "versions": lambda given: isinstance(given["podium"], str),
+    "limits": lambda given: _fits(given, Limits()),
+    "page": lambda given: _fits(given, Heading()),
+    "date": lambda given: isinstance(given, str),
+}

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-__all__ = ["Heading", "Request", "Rules", "is_choice"]
+__all__ = ["Heading", "Request", "Rules", "fault_of", "is_choice"]
 
 
 def is_choice(text: str) -> bool:
@@ -49,6 +49,17 @@ class Rules(NamedTuple):
     def of_boost(self) -> dict[str, float]:
         """The parameters of ``boost.py``."""
         return {name: getattr(self, name) for name in ("max_boost", "eligibility_ratio", "slowdown_limit")}
+
+
+def fault_of(rules: Rules) -> str:
+    """Say which of the rules cannot be, or return an empty text; ``boost.py`` checks those of the boost."""
+    if rules.choose and not is_choice(rules.choose):
+        return f"--choose: expected public:N, such as public:2, or private, found {rules.choose}"
+    for name in ("resamples", "seed", "prizes"):
+        value = getattr(rules, name)
+        if not isinstance(value, int) or value < 0:
+            return f"--{name}: expected a whole number that is at least 0, found {value!r}"
+    return ""
 
 
 class Heading(NamedTuple):

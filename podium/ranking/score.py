@@ -32,8 +32,6 @@ from podium.ranking.workers import TASKS_PER_WORKER, Workers, spread
 from podium.wording import counted
 
 BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
-# To hand out a task costs most on a cluster.  Only the paths of the submissions travel to its workers.
-BYTES_ON_A_CLUSTER = 2**27
 MOST_AT_ONCE = 200
 SECONDS_BEFORE_RETRY = 1.0
 FAULTS_SHOWN = 20
@@ -161,14 +159,6 @@ def _is_slip(problem: BaseException | None) -> bool:
 # ---- In the command -------------------------------------------------------------------------------------
 
 
-class _Round(NamedTuple):
-    """What came of a round of scoring, by the numbers of submissions."""
-
-    results: dict[int, Scored]
-    faults: dict[int, Fault]
-    damaged: list[int]  # the store has an entry that cannot be read
-
-
 def score(job: Job, submissions: Sequence[Submission], folder: Path, workers: Workers) -> list[Scored]:
     """Score all submissions whose contents the store does not know yet.
 
@@ -177,22 +167,17 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, workers: Wo
     """
     kept = frozenset(store.names(folder))
     everything = dict(enumerate(submissions))
-    results, faults, damaged = _round(job, everything, kept, folder, workers, "scoring")
+    results, faults = _round(job, everything, kept, folder, workers, "scoring")
     if before := sum(result.entry in kept for result in results.values()):
         print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
-    if damaged:
-        some = {number: submissions[number] for number in damaged}
-        again = _round(job, some, frozenset(), folder, workers, "scoring again, because the store is damaged")
-        results |= again.results
-        faults |= again.faults
     if faults:
         time.sleep(SECONDS_BEFORE_RETRY)
         some = {number: submissions[number] for number in sorted(faults)}
-        again = _round(job, some, kept, folder, workers, "trying again after faults", at_once=1)
-        results |= again.results
-        if again.faults:
-            is_of_host = all(fault.is_of_host and fault == faults[key] for key, fault in again.faults.items())
-            texts = {submissions[number]: fault.text for number, fault in sorted(again.faults.items())}
+        again, left = _round(job, some, frozenset(), folder, workers, "trying again after faults", at_once=1)
+        results |= again
+        if left:
+            is_of_host = all(fault.is_of_host and fault == faults[number] for number, fault in left.items())
+            texts = {submissions[number]: fault.text for number, fault in sorted(left.items())}
             raise (HostError if is_of_host else UsageError)(_list_of_faults(texts))
     _check_that_any_has_a_score(submissions, results)
     return _measured(job, results, folder, workers)
@@ -206,11 +191,12 @@ def _round(
     workers: Workers,
     title: str,
     at_once: int = MOST_AT_ONCE,
-) -> _Round:
-    """Score submissions that are not kept in the store; one at a time if so wanted."""
-    result = _Round({}, {}, [])
+) -> tuple[dict[int, Scored], dict[int, Fault]]:
+    """Score submissions that are not kept in the store, and return what became of them, or the faults."""
+    results: dict[int, Scored] = {}
+    faults: dict[int, Fault] = {}
     work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
-    batches = _batches_of_files(submissions, workers, at_once)
+    batches = _batches(submissions, _size_of_file, workers, at_once)
 
     def finished() -> Iterator[None]:
         for batch, answers in spread(workers, work, batches, window=1 if at_once == 1 else None):
@@ -220,19 +206,19 @@ def _round(
             for number, digests, answer in answers:
                 name = entry_name(job.context, digests)
                 if isinstance(answer, Fault):
-                    result.faults[number] = answer
+                    faults[number] = answer
                 elif answer is not None:
                     store.save(folder, name, answer, store.UNSURE in store.header_of(answer))
-                    result.results[number] = _scored(answer)
+                    results[number] = _scored(answer)
                 elif entry := _load(folder, name):
-                    result.results[number] = _scored(entry)
+                    results[number] = _scored(entry)
                 else:
-                    result.damaged.append(number)
+                    faults[number] = Fault("its entry in the store is damaged", is_of_host=False)
                 yield
 
     for _ in track(finished(), title, len(submissions)):
         pass
-    return result
+    return results, faults
 
 
 def _list_of_faults(texts: dict[Submission, str]) -> str:
@@ -348,7 +334,7 @@ def once_more(
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
     """Read submissions a second time, for what the store does not know about them."""
-    return _answers(workers, work, _batches_of_files(submissions, workers), "variants", len(submissions))
+    return _answers(workers, work, _batches(submissions, _size_of_file, workers), "variants", len(submissions))
 
 
 def _answers(
@@ -375,20 +361,13 @@ def _answers(
     return dict(sorted(track(finished(), title, total), key=lambda answer: answer[0])) if total else {}
 
 
-def _batches_of_files(
-    submissions: dict[int, Submission], workers: Workers, most: int = MOST_AT_ONCE
-) -> Iterator[list[tuple[int, Submission]]]:
-    """Group numbered submissions, whose files workers read, into tasks of about equal size."""
-    most_bytes = BYTES_ON_A_CLUSTER if workers.is_cluster else BYTES_AT_ONCE
-    return _batches(submissions, lambda submission: submission.size, workers, most, most_bytes)
+def _size_of_file(submission: Submission) -> int:
+    """Tell how many bytes a submission has, or 0 if this is not known."""
+    return submission.size
 
 
 def _batches(
-    things: dict[int, T],
-    size_of: Callable[[T], int],
-    workers: Workers,
-    most: int = MOST_AT_ONCE,
-    most_bytes: int = BYTES_AT_ONCE,
+    things: dict[int, T], size_of: Callable[[T], int], workers: Workers, most: int = MOST_AT_ONCE
 ) -> Iterator[list[tuple[int, T]]]:
     """Group numbered things into tasks of about equal size."""
     most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
@@ -396,7 +375,7 @@ def _batches(
     size = 0
     for number, thing in things.items():
         its_size = size_of(thing) or BYTES_AT_ONCE // 4
-        if batch and (len(batch) == most or size + its_size > most_bytes):
+        if batch and (len(batch) == most or size + its_size > BYTES_AT_ONCE):
             yield batch
             batch, size = [], 0
         batch.append((number, thing))

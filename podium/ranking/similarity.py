@@ -28,10 +28,11 @@ def _same_files(files: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["team", "other_team", "agreement"])
 
 
-def pairs(files: pd.DataFrame, agreeing: pd.DataFrame) -> pd.DataFrame:
+def pairs(files: pd.DataFrame, agreeing: pd.DataFrame | None = None) -> pd.DataFrame:
     """List each pair of teams that are alike once, with its highest agreement."""
     same = _same_files(files)
-    similar = pd.concat([table for table in (same, agreeing) if len(table)] or [same], ignore_index=True)
+    tables = [table for table in (same, agreeing) if table is not None and len(table)]
+    similar = pd.concat(tables or [same], ignore_index=True)
     teams = pd.DataFrame(np.sort(similar[["team", "other_team"]].to_numpy(dtype=str), axis=1))
     order = similar["agreement"].sort_values(ascending=False, kind="stable").index
     kept = order[~teams.loc[order].duplicated().to_numpy()]

@@ -1,14 +1,14 @@
 """What is known about the submissions' runtimes: how they were measured, how noisy they are, and draws of them.
 
 A runtime is a time in seconds.  Its noise says how far a second measurement would be from it.  The noise is
-known from its standard error, or from its single runs, or not at all.  A runtime that was measured once is
-never taken for certain.  It is drawn with the noise that the other runtimes show.
+known from its standard error, or not at all.  A runtime that was measured once is never taken for certain.  It
+is drawn with the noise that the other runtimes show.
 """
 
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,13 @@ from podium.errors import HostError
 from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
 from podium.wording import counted, listed
 
-__all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "parse_runs", "read"]
+__all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read"]
 
 KEYS = ["team", "submission"]
-SECONDS = ["runtime_low", "runtime", "runtime_high"]
 ERROR = "runtime_error"
 TEXT_COLUMNS = {*KEYS, "submitted_at", "runs", "marks", "provisional", "state"}
-COLUMNS = [*KEYS, *SECONDS, ERROR, "runs", "marks", "provisional", "state", "submitted_at"]
-# Streams of random numbers.  The draws of items and the swaps of answers have others.
-STREAM_OF_RUNS, STREAM_OF_NOISE = 2, 3
+COLUMNS = [*KEYS, "runtime", ERROR, "runs", "marks", "provisional", "state", "submitted_at"]
+STREAM = 3  # of random numbers; the draws of items have another one
 FAR_BELOW = 5  # a runtime this many times below the median may be in minutes, which is 60 times below
 FAR_ABOVE = 50  # a runtime so many times the median is suspicious, because it may be in milliseconds
 
@@ -38,8 +36,6 @@ Bools = npt.NDArray[np.bool_]
 class Noise(NamedTuple):
     """How the runtimes of a board were measured.  The t teams are in the order of the board."""
 
-    # the k measured runs of each team in seconds, or None if there are fewer than two
-    runs: list[Floats | None]
     errors: Floats  # the standard error of each runtime in seconds, NaN where it is not known
     # The standard deviation of one run, relative to the runtime. It is pooled over all teams for which it is
     # known, and NaN if it is known for none.
@@ -58,9 +54,8 @@ def read(path: str) -> pd.DataFrame:
     Further columns say more about the runtimes, as far as it is known:
 
     - ``submission``: the file that was run, if there is a runtime for each file and not for each team;
-    - ``runtime_low``, ``runtime_high``: the shortest and the longest of three runs, in seconds;
     - ``runtime_error``: the standard error of the runtime, in seconds;
-    - ``runs``: all runs in seconds, separated by spaces; their number if there is a ``runtime_error``;
+    - ``runs``: how many runs it was computed from;
     - ``marks``: what `podium run` has to say about the measurement;
     - ``provisional``: true if it has to be repeated;
     - ``state``: the state of the machine;
@@ -70,43 +65,32 @@ def read(path: str) -> pd.DataFrame:
     table = table[[name for name in COLUMNS if name in table]]
     rows = ["/".join(key) for key in _keys(table)]
     check_unique(rows, path)
-    given = {"team": rows, "score": 1, "submitted_at": table.get("submitted_at")}
-    for column in SECONDS:
-        if column in table:
-            with errors_of_boost("the runtimes", runtime=column) as boost:
-                boost.parse(pd.DataFrame(given | {"runtime": table[column]}))
-    if ERROR in table:
-        _check_errors(table[ERROR])
-        _counts(table)
-    else:
-        parse_runs(table)
+    given = {"team": rows, "score": 1, "submitted_at": table.get("submitted_at"), "runtime": table["runtime"]}
+    with errors_of_boost("the runtimes") as boost:
+        boost.parse(pd.DataFrame(given))
+    _check_numbers(table, ERROR, "seconds of at least 0", 0)
+    _check_numbers(table, "runs", "the number of runs", 1)
     return table
 
 
-def _check_errors(cells: "pd.Series[Any]") -> None:
-    """Make sure that standard errors are seconds or empty."""
-    errors = pd.to_numeric(cells, errors="coerce")
-    wrong = cells.notna() & ~((errors >= 0) & (errors < math.inf))
+def _check_numbers(runtimes: pd.DataFrame, column: str, expected: str, least: float) -> None:
+    """Make sure that the cells of a column are numbers from a limit on, or empty."""
+    if column not in runtimes:
+        return
+    cells, numbers = runtimes[column], _numbers(runtimes, column)
+    wrong = cells.notna() & ~((numbers >= least) & (numbers < math.inf))
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise HostError(
-            f"{ERROR}: expected seconds of at least 0 or an empty cell, found {str(cells.iloc[row])!r} in row "
+            f"{column}: expected {expected} or an empty cell, found {str(cells.iloc[row])!r} in row "
             f"number {row + 1} of the runtimes"
         )
 
 
-def _counts(runtimes: pd.DataFrame) -> list[int | None]:
-    """Read how many runs each row stands for, from a column ``runs`` that contains numbers of runs."""
-    counts: list[int | None] = []
-    for number, text in enumerate(runtimes.get("runs", [None] * len(runtimes)), 1):
-        cell = str(text or "").strip()
-        if cell and not (cell.isdecimal() and int(cell) > 0):
-            raise HostError(
-                f"runs: expected the number of runs, as there is a column {ERROR}, found {text!r} in row "
-                f"number {number} of the runtimes"
-            )
-        counts.append(int(cell) if cell else None)
-    return counts
+def _numbers(table: pd.DataFrame, column: str) -> Floats:
+    """Read the numbers in a column, with NaN for a cell or a column without any."""
+    cells = table[column] if column in table else pd.Series(np.nan, index=table.index)
+    return pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
 
 
 def _keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -127,89 +111,43 @@ def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]
         warnings.warn(f"runtimes without a submission: {listed(sorted(unknown))}", stacklevel=2)
 
 
-def parse_runs(runtimes: pd.DataFrame) -> list[Floats | None]:
-    """Read the measured runs of each row."""
-    if "runs" in runtimes:
-        of_rows = []
-        for number, text in enumerate(runtimes["runs"], 1):
-            try:
-                runs = np.array(str(text or "").split(), dtype=np.float64)
-                if not np.all((runs > 0) & np.isfinite(runs)):
-                    raise ValueError
-            except ValueError:
-                raise HostError(
-                    f"runs: expected seconds above 0 separated by spaces, found {text!r} in row number "
-                    f"{number} of the runtimes"
-                ) from None
-            of_rows.append(runs if len(runs) > 1 else None)
-        return of_rows
-    if set(SECONDS) <= set(runtimes):
-        three = runtimes[SECONDS].apply(pd.to_numeric).to_numpy(np.float64)
-        return [row if np.isfinite(row).all() else None for row in three]
-    return [None] * len(runtimes)
-
-
 def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:
     """Find out how the runtimes of a board were measured, and how noisy they are.
 
-    The relative variance of one run is estimated for each team, and averaged.  With single runs it is the
-    sample variance of their logarithms, and its weight is the number of runs minus 1.  With a standard error it
-    is the squared relative error times the number of runs, with the same weight but at least 1.
+    The relative variance of one run is estimated for each team, and averaged.  It is the squared relative
+    error times the number of runs.  Its weight is the number of runs minus 1, but at least 1.
     """
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
-    teams = len(leaderboard)
-    runs: list[Floats | None] = [None] * teams
-    errors, counts = np.full(teams, np.nan), np.full(teams, np.nan)
+    measured = leaderboard[KEYS]
     if runtimes is not None:
-        rows = {key: row for row, key in enumerate(_keys(runtimes))}
-        own = _keys(leaderboard[[name for name in KEYS if name in runtimes]])
-        row_of = [rows.get(key) for key in own]
-        if ERROR in runtimes:
-            error_of = pd.to_numeric(runtimes[ERROR], errors="coerce").to_numpy(np.float64)
-            count_of = _counts(runtimes)
-            for team, row in enumerate(row_of):
-                if row is not None:
-                    errors[team], counts[team] = error_of[row], count_of[row] or np.nan
-        else:
-            runs_of = parse_runs(runtimes)
-            runs = [None if row is None else runs_of[row] for row in row_of]
-    relative, weights = [], []
-    for measured, error, count, runtime in zip(runs, errors, counts, seconds):
-        if measured is not None:
-            relative.append(float(np.var(np.log(measured), ddof=1)))
-            weights.append(len(measured) - 1)
-        elif error >= 0:
-            relative.append((error / runtime) ** 2 * max(1, np.nan_to_num(count)))
-            weights.append(max(1, np.nan_to_num(count) - 1))
-    of_one_run = math.sqrt(np.average(relative, weights=weights)) if relative else math.nan
-    several = np.array([measured is not None for measured in runs], dtype=bool)
-    once = np.isfinite(seconds) & ~several & ~(counts > 1) & ~(np.isnan(counts) & (errors >= 0))
-    return Noise(runs, errors, of_one_run, once)
+        measured = measured.merge(runtimes, on=[name for name in KEYS if name in runtimes], how="left")
+    errors, counts = _numbers(measured, ERROR), _numbers(measured, "runs")
+    several = np.nan_to_num(counts)
+    variances = (errors / seconds) ** 2 * np.maximum(several, 1)
+    known = np.isfinite(variances)
+    of_one_run = math.nan
+    if known.any():
+        of_one_run = math.sqrt(np.average(variances[known], weights=np.maximum(several - 1, 1)[known]))
+    once = np.isfinite(seconds) & ~(counts > 1) & ~(np.isnan(counts) & (errors >= 0))
+    return Noise(errors, of_one_run, once)
 
 
 def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: int, seed: int) -> Floats:
     """Draw runtimes that could have been measured as well.
 
-    How a runtime is drawn depends on what is known about it:
-
-    - from its runs: the median of as many runs, drawn from them with replacement;
-    - from its standard error: the runtime times exp(e·z), where e is the relative error and z standard normal;
-    - measured once: the same, where e is the noise of one run, pooled over the other teams;
-    - if no noise is known: the runtime itself.
+    A draw is the runtime times exp(e·z), where z is standard normal and e is the relative standard error.  For
+    a runtime that was measured once, e is the noise of one run, pooled over the other teams.  If no noise is
+    known, a draw is the runtime itself.
     """
     runtime = leaderboard["runtime"].to_numpy(dtype=np.float64)
     seconds: Floats = np.tile(runtime, (resamples, 1))
     noise = noise_of(leaderboard, runtimes)
-    random = np.random.default_rng([seed, STREAM_OF_RUNS])
-    for team, measured in enumerate(noise.runs):
-        if measured is not None:
-            seconds[:, team] = np.median(random.choice(measured, (resamples, len(measured))), axis=1)
     spread = np.nan_to_num(noise.errors / runtime)
     if noise.is_known:
         spread = np.where(noise.once & ~(spread > 0), noise.of_one_run, spread)
     drawn = spread > 0
     if drawn.any():
-        normal = np.random.default_rng([seed, STREAM_OF_NOISE]).standard_normal(seconds.shape)
+        normal = np.random.default_rng([seed, STREAM]).standard_normal(seconds.shape)
         seconds[:, drawn] *= np.exp(spread[drawn] * normal[:, drawn])
     return seconds
 

@@ -7,6 +7,7 @@ In shapes, t stands for teams, r for draws, n for items, k for the statistics of
 """
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from podium import statistics
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.job import Job, solution_of
 from podium.ranking.rules import Rules
-from podium.statistics import Difference, Doubt
+from podium.statistics import Doubt
 from podium.statistics.doubts import Reaction, doubt_of_difference, doubt_of_score, notes, reaction
 from podium.statistics.inference import difference_of_draws, interval, widening_of_one
 from podium.statistics.population import Groups
@@ -64,7 +65,6 @@ class Certainty(NamedTuple):
     intervals: pd.DataFrame  # a row per team
     differences: pd.DataFrame  # a row per border between prizes
     doubts: list[Doubt | None]  # about the score of each team
-    doubts_of_differences: list[Doubt | None]  # about each difference
 
 
 def shared_by(order: Sequence[int]) -> list[int]:
@@ -158,8 +158,6 @@ def of_teams(
     rewards = _rewards(leaderboard, runtimes, rules, len(draws), higher_is_better)
     boosted = draws if rewards is None else draws * (1 + rewards.boost(draws, rewards.drawn))
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
-
-    files = [each.fingerprint.tobytes() for each in details]
     is_known = rewards is None or speed.noise_of(leaderboard, runtimes).is_known
     for name, places in (("first_again", 1), ("prize_again", rules.prizes)):
         table[name] = np.nan
@@ -167,13 +165,12 @@ def of_teams(
             table[name] = statistics.first_again(
                 draws,
                 places,
-                files=files,
+                files=[each.fingerprint.tobytes() for each in details],
                 rewards=rewards,
                 higher_is_better=higher_is_better,
                 seed=rules.seed,
             )
     table["may_be_best"] = statistics.may_be_best(boosted, higher_is_better=higher_is_better)
-
     doubts = [each.doubt for each in details]
     is_missing = [doubt is not None and not doubt.has_interval for doubt in doubts]
     wider = np.array([float(widening_of_one(prepared, each.influence)) for each in details])
@@ -181,24 +178,8 @@ def of_teams(
         for end, values in zip(("low", "high"), interval(samples, wider)):
             table[f"{name}_{end}"] = np.where(is_missing, np.nan, values)
     table["note"] = notes(doubts)
-
-    borders = range(min(rules.prizes, len(leaderboard) - 1))
-    at_borders = [
-        _difference(leaderboard, boosted, details, row, prepared, higher_is_better) for row in borders
-    ]
-    doubts_of_differences = [each.doubt for each in at_borders]
-    differences = pd.DataFrame(
-        {
-            "rank": leaderboard["rank"][: len(borders)],
-            "team": leaderboard["team"][: len(borders)],
-            "next_team": leaderboard["team"][1 : len(borders) + 1].to_numpy(),
-            "difference": [each.value for each in at_borders],
-            "low": [each.low for each in at_borders],
-            "high": [each.high for each in at_borders],
-            "note": notes(doubts_of_differences),
-        }
-    )
-    return Certainty(table, differences, doubts, doubts_of_differences)
+    differences = _differences(leaderboard, boosted, details, rules.prizes, prepared, higher_is_better)
+    return Certainty(table, differences, doubts)
 
 
 def _rewards(
@@ -221,24 +202,35 @@ def _rewards(
     return statistics.Rewards(drawn, leaderboard["runtime"].to_numpy(dtype=np.float64), fractions)
 
 
-def _difference(
+def _differences(
     leaderboard: pd.DataFrame,
     boosted: Floats,
     details: Sequence[Detail],
-    row: int,
+    prizes: int,
     prepared: Any,
     higher_is_better: bool,
-) -> Difference:
-    """Compute the difference between a team and the next one, in what decides the board."""
-    pair = leaderboard.iloc[row : row + 2]
-    one, other = details[row : row + 2]
-    rewards = (pair["boosted_score"] / pair["score"]).fillna(1).tolist()
-    differing = one.fingerprint != other.fingerprint
-    return difference_of_draws(
-        -float(np.diff(pair["boosted_score"])[0]),
-        boosted[:, row],
-        boosted[:, row + 1],
-        one.influence * rewards[0] - other.influence * rewards[1],
-        doubt_of_difference(prepared, differing, one.reaction, other.reaction),
-        higher_is_better,
+) -> pd.DataFrame:
+    """Compute the difference at each border between prizes, in what decides the board."""
+    table = leaderboard[["rank", "team"]].assign(next_team=leaderboard["team"].shift(-1))
+    table = table.head(min(prizes, len(leaderboard) - 1))
+    decides = leaderboard["boosted_score"].to_numpy()
+    rewards = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
+    at_borders = []
+    for row, (one, other) in enumerate(itertools.pairwise(details[: len(table) + 1])):
+        differing = one.fingerprint != other.fingerprint
+        at_borders.append(
+            difference_of_draws(
+                -float(decides[row + 1] - decides[row]),
+                boosted[:, row],
+                boosted[:, row + 1],
+                one.influence * rewards[row] - other.influence * rewards[row + 1],
+                doubt_of_difference(prepared, differing, one.reaction, other.reaction),
+                higher_is_better,
+            )
+        )
+    return table.assign(
+        difference=[each.value for each in at_borders],
+        low=[each.low for each in at_borders],
+        high=[each.high for each in at_borders],
+        note=notes([each.doubt for each in at_borders]),
     )

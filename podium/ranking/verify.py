@@ -4,17 +4,18 @@ import html
 import itertools
 import os
 import tempfile
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from podium import hosted, names
+from podium import hosted
 from podium.errors import HostError, UsageError
 from podium.limits import Limits
 from podium.ranking import board, final, output, record, score
 from podium.ranking.board import Run
 from podium.ranking.job import make_job, versions
+from podium.ranking.record import RUN
 from podium.ranking.rules import Heading, Request, Rules
 from podium.ranking.submissions import Submission, find
 from podium.wording import listed
@@ -22,13 +23,13 @@ from podium.wording import listed
 __all__ = ["Verification", "verify"]
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
-# Files with these endings may be taken for a part of a board, or change how a page looks or where it is found.
-LIKE_A_BOARD = (
-    ".css", ".csv", ".htaccess", ".htm", ".html", ".js", ".json", ".mht", ".mhtml", ".ods", ".parquet", ".pdf",
-    ".php", ".shtml", ".svg", ".tsv", ".webarchive", ".xht", ".xhtml", ".xls", ".xlsm", ".xlsx", ".xml",
+# Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
+LIKE_A_BOARD = frozenset(
+    {
+        ".css", ".csv", ".htaccess", ".htm", ".html", ".js", ".json", ".ods", ".pdf", ".php", ".png", ".svg",
+        ".xhtml", ".xls", ".xlsx", ".xml",
+    }
 )  # fmt: skip
-# What run.json says about the circumstances of a run cannot be computed again.
-CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,20 +112,22 @@ def verify(
         "selection": selection,
         "failed": failed,
     }
-    facts = final.read_run(folder)
+    facts = record.read(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    recorded = final.request_of(facts, home)
+    recorded = record.request_of(facts, home)
     given: dict[str, Any] = {name: os.fspath(path) for name, path in moved.items() if path is not None}
     request = recorded._replace(**given)
     _check_parameters(request)
-    strangers, others = _strangers(facts, home, (request, recorded))
+    strangers = _strangers(facts, home, (request, recorded))
+    parts = [path.name for path in strangers if LIKE_A_BOARD.intersection(_endings(path))]
+    others = [path.name for path in strangers if path.name not in parts]
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     there = find(request.submissions, request.side)
-    files = [final.as_published(each, published[each[:2]]) for each in there if each[:2] in published]
+    files = [record.as_published(each, published[each[:2]]) for each in there if each[:2] in published]
     differences = [
         *_no_files(facts, home),
-        *final.changed_inputs(facts, request),
-        *(f"{name} does not belong to this run: run.json does not name it" for name in strangers),
+        *record.changed_inputs(facts, request),
+        *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
         *_changed_list(there, published),
     ]
     try:
@@ -154,14 +157,14 @@ def _check_parameters(request: Request) -> None:
     """Make sure that the metric has all parameters that run.json names."""
     known = hosted.settings(hosted.load(request.metric), {})
     if unknown := sorted(request.parameters.keys() - known.keys()):
-        raise UsageError(f"{output.RUN}: expected parameters of the metric, found {listed(unknown)}")
+        raise UsageError(f"{RUN}: expected parameters of the metric, found {listed(unknown)}")
 
 
 def _no_files(facts: Mapping[str, Any], home: Path) -> list[str]:
     """List what is in the place of a file of the run and is none."""
     return [
         f"{file} is {'a link' if (home / file).is_symlink() else 'no file'}, expected a file of its own"
-        for file in [output.RUN, *facts["outputs"]]
+        for file in [RUN, *facts["outputs"]]
         if (home / file).is_symlink() or (os.path.lexists(home / file) and not (home / file).is_file())
     ]
 
@@ -194,8 +197,8 @@ def _ranked_again(
     heading = Heading(**facts["page"])
     if heading.team not in {each.team for each in files}:  # its files are missing, so it can have no page
         heading = heading._replace(team=None)
-    again = final.facts_of(inputs, heading, scored, ranking, home, ())
-    again |= {name: facts[name] for name in CIRCUMSTANCES}
+    again = record.facts_of(inputs, heading, scored, ranking, home, ())
+    again |= {name: facts.get(name) for name in record.CIRCUMSTANCES}
     for name, now in again["inputs"].items():
         if now is not None and facts["inputs"].get(name) is not None:
             now["path"] = facts["inputs"][name]["path"]
@@ -212,9 +215,9 @@ def _changed_files(
     for file in sorted(outputs.keys() | facts["outputs"].keys()):
         differences += _changed_file(file, outputs.get(file), facts["outputs"].get(file), home)
     record_again = record.text_of(again).encode()
-    if not differences and (home / output.RUN).read_bytes() != record_again:
-        difference = _first_difference((home / output.RUN).read_bytes(), record_again)
-        differences.append(f"{output.RUN} comes out differently{difference}")
+    if not differences and (home / RUN).read_bytes() != record_again:
+        difference = _first_difference((home / RUN).read_bytes(), record_again)
+        differences.append(f"{RUN} comes out differently{difference}")
     return differences
 
 
@@ -238,7 +241,7 @@ def _changed_file(file: str, again: bytes | None, recorded: str | None, home: Pa
     if path.is_file() and (published := path.read_bytes()) != again:
         return [f"{file} comes out differently{_first_difference(published, again)}"]
     if output.digests({file: again})[file] != recorded:
-        return [f"{output.RUN} does not name {file} with the SHA-256 that it comes out with"]
+        return [f"{RUN} does not name {file} with the SHA-256 that it comes out with"]
     return []
 
 
@@ -263,15 +266,9 @@ def _around(line: str, other: str) -> str:
     return f"{'…' if start else ''}{line[start : start + CHARACTERS_SHOWN]}"
 
 
-def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -> tuple[list[str], list[str]]:
-    """List what is in the folder and no part of the board: what looks like a part of it, and the rest.
-
-    Inputs may be in the folder.  So is the store, from which nothing is read here.
-    """
-    parts = {output.RUN, ".lock", *facts["outputs"]}
-    store = home / output.STORE
-    if os.path.normpath(facts["store"]) == output.STORE and store.is_dir() and not store.is_symlink():
-        parts.add(output.STORE)
+def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -> list[Path]:
+    """List what is in the folder and neither a part of the board, nor an input, nor the store."""
+    parts = {RUN, ".lock", output.STORE, *facts["outputs"]}
     inputs = [
         os.path.realpath(path)
         for request in requests
@@ -279,23 +276,12 @@ def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -
         if (path := getattr(request, name)) is not None
     ]
     there = [path for path in sorted(home.iterdir()) if path.name not in parts]
-    there = [path for path in there if not _holds(os.path.realpath(path), inputs)]
-    stems = {"index"} | {Path(part).stem for part in facts["outputs"]}
-    published = [path.name for path in there if _is_like_a_board(path, stems)]
-    others = [path.name for path in there if path.name not in published]
-    if output.STORE in parts:
-        found = [path for path in store.rglob("*") if _is_like_a_board(path, stems)]
-        published += sorted(path.relative_to(home).as_posix() for path in found)
-    return published, others
+    return [path for path in there if not _holds(os.path.realpath(path), inputs)]
 
 
-def _is_like_a_board(path: Path, stems: Container[str]) -> bool:
-    """Tell whether readers, or a server that shows them a folder, may take a file for a part of a board.
-
-    Its ending says so, or its name begins as that of a part does, such as ``board.png`` and ``board.html.gz``.
-    """
-    begins_like_a_part = names.key_of(path.name.partition(".")[0]) in stems and not path.is_dir()
-    return begins_like_a_part or path.name.lower().endswith(LIKE_A_BOARD)
+def _endings(path: Path) -> set[str]:
+    """List the endings of a file's name, such as .html and .gz; a name like .htaccess is an ending, too."""
+    return {f".{part}" for part in path.name.lower().split(".")[1:]}
 
 
 def _holds(path: str, inputs: Sequence[str]) -> bool:

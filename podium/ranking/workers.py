@@ -44,7 +44,6 @@ class Workers:
     executor: concurrent.futures.Executor | None  # hands out the tasks; with None, this process does them
     number: int  # how many tasks are worked on at once
     is_cluster: bool = False  # whether the workers belong to a Dask cluster
-    prepare: Callable[[], None] | None = None  # what each new process does first
     key: str = field(default_factory=lambda: uuid.uuid4().hex)  # marks the processes of this command
 
 
@@ -56,14 +55,14 @@ class WorkerLostError(Exception):
 
 
 @contextmanager
-def start_workers(jobs: int, most: int, prepare: Callable[[], Callable[[], None] | None]) -> Iterator[Workers]:
+def start_workers(jobs: int, most: int) -> Iterator[Workers]:
     """Start workers on this machine, at most one for each of so many tasks, and end them when all is done."""
     number = min(jobs or os.cpu_count() or 1, max(1, most))
     if number == 1:
         yield Workers(None, 1)
         return
     executor = concurrent.futures.ThreadPoolExecutor(number)
-    workers = Workers(executor, number, prepare=prepare())
+    workers = Workers(executor, number)
     try:
         yield workers
     finally:
@@ -88,14 +87,12 @@ def dask_workers(address: str, probe: Callable[..., dict[str, str]], *arguments:
         ]
         if problems:
             raise UsageError("\n".join(["Dask workers that cannot work:", *problems]))
-        client.run(_switch_profiler, on=False)
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
         workers = Workers(executor, threads, is_cluster=True)
         try:
             yield workers
         finally:
             with contextlib.suppress(Exception):  # workers may have left the cluster
-                client.run(_switch_profiler, on=True)
                 client.run(end_processes, workers.key)
 
 
@@ -106,16 +103,6 @@ def _difference(ours: dict[str, str], theirs: dict[str, str]) -> str:
         for name, version in ours.items()
         if theirs.get(name) != version
     )
-
-
-def _switch_profiler(dask_worker: Any, on: bool) -> None:
-    """Switch the profiler of a Dask worker on or off.
-
-    It looks at the worker's stack a hundred times a second, which takes processor time.
-    """
-    profiler = dask_worker.periodic_callbacks.get("profile")
-    if profiler is not None:
-        (profiler.start if on else profiler.stop)()
 
 
 def spread(
@@ -134,7 +121,7 @@ def spread(
     under_way: dict[concurrent.futures.Future[list[R]], T] = {}
     while True:
         for task in itertools.islice(waiting, window - len(under_way)):
-            future = workers.executor.submit(in_process, workers.key, workers.prepare, work, task)
+            future = workers.executor.submit(in_process, workers.key, work, task)
             under_way[future] = task
         if not under_way:
             return
@@ -155,7 +142,7 @@ _of_thread = threading.local()  # the process of each thread
 _processes: dict[str, set["subprocess.Popen[bytes]"]] = {}  # the processes of each command
 
 
-def in_process(key: str, prepare: Callable[[], None] | None, work: Callable[[T], R], task: T) -> R:
+def in_process(key: str, work: Callable[[T], R], task: T) -> R:
     """Do a task in the process that belongs to this thread and command, which is started if there is none.
 
     Also a worker of Dask does its tasks in such a process, because limits of memory and time hold for a process
@@ -163,7 +150,7 @@ def in_process(key: str, prepare: Callable[[], None] | None, work: Callable[[T],
     """
     of_thread: dict[str, subprocess.Popen[bytes]] = _of_thread.__dict__
     if key not in of_thread:
-        of_thread[key] = _start(key, prepare)
+        of_thread[key] = _start(key)
     process = of_thread[key]
     try:
         _send(process.stdin, (work, task))
@@ -177,7 +164,7 @@ def in_process(key: str, prepare: Callable[[], None] | None, work: Callable[[T],
     raise answer
 
 
-def _start(key: str, prepare: Callable[[], None] | None) -> "subprocess.Popen[bytes]":
+def _start(key: str) -> "subprocess.Popen[bytes]":
     """Start a process for tasks."""
     # There is a process for each core, so each one multiplies matrices with one thread. Each has a session of
     # its own, so that Ctrl-C in the terminal reaches the parent alone, which ends the others.
@@ -190,7 +177,6 @@ def _start(key: str, prepare: Callable[[], None] | None) -> "subprocess.Popen[by
         start_new_session=True,
     )
     _processes.setdefault(key, set()).add(process)
-    _send(process.stdin, prepare)
     return process
 
 
@@ -219,9 +205,6 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_tasks, args=(tasks, waiting), daemon=True).start()
-    prepare = pickle.loads(waiting.get())
-    if prepare is not None:
-        prepare()
     while True:
         try:
             work, task = pickle.loads(waiting.get())

@@ -41,10 +41,10 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         kept = np.random.default_rng(number).random(len(submission)) > 0.04 * number
         submission[kept].to_csv(folder / "teams" / f"{team}.csv", index=False)
     shutil.copy(folder / "teams" / "Cy.csv", folder / "teams" / "Di.csv")
-    pd.DataFrame(
-        {"team": TEAMS, "runtime": [130, 100, 110, 100.5], "runs": ["130 131 129", "100 101 99", "", "100.5"]}
-    ).to_csv(folder / "runtimes.csv", index=False)
+    runtimes = {"team": TEAMS, "runtime": [130, 100, 110, 100.5], "runtime_error": [0.6, 0.6, None, None]}
+    pd.DataFrame(runtimes | {"runs": ["3", "3", "", "1"]}).to_csv(folder / "runtimes.csv", index=False)
     options = ["--resamples", "60", "--variants", "--team", "Cy"]
+    options += ["--title", "Essays <2026>", "--organizer", "A & B"]
     assert cli.main(["rank", *arguments(folder), *options]) == 0
     return folder
 

@@ -65,7 +65,7 @@ def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
     differences = pd.DataFrame(
         {"rank": range(1, borders + 1), "difference": 0.1, "low": -0.01, "high": 0.02, "note": ""}
     )
-    return Certainty(intervals, differences, [None] * teams, [None] * borders)
+    return Certainty(intervals, differences, [None] * teams)
 
 
 def board_of(number: int, **columns) -> pd.DataFrame:

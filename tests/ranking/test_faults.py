@@ -2,7 +2,6 @@
 rejections.
 """
 
-import dataclasses
 import json
 import os
 import random
@@ -284,7 +283,7 @@ def test_a_damaged_entry_is_made_anew(folder, call):
         path.write_bytes(path.read_bytes()[:-1] if content is None else content)
     code, _, err = call()
     assert code == 0
-    assert "scoring again, because the store is damaged: 4 of 4\n" in err
+    assert "trying again after faults: 4 of 4\n" in err
     assert (folder / "final" / "final_leaderboard.csv").read_bytes() == first
     assert call()[2].splitlines()[1] == "already in the store: 20 of 20"
 
@@ -532,43 +531,6 @@ def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize(("is_cluster", "expected"), [(False, [1] * 60), (True, [5] * 12)])
-def test_a_task_on_a_cluster_has_several_large_files(is_cluster, expected):
-    """Handing out a task costs more on a cluster, where nothing but the paths travels to the workers."""
-    submissions = {number: Submission("team", f"{number}.csv", "", size=2**24 + 2**23) for number in range(60)}
-    sizes = []
-
-    def look(batch):
-        sizes.append(len(batch))
-        return [(number, submission.name) for number, submission in batch]
-
-    names = score.once_more(Workers(None, 2, is_cluster), look, submissions)
-    assert names == {number: each.name for number, each in submissions.items()}
-    assert sizes == expected
-
-
-def test_new_processes_get_the_prepared_solution(folder, monkeypatch):
-    """It is sent to them, so that they do not prepare it again. A metric that cannot be sent is prepared by
-    each process.
-    """
-    job = job_module.make_job("unified", str(ROOT / "solution_sample.csv"), {})
-    solution = job_module.solution_of(job)
-    receive = job_module.handed_over(job)
-    job_module._solution_of.cache_clear()
-    monkeypatch.setattr(job_module, "_handed_over", {})
-    receive()
-    monkeypatch.setattr(scoring, "prepare", lambda *_: pytest.fail("prepared again"))
-    submission = reading.read_submission(solution.metric, ROOT / "sample_submission.csv", {})
-    mine, theirs = (scoring.evaluate(each, submission) for each in (solution, job_module.solution_of(job)))
-    job_module._solution_of.cache_clear()
-    assert theirs.scores == mine.scores
-    assert (theirs.statistics == mine.statistics).all()
-    monkeypatch.setattr(
-        job_module, "solution_of", lambda _: dataclasses.replace(solution, prepared={"All": lambda: 0})
-    )
-    assert job_module.handed_over(job) is None
-
-
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
 @pytest.mark.slow
 # The metric of this test counts rows, so that the solution itself is not the best submission.
@@ -639,5 +601,5 @@ def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, mo
 
 
 def test_there_are_no_more_processes_than_submissions():
-    with start_workers(8, 1, lambda: None) as workers:
+    with start_workers(8, 1) as workers:
         assert (workers.number, workers.executor) == (1, None)

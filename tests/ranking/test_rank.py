@@ -461,9 +461,7 @@ def test_against_a_direct_slow_bootstrap(files, call):
     resamples, seed = 10, 5
     whole = {"subpopulation_column_names": ""}
     runtimes = read(files / "runtimes.csv")
-    # Two equal runs show that the runtimes have no noise.
-    runtimes["runs"] = [f"{seconds} {seconds}" for seconds in runtimes["runtime"]]
-    runtimes.to_csv(files / "runtimes.csv", index=False)
+    runtimes.assign(runtime_error=0).to_csv(files / "runtimes.csv", index=False)
     call("--resamples", str(resamples), "--seed", str(seed), "--set", "subpopulation_column_names=")
     leaderboard = board(files)
     solution = read(files / "solution.csv")
@@ -562,11 +560,6 @@ def test_wrong_usage(call, files):
             "team,runtime\nAda,fast\n",
             "a finite number above 0, or nothing. Wrong in 1 row of the runtimes: Ada (",
         ),
-        (
-            "team,runtime,runtime_low,runtime_high\nAda,1,-1,2\n",
-            "runtime_low: expected seconds, a finite",
-        ),
-        ("team,runtime,runs\nAda,1,1 x\n", "runs: expected seconds above 0 separated by spaces, found '1 x'"),
         ("team,runtime,submitted_at\nAda,1,yesterday\n", "submitted_at: expected"),
         ("team;runtime\nAda;1\n", "runtimes.csv: expected commas between the columns, found semicolons"),
         ("\xff\xfe", "runtimes.csv: expected a CSV table, found UTF-16"),

@@ -42,6 +42,7 @@ def board():
         {
             "rank": [1, 2, 3, 4],
             "team": list("abcd"),
+            "submission": "a.csv",
             "score": scores,
             "boosted_score": scores,
             "runtime": RUNTIMES,
@@ -83,7 +84,7 @@ def test_rewards_change_what_decides(board):
     leaderboard, details, draws = board
     boosts = boost.boost_fractions(leaderboard["score"], RUNTIMES)[2]
     leaderboard = leaderboard.assign(boosted_score=leaderboard["score"] * (1 + boosts))
-    runtimes = pd.DataFrame({"team": list("abcd"), "runtime": RUNTIMES, "runs": ["39 40 41"] * 4})
+    runtimes = pd.DataFrame({"team": list("abcd"), "runtime": RUNTIMES, "runtime_error": 1.0})
     table = of_teams(leaderboard, details, Rules(), runtimes).intervals
     seconds = speed.draw(leaderboard, runtimes, len(draws), 0)
     boosted = draws * (1 + boost.boost_fractions(draws, seconds)[2])
@@ -112,7 +113,7 @@ def test_doubts_take_intervals_and_stand_in_the_notes(board):
     assert told.doubts == [None, few, small, None]
     assert told.intervals["note"].tolist() == ["", str(few), str(small), ""]
     assert told.intervals["score_low"].isna().tolist() == [False, True, False, False]
-    assert told.doubts_of_differences == [None, None, None]  # the last two teams have the same file
+    assert told.differences["note"].eq("").all()  # the last two teams have the same file
 
 
 def test_a_difference_that_one_item_decides_has_no_interval(board):
@@ -121,7 +122,6 @@ def test_a_difference_that_one_item_decides_has_no_interval(board):
     fingerprint[0] += 1
     details[1] = details[1]._replace(fingerprint=fingerprint)
     told = of_teams(leaderboard, details, Rules(boost=False, prizes=1))
-    assert told.doubts_of_differences == [Doubt(Reason.FEW_ITEMS, 1)]
     assert told.differences[["low", "high"]].isna().all(axis=None)
     assert told.differences["note"].tolist() == ["about 1 item decides"]
 

@@ -5,14 +5,14 @@ import json
 import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import podium
-from podium.ranking import final, output, record, robustness, score, submissions
+from podium.errors import UsageError
+from podium.ranking import output, record, robustness, score, submissions
 from podium.ranking import verify as verifying
 from podium.ranking.job import content_digest
-from tests.support.finished_run import TEAMS, arguments
+from tests.support.finished_run import arguments
 
 
 def differences(folder) -> str:
@@ -34,14 +34,6 @@ def test_a_finished_run_is_verified_with_its_pages(run_copy):
     assert repr(verification).endswith("is what its inputs lead to, to the last bit")
 
 
-@pytest.mark.parametrize("page", ["board.html", "team.html"])
-def test_a_forged_page_is_seen(run_copy, page):
-    path = run_copy / "final" / page
-    path.write_text(path.read_text().replace("Cy", "Zoe"))
-    text = differences(run_copy)
-    assert f"{page} comes out differently, first in line" in text
-
-
 def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(run_copy):
     path, run = run_copy / "final" / "board.html", run_copy / "final" / "run.json"
     path.write_text(path.read_text().replace("Cy", "Zoe"))
@@ -61,10 +53,10 @@ def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(run_copy):
 @pytest.fixture(scope="module")
 def computed(finished_run):
     """What `podium verify` computes of the board, once for all alterations that leave the inputs alone."""
-    facts = final.read_run(finished_run / "final")
-    request = final.request_of(facts, finished_run / "final")
+    facts = record.read(finished_run / "final")
+    request = record.request_of(facts, finished_run / "final")
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
-    files = [final.as_published(each, published[each[:2]]) for each in submissions.find(request.submissions)]
+    files = [record.as_published(each, published[each[:2]]) for each in submissions.find(request.submissions)]
     return verifying._ranked_again(facts, request, files, finished_run / "final", 1)
 
 
@@ -97,15 +89,9 @@ BOARD, TABLE = "board.html", "final_leaderboard.csv"
     ("file", "alter"),
     [
         pytest.param(BOARD, swapped, id="two teams"),
-        pytest.param(BOARD, replaced("</strong></td>", "1</strong></td>"), id="a digit of the page"),
         pytest.param(TABLE, replaced("0.4", "0.5"), id="a digit of a table"),
-        pytest.param("intervals.csv", replaced("0.4", "0.5"), id="a digit of an interval"),
-        pytest.param("differences.csv", replaced("0.", "1."), id="a digit of a difference"),
         pytest.param("team.html", replaced("Rank 4", "Rank 1"), id="the page of a team"),
-        pytest.param(BOARD, replaced("</style>", "tr{display:none}</style>"), id="a style that hides rows"),
-        pytest.param(BOARD, replaced("</body>", "<script>alert(1)</script></body>"), id="a script"),
         pytest.param(BOARD, replaced("script-src ", "script-src * "), id="the policy"),
-        pytest.param(BOARD, lambda content: content + b"\0", id="a byte at the end"),
         pytest.param(BOARD, lambda content: b"", id="an empty file"),
     ],
 )  # fmt: skip
@@ -119,29 +105,20 @@ def test_a_changed_file_is_told_with_its_first_difference(run_copy, computed, mo
 
 @pytest.mark.parametrize(
     "alter",
-    [
-        pytest.param(lambda content: content.replace(b"\n", b"\r\n"), id="line ends"),
-        pytest.param(lambda content: b"\xef\xbb\xbf" + content, id="byte order mark"),
-        pytest.param(lambda content: content + b"\n\n", id="more line ends"),
-    ],
+    [lambda content: content.replace(b"\n", b"\r\n"), lambda content: b"\xef\xbb\xbf" + content],
+    ids=["line ends", "byte order mark"],
 )
-@pytest.mark.parametrize("file", [BOARD, TABLE])
-def test_other_line_ends_are_told_as_such(run_copy, computed, monkeypatch, file, alter):
-    path = run_copy / "final" / file
+def test_other_line_ends_are_told_as_such(run_copy, computed, monkeypatch, alter):
+    path = run_copy / "final" / TABLE
     path.write_bytes(alter(path.read_bytes()))
-    expected = (
-        f"{file} comes out differently: only its white space, its line ends or its byte order mark differ"
-    )
-    assert expected in told(run_copy, computed, monkeypatch)
+    what = "only its white space, its line ends or its byte order mark differ"
+    assert f"{TABLE} comes out differently: {what}" in told(run_copy, computed, monkeypatch)
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "index.html", "index.md", "board2.HTML", "final_leaderboard (1).csv", "neighbours.csv", "board.js",
-        "board.css", "board.png", "board.html.gz", "Board .html5", "board", ".htaccess", "team.txt", "x.php",
-    ],
-)  # fmt: skip
+    ["index.html", "board2.HTML", "final_leaderboard (1).csv", "board.png", "board.html.gz", ".htaccess"],
+)
 def test_a_file_that_may_be_taken_for_a_part_of_the_board_is_told(run_copy, computed, monkeypatch, name):
     (run_copy / "final" / name).write_text("x")
     expected = f"{name} does not belong to this run: run.json does not name it"
@@ -158,27 +135,6 @@ def test_other_files_beside_a_board_are_named_and_inputs_are_not(run_copy, compu
     shutil.copy(run_copy / "solution.csv", run_copy / "final")
     verification = podium.verify(run_copy / "final", solution=run_copy / "final" / "solution.csv", jobs=1)
     assert (verification.differences, verification.notices) == ([], [expected])
-
-
-def test_a_page_in_the_store_and_what_stands_in_the_place_of_the_store_are_told(
-    run_copy, computed, monkeypatch
-):
-    store = run_copy / "final" / "store"
-    (store / "index.html").write_text("x")
-    expected = "store/index.html does not belong to this run: run.json does not name it"
-    assert told(run_copy, computed, monkeypatch) == expected
-    shutil.rmtree(store)
-    expected = "beside the board, but no part of it and not verified: store"
-    store.write_text("<h1>Cy has won</h1>")
-    assert told(run_copy, computed, monkeypatch) == expected
-    store.unlink()
-    store.symlink_to(run_copy / "elsewhere")
-    assert told(run_copy, computed, monkeypatch) == expected
-    store.unlink()
-    # The record cannot call another file of the folder the store.
-    (run_copy / "final" / "index.html").write_text("x")
-    altered(run_copy, "store", to="index.html")
-    assert "index.html does not belong to this run" in told(run_copy, computed, monkeypatch)
 
 
 @pytest.mark.filterwarnings("ignore:runtimes without a submission")
@@ -223,10 +179,7 @@ def altered(folder, *path, to) -> None:
     ("path", "to", "expected"),
     [
         (["counts", "teams"], 5, '"teams": 5,\n  again          "teams": 4,'),
-        (["counts", "teams"], 4.0, '"teams": 4.0'),
         (["boosted"], 1, '"boosted": 1,\n  again        "boosted": true'),
-        (["warnings"], ["x"], "run.json comes out differently"),
-        (["signature"], "metric:other", '"signature": "metric:other"'),
         (["winner"], "Cy", "run.json comes out differently, first in line"),
         (["submissions", 0, "sha256"], "0" * 64, "Ada <b>/Ada <b>.csv: SHA-256 is "),
         (["outputs", "board.html"], "0" * 64, "run.json does not name board.html with the SHA-256"),
@@ -237,16 +190,9 @@ def test_a_changed_record_is_told(run_copy, computed, monkeypatch, path, to, exp
     assert expected in told(run_copy, computed, monkeypatch)
 
 
-def test_another_solution_with_the_first_digits_of_the_hash_is_told(run_copy, computed, monkeypatch):
-    digest = final.read_run(run_copy / "final")["inputs"]["solution"]["sha256"]
-    altered(run_copy, "inputs", "solution", "sha256", to=digest[:32] + "0" * 32)
-    text = told(run_copy, computed, monkeypatch)
-    assert f"has changed since the earlier run: SHA-256 is {digest}, was {digest[:32]}000" in text
-
-
 def test_a_date_that_the_page_does_not_show_is_told(run_copy):
     altered(run_copy, "date", to="2020-01-01T00:00:00+00:00")
-    assert 'published  <p class="soft">Computed on 2026' in differences(run_copy).replace("2027", "2026")
+    assert "Computed on 2020-01-01.</p>" in differences(run_copy)
 
 
 def test_a_record_that_is_written_in_another_way_is_told(run_copy, computed, monkeypatch):
@@ -265,41 +211,33 @@ def test_a_record_that_is_written_in_another_way_is_told(run_copy, computed, mon
     ("path", "to"),
     [
         (["rules", "max_boost"], "x"),
-        (["rules"], {"seed": 0}),
         (["rules", "choose"], "zzz"),
-        (["rules", "resamples"], -5),
-        (["inputs", "solution", "path"], "a\0b"),
-        (["command"], "podium rank"),
-        (["inputs", "evil"], {"path": "x"}),
-        (["limits"], {"memory": True}),
         (["inputs", "solution"], None),
-        (["inputs", "solution", "sha256"], ""),
-        (["submissions"], [{"team": 1}]),
+        (["inputs", "solution", "path"], "a\0b"),
+        (["limits"], {"memory": 1}),
         (["submissions", 0, "sha256"], "../store"),
         (["outputs"], {"../../../etc/passwd": "0" * 64}),
-        (["store"], 7),
     ],
 )
 def test_a_record_of_another_form_is_refused(run_copy, call, path, to):
     altered(run_copy, *path, to=to)
-    for command in (
-        ["verify", run_copy / "final"],
-        ["rank", "--again", run_copy / "final", "--out", run_copy / "o"],
-    ):
+    for command in (["verify", run_copy / "final"], ["rank", "--again", run_copy / "final", "--out", "other"]):
         code, _, err = call(*command)
         assert code == 2
         assert f"expected the run.json of podium rank; '{path[0]}' is wrong or missing" in err
 
 
-def test_a_record_without_one_of_its_parts_or_in_another_order_is_refused(finished_run):
-    facts = final.read_run(finished_run / "final")
-    for name in record.CIRCUMSTANCES:
-        assert record.fault_of({part: facts[part] for part in facts if part != name}) == repr(name)
-    assert record.fault_of(facts | {"submissions": facts["submissions"][::-1]}) == "'submissions'"
+def test_a_record_without_one_of_its_parts_is_refused(run_copy):
+    path = run_copy / "final" / "run.json"
+    facts = record.read(path)
+    for name in record.PARTS:
+        path.write_text(record.text_of({part: facts[part] for part in facts if part != name}))
+        with pytest.raises(UsageError, match=f"'{name}' is wrong or missing"):
+            record.read(path)
 
 
 def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(run_copy, call):
-    listed = final.read_run(run_copy / "final")["submissions"]
+    listed = record.read(run_copy / "final")["submissions"]
     altered(run_copy, "submissions", to=listed * 2)
     assert call("verify", run_copy / "final")[0] == 2
     altered(run_copy, "submissions", to=listed)
@@ -345,12 +283,6 @@ def test_what_is_printed_of_a_forged_page_cannot_reach_the_terminal(run_copy, ca
     assert "\x1b" not in err
 
 
-def test_a_fresh_record_has_no_facts_that_are_not_verified_but_circumstances(finished_run):
-    facts = final.read_run(finished_run / "final")
-    assert facts.keys() > record.CIRCUMSTANCES
-    assert record.fault_of(facts) == ""
-
-
 def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen(run_copy, call):
     shutil.copytree(run_copy / "final", run_copy / "earlier")
     assert call("rank", *arguments(run_copy), "--resamples", "20")[0] == 0
@@ -365,13 +297,10 @@ def test_a_page_of_an_earlier_run_and_a_table_beside_another_run_s_page_are_seen
     assert differences(run_copy) == "team.html does not belong to this run: run.json does not name it"
 
 
-def test_the_title_and_the_organizer_are_verified_too(run_copy, call):
-    heading = ["--title", "Essays <2026>", "--organizer", "A & B"]
-    assert call("rank", *arguments(run_copy), "--resamples", "0", *heading)[0] == 0
-    html = (run_copy / "final" / "board.html").read_text()
+def test_the_title_and_the_organizer_stand_on_the_page(finished_run):
+    html = (finished_run / "final" / "board.html").read_text()
     assert "<h1><bdi>Essays &lt;2026&gt;</bdi></h1>" in html
     assert "Published by <bdi>A &amp; B</bdi>" in html
-    assert differences(run_copy) == ""
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -420,19 +349,6 @@ def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(run_cop
     assert "expected a finished run" in err
 
 
-def test_run_json_is_moved_last(tmp_path, monkeypatch):
-    replace, moved = output.os.replace, []
-
-    def noted(source, target):
-        moved.append(Path(target).name)
-        replace(source, target)
-
-    monkeypatch.setattr(output.os, "replace", noted)
-    output.write({"board.html": b"1", "intervals.csv": b"2"}, tmp_path, {"a": 1})
-    assert moved[-1] == "run.json"
-    assert sorted(moved) == ["board.html", "intervals.csv", "run.json"]
-
-
 # --- what is read twice is the same -----------------------------------------------------------------------
 
 
@@ -462,11 +378,3 @@ def test_the_last_step_of_the_path_is_compared_with_the_board(run_copy, call, mo
     code, _, err = call("rank", *arguments(run_copy), "--variants", "--resamples", "0")
     assert code == 4
     assert "the last step of the path, + softmin, gives" in err
-
-
-def test_a_pair_of_alike_teams_is_listed_once(finished_run):
-    similar = pd.read_csv(finished_run / "final" / "similar.csv")
-    pairs = [tuple(sorted(pair)) for pair in similar[["team", "other_team"]].itertuples(index=False, name=None)]
-    assert len(pairs) == len(set(pairs))
-    assert ("Cy", "Di") in pairs
-    assert set(TEAMS) >= {team for pair in pairs for team in pair}

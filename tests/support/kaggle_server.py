@@ -165,6 +165,7 @@ class Site(Kaggle):
         self.metric_chosen = True
         self.setup_error = ""
         self.decimals = 5
+        self.page_of_files = 200
         self.score: Callable[[pd.DataFrame, pd.DataFrame], float] = lambda solution, submission: 0.0
         self.submissions: list[dict[str, Any]] = []
         self.launched: str | None = None
@@ -189,10 +190,10 @@ class Site(Kaggle):
         self.answers[START_UPLOAD] = lambda request: (200, self.start_upload(request))
 
     def list_files(self, request: dict[str, Any]) -> dict[str, Any]:
-        """List the competition's files, at most 200 in one answer, as the site does."""
+        """List the competition's files, some of them in one answer; the site gives at most 200."""
         files = [{"name": name, "totalBytes": len(data)} for name, data in self.files.items()]
         start = int(request.get("pageToken") or 0)
-        end = start + min(200, request.get("pageSize", 20))
+        end = start + min(self.page_of_files, request.get("pageSize", 20))
         return {"files": files[start:end], "nextPageToken": str(end) if files[end:] else ""}
 
     def of_competition(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium import hosted, progress, scoring
-from podium.errors import HostError, UsageError
+from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.files import read_rows, write_atomically
 from podium.hosted import Metric
 from podium.scoring import PARTS
@@ -140,18 +140,27 @@ def scores(
     solution: scoring.Solution, seed: int, sample: pd.DataFrame, perfect: pd.DataFrame | None = None
 ) -> str:
     """Write the section of a report with the scores of the sample submission and of the perfect one."""
+    submissions = {f"{PUBLIC}/{SAMPLE}": sample, f"{PRIVATE}/{PERFECT}": perfect}
     rows = []
-    for name, frame in ((f"{PUBLIC}/{SAMPLE}", sample), (f"{PRIVATE}/{PERFECT}", perfect)):
+    for name, frame in submissions.items():
         if frame is not None:
-            evaluation = scoring.evaluate(solution, frame)
-            scoring.hold(evaluation)
-            of_parts = evaluation.scores
-            undefined = [part for part in PARTS if not math.isfinite(of_parts[part])]
-            if undefined:
-                drawn = f"the draw with seed {seed} leaves the score undefined in {', '.join(undefined)}"
-                raise HostError(f"{drawn}: try another seed or share")
+            of_parts = finite_scores(solution, frame, f"{name} (drawn with --seed {seed})")
             rows.append([name, *(of_parts[part] for part in PARTS)])
     return section("Scores, to compare with those on the site", ("file", *PARTS), rows)
+
+
+def finite_scores(solution: scoring.Solution, submission: pd.DataFrame, name: str) -> dict[str, float]:
+    """Score a submission of the host, with which the metric is held to the contract."""
+    try:
+        evaluation = scoring.evaluate(solution, submission)
+        scoring.hold(evaluation)
+    except SubmissionRejected as problem:
+        raise HostError(f"{name}: {problem}") from None
+    undefined = [part for part in PARTS if not math.isfinite(evaluation.scores[part])]
+    if undefined:
+        where = " and ".join(undefined)
+        raise HostError(f"{name}: expected a finite score, found none in {where}; podium check may tell why")
+    return evaluation.scores
 
 
 # ---- The record of the metric's parameters -----------------------------------------------------------------

@@ -45,6 +45,7 @@ NO_ITEMS = (
 )
 
 Strata = Sequence[tuple[str, ...]]
+Texts = npt.NDArray[np.object_]
 
 
 def split(
@@ -109,67 +110,66 @@ def make_files(
     """Make the files of a competition from official labels."""
     arguments = dict(parameters)
     labels = reading.read_solution(metric, path, arguments)
-    notices = []
-    solution = labels.drop(columns=USAGE, errors="ignore")
-    whole = scoring.prepare(metric, solution, arguments)
-    if whole.prepared:
-        prepared = whole.prepared[scoring.ALL]
-        items, item_of_row = prepared.items, prepared.item_of_row
-        strata = [tuple(str(group) for group in groups) for groups in np.asarray(prepared.groups).T.tolist()]
-        if USAGE in labels:
-            notices.append(f"the column {USAGE} of the labels is replaced by a new drawing")
-    else:
-        ids = solution[whole.arguments["row_id_column_name"]].astype(str)
-        items = sorted(set(ids))
-        item_of_row = pd.Index(items).get_indexer(pd.Index(ids))
-        strata = [()] * len(items)
-    if USAGE in labels and not whole.prepared:
-        part, solution = labels[USAGE].to_numpy(), labels
-        drawn = f"The parts are those of the column {USAGE} of the labels."
-        absent = [name for name in PARTS if name not in scoring.rows_of_parts(labels)]
-        if absent:
-            raise HostError(
-                f"{USAGE}: expected Public and Private rows in the labels, found none that is {absent[0]}"
-            )
-    else:
-        part = split(items, strata, items, 1.0, public_share, seed)
-        drawn = f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public."
-        solution = solution.assign(**{USAGE: part[item_of_row]})
-        if not whole.prepared:
-            notices.append(NO_ITEMS)
-    shown = _sample(metric, solution.drop(columns=USAGE), sample)
-    best = metric.companion.perfect_submission
-    perfect = None
-    if best is not None:
-        perfect = checking.made_submission("perfect_submission", best(solution.drop(columns=USAGE)))
-    parts = scoring.prepare(metric, solution, arguments)
-    counts = {"rows": len(solution), "items": len(items)}
-    counts |= {f"items that are {name}": int((part == name).sum()) for name in PARTS}
+    row_id = str(arguments.get("row_id_column_name", labels.columns[0]))
+    items, parts, drawn, notices = _parts(metric, labels, arguments, row_id, public_share, seed)
+    truth = labels.drop(columns=USAGE, errors="ignore")
+    solution = truth.assign(**{USAGE: parts})
+    shown, best = _sample(metric, truth, sample), metric.companion.perfect_submission
+    perfect = None if best is None else checking.made_submission("perfect_submission", best(truth.copy()))
+    prepared = scoring.prepare(metric, solution, arguments)
+    counts = {"rows": len(solution), "items": len(set(items))}
+    counts |= {f"items that are {name}": len(set(items[parts == name])) for name in PARTS}
     report = [
         "# The competition's files",
         drawn,
         section("The labels", ("what", "number"), counts.items()),
-        scores(parts, seed, shown, perfect),
-        f"`{parts.signature}`",
+        scores(prepared, seed, shown, perfect),
+        f"`{prepared.signature}`",
     ]
+    known = [name for name in metric.companion.public_columns if name in truth and truth[name].notna().any()]
     public = {SAMPLE: as_texts(shown)}
-    known = [
-        name for name in metric.companion.public_columns if name in solution and solution[name].notna().any()
-    ]
-    shown_columns = [*known, *([TEXT] if TEXT in solution else [])]
-    if shown_columns:
-        public[TEST] = as_texts(solution[[whole.arguments["row_id_column_name"], *shown_columns]])
+    if known or TEXT in truth:
+        public[TEST] = as_texts(truth[[row_id, *known, *([TEXT] if TEXT in truth else [])]])
     private = {SOLUTION: as_texts(solution)} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
     return Files(
         public,
         private,
         "\n\n".join(report) + "\n",
-        [*notices, *parts.notices],
-        items,
+        [*notices, *prepared.notices],
+        sorted(set(items)),
         metric.name,
         arguments,
         known,
     )
+
+
+def _parts(
+    metric: Metric, labels: pd.DataFrame, arguments: dict[str, Any], row_id: str, public_share: float, seed: int
+) -> tuple[Texts, Texts, str, list[str]]:
+    """Draw the part of each row of official labels, or take the host's own.
+
+    Returns the item and the part of each row, how the parts were chosen, and what the host should know of it.
+    """
+    whole = scoring.prepare(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
+    drawn = f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public."
+    if whole.prepared:
+        prepared = whole.prepared[scoring.ALL]
+        strata = [tuple(map(str, groups)) for groups in np.asarray(prepared.groups).T.tolist()]
+        of_items = split(prepared.items, strata, prepared.items, 1.0, public_share, seed)
+        of_rows = np.array(prepared.items, dtype=object)[prepared.item_of_row]
+        replaced = f"the column {USAGE} of the labels is replaced by a new drawing"
+        return of_rows, of_items[prepared.item_of_row], drawn, [replaced] if USAGE in labels else []
+    ids = labels[row_id].astype(str).to_numpy(dtype=object)
+    if USAGE in labels:
+        absent = [name for name in PARTS if name not in scoring.rows_of_parts(labels)]
+        if absent:
+            raise HostError(
+                f"{USAGE}: expected Public and Private rows in the labels, found none that is {absent[0]}"
+            )
+        return ids, labels[USAGE].to_numpy(), f"The parts are those of the column {USAGE} of the labels.", []
+    items = sorted(set(ids))
+    of_items = split(items, [()] * len(items), items, 1.0, public_share, seed)
+    return ids, of_items[pd.Index(items).get_indexer(pd.Index(ids))], drawn, [NO_ITEMS]
 
 
 def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None) -> pd.DataFrame:

@@ -209,5 +209,5 @@ def test_a_run_becomes_the_sample_of_its_labels(capsys, tmp_path):
 def test_a_part_without_a_score_is_an_error(capsys, tmp_path):
     code, out, err = make(capsys, tmp_path / "out", "trec_is", "--seed", 2)
     assert (code, out) == (4, "")
-    assert "leaves the score undefined in Public" in err
+    assert "(drawn with --seed 2): expected a finite score, found none in Public" in err
     assert not (tmp_path / "out").exists()

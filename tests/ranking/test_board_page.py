@@ -77,12 +77,6 @@ def board_of(number: int, **columns) -> pd.DataFrame:
 # --- the page of a team -------------------------------------------------------------------------------------
 
 
-def test_no_model_seems_to_take_no_time():
-    html = page.of_board(run_of(boost.boost(TABLE_2.assign(runtime=[0.0388, 4.5, 1181.87, None]))))
-    shown = re.findall(r"<td>([\d,.]+|–)</td></tr>", html.partition("What the words mean")[0])
-    assert sorted(shown) == sorted(["0.039", "4.50", "1,181.9", "–"])
-
-
 def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
     """In Table 2, Red is third at 50 s. Up to 45.6 s it would be first, and up to 46.3 s second."""
     run = run_of(boost.boost(TABLE_2))
@@ -115,16 +109,7 @@ def test_a_team_far_behind_is_told_the_nearest_better_ranks_and_the_best_one():
     assert "the nearest 9 of 59 better ranks, and the best one" in html
 
 
-@pytest.mark.parametrize(
-    ("team", "expected"),
-    [
-        (5, [2, 3, 4, 5, 6, 7, 8]),
-        (1, [1, 2, 3, 4]),
-        (2, [1, 2, 3, 4, 5]),
-        (9, [6, 7, 8, 9]),
-        (8, [5, 6, 7, 8, 9]),
-    ],
-)
+@pytest.mark.parametrize(("team", "expected"), [(5, range(2, 9)), (1, range(1, 5)), (8, range(5, 10))])
 def test_three_neighbors_on_either_side(team, expected):
     html = page.of_team(run_of(board_of(9), boosted=False), f"T{team}")
     neighbors = html.partition("Neighbors")[2].partition("<h2>Files")[0]
@@ -167,7 +152,7 @@ def test_labels_of_the_shake_up_are_not_written_over_each_other():
     assert page._apart([("a", 0.1, 0.5), ("b", 0.9, 0.5)]) == [0, 0]
 
 
-@pytest.mark.parametrize("teams", [1, 2, 8, 12, 13, 40, 41, 200, 2000, 10_000])
+@pytest.mark.parametrize("teams", [1, 2, 13, 40, 41, 10_000])
 def test_axes_have_ticks_and_nothing_is_beyond_them(teams):
     ticks = page._ticks(teams)
     ranks, positions = [rank for rank, _ in ticks], [position for _, position in ticks]
@@ -218,22 +203,6 @@ def test_a_metric_without_statistics_has_no_bootstrap_and_no_empty_section():
     html = page.of_team(run, "T2")
     assert "Why not rank 1?" in html
     assert "What would have changed the rank" not in html
-
-
-def test_one_team_is_not_called_teams():
-    html = page.of_board(run_of(board_of(1), boosted=False, items=1))
-    assert (
-        "<strong>1</strong>team</div><div><strong>1</strong>submission</div><div><strong>0</strong>rejected<"
-        in html
-    )
-    assert "<strong>1</strong>essay decides</div>" in html
-
-
-def test_the_direction_and_whether_it_is_assumed():
-    board = board_of(2)
-    assert "Lower is better." in page.of_board(run_of(board, None, False, False))
-    html = page.of_board(run_of(board, None, True, False, higher_is_better_assumed=True))
-    assert "Higher is better (assumed: the metric does not say)." in html
 
 
 def test_who_is_not_on_the_board_and_why():
@@ -332,16 +301,6 @@ def test_a_difference_is_above_zero_whichever_way_is_better():
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
     assert "<td>0.30000</td><td>-0.0200 to 0.0100</td>" in html
     assert "usually scores worse" not in page.of_board(run)
-
-
-def test_an_interval_that_is_refused_is_a_dash_with_the_reason():
-    certainty = chance(4)
-    certainty.differences[["low", "high"]] = np.nan
-    certainty.differences["note"] = "about 1 item decides"
-    html = page.of_board(run_of(board_of(4), boosted=False, certainty=certainty))
-    assert "–<small>about 1 item decides</small>" in html
-    assert "This difference has no interval: about 1 item decides." in html
-    assert "nan" not in html.partition("<script>")[0]
 
 
 def test_groups_have_their_numbers_of_items_and_darker_colors_the_worse_they_are():

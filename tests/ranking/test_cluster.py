@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from podium.ranking import store
@@ -178,16 +177,6 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_files(cluster, folder):
     assert pids(folder) == both
 
 
-def test_one_worker_with_one_thread_does_the_work(cluster, folder):
-    worker = cluster.worker()
-    cluster.wait_for_workers(1)
-    there = cluster.rank("there", "--dask", cluster.address)
-    _, err = there.communicate(timeout=SECONDS)
-    assert there.returncode == 0, err
-    assert pids(folder) == {worker.pid}
-    assert len(pd.read_csv(folder / "there" / "final_leaderboard.csv")) == 39
-
-
 @pytest.mark.parametrize(
     ("preload", "message"),
     [
@@ -230,10 +219,3 @@ def test_a_cluster_without_workers_is_said(cluster):
     there = cluster.rank("there", "--dask", cluster.address)
     _, err = there.communicate(timeout=SECONDS)
     assert (there.returncode, err) == (2, "error: the Dask cluster has no worker after 30 seconds\n")
-
-
-def test_no_cluster_there(cluster):
-    there = cluster.rank("there", "--dask", "tcp://127.0.0.1:1")
-    _, err = there.communicate(timeout=SECONDS)
-    assert there.returncode == 2
-    assert err.startswith("error: no Dask scheduler at tcp://127.0.0.1:1")

@@ -22,7 +22,7 @@ from podium.errors import UsageError
 from podium.ranking import job as job_module
 from podium.ranking import score, store
 from podium.ranking.submissions import Submission, find
-from podium.ranking.workers import Workers, start_workers
+from podium.ranking.workers import Workers
 from tests.support import command_line
 
 ROWS = '''
@@ -157,12 +157,9 @@ def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
     ("statement", "expected_code"),
     [
         pytest.param("submission['rows']", 4, id="a slip"),
-        pytest.param("int(submission.shape)", 4, id="another slip"),
         pytest.param("raise MemoryError", 2, id="a lack of memory"),
         pytest.param("raise OSError(28, 'No space left on device')", 2, id="a full disk"),
-        pytest.param("import no_such_library", 2, id="a library that is not installed"),
         pytest.param('raise RuntimeError("can\'t start new thread")', 2, id="a lack of threads"),
-        pytest.param("open('no such file')", 2, id="a file that is missing"),
         pytest.param(
             """
     try:
@@ -199,23 +196,6 @@ def test_a_metric_that_fails_for_some_submissions_stops_nobody(folder, call):
     assert "the metric failed" in (folder / "final" / "board.html").read_text()
     # The failures are not kept, so that a mended metric or another machine may do better.
     assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
-
-
-def test_a_slip_of_the_metric_beside_a_fault_of_the_machine_ends_with_that_of_the_fault(
-    folder, call, monkeypatch
-):
-    (folder / "rows.py").write_text(ROWS.replace("    if len(", "    {}['x']\n    if len(", 1) + COMPLETE)
-    real = job_module.read_bytes
-
-    def failing(path, **options):
-        if str(path).endswith("07.csv"):
-            raise OSError(5, "Input/output error")
-        return real(path, **options)
-
-    monkeypatch.setattr(job_module, "read_bytes", failing)
-    code, _, err = call()
-    assert code == 2
-    assert "Input/output error" in err
 
 
 def inject(monkeypatch, where: str, times: int) -> None:
@@ -406,18 +386,6 @@ def test_a_read_only_folder_is_said_before_any_work_and_keeps_what_it_has(folder
     assert scores(folder, "other").keys() == scores(folder).keys()
 
 
-def test_a_folder_that_cannot_be_made_is_said(folder, call, read_only):
-    (folder / "mount").mkdir()
-    read_only(folder / "mount")
-    code, out, err = call(out="mount/final")
-    assert (code, out, err) == (
-        2,
-        "",
-        f"error: cannot write into {folder / 'mount/final'}: Read-only file system\n",
-    )
-    assert not (folder / "mount" / "final").exists()
-
-
 def test_a_folder_that_becomes_read_only_loses_nothing(folder, call, read_only, monkeypatch):
     """The tables cannot be written at the end of the run, but the store has what was scored."""
     real = score.score
@@ -439,7 +407,7 @@ def test_a_folder_that_becomes_read_only_loses_nothing(folder, call, read_only, 
 
 GREEDY = """
     if len(submission) == 7:
-        bytearray(2**30)
+        bytearray(2**28)
     if len(submission) == 8:
         while True:
             try:
@@ -456,24 +424,23 @@ GREEDY = """
 def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
     monkeypatch.setattr(limits_module, "_available_memory", lambda: 2**40)
     (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
-    limits = ("--memory-limit", "512M", "--time-limit", "1s", "--jobs", jobs)
+    limits = ("--memory-limit", "128M", "--time-limit", "0.4s", "--jobs", jobs)
     assert call(*limits)[0] == 0
     rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str)
     assert rejected.to_numpy().tolist() == [
         ["03", "03.csv", "three rows"],
-        ["07", "07.csv", "takes more than 512 MB of memory"],
-        ["08", "08.csv", "takes more than 1 s of processor time"],
+        ["07", "07.csv", "takes more than 128 MB of memory"],
+        ["08", "08.csv", "takes more than 0.4 s of processor time"],
     ]
     others = {team: score for team, score in expected().items() if team not in ("07", "08")}
     assert {team: score for team, score in scores(folder).items() if score == score} == others
     # --again knows about it, and a run with other limits tries it again.
-    (folder / "final" / "run.json").read_text()
     again = ["rank", "--again", str(folder / "final"), "--out", str(folder / "other"), "--jobs", "1"]
     assert cli.main(again) == 0
     assert (folder / "other" / "rejected.csv").read_text() == (folder / "final" / "rejected.csv").read_text()
     assert json.loads((folder / "final" / "run.json").read_text())["limits"] == {
-        "memory": 2**29,
-        "seconds": 1,
+        "memory": 2**27,
+        "seconds": 0.4,
     }
     (folder / "teams" / "08.csv").unlink()
     code, _, err = call("--memory-limit", "2G")
@@ -485,7 +452,7 @@ def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monke
 def test_what_a_full_machine_refuses_is_a_fault(folder, call):
     (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
     (folder / "teams" / "08.csv").unlink()
-    code, _, err = call("--memory-limit", "512M")
+    code, _, err = call("--memory-limit", "128M")
     assert code == 2
     assert "1 submission could not be scored, through no fault of its own" in err
 
@@ -509,15 +476,6 @@ def test_what_is_no_file_is_rejected_and_waited_for_by_nobody(folder, call):
     }
     assert {team: score for team, score in scores(folder).items() if score == score} == expected()
     assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
-
-
-def test_a_file_many_times_larger_than_the_solution_is_rejected(folder, call, monkeypatch):
-    monkeypatch.setattr(job_module, "BYTES_AT_ANY_RATIO", 100)
-    (folder / "teams" / "05.csv").write_text("id\n" + "1\n" * 2**19)
-    assert call()[0] == 0
-    rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")
-    assert rejected["reason"]["05"] == "the file: expected at most 1 MB, found more"
-    assert scores(folder)["06"] == 6.0
 
 
 def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
@@ -598,8 +556,3 @@ def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, mo
     assert call()[0] == 0
     rejected = pd.read_csv(folder / "final" / "rejected.csv")
     assert rejected["team"].tolist() == ["larger"]
-
-
-def test_there_are_no_more_processes_than_submissions():
-    with start_workers(8, 1) as workers:
-        assert (workers.number, workers.executor) == (1, None)

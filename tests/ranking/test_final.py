@@ -198,7 +198,7 @@ def test_variants_are_boards_with_another_decision(finished_run):
 SCRIPT = """
 import podium
 board = podium.rank("solution.csv", "teams", "runtimes.csv", out="new", jobs=2, resamples=20, prizes=2)
-print(board.leaderboard["team"].tolist(), len(board.differences), bool(podium.verify("new", jobs=1)))
+print(board.leaderboard["team"].tolist(), len(board.differences))
 """
 
 
@@ -208,12 +208,7 @@ def test_a_plain_script_ranks_with_several_processes(run_copy):
     done = subprocess.run([sys.executable, "script.py"], cwd=run_copy, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("[") == 1
-    assert done.stdout.endswith(" 2 True\n")
-
-
-def test_the_same_file_is_seen(finished_run):
-    similar = pd.read_csv(finished_run / "final" / "similar.csv")
-    assert similar.iloc[0].tolist() == ["Cy", "Di", 1.0]
+    assert done.stdout.endswith(" 2\n")
 
 
 @pytest.mark.parametrize(("teams", "pairs"), [(4, 6), (similarity.MOST_IN_PAIRS + 1, similarity.MOST_IN_PAIRS)])
@@ -278,11 +273,3 @@ def test_many_partial_copies_of_one_team_are_all_shown(teams):
     table = pairs_of(numbers)
     assert set(table.loc[table["team"] == "0", "other_team"]) == set(map(str, copies))
     assert table["other_team"].astype(int).max() <= copies[-1]
-
-
-def test_a_copy_among_teams_that_agree_by_chance_is_shown():
-    random = np.random.default_rng(0)
-    numbers = coarse(8, random, 0.7, 0.7)
-    numbers[5, :150] = numbers[2, :150]
-    table = pairs_of(numbers)
-    assert table[["team", "other_team"]].to_numpy().tolist() == [["2", "5"]]

@@ -20,7 +20,7 @@ import metric
 from podium import cli, hosted, reading, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
-from podium.ranking import job, score, store
+from podium.ranking import job, score
 from tests.cli.test_score import ACCURACY
 from tests.support import command_line
 from tests.support.essays import make_competition
@@ -183,30 +183,6 @@ def test_run_json(files, call):
         assert hashlib.sha256((files / "final" / name).read_bytes()).hexdigest() == digest
 
 
-def test_two_runs_write_the_same_tables(files, call):
-    call()
-    first = tables(files / "final")
-    shutil.rmtree(files / "final")
-    call()
-    assert tables(files / "final") == first
-    assert sorted(first) == [
-        "all_submissions.csv",
-        "differences.csv",
-        "final_leaderboard.csv",
-        "intervals.csv",
-        "similar.csv",
-        "subpopulations.csv",
-        "variants.csv",
-    ]
-
-
-def test_without_resamples_there_are_no_intervals(files, call):
-    call()
-    call("--resamples", "0")
-    assert not (files / "final" / "intervals.csv").exists()
-    assert not (files / "final" / "differences.csv").exists()
-
-
 def test_what_is_printed(call):
     code, out, err = call()
     assert code == 0
@@ -214,15 +190,6 @@ def test_what_is_printed(call):
     assert "; the better by Private score of each team's 2 best files by Public score\nHigher is better" in out
     assert err.startswith("scoring: 5 of 5\ncomparing groups: 5 of 5\nresampling: 5 of 5\n")
     assert err.endswith(ONCE)
-
-
-def test_where_speed_is_not_rewarded_nothing_of_rewards_is_printed(call):
-    code, out, _ = call("--no-boost")
-    assert code == 0
-    assert out.startswith("5 submissions, 0 rejected; teams on the board: 5; the better by Private score")
-    header = next(line for line in out.splitlines() if line.startswith("rank "))
-    assert header.split() == ["rank", "team", "score"]
-    assert "boost" not in out
 
 
 # --- which submissions count ------------------------------------------------------------------------
@@ -240,23 +207,6 @@ def several(files):
     submission.iloc[::3].to_csv(folder / "Ada" / "third.csv", index=False)
     (folder / ".hidden").write_text("not a submission")
     return files
-
-
-def test_of_a_team_s_several_submissions_the_best_counts(several, call):
-    call()
-    leaderboard = board(several).set_index("team")
-    assert leaderboard.loc["Ada", "submission"] == "best.csv.gz"
-    assert len(leaderboard) == 5
-
-
-def test_selected_submissions_count(several, call):
-    pd.DataFrame({"team": ["Ada", "Ada"], "submission": ["half.csv", "third.csv"]}).to_csv(
-        several / "selected.csv", index=False
-    )
-    assert call("--select", several / "selected.csv")[0] == 0
-    leaderboard = board(several).set_index("team")
-    assert leaderboard.loc["Ada", "submission"] == "half.csv"
-    assert len(leaderboard) == 5  # the best files of the other teams count
 
 
 def test_runtimes_per_submission(several, call):
@@ -575,13 +525,6 @@ def test_wrong_runtimes(files, call, runtimes, message):
     assert not (files / "final").exists()  # the fault is reported before any work begins
 
 
-def test_other_columns_of_the_runtimes_do_not_matter(files, call):
-    runtimes = pd.read_csv(files / "runtimes.csv", dtype=str, keep_default_na=False)
-    runtimes.assign(score=1, public_score=2, note="x").to_csv(files / "runtimes.csv", index=False)
-    assert call()[0] == 0
-    assert board(files)["score"].max() < 1
-
-
 def test_a_folder_in_a_team_s_folder_is_said(files, call):
     (files / "submissions" / "Zoe" / "folder").mkdir(parents=True)
     (files / "submissions" / "Zoe" / "folder" / "a.csv").write_text("")
@@ -590,26 +533,10 @@ def test_a_folder_in_a_team_s_folder_is_said(files, call):
     assert err.endswith("expected files, or a folder per team with files, found Zoe/folder/a.csv\n")
 
 
-@pytest.mark.filterwarnings("default")
-def test_an_empty_team_folder_is_warned_of(files, call):
-    (files / "submissions" / "Zoe").mkdir()
-    assert "warning: the folder of team Zoe is empty\n" in call()[2]
-
-
 def test_out_is_a_folder(files, call):
     (files / "final").write_text("a file")
     code, _, err = call()
     assert (code, err) == (2, f"error: --out {files / 'final'} is not a folder\n")
-
-
-def test_what_cannot_be_written(files, call, monkeypatch):
-    def refuse(path, write):
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(store, "write_atomically", refuse)
-    code, out, err = call("--resamples", "0")
-    assert (code, out) == (2, "")
-    assert err.splitlines()[-1].startswith(f"error: Permission denied: {files / 'final'}")
 
 
 def test_wrong_solutions_and_parameters(files, call):

@@ -126,16 +126,6 @@ def test_a_folder_of_the_host_s_files(folder, call, several):
     assert f"--side {folder / 'judged'}: expected a file for every submission, found no Ada.csv" in err
 
 
-def test_a_folder_besides_a_manifest_with_sides(folder, call):
-    inputs = [folder / "solution.csv", folder / "manifest.csv", "--metric", "readable", "--set", WEIGHTS]
-    code, _, err = call("rank", *inputs, "--out", folder / "final", "--side", folder / "judged")
-    assert code == 2
-    assert "expected a manifest without the column side" in err
-    code, _, err = call("rank", "--again", folder, "--out", folder / "o", "--side", folder / "judged")
-    assert code == 2
-    assert "--again: expected neither files nor --metric, --side" in err
-
-
 def test_only_what_is_judged_anew_is_scored_again(folder, rank):
     rank()
     judged = pd.read_csv(folder / "judged" / "Ada.csv").assign(m7=99)

@@ -1,5 +1,6 @@
 """What all benchmarks share: the clock, the machine and the table."""
 
+import functools
 import os
 import platform
 import resource
@@ -28,28 +29,17 @@ def seconds_of(work: Callable[[], Any], repeats: int = 1) -> float:
 
 
 def seconds_of_processes(commands: list[list[str]], repeats: int) -> list[float]:
-    """Measure the median processor time of several commands.
-
-    The commands run in turns, so that a slow spell of the machine hits all of them.  A first turn is not
-    counted.  It compiles the modules, as pip compiles those that it installs.
-    """
-    times: list[list[float]] = [[] for _ in commands]
+    """Measure the least processor time of several commands; the first turn compiles their modules."""
     compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    for _ in range(repeats + 1):
-        for command, taken in zip(commands, times):
-            before = _of_children()
-            done = subprocess.run(command, capture_output=True, text=True, env=compiled)
-            # A process that used Arrow may abort while it ends, after all its work (apache/arrow#34314).
-            if done.returncode not in (0, -signal.SIGABRT):
-                raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr}")
-            taken.append(_of_children() - before)
-    return [statistics.median(taken[1:]) for taken in times]
 
+    def run(command: list[str]) -> None:
+        """Run a command in a process of its own."""
+        done = subprocess.run(command, capture_output=True, text=True, env=compiled)
+        # A process that used Arrow may abort while it ends, after all its work (apache/arrow#34314).
+        if done.returncode not in (0, -signal.SIGABRT):
+            raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr}")
 
-def _of_children() -> float:
-    """Read the processor seconds of all child processes that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return processor_seconds([functools.partial(run, command) for command in commands], repeats)
 
 
 def processor_seconds(work: list[Callable[[], Any]], repeats: int) -> list[float]:

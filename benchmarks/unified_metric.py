@@ -8,11 +8,10 @@ essays of the same number and size are scored.
 Other scorers are timed in the same run:
 
 - nervaluate counts strict, exact, partial and type matches of labeled spans, if it is installed;
-- seqeval computes F1 over exact spans of BIO tags per word, if it is installed;
 - the classic scorers compute the plain F1 of Feedback Prize 1, from ranges of words or from sets.
 
-None of them removes overlaps, weighs effectiveness or knows sub-populations.  The extra `dev` installs the
-first two.
+None of them removes overlaps, weighs effectiveness or knows sub-populations.  The extra `dev` installs
+nervaluate.
 """
 
 import statistics
@@ -67,7 +66,7 @@ def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
         ("literal transcription", seconds_of(lambda: transcription.score(solution, submission))),
         ("classic set-based F1", seconds_of(lambda: classic.macro_f1(solution, submission))),
     ]
-    rows += time_nervaluate(solution, submission) + time_seqeval(solution, submission)
+    rows += time_nervaluate(solution, submission)
     print_table(
         "Scoring frames, median processor seconds",
         ["scorer", "seconds", "times score()"],
@@ -87,19 +86,6 @@ def time_nervaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tu
     return [("nervaluate", seconds_of(lambda: Evaluator(truth, predicted, types, loader="dict").evaluate()))]
 
 
-def time_seqeval(solution: pd.DataFrame, submission: pd.DataFrame) -> list[tuple[str, float]]:
-    """Time seqeval."""
-    try:
-        from seqeval.metrics import f1_score
-    except ImportError:
-        return []
-    essays = sorted(set(solution["essay_id"]))
-    both = [spans(frame, essays) for frame in (solution, submission)]
-    lengths = [1 + max(span["end"] for side in both for span in side[number]) for number in range(len(essays))]
-    truth, predicted = (tags(side, lengths) for side in both)
-    return [("seqeval", seconds_of(lambda: f1_score(truth, predicted)))]
-
-
 def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
     """List the labeled spans of each essay."""
     first, last = metric.parse_predictionstrings(frame["predictionstring"].tolist())
@@ -111,44 +97,27 @@ def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
     return list(by_essay.values())
 
 
-def tags(essays: list[list[dict[str, Any]]], lengths: list[int]) -> list[list[str]]:
-    """List the BIO tag of each word.  If segments overlap, the later one gives the tag."""
-    tagged = []
-    for essay, length in zip(essays, lengths):
-        words = ["O"] * length
-        for span in essay:
-            words[span["start"] : span["end"] + 1] = [
-                f"B-{span['label']}",
-                *[f"I-{span['label']}"] * (span["end"] - span["start"]),
-            ]
-        tagged.append(words)
-    return tagged
-
-
 def compare_processes(paths: list[Path]) -> None:
     """Time `podium score` as a process, beside a process that only imports pandas and reads the two files."""
     names = [str(path) for path in paths]
     read = f"import pandas as pd\nfor path in {names}: pd.read_csv(path, engine='pyarrow')"
-    end = "\nimport os; os._exit(0)"  # as podium ends, without taking the interpreter apart
     score = [sys.executable, "-m", "podium", "score"]
     samples = [str(ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
     commands = [
         [sys.executable, "-c", read],
-        [sys.executable, "-c", read + end],
         [*score, *map(str, paths)],
         [sys.executable, "-c", "import pandas"],
         [*score, *samples],
         [sys.executable, "-m", "podium", "--help"],
     ]
-    base, ended, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS_OF_PROCESSES)
+    base, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS_OF_PROCESSES)
     print_table(
-        "Whole processes, median processor seconds",
+        "Whole processes, least processor seconds",
         ["process", "seconds", "times reading"],
         [
             [name, f"{seconds:.2f}", f"{seconds / base:.2f}"]
             for name, seconds in {
                 "import pandas and read the two files": base,
-                "the same, ended as podium ends its process": ended,
                 "podium score: score, Public and Private, tables, notices": whole,
                 "import pandas": imports,
                 "podium score of the samples": sample,

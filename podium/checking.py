@@ -25,7 +25,7 @@ import math
 import time
 import typing
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,23 +40,6 @@ from podium.errors import CompanionError, ContractWarning, HostError, Submission
 if TYPE_CHECKING:
     from podium.scoring import Evaluation
 
-__all__ = [
-    "CHECKS",
-    "Check",
-    "ContractError",
-    "Finding",
-    "Level",
-    "before_first_number",
-    "check_explanation",
-    "check_numbers",
-    "check_prepared",
-    "check_signature",
-    "demand",
-    "findings",
-    "made_submission",
-    "one_float",
-]
-
 # What a metric should do, as podium check prints it.
 SIGNATURE = "takes solution, submission, row_id_column_name first"
 STATISTICS = "has statistics whose sums are its score"
@@ -68,7 +51,6 @@ PARAMETERS = "has only parameters that change the score"
 COMPANION = "has a companion that explains the score"
 
 SECONDS_FOR_PARAMETERS = 30.0  # for trying parameters with other values
-SELECT_COLUMNS = "select the columns that you need before you join tables"
 CLEARLY_WORSE = 1e-9  # a difference between two scores
 
 Floats = npt.NDArray[np.float64]
@@ -202,8 +184,8 @@ def _demands_on_items(prepared: Any, rows: int) -> Iterator[Demand]:
         "items to be a list of texts with at least one",
         f"{type(items).__name__} {_shortened(items)}",
     )
-    yield items == sorted(items), "items to be sorted", _first_descent(items)
-    yield len(set(items)) == len(items), "items to differ from each other", _first_twice(items)
+    descents = [f"{one!r} before {next_!r}" for one, next_ in itertools.pairwise(items) if one >= next_]
+    yield not descents, "items to be sorted and to differ from each other", "".join(descents[:1])
     yield (
         item_of_row.shape == (rows,) and item_of_row.dtype.kind in "iu",
         f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution",
@@ -249,23 +231,22 @@ def _demands_on_groups(prepared: Any) -> Iterator[Demand]:
 
 def _demands_on_names(prepared: Any) -> Iterator[Demand]:
     names = prepared.measure_names
-    yield (
-        isinstance(names, list) and bool(names) and names[0] == "score" and len(set(names)) == len(names),
-        'measure_names to be a list of different texts that begins with "score"',
-        _shortened(names),
-    )
+    fits = isinstance(names, list) and names[:1] == ["score"] and len(set(names)) == len(names)
+    expected = 'measure_names to be a list of different texts that begins with "score"'
+    yield fits, expected, _shortened(names)
 
 
-def check_numbers(metric: Metric, prepared: Any, numbers: object) -> Iterator[Finding]:
+def check_numbers(metric: Metric, prepared: Any, numbers: Any) -> Iterator[Finding]:
     """Check the kind and the shape of a submission's statistics."""
     expected = f"an array of shape ({len(prepared.items)}, k), one row per item"
-    place = f"{metric.path.name}: statistics()"
-    if not isinstance(numbers, np.ndarray):
-        return _first_unmet(STATISTICS, place, [(False, expected, type(numbers).__name__)])
-    fits = numbers.ndim == 2 and len(numbers) == len(prepared.items)
-    is_numeric = numbers.dtype.kind in "fiub"
-    demands = [(fits, expected, f"shape {numbers.shape}"), (is_numeric, "finite floats", numbers.dtype)]
-    return _first_unmet(STATISTICS, place, demands)
+    is_array = isinstance(numbers, np.ndarray)
+    fits = is_array and numbers.ndim == 2 and len(numbers) == len(prepared.items)
+    is_numeric = fits and numbers.dtype.kind in "fiub"
+    demands = [
+        (fits, expected, f"shape {numbers.shape}" if is_array else type(numbers).__name__),
+        (is_numeric, "finite floats", numbers.dtype if fits else ""),
+    ]
+    return _first_unmet(STATISTICS, f"{metric.path.name}: statistics()", demands)
 
 
 def one_float(metric: Metric, result: object) -> float:
@@ -278,44 +259,50 @@ def one_float(metric: Metric, result: object) -> float:
         return float(result)
     cure = "end it with return" if result is None else "return float(…)"
     found = f"{type(result).__name__} {' '.join(repr(result).split()):.40}; {cure}"
-    raise ContractError(
-        Finding(FINITE, Level.FAIL, f"{where(metric)}: expected one finite float, found {found}")
-    )
+    raise ContractError(_failure(FINITE, f"{where(metric)}: expected one finite float, found {found}"))
 
 
 def where(metric: Metric) -> str:
-    """Name ``score()`` of a metric in a message."""
-    line = _first_line(metric.score)
-    return f"{metric.path.name}{'' if line is None else f', line {line}'}: score()"
-
-
-def _first_line(function: Any) -> int | None:
-    """Find the line of a file at which a function begins."""
-    known: int | None = getattr(function, "line", None)
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return known if known is not None or code is None else int(code.co_firstlineno)
+    """Name ``score()`` of a metric in a message, with the line where it begins."""
+    code = getattr(inspect.unwrap(metric.score), "__code__", None)
+    line = "" if code is None else f", line {code.co_firstlineno}"
+    return f"{metric.path.name}{line}: score()"
 
 
 # ---- What a scored submission shows ------------------------------------------------------------------------
 
 
+def statistics_repeat(evaluation: "Evaluation") -> Iterator[Finding]:
+    """Check that the statistics are the same for a second time, and for rows in another order."""
+    place = f"{evaluation.solution.metric.path.name}: statistics(): expected the same numbers"
+    submission = evaluation.submission
+    for rows, when, cure in (
+        (
+            submission,
+            "whenever it is called with the same submission, found others the second time",
+            "draw no random numbers, or draw them with a fixed seed",
+        ),
+        (
+            submission.iloc[::-1],
+            "whatever the order of the submission's rows, found others for the rows in reverse",
+            "match rows by their ids",
+        ),
+    ):
+        numbers = evaluation.prepared.statistics(rows)
+        if not np.array_equal(_numbers(evaluation), numbers, equal_nan=True):
+            yield _failure(STATISTICS, f"{place} {when}; {cure}")
+            return
+
+
 def repeats(evaluation: "Evaluation") -> Iterator[Finding]:
     """Check that a metric gives the same number again, after it has scored another submission in between."""
-    metric, numbers = evaluation.solution.metric, evaluation.statistics
+    metric = evaluation.solution.metric
     frame, answers = evaluation.solution.tables(evaluation.submission)
-    first = evaluation.score if numbers is None else _score(evaluation, (frame, answers))
+    first = evaluation.score if evaluation.statistics is None else _score(evaluation, (frame, answers))
     other = _with_answers_exchanged(answers, evaluation.solution.arguments["row_id_column_name"])
     with contextlib.suppress(Exception):  # The metric may refuse these answers.
         _score(evaluation, (frame, other))
     again = _score(evaluation, (frame, answers))
-    if numbers is not None and not np.array_equal(
-        numbers, evaluation.prepared.statistics(evaluation.submission), equal_nan=True
-    ):
-        yield _failure(
-            STATISTICS,
-            f"{metric.path.name}: statistics(): expected the same numbers whenever it is called with the same "
-            "submission, found others the second time; draw no random numbers, or draw them with a fixed seed",
-        )
     if not _same(first, again):
         yield _failure(
             AGAIN,
@@ -326,17 +313,11 @@ def repeats(evaluation: "Evaluation") -> Iterator[Finding]:
 
 
 def ignores_order(evaluation: "Evaluation") -> Iterator[Finding]:
-    """Check that a score does not depend on the order of rows."""
-    metric, numbers, submission = evaluation.solution.metric, evaluation.statistics, evaluation.submission
-    if numbers is not None:
-        if not np.array_equal(numbers, evaluation.prepared.statistics(submission.iloc[::-1]), equal_nan=True):
-            yield _failure(
-                STATISTICS,
-                f"{metric.path.name}: statistics(): expected the same numbers whatever the order of the "
-                "submission's rows, found others for the rows in reverse; match rows by their ids",
-            )
+    """Check that a score without statistics does not depend on the order of rows."""
+    if evaluation.statistics is not None:
         return
-    frame, answers = evaluation.solution.tables(submission)
+    metric = evaluation.solution.metric
+    frame, answers = evaluation.solution.tables(evaluation.submission)
     reverse = frame.iloc[::-1].reset_index(drop=True), answers.iloc[::-1].reset_index(drop=True)
     try:
         backward = _score(evaluation, reverse)
@@ -363,21 +344,16 @@ def is_finite(evaluation: "Evaluation") -> Iterator[Finding]:
 
 def numbers_are_finite(evaluation: "Evaluation") -> Iterator[Finding]:
     """Check that all statistics are finite numbers."""
-    if evaluation.statistics is not None and not np.isfinite(evaluation.statistics).all():
-        yield _failure(
-            STATISTICS,
-            f"{evaluation.solution.metric.path.name}: statistics(): expected finite floats, found numbers that "
-            "are not finite",
-        )
+    place = f"{evaluation.solution.metric.path.name}: statistics()"
+    are_finite = bool(np.isfinite(_numbers(evaluation)).all())
+    return _first_unmet(STATISTICS, place, [(are_finite, "finite floats", "numbers that are not finite")])
 
 
 def measures_stack(evaluation: "Evaluation") -> Iterator[Finding]:
     """Check that ``measures`` gives finite scores of the right shape, for one sum and for several at once."""
-    if evaluation.statistics is None:
-        return
     place = f"{evaluation.solution.metric.path.name}: measures()"
-    sums = statistics.sums(evaluation.statistics, evaluation.prepared.groups)
-    yield from _first_unmet(STATISTICS, place, _demands_on_measures(evaluation.prepared, sums))
+    sums = statistics.sums(_numbers(evaluation), evaluation.prepared.groups)
+    return _first_unmet(STATISTICS, place, _demands_on_measures(evaluation.prepared, sums))
 
 
 def _demands_on_measures(prepared: Any, sums: Floats) -> Iterator[Demand]:
@@ -404,11 +380,9 @@ def sums_are_the_score(evaluation: "Evaluation") -> Iterator[Finding]:
     """Check that ``score()`` is the first measure of the sums to the last bit, on all items and every second
     one.
     """
-    if evaluation.statistics is None:
-        return
     solution, prepared = evaluation.solution, evaluation.prepared
     for kept in (np.ones(len(prepared.items), dtype=bool), np.arange(len(prepared.items)) % 2 == 0):
-        part, numbers = statistics.part(prepared, kept), evaluation.statistics[kept]
+        part, numbers = statistics.part(prepared, kept), _numbers(evaluation)[kept]
         measured = float(np.asarray(part.measures(statistics.sums(numbers, part.groups)))[0])
         try:
             scored = _score(evaluation, solution.tables(evaluation.submission, kept))
@@ -440,31 +414,26 @@ def ignores_further_columns(evaluation: "Evaluation") -> Iterator[Finding]:
     A metric that joins the two tables may take a column of the submission for one of the solution. Then a
     natural export ends in a KeyError, or a participant chooses the weights of the score.
     """
-    metric = evaluation.solution.metric
     frame, answers = evaluation.solution.tables(evaluation.submission)
     further = [name for name in frame.columns if name not in answers]
     if not further or not len(frame):
         return
     wider = answers.assign(**{str(name): np.resize(frame[name].to_numpy(), len(answers)) for name in further})
     expected = _score(evaluation, (frame, answers))
+    place = f"{where(evaluation.solution.metric)}: expected the same score for a submission with"
     columns = f"further columns ({', '.join(map(str, further)):.60})"
     try:
         scored = _score(evaluation, (frame, wider))
     except Exception as problem:
         if type(problem).__name__ in VISIBLE_ERRORS:
             return  # The metric says that it wants no other columns.
-        yield _failure(
-            COLUMNS,
-            f"{where(metric)}: expected the same score for a submission with {columns}, found "
-            f"{type(problem).__name__}: {problem!s:.80}; {SELECT_COLUMNS}",
-        )
-        return
-    if not _same(expected, scored):
-        yield _failure(
-            COLUMNS,
-            f"{where(metric)}: expected the same score for a submission with {columns}, found {scored!r} "
-            f"instead of {expected!r}; {SELECT_COLUMNS}",
-        )
+        found = f"{type(problem).__name__}: {problem!s:.80}"
+    else:
+        if _same(expected, scored):
+            return
+        found = f"{scored!r} instead of {expected!r}"
+    cure = "select the columns that you need before you join tables"
+    yield _failure(COLUMNS, f"{place} {columns}, found {found}; {cure}")
 
 
 def knows_direction(evaluation: "Evaluation") -> Iterator[Finding]:
@@ -486,10 +455,8 @@ def knows_direction(evaluation: "Evaluation") -> Iterator[Finding]:
 
 def empty_groups_are_left_out(evaluation: "Evaluation") -> Iterator[Finding]:
     """Check that the score is defined if a group has no item, as in parts and when items are drawn."""
-    if evaluation.statistics is None:
-        return
     prepared = evaluation.prepared
-    sums = statistics.sums(evaluation.statistics, prepared.groups)
+    sums = statistics.sums(_numbers(evaluation), prepared.groups)
     for number, (attribute, value) in enumerate(prepared.labels if len(prepared.labels) > 1 else []):
         without = sums.copy()
         without[number] = 0
@@ -512,8 +479,7 @@ def measure_parameters_leave_statistics(evaluation: "Evaluation") -> Iterator[Fi
     """
     solution = evaluation.solution
     metric, arguments = solution.metric, solution.arguments
-    if metric.prepare is None or evaluation.statistics is None:
-        return
+    assert metric.prepare is not None
     frame, _ = solution.tables(evaluation.submission)
     for name in metric.measure_parameters:
         value = arguments.get(name, inspect.signature(metric.score).parameters[name].default)
@@ -522,7 +488,7 @@ def measure_parameters_leave_statistics(evaluation: "Evaluation") -> Iterator[Fi
                 others = metric.prepare(frame, **{**arguments, name: other}).statistics(evaluation.submission)
             except Exception:
                 continue  # The parameter has a range, and this value is outside of it.
-            if not np.array_equal(evaluation.statistics, others):
+            if not np.array_equal(_numbers(evaluation), others):
                 yield _failure(
                     STATISTICS,
                     f"{metric.path.name}: MEASURE_PARAMETERS: expected parameters on which the statistics do "
@@ -546,7 +512,7 @@ def parameters_matter(evaluation: "Evaluation") -> Iterator[Finding]:
                 break
             try:
                 changed = evaluation.under(**{name: other})
-                slips = list(sums_are_the_score(changed))
+                slips = [] if changed.statistics is None else list(sums_are_the_score(changed))
             except (HostError, SubmissionRejected):
                 continue  # The metric refuses the value.
             yield from (
@@ -617,6 +583,12 @@ def made_submission(name: str, submission: object) -> pd.DataFrame:
     return submission
 
 
+def _numbers(evaluation: "Evaluation") -> Floats:
+    """The statistics of a submission, for a check that needs them."""
+    assert evaluation.statistics is not None
+    return evaluation.statistics
+
+
 def _score(evaluation: "Evaluation", tables: tuple[pd.DataFrame, pd.DataFrame]) -> float:
     """Call ``score()`` with these tables, as a platform does."""
     solution = evaluation.solution
@@ -655,6 +627,7 @@ class Check:
 
 CHECKS = (
     Check(STATISTICS, numbers_are_finite, needs_statistics=True),
+    Check(STATISTICS, statistics_repeat, needs_statistics=True),
     Check(AGAIN, repeats),
     Check(AGAIN, ignores_order),
     Check(FINITE, is_finite),
@@ -672,7 +645,7 @@ CHECKS = (
 def before_first_number(evaluation: "Evaluation") -> list[Finding]:
     """Run the quick checks up to the first failure, before anybody sees a number of a stranger's metric."""
     found: list[Finding] = []
-    for check in CHECKS:
+    for check in _checks_of(evaluation):
         if not check.is_for_hosts:
             found.extend(check.run(evaluation))
         if any(finding.level is Level.FAIL for finding in found):
@@ -683,14 +656,17 @@ def before_first_number(evaluation: "Evaluation") -> list[Finding]:
 def findings(evaluation: "Evaluation") -> list[Finding]:
     """Run all checks of the list. A name of which nothing is found has one finding that says so."""
     found: dict[str, list[Finding]] = {}
-    for check in CHECKS:
-        if check.needs_statistics and evaluation.statistics is None:
-            continue
+    for check in _checks_of(evaluation):
         of_name = found.setdefault(check.name, [])
         if all(finding.level is not Level.FAIL for finding in of_name):  # Later ones rely on earlier ones.
             for finding in check.run(evaluation):
                 found.setdefault(finding.name, []).append(finding)
     return [finding for name, of_name in found.items() for finding in of_name or [Finding(name)]]
+
+
+def _checks_of(evaluation: "Evaluation") -> list[Check]:
+    """List the checks that can be made of a submission, which may have no statistics."""
+    return [check for check in CHECKS if evaluation.statistics is not None or not check.needs_statistics]
 
 
 # ---- What a companion tells --------------------------------------------------------------------------------
@@ -755,15 +731,13 @@ def _kinds(value: object) -> str:
     """What a value is, and what is in it, for a message.
 
     >>> _kinds([1]), _kinds({}), _kinds(None)
-    ('list of int', 'dict', 'None')
+    ('list of int', 'dict', 'NoneType')
     """
-    if value is None:
-        return "None"
-    inside: list[object] = []
+    inside: Iterable[object] = ()
     if isinstance(value, Mapping):
-        inside = list(value.values())
+        inside = value.values()
     elif isinstance(value, list | tuple):
-        inside = list(value)
+        inside = value
     kinds = sorted({type(each).__name__ for each in inside})
     return type(value).__name__ + (f" of {', '.join(kinds)}" if kinds else "")
 
@@ -775,13 +749,3 @@ def _is_label(label: object) -> bool:
 def _shortened(value: object, most: int = 60) -> str:
     text = repr(value)
     return text if len(text) <= most else text[:most] + "…"
-
-
-def _first_descent(items: Sequence[str]) -> str:
-    pairs = [(before, after) for before, after in itertools.pairwise(items) if before > after]
-    return f"{pairs[0][0]!r} before {pairs[0][1]!r}" if pairs else ""
-
-
-def _first_twice(items: Sequence[str]) -> str:
-    twice = [before for before, after in itertools.pairwise(items) if before == after]
-    return f"{twice[0]!r} twice" if twice else ""

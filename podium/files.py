@@ -27,7 +27,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 import pandas as pd
@@ -61,8 +61,9 @@ AS_CSV = "in Excel, save as CSV UTF-8"
 WITH_PANDAS = "write it with to_csv or to_parquet"
 WITH_GZIP = "pack it with gzip"
 COMMAS = "commas between the columns"
-WITH_COMMAS = "write it with to_csv"
-NOT_WHOLE = "was it downloaded whole?"
+WITH_COMMAS = "read it with pandas.read_csv(…, {}) and write it with to_csv"
+# A cell such as 0,5 has the decimal comma of some countries.
+DECIMAL_COMMA = rb"(?s)[^,\n]*;[^,\n]*(?=\n).*?[;\n]-?\d+,\d+[;\r\n]"
 
 
 class Sign(NamedTuple):
@@ -92,27 +93,11 @@ SIGNS = (
     Sign(rb"7z\xbc\xaf", "a file packed by 7z", WITH_GZIP),
     Sign(rb"\x28\xb5\x2f\xfd", "a file packed by zstd", WITH_GZIP),
     Sign(rb"(?s).*\x00", "null bytes, as in UTF-16", AS_CSV),
-    Sign(rb"(?i)\s*<(!doctype|html)", "a page in HTML", NOT_WHOLE),
+    Sign(rb"(?i)\s*<(!doctype|html)", "a page in HTML", "was it downloaded whole?"),
     Sign(rb"(?s)\s*[{\[].*[}\]]\s*\Z", "JSON", WITH_PANDAS),
-    # A cell such as 0,5 has the decimal comma of some countries.
-    Sign(
-        rb"(?s)[^,\n]*;[^,\n]*(?=\n).*?[;\n]-?\d+,\d+[;\r\n]",
-        "semicolons",
-        f"read it with pandas.read_csv(…, sep=';', decimal=',') and {WITH_COMMAS}",
-        COMMAS,
-    ),
-    Sign(
-        rb"[^,\n]*;[^,\n]*(\n|\Z)",
-        "semicolons",
-        f"read it with pandas.read_csv(…, sep=';') and {WITH_COMMAS}",
-        COMMAS,
-    ),
-    Sign(
-        rb"[^,\n]*\t[^,\n]*(\n|\Z)",
-        "tabs",
-        f"read it with pandas.read_csv(…, sep='\\t') and {WITH_COMMAS}",
-        COMMAS,
-    ),
+    Sign(DECIMAL_COMMA, "semicolons", WITH_COMMAS.format("sep=';', decimal=','"), COMMAS),
+    Sign(rb"[^,\n]*;[^,\n]*(\n|\Z)", "semicolons", WITH_COMMAS.format("sep=';'"), COMMAS),
+    Sign(rb"[^,\n]*\t[^,\n]*(\n|\Z)", "tabs", WITH_COMMAS.format(r"sep='\t'"), COMMAS),
 )
 HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair, as JSON may write it
 PACKING_ERRORS = (zlib.error, lzma.LZMAError)
@@ -385,7 +370,6 @@ def read_rows(
     path: str | os.PathLike[str], error: type[ToolError], show: Callable[[int, int], None] | None = None
 ) -> Iterator[list[str]]:
     """Read the rows of a CSV one by one, so that a large corpus does not have to fit into memory."""
-    csv.field_size_limit(2**31 - 1)
     try:
         with open_regular(path) as raw:
             size = os.fstat(raw.fileno()).st_size
@@ -396,7 +380,7 @@ def read_rows(
                 _refuse_other_forms(beginning, str(path), error)
             binary: Any = gzip.GzipFile(fileobj=raw) if is_packed else raw
             with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
-                for number, row in enumerate(csv.reader(file, strict=True)):
+                for number, row in enumerate(_rows_of(file)):
                     if show is not None and number % 10_000 == 0:
                         show(raw.tell(), size)
                     if row:
@@ -407,6 +391,12 @@ def read_rows(
         raise error(f"{path} is not a CSV table: {problem}") from None
     except OSError as problem:
         raise UsageError(f"cannot read {path}: {problem.strerror or problem}") from None
+
+
+def _rows_of(file: TextIO, strict: bool = True) -> Any:
+    """Make a reader of the rows of a CSV; a cell may have any length."""
+    csv.field_size_limit(2**31 - 1)
+    return csv.reader(file, strict=strict)
 
 
 def _expanded(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
@@ -437,8 +427,7 @@ def _check_width(content: bytes, name: str, error: type[ToolError]) -> None:
     such cells it would work for minutes.
     """
     beginning = io.StringIO(content[:BEGINNING].decode("utf-8-sig", errors="replace"), newline="")
-    csv.field_size_limit(2**31 - 1)
-    widths = [len(row) for row in itertools.islice(filter(None, csv.reader(beginning)), 2)]
+    widths = [len(row) for row in itertools.islice(filter(None, _rows_of(beginning, strict=False)), 2)]
     if max(widths, default=0) > MOST_COLUMNS:
         raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {max(widths):,} or more")
 
@@ -567,14 +556,34 @@ def _read_with_pandas(
         )
     except UnicodeDecodeError as problem:
         raise error(f"{name} is not UTF-8 text: {problem}; {AS_CSV}") from None
+    except pd.errors.ParserError:
+        fault = _fault_in(content)
+        if fault is None:
+            raise MemoryError from None  # pandas has no class of its own for it
+        raise error(f"{name} is not a CSV table: {fault}") from None
     except (ValueError, OSError) as problem:
-        why = " ".join(str(problem).split()).removeprefix("Error tokenizing data. C error: ")
-        is_open = content.count(b'"') % 2 == 1
-        hint = "; perhaps a quotation mark is never closed: was it downloaded whole?" if is_open else ""
-        raise error(f"{name} is not a CSV table: {why}{hint}") from None
+        raise error(f"{name} is not a CSV table: {problem}") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise error(f"{name} is not a CSV table: its rows have more fields than its header")
     return frame
+
+
+def _fault_in(content: bytes) -> str | None:
+    """Say what is wrong in the rows of a CSV that pandas could not read; None if nothing is."""
+    rows = _rows_of(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""))
+    width = line = 0
+    try:
+        for row in rows:
+            width = width or len(row)
+            if len(row) > width:
+                return f"expected {width} fields in line {rows.line_num}, as in the header, found {len(row)}"
+            line = rows.line_num
+    except csv.Error:
+        return (
+            f"the row that begins in line {line + 1} seems to have a quotation mark that is never closed: was "
+            "the file downloaded whole?"
+        )
+    return None
 
 
 # ---- Writing -----------------------------------------------------------------------------------------------

@@ -213,11 +213,8 @@ def _measure_parameters(path: Path, defined: Mapping[str, Any]) -> tuple[str, ..
 
 def _load_companion(path: Path, package: str) -> Companion:
     """Load the companion beside a metric."""
-    try:
-        defined = vars(_load_or_explain(path, f"{package}.companion"))
-        companion: Companion = _defined(path, defined, "companion", Companion, None)
-    except HostError as problem:
-        raise CompanionError(str(problem)) from problem.__cause__
+    defined = vars(_load_or_explain(path, f"{package}.companion", CompanionError))
+    companion: Companion = _defined(path, defined, "companion", Companion, None, CompanionError)
     return companion
 
 
@@ -246,13 +243,20 @@ def name_of(path: Path) -> str:
     return Path(os.path.abspath(path)).parent.name if path.name == _FILE else path.stem
 
 
-def _defined(path: Path, defined: Mapping[str, Any], name: str, kind: Any, default: Any) -> Any:
+def _defined(
+    path: Path,
+    defined: Mapping[str, Any],
+    name: str,
+    kind: Any,
+    default: Any,
+    error: type[HostError] = HostError,
+) -> Any:
     """Get what a file defines under a name of the contract, or the default; check its type."""
     value = defined.get(name, default)
     if not isinstance(value, kind):
         expected = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
         given = "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
-        raise HostError(f"{path.name}: {name}: expected {expected}, found {given}")
+        raise error(f"{path.name}: {name}: expected {expected}, found {given}")
     return value
 
 
@@ -264,21 +268,21 @@ def _function(path: Path, defined: Mapping[str, Any], name: str) -> Callable[...
     return typing.cast("Callable[..., Any] | None", value)
 
 
-def _load_or_explain(path: Path, name: str) -> types.ModuleType:
+def _load_or_explain(path: Path, name: str, error: type[HostError] = HostError) -> types.ModuleType:
     """Load a file as a module, and tell the host where it fails."""
     if b"\0" in path.read_bytes():
-        raise HostError(f"{path} is not UTF-8 text: it has null bytes")
-    try:
-        with redirect_stdout(sys.stderr):
-            return _load_file(path, name)
-    except BaseException as problem:
-        sys.modules.pop(name, None)
-        if not _is_of_the_file(problem):
-            raise
-        hint = _how_to_import(problem, path) if isinstance(problem, ModuleNotFoundError) else ""
-        if isinstance(problem, SyntaxError):
+        raise error(f"{path} is not UTF-8 text: it has null bytes")
+
+    def told(problem: BaseException, description: str) -> ToolError:
+        hint = ""
+        if isinstance(problem, ModuleNotFoundError):
+            hint = _how_to_import(problem, path)
+        elif isinstance(problem, SyntaxError):
             hint = f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
-        raise HostError(f"{path} cannot be loaded: {_described(problem, path.parent)}{hint}") from problem
+        return error(f"{path} cannot be loaded: {description}{hint}")
+
+    with _of_a_stranger(path.parent, told):
+        return _load_file(path, name)
 
 
 def stands_beside(path: Path, package: str) -> bool:
@@ -308,6 +312,9 @@ def _load_file(path: Path, name: str) -> types.ModuleType:
     sys.dont_write_bytecode = kept or time.time() - path.stat().st_mtime < SECONDS_UNTIL_COMPILED
     try:
         spec.loader.exec_module(loaded)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
     finally:
         sys.dont_write_bytecode = kept
     return loaded
@@ -446,30 +453,43 @@ def errors_explained(
 ) -> Iterator[None]:
     """Turn the exceptions of a metric or of its companion into podium's own.
 
-    To be used in a ``with`` statement. What a metric that is not podium's own prints goes to stderr meanwhile,
-    so that it does not mix with what a command prints.
+    To be used in a ``with`` statement.
     """
-    is_foreign = metric is not None and not metric.is_own
+
+    def told(problem: BaseException, description: str) -> ToolError:
+        if companion:
+            return CompanionError(f"the companion raised an unexpected error: {description}")
+        if type(problem).__name__ in VISIBLE:
+            return VISIBLE[type(problem).__name__](str(problem))
+        hint = ""
+        if isinstance(problem, FileNotFoundError):
+            hint = ". A metric file is uploaded alone, so it cannot read other files"
+        elif submission:
+            hint = ". If the submission is at fault, raise ParticipantVisibleError for such input"
+        return MetricError(description, hint)
+
+    is_own = metric is None or metric.is_own
+    with _of_a_stranger(None if metric is None else metric.path.parent, told, is_own):
+        yield
+
+
+@contextmanager
+def _of_a_stranger(
+    folder: Path | None, told: Callable[[BaseException, str], ToolError], may_print: bool = False
+) -> Iterator[None]:
+    """Run a part of a stranger's file, and raise what `told` makes of its exception and a description of it.
+
+    What the file prints goes to stderr, so that it does not mix with what a command prints.
+    """
     try:
-        with redirect_stdout(sys.stderr) if is_foreign else nullcontext():
+        with nullcontext() if may_print else redirect_stdout(sys.stderr):
             yield
     except ToolError:
         raise
     except BaseException as problem:
         if not _is_of_the_file(problem):
             raise  # It was raised by the user's Ctrl+C, or by a limit of processor time.
-        told = _described(problem, None if metric is None else metric.path.parent)
-        if companion:
-            raise CompanionError(f"the companion raised an unexpected error: {told}") from problem
-        visible = VISIBLE.get(type(problem).__name__)
-        if visible is not None:
-            raise visible(str(problem)) from problem
-        hint = ""
-        if isinstance(problem, FileNotFoundError):
-            hint = ". A metric file is uploaded alone, so it cannot read other files"
-        elif submission:
-            hint = ". If the submission is at fault, raise ParticipantVisibleError for such input"
-        raise MetricError(told, hint) from problem
+        raise told(problem, _described(problem, folder)) from problem
 
 
 def _is_of_the_file(problem: BaseException) -> bool:

@@ -11,7 +11,6 @@ import inspect
 import math
 import re
 import warnings
-import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,7 +51,7 @@ Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Solution:
     """A solution and its parts, checked and prepared once, against which many submissions can be scored.
 
@@ -74,6 +73,8 @@ class Solution:
         The metric's warnings about the solution. They are for the host.
     further : dict of str to str
         What else changes the scores and is therefore in the signature, such as "essays": "5/40".
+    is_held : bool
+        Whether the metric was held to the contract with a first submission; see `hold`.
     """
 
     metric: Metric
@@ -84,6 +85,7 @@ class Solution:
     items: dict[str, Bools]
     notices: list[str]
     further: dict[str, str] = field(default_factory=dict)
+    is_held: bool = False
 
     @property
     def signature(self) -> str:
@@ -354,21 +356,17 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
         return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
 
 
-# The prepared solutions with whose first submission a metric was held to the contract.
-_HELD: weakref.WeakSet[Solution] = weakref.WeakSet()
-
-
 def hold(evaluation: Evaluation) -> None:
     """Hold a metric to the contract with its first submission, before anybody sees a number.
 
     Podium's own metrics are not held here, because podium's tests do so.
     """
     solution = evaluation.solution
-    if not solution.metric.is_own and solution not in _HELD:
+    if not (solution.metric.is_own or solution.is_held):
         with hosted.errors_explained(solution.metric, submission=True):
             found = checking.before_first_number(evaluation)
         checking.demand(found)
-        _HELD.add(solution)
+        solution.is_held = True
 
 
 def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:

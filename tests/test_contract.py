@@ -39,12 +39,12 @@ SLIPS = {
     "unsorted items": (
         "items = sorted(ids)",
         "items = sorted(ids)[::-1]",
-        "expected items to be sorted, found 'a5' before 'a4'",
+        "expected items to be sorted and to differ from each other, found 'a5' before 'a4'",
     ),
     "an item twice": (
         "items=items,",
         "items=items[:1] + items[:-1],",
-        "expected items to differ from each other, found 'a1' twice",
+        "expected items to be sorted and to differ from each other, found 'a1' before 'a1'",
     ),
     "items that are no texts": ("items=items,", "items=[*range(5)],", "expected items to be a list of texts"),
     "no item_of_row": (

@@ -88,14 +88,27 @@ def test_repeated_names_are_numbered(reader):
         (b"a,\xff\n1,2\n", ""),
         (
             b'a,b\n1,2\n3,"4\n',
-            r"at row 2; perhaps a quotation mark is never closed: was it downloaded whole\?$",
+            r"the row that begins in line 3 seems to have a quotation mark that is never closed: was the file",
         ),
-        (b"a,b\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3$"),
+        (b"a,b\n1,2,3\n", ""),
+        (b"a,b\n1,2\n3,4,5\n", "expected 2 fields in line 3, as in the header, found 3$"),
     ],
 )
 def test_damaged_tables(reader, content, problem):
     with pytest.raises(HostError, match=r"^table\.csv is not .*" + problem):
         parse_table(content, "table.csv", set(), HostError)
+
+
+def test_where_memory_ends_no_table_is_called_damaged(monkeypatch):
+    """pandas says that memory is not enough by the class with which it says that a table is damaged."""
+
+    def fail(*_, **__):
+        raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")
+
+    monkeypatch.setattr(files, "_read_with_pyarrow", lambda content, text_columns: None)
+    monkeypatch.setattr(pd, "read_csv", fail)
+    with pytest.raises(MemoryError):
+        parse_table(b'a,b\n1,"2"\n', "table.csv", set(), HostError)
 
 
 @pytest.mark.parametrize(

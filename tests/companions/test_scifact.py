@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from podium import hosted, scoring
 from podium.cli import main
@@ -124,13 +123,6 @@ def test_empty_lists_and_claims_without_evidence():
     assert bare.notices == ["the submission predicts no evidence, so its precision is 0 / 0, which counts as 0"]
 
 
-def test_the_wrong_label():
-    gold, answer = gold_of([1], [2, 3]), answer_of(1, 2, 5, label="CONTRADICT")
-    assert outcomes(gold, answer, "abstract") == outcomes(gold, answer, "claim") == ["wrong label"]
-    assert outcomes(gold, answer, "sentence") == ["wrong label", "evidence incomplete", "not in gold"]
-    assert outcomes(gold, answer, "sentence", "truth") == ["wrong label", "evidence incomplete", "missed"]
-
-
 def test_beyond_the_first_three():
     gold, answer = gold_of([4]), answer_of(1, 2, 3, 4)
     for side in ("prediction", "truth"):
@@ -151,23 +143,6 @@ def test_sentences_listed_twice():
     assert explanation.notices == [
         "a sentence that stands earlier in the same list counts as wrong: 2 sentences"
     ]
-
-
-def test_the_outcome_of_a_claim_is_the_first_fault_of_its_abstracts():
-    gold = {document: gold_of([1], document=document)[document] for document in "abcde"}
-    answers = {
-        **answer_of(1, document="a"),
-        **answer_of(1, label="CONTRADICT", document="b"),
-        **answer_of(2, document="c"),
-        **answer_of(2, 3, 4, 1, document="d"),
-        **answer_of(1, document="f"),
-    }
-    expected = ["wrong label", "evidence incomplete", "beyond the first three", "not in gold", "missed"]
-    for document, outcome in zip("bcdf", expected):
-        assert outcomes(gold, answers, "claim") == [outcome]
-        del answers[document]
-    assert outcomes(gold, answers, "claim") == ["missed"]
-    assert outcomes({"a": gold["a"]}, answers, "claim") == ["correct"]
 
 
 def check_outcomes(gold: dict[str, Any], answers: dict[str, Any]) -> None:
@@ -275,21 +250,14 @@ CELL = '{"11": {"sentences": [1, 11], "label": "SUPPORT"}}'
     "content",
     [
         LINE,
-        LINE + "\n",
-        LINE + "\r\n",
         "\n\n" + LINE + "\n \t\r\n",
         "\ufeff" + LINE,
-        "  " + LINE + "  ",
         LINE.replace('"id": 7', '"id": "7"'),
         LINE.replace('"id": 7', '"id": 7.0'),
         LINE.replace('"id": 7', '"\\u0069d": "\\u0037"'),
-        LINE.replace('{"id": 7, ', '{"id":7,'),
-        LINE.replace('{"id": 7, ', '{ "id" :\t7 ,'),
         LINE.replace('{"id": 7, ', '{"id": 7, "claim": "A \\" \\\\ \\u00e9 \\n : {}é\u2028", '),
         LINE.replace('{"id": 7, ', '{"id": 7, "claim": null, "evidence_2": {"id": 1}, "more": [[{}]], '),
         LINE[:-1] + ', "cited_doc_ids": [1, 2]}',
-        LINE[:-1] + ', "cited_doc_ids": []}',
-        '{"evidence": ' + CELL + ', "id": 7}',
         '{"claim": "a", "evidence": ' + CELL + ', "id": 7}',
     ],
 )
@@ -306,26 +274,6 @@ def test_the_evidence_means_what_is_written(tmp_path):
     assert result["claim_id"].tolist() == ["0", "1", "2", "3", "4", "5"]
 
 
-@given(
-    place=st.integers(0, 200),
-    cut=st.integers(0, 2),
-    put=st.sampled_from(
-        ["", '"', "\\", "{", "}", "[", "]", ",", ":", " ", "0", "7", "-", ".5", "é", "\x1f", "\ud800"]
-    ),
-)
-def test_plain_lines_are_taken_as_json_reads_them(place, cut, put):
-    line = json.dumps(WORKED_GOLD)
-    line = line[:place] + put + line[place + cut :]
-    taken, read = [], []
-    for outcome, text in ((taken, line), (read, " " + line)):  # the space makes it a line that is not plain
-        try:
-            claim_id, evidence, claim = companion._claim(text)
-            outcome += [claim_id, json.loads(evidence), claim]
-        except ValueError as fault:
-            outcome.append(str(fault))
-    assert taken == read
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -337,9 +285,6 @@ def test_plain_lines_are_taken_as_json_reads_them(place, cut, put):
         ('{"id": "\\ud83d", "evidence": {}}', "an id with an incomplete character"),
         ('{"id": 1, "evidence": {}, "id": 2}', "the key 'id' is written twice"),
         ('{"id": 1, "evidence": {}', "not JSON: Expecting ',' delimiter at character 25"),
-        ('{, "id": 1, "evidence": {}}',
-         "not JSON: Expecting property name enclosed in double quotes at character 2"),
-        ('{"id": 1, "claim": "a\tb", "evidence": {}}', "not JSON: Invalid control character at character 22"),
         ('{"id": 1, "evidence": ' + "[" * 100_000, "nested too deeply"),
         ('{"id": ' + "9" * 5000 + ', "claim": 1, "evidence": {}}', "a number with too many digits"),
     ],
@@ -367,11 +312,6 @@ def test_official_json_is_the_evaluators_file():
     )
     expected = json.loads((folder / "expected_metrics_small.json").read_text())
     assert companion.official_json(evaluation.measures) == expected
-
-
-def test_official_json_has_the_twelve_names_on_one_level():
-    evaluation = evaluate(frame([WORKED_GOLD]), frame([WORKED_PREDICTION]))
-    assert list(companion.official_json(evaluation.measures)) == list(scifact.MEASURES)
 
 
 # --- texts for the report -------------------------------------------------------------------------
@@ -421,9 +361,7 @@ def test_texts_are_claims_and_the_abstracts_that_either_side_names(evaluation, t
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("[]", "a list instead of an object"),
         ('{"doc_id": 1.5, "title": "a", "abstract": []}', "doc_id is 1.5"),
-        ('{"doc_id": 1, "abstract": []}', "title is null"),
         ('{"doc_id": 1, "title": "a", "abstract": "b"}', "abstract is the text 'b'"),
         ('{"doc_id": 1, "title": "a", "abstract": ["b", 1]}', "1 among the sentences"),
     ],
@@ -491,34 +429,26 @@ def test_the_report_shows_the_texts(call, tmp_path):
     gold, predictions = claims(40)
     (tmp_path / "corpus.jsonl").write_text(json_lines(corpus(gold + predictions)))
     files = SAMPLES / "claims.jsonl", SAMPLES / "predictions.jsonl"
-    assert call(*files, "--report", tmp_path / "report.html")[0] == 0
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"Claim: {WORKED_GOLD['claim']}</p>" in page
-    assert "Abstract 11: " not in page
     report = "--report", tmp_path / "report.html", "--texts", tmp_path / "corpus.jsonl"
     assert call(*files, *report)[0] == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"Claim: {WORKED_GOLD['claim']}\n\nAbstract 11: " in page
     assert " [predicted: evidence incomplete, gold: evidence incomplete]\n2. " in page
-    (tmp_path / "corpus.jsonl").write_text("[]")
-    assert call(*files, *report)[0] == 2
 
 
 @pytest.mark.parametrize(
-    ("solution", "submission", "arguments", "code", "error"),
+    ("solution", "submission", "code", "error"),
     [
-        ("claims.jsonl", "none.jsonl", (), 2, "error: cannot read"),
-        ("claims.jsonl", "bad.jsonl", (), 3, "error: bad.jsonl: expected one JSON object per line"),
-        ("bad.jsonl", "predictions.jsonl", (), 4, "error: bad.jsonl: expected one JSON object per line"),
-        ("predictions.jsonl", "claims.jsonl", (), 4, "error: give the solution first, then the submission: "),
-        ("claims.jsonl", "predictions.jsonl", ("--set", "measure=f1"), 4, "error: measure: expected "),
+        ("claims.jsonl", "bad.jsonl", 3, "error: bad.jsonl: expected one JSON object per line"),
+        ("bad.jsonl", "predictions.jsonl", 4, "error: bad.jsonl: expected one JSON object per line"),
+        ("predictions.jsonl", "claims.jsonl", 4, "error: give the solution first, then the submission: "),
     ],
 )
-def test_the_command_line_with_bad_input(call, tmp_path, solution, submission, arguments, code, error):
+def test_the_command_line_with_bad_input(call, tmp_path, solution, submission, code, error):
     files = scifact_data.samples() | {"bad.jsonl": "[]\n"}
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    exit_code, out, err = call(tmp_path / solution, tmp_path / submission, *arguments)
+    exit_code, out, err = call(tmp_path / solution, tmp_path / submission)
     assert (exit_code, out) == (code, "")
     assert err.startswith(error)
 

@@ -80,13 +80,6 @@ def test_what_became_of_every_segment():
     assert segments.loc[0, ["first", "last"]].tolist() == [0, 10]
 
 
-def test_the_closest_truth_is_named_of_several():
-    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 29), 1))
-    predicted = submission(("A", "Evidence", words(5, 24), 1))
-    segment = evaluate(truth, predicted, **WHOLE).explanation.rows.iloc[0]
-    assert (segment["outcome"], segment["partner"]) == ("wrong type", "t1")
-
-
 # --- tables -----------------------------------------------------------------------------------------
 
 

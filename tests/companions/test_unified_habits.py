@@ -35,46 +35,32 @@ def test_worse_than_a_coin_is_two_standard_errors_below_one_half(errors, noticed
     assert bool(habits.of_probabilities(matches, mean + spread)) == noticed
 
 
-@pytest.mark.parametrize(("off", "right", "noticed"), [(40, 40, False), (60, 20, True), (48, 24, False)])
+@pytest.mark.parametrize(("off", "right", "noticed"), [(40, 40, False), (60, 20, True), (24, 12, False)])
 @pytest.mark.parametrize(
-    ("shift", "cure"),
+    ("shift", "ends", "cure"),
     [
-        (
-            1,
-            "count positions from 0: among the starts and ends of matches, {} are one word late and {} are",
-        ),
-        (
-            -1,
-            "add 1 to all positions: among the starts and ends of matches, {} are one word early and {} are",
-        ),
+        (1, "starts and ends", "count positions from 0"),
+        (-1, "starts and ends", "add 1 to all positions"),
+        (1, "starts", "add the first word of each segment, which the predictions lack"),
+        (-1, "starts", "leave out the word before each segment"),
+        (1, "ends", "leave out the last word of each segment"),
+        (-1, "ends", "add the word behind each segment, which range(first, last) leaves out"),
     ],
 )
-def test_one_word_off_is_counted_over_starts_and_ends(shift, cure, off, right, noticed):
-    number = (off + right) // 2
+def test_one_word_off_is_noticed(shift, ends, cure, off, right, noticed):
     shifts = np.concatenate([np.full(off, shift), np.zeros(right, dtype=int)])
+    number = len(shifts)
     truths = segments(np.full(number, 5), np.full(number, 9), np.linspace(0, 1, number))
-    matches = segments(5 + shifts[::2], 9 + shifts[1::2], truths.d1)
-    notices = habits.of_shifts(matches, truths)
-    assert notices == ([f"{cure.format(off, right)} right"] if noticed else [])
-
-
-@pytest.mark.parametrize(("off", "right", "noticed"), [(20, 20, False), (30, 10, True), (24, 12, False)])
-@pytest.mark.parametrize(
-    ("shift", "cure"),
-    [
-        (1, "leave out the last word of each segment: among the ends of matches, {} are one word late and"),
-        (
-            -1,
-            "add the word behind each segment, which range(first, last) leaves out: among the ends of",
-        ),
-    ],
-)
-def test_ends_that_are_taken_for_exclusive_ones_are_noticed(shift, cure, off, right, noticed):
-    number = off + right
-    truths = segments(np.full(number, 5), np.full(number, 9), np.linspace(0, 1, number))
-    ends = 9 + np.concatenate([np.full(off, shift), np.zeros(right, dtype=int)])
-    notices = habits.of_shifts(segments(truths.first, ends, truths.d1), truths)
-    assert [notice[: len(cure.format(off))] for notice in notices] == ([cure.format(off)] if noticed else [])
+    first, last = (
+        truth + shifts * (end in ends) for truth, end in ((truths.first, "starts"), (truths.last, "ends"))
+    )
+    notices = habits.of_shifts(segments(first, last, truths.d1), truths)
+    times = 2 if ends == "starts and ends" else 1
+    way = "late" if shift > 0 else "early"
+    told = (
+        f"{cure}: among the {ends} of matches, {times * off} are one word {way} and {times * right} are right"
+    )
+    assert notices == ([told] if noticed else [])
 
 
 @pytest.mark.parametrize(("weight", "most"), [(0.5, "0.857"), (1.0, "1.000"), (0.0, "0.667")])
@@ -124,13 +110,6 @@ def a_range(first, last):
     return " ".join(map(str, range(first, last + 1)))
 
 
-def some(column, value):
-    """A change of every fiftieth cell of a column."""
-    return lambda frame: frame.assign(
-        **{column: frame[column].astype(object).mask(frame.index % 50 == 3, value)}
-    )
-
-
 def of_probabilities(write):
     """A change of both columns of probabilities."""
     return lambda frame: frame.assign(**{name: write(frame[name]) for name in D})
@@ -146,22 +125,7 @@ MISTAKES = {
         "rename 5 columns: 'ESSAY_ID' to 'essay_id', ",
     ),
     "first and last": (of_words("{} {}".format), "list all positions, not only the first and the last, in "),
-    "lists": (of_words(lambda a, b: list(range(a, b + 1))), "leave out brackets in predictionstring: "),
-    "empty": (
-        some("predictionstring", ""),
-        "leave out rows with nothing in predictionstring: '45 46 47' is right",
-    ),
-    "float": (
-        some("predictionstring", "3.0"),
-        "write whole numbers, without a decimal point in predictionstring",
-    ),
-    "words": (some("predictionstring", "the dog"), "write positions of words, not the words themselves, in "),
-    "descending": (some("predictionstring", "7 6 5"), "put the positions into ascending order in "),
-    "repeated": (some("predictionstring", "5 5 6"), "list every position once in predictionstring: "),
-    "gap": (
-        some("predictionstring", "5 6 8"),
-        "fill the gaps, or write one row for each stretch without a gap, in ",
-    ),
+    "lists": (of_words(lambda a, b: list(range(a, b + 1))), "leave out brackets and quotes in predictions"),
     "lower case": (
         lambda frame: frame.assign(discourse_type=frame["discourse_type"].str.lower()),
         "write 'Lead' in discourse_type, found 'lead'. The metric says: ",
@@ -207,12 +171,35 @@ MISTAKES = {
         lambda frame: pd.concat([frame, pd.DataFrame([dict(zip(frame, frame))]), frame]),
         "leave out the line of column names that is repeated in row number 323. The metric says: disc",
     ),
-    "one wrong row": (
-        lambda frame: frame.assign(predictionstring=frame["predictionstring"].mask(frame.index == 3, "4 6 7")),
-        "fill the gaps, or write one row for each stretch without a gap, in predictionstring: '45 46 47' is "
-        "right, found '4 6 7' in row number 4. The",
-    ),
 }
+CELLS = {
+    "list every position instead of a range": ["3-7", "3 - 7", "3–7", "3:7", "3..7", "3…7"],
+    "leave out brackets and quotes": ["[3 4 5]", "[3, 4]", "(3, 4)", "{3}", "'3 4 5'", '"3 4 5"', "['3', '4']"],
+    "separate positions by single spaces, not by commas": ["3;4;5", "3,4,5", "3, 4, 5", "3|4"],
+    "write whole numbers, without a decimal point": ["3.0", "3.0 4.0"],
+    "separate positions by single spaces, with none at the ends": ["3  4", " 3 4", "3 4 ", "3\t\t4"],
+    "write positions of words, not the words themselves,": ["the dog", "Lead 3"],
+    "leave out rows with nothing": ["", "  "],
+    "list all positions, not only the first and the last,": ["3 7"],
+    "put the positions into ascending order": ["7 6 5"],
+    "list every position once": ["5 5 6"],
+    "fill the gaps, or write one row for each stretch without a gap,": ["4 6 7", "5 6 8"],
+}
+
+
+@pytest.mark.parametrize(("cure", "cell"), [(cure, cell) for cure, cells in CELLS.items() for cell in cells])
+def test_a_wrong_predictionstring_gets_its_own_cure(fold, cure, cell):
+    frame = pd.read_csv(SUBMISSION)
+    with pytest.raises(SubmissionRejected) as rejected:
+        podium.score(
+            fold, frame.assign(predictionstring=frame["predictionstring"].mask(frame.index == 3, cell))
+        )
+    shown = " ".join(cell.split("\n"))
+    told = (
+        f"{cure} in predictionstring: '45 46 47' is right, found {shown!r} in row number 4. The metric says: "
+    )
+    assert str(rejected.value).startswith(told)
+    assert len(str(rejected.value)) <= 280
 
 
 @pytest.mark.parametrize(("change", "cure"), MISTAKES.values(), ids=MISTAKES)
@@ -273,20 +260,6 @@ def test_counting_from_one_shows_in_the_first_words(given, true, noticed):
         return SimpleNamespace(first=np.repeat([0, 1, 5], [at_0, at_1, 7]))
 
     assert habits._counts_from_one(beginning(*true), beginning(*given)) == noticed
-
-
-@pytest.mark.parametrize(
-    ("columns", "cure"),
-    [
-        ([["59.0", "30"], ["41.1", "70"]], "divide the two probabilities by 100, because they sum to 1"),
-        ([["59.0", "30"], ["41.1", "3"]], "give probabilities, such as the softmax of logits, found 59"),
-        ([["0.5", "x"], ["0.5", "0.5"]], None),
-        ([["0.5"], ["0.4"]], None),
-        ([["0.5"], []], None),
-    ],
-)
-def test_numbers_that_are_no_probabilities(columns, cure):
-    assert habits._cure_of_probabilities(columns) == cure
 
 
 def test_a_gain_that_would_be_shown_as_nothing_or_has_another_reason_is_not_noticed(fold):

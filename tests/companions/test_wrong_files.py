@@ -49,9 +49,7 @@ SCIFACT = {
         json.dumps([json.loads(line) for line in PREDICTIONS.splitlines()]),
         "a list instead of an object",
     ),
-    "cut off": (PREDICTIONS[:-40], "line 40 (not JSON"),
     "several lines for an object": (json.dumps(json.loads(PREDICTIONS.splitlines()[0]), indent=1), "not JSON"),
-    "Python's quotation marks": (PREDICTIONS.replace('"', "'"), "not JSON"),
     "REFUTES": (first_answer(label="REFUTES"), "write CONTRADICT"),
     "no evidence by a label": (first_answer(label="NOT_ENOUGH_INFO"), "leave it out"),
     "no label": (first_answer(label=None), "no label"),
@@ -64,7 +62,6 @@ SCIFACT = {
         (METRICS / "scifact/samples/claims.jsonl").read_text(encoding="utf-8"),
         "a list instead of an object",
     ),
-    "UTF-16": (PREDICTIONS.encode("utf-16"), "expected UTF-8 text"),
     "half a gzip": (gzip.compress(PREDICTIONS.encode())[:-20], "packed by gzip"),
     "nested deeply": ("[" * 100_000, "nested too deeply"),
 }

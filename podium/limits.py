@@ -9,6 +9,7 @@ limits::
 """
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +18,8 @@ from typing import NamedTuple
 
 from podium.errors import SubmissionRejected
 
-try:
+if sys.platform != "win32":
     import resource
-except ImportError:  # on Windows
-    resource = None  # type: ignore[assignment,unused-ignore]
 
 
 class Limits(NamedTuple):
@@ -94,7 +93,7 @@ def _memory_limited(memory: int, is_alone: bool) -> Iterator[None]:
     which is gigabytes on a machine with many cores.
     """
     status = Path("/proc/self/status")
-    if resource is None or not is_alone or not status.exists():
+    if sys.platform == "win32" or not is_alone or not status.exists():
         yield
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -9,8 +9,6 @@ from typing import Any
 
 from podium.errors import ToolError, UsageError, missing_extra
 
-__all__ = ["connected", "probe"]
-
 SECONDS_TO_CONNECT = 10
 PROBE_SECONDS = 30
 PROBLEMS_SHOWN = 20

@@ -11,17 +11,6 @@ from podium.contract import Explanation
 from podium.errors import SubmissionRejected
 from podium.scoring import Evaluation, Solution
 
-__all__ = [
-    "column",
-    "gains_by_cause",
-    "groups_of_items",
-    "points_by_item",
-    "ratio",
-    "rows",
-    "shares",
-    "with_cure",
-]
-
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 
 

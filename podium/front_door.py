@@ -8,6 +8,7 @@ import pandas as pd
 
 from podium import explain, hosted, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError
+from podium.own import DEFAULT
 from podium.scoring import Evaluation, Solution
 
 __all__ = ["prepare", "score"]
@@ -91,7 +92,7 @@ def score(
         )
     submission = _table(submission, "score: submission")
     if not isinstance(solution, Solution):
-        name = "unified" if metric is None else metric
+        name = DEFAULT if metric is None else metric
         try:
             solution = prepare(solution, name, row_id, **parameters)
         except HostError:
@@ -112,7 +113,7 @@ def score(
 
 
 def prepare(
-    solution: pd.DataFrame, metric: str | Path = "unified", row_id: str | None = None, **parameters: Any
+    solution: pd.DataFrame, metric: str | Path = DEFAULT, row_id: str | None = None, **parameters: Any
 ) -> Solution:
     """Check a solution and compute what depends on it alone, so that many submissions can be scored against it.
 
@@ -190,12 +191,10 @@ def _table(table: object, what: str) -> pd.DataFrame:
     """Return a DataFrame as it is; refuse anything else with a hint at how to get one."""
     if isinstance(table, pd.DataFrame):
         return table
-    from podium.essays.spans import Spans  # only where an error names them
-
     kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
     hint = ""
-    if isinstance(table, Spans):
-        hint = "; give podium.spans.to_submission() of them, or call podium.spans.score"
+    if hasattr(table, "instead_of_a_table"):
+        hint = f"; {table.instead_of_a_table}"
     elif hasattr(table, "to_pandas"):
         hint = "; give .to_pandas() of it"
     elif isinstance(table, str | Path):

@@ -13,16 +13,6 @@ import pandas as pd
 from podium.errors import HostError
 from podium.wording import listed, printable, spreadsheet_original, spreadsheet_safe
 
-__all__ = [
-    "alike",
-    "check_names",
-    "key_of",
-    "near_misses",
-    "of_other_scripts",
-    "safe_for_spreadsheets",
-    "shown",
-]
-
 # Characters without width that Unicode does not call format characters (Cf).
 INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"

@@ -24,23 +24,6 @@ from podium.contract import Explanation, Metric, Progress
 from podium.errors import HostError, SubmissionRejected
 from podium.wording import counted, printable
 
-__all__ = [
-    "ALL",
-    "PARTS",
-    "USAGE",
-    "Evaluation",
-    "Solution",
-    "check_rows",
-    "evaluate",
-    "hold",
-    "ids_of",
-    "items_of",
-    "prepare",
-    "rows_of_parts",
-    "scores_of",
-    "solution_of_items",
-]
-
 USAGE = "Usage"
 ALL = "All"
 PARTS = ("Public", "Private")
@@ -109,9 +92,7 @@ class Solution:
         """
         rows = self.rows[ALL]
         if not self.prepared:
-            # With other indices, ``solution["x"] - submission["x"]`` would match rows by the index.
-            answers = submission if self.metric.complete_submission else submission[rows]
-            return self.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
+            return _plain_tables(self, submission, rows)
         if kept is not None:
             rows = rows.copy()
             rows[rows] = kept[self.prepared[ALL].item_of_row]
@@ -304,9 +285,8 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])
-    names = np.array(
-        [*values, "missing"], dtype=object
-    )  # A missing cell has the code -1, which takes the last one.
+    # A missing cell has the code -1, which takes the last one.
+    names = np.array([*values, "missing"], dtype=object)
     unknown = ~np.isin(names, [*PARTS, IGNORED])[codes]
     if unknown.any():
         row = int(unknown.argmax())
@@ -403,13 +383,23 @@ def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:
-    """Call ``score()`` for each part, with tables whose rows are numbered from 0."""
+    """Call ``score()`` for each part."""
     scores = {}
     for part, rows in solution.rows.items():
-        answers = submission if solution.metric.complete_submission else submission[rows]
-        tables = solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
+        tables = _plain_tables(solution, submission, rows)
         scores[part] = checking.one_float(solution.metric, solution.metric.score(*tables, **solution.arguments))
     return scores
+
+
+def _plain_tables(
+    solution: Solution, submission: pd.DataFrame, rows: Bools
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Select rows of the solution with their answers, for a metric without statistics.
+
+    With other indices, ``solution["x"] - submission["x"]`` would match rows by the index.
+    """
+    answers = submission if solution.metric.complete_submission else submission[rows]
+    return solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
 
 
 def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> None:

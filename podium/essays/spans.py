@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -99,6 +99,8 @@ class Spans:
     probability: Floats
     d1: Floats
     repaired: Ints
+    # what podium.score says where it is given segments
+    instead_of_a_table: ClassVar[str] = "give podium.spans.to_submission() of them, or call podium.spans.score"
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

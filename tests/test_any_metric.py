@@ -7,37 +7,16 @@ python -m pytest tests/test_any_metric.py --metric FOLDER
 
 import pickle
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import podium
-from podium import hosted, reading, scoring, statistics
-from podium.contract import Metric
-
-ROOT = Path(podium.__file__).parent.parent
+from podium import hosted, scoring, statistics
+from tests.support.samples import Case, case_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
-
-
-class Case(NamedTuple):
-    """A metric with a solution and a submission."""
-
-    loaded: Metric
-    metric: Any
-    solution: pd.DataFrame
-    submission: pd.DataFrame
-    row_id: str
-
-    def score(self, solution: pd.DataFrame | None = None, submission: pd.DataFrame | None = None) -> float:
-        frames = (
-            self.solution if solution is None else solution,
-            self.submission if submission is None else submission,
-        )
-        score: float = self.metric.score(*frames, self.row_id)
-        return score
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -50,14 +29,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="module")
 def case(request: pytest.FixtureRequest) -> Case:
     """A loaded metric with its sample solution and submission."""
-    loaded = hosted.load(request.param)
-    samples = hosted.find(request.param).parent / "samples"
-    paths = [samples / "solution.csv", samples / "submission.csv"]
-    if not samples.is_dir():  # the files of the Unified Metric are at the top of the project
-        paths = [ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"]
-    solution = reading.read_solution(loaded, paths[0], {}).drop(columns="Usage", errors="ignore")
-    submission = reading.read_submission(loaded, paths[1], {})
-    return Case(loaded, loaded.module, solution, submission, str(solution.columns[0]))
+    return case_of(request.param)
 
 
 def test_the_score_is_the_first_measure_of_the_sums(case: Case) -> None:

@@ -8,53 +8,26 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import podium
-from podium import hosted, reading
+from podium import hosted
 from tests.support.examples import some_of
+from tests.support.samples import Case, case_of
 
-ROOT = Path(podium.__file__).parent.parent
 SETTABLE = (int, float, bool, str)
 # The packages that a file may import in addition to numpy, pandas and the standard library.
 MORE = {"markup_consistency": {"scipy", "simplemma", "pymorphy3"}, "readable": {"scipy"}}
 pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
 
 
-class Case(NamedTuple):
-    """A hosted file with a solution and a submission."""
-
-    name: str
-    metric: Any
-    solution: pd.DataFrame
-    submission: pd.DataFrame
-    row_id: str
-
-    def score(self, solution: pd.DataFrame | None = None, submission: pd.DataFrame | None = None) -> float:
-        frames = (
-            self.solution if solution is None else solution,
-            self.submission if submission is None else submission,
-        )
-        score: float = self.metric.score(*frames, self.row_id)
-        return score
-
-
 @pytest.fixture(scope="module", params=list(hosted.names()))
 def case(request: pytest.FixtureRequest) -> Case:
     """Each hosted file with its samples."""
-    name = request.param
-    metric = hosted.load(name)
-    folder = ROOT / "metrics" / name / "samples"
-    paths = (ROOT / "solution_sample.csv", ROOT / "sample_submission.csv")
-    if name != "unified":
-        paths = (folder / "solution.csv", folder / "submission.csv")
-    solution = reading.read_solution(metric, paths[0], {}).drop(columns="Usage", errors="ignore")
-    submission = reading.read_submission(metric, paths[1], {})
-    return Case(name, metric.module, solution, submission, str(solution.columns[0]))
+    return case_of(request.param)
 
 
 def source_of(name: str) -> str:
@@ -149,11 +122,11 @@ def test_examples(name: str) -> None:
 
 
 def test_name_and_version(case: Case) -> None:
-    assert case.name == case.metric.NAME
-    assert hosted.signature(hosted.load(case.name), {}).startswith(f"metric:{case.name}|version:")
+    assert case.loaded.name == case.metric.NAME
+    assert hosted.signature(hosted.load(case.loaded.name), {}).startswith(f"metric:{case.loaded.name}|version:")
     assert isinstance(case.metric.COMPLETE_SUBMISSION, bool)
-    assert hosted.higher_is_better(hosted.load(case.name), {}) is True
-    assert set(case.metric.MEASURE_PARAMETERS) <= set(hosted.defaults(hosted.load(case.name)))
+    assert hosted.higher_is_better(hosted.load(case.loaded.name), {}) is True
+    assert set(case.metric.MEASURE_PARAMETERS) <= set(hosted.defaults(hosted.load(case.loaded.name)))
 
 
 # --- faults -----------------------------------------------------------------------------------------
@@ -210,6 +183,11 @@ def test_every_fault_of_a_solution_is_the_hosts(case: Case) -> None:
     said = messages(lambda f: case.metric.prepare(f, case.row_id), broken, case.metric.HostVisibleError)
     assert len(said) >= 20
     assert [text for text in said if len(text) > 280 or "xpected" not in text] == []
+
+
+def test_the_row_id_may_have_any_name(case: Case) -> None:
+    frames = [frame.rename(columns={case.row_id: "key"}) for frame in (case.solution, case.submission)]
+    assert case.metric.score(*frames, "key") == case.score()
 
 
 def test_a_column_that_occurs_twice(case: Case) -> None:

@@ -761,10 +761,6 @@ NOTHING = '{"elements": []}'
 TWO = "markups: expected a document with markups of two experts, found none"
 SOLUTION_FAULTS = {
     "no rows": (SOLUTION.head(0), TWO),
-    "no column": (
-        SOLUTION.drop(columns="markups"),
-        "the solution: expected 1 more column: markups. It has document_id, text",
-    ),
     "no experts": (SOLUTION.assign(markups="[]"), TWO),
     "one expert each": (SOLUTION.assign(markups=f"[{GOOD}]"), TWO),
     "nothing in common": (

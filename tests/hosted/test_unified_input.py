@@ -2,7 +2,6 @@
 message.
 """
 
-import importlib.util
 import io
 import re
 import time
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 import metric
 from tests.support.examples import examples
 from tests.support.frames import WHOLE, perfect, solution, submission, whole_score, words
-from tests.support.unified import evaluate
 
 D0, D1 = metric.PROBABILITY_COLUMNS
 
@@ -336,50 +334,6 @@ def test_ids_that_look_like_numbers_in_one_file_only():
     mixed = as_numbers.astype({"essay_id": object})
     mixed.loc[0, "essay_id"] = "101"
     assert whole_score(truth, mixed) == expected
-
-
-def string_kinds():
-    """Each way in which pandas can hold a column of text."""
-    yield "object", lambda column: column.astype(object)
-    yield "category", lambda column: column.astype("category")
-    yield "string", lambda column: column.astype("string[python]")
-    if importlib.util.find_spec("pyarrow") is None:
-        return
-    yield "arrow string", lambda column: column.astype("string[pyarrow]")
-    yield "arrow dtype", lambda column: column.astype(pd.ArrowDtype(__import__("pyarrow").string()))
-
-
-@pytest.mark.parametrize(("name", "convert"), list(string_kinds()), ids=lambda value: str(value)[:12])
-def test_kinds_of_string_columns(name, convert):
-    truth = solution(
-        ("A", "Lead", words(0, 9), 1),
-        ("A", "Claim", words(10, 19), 0),
-        ("B", "Lead", "3", 1),
-        ell_status=["No", "No", None],
-    )
-    predicted = perfect(truth).assign(**{D0: [0.1, 0.8, 0.0], D1: [0.9, 0.2, 1.0]})
-    expected = metric.score(truth, predicted, "row_id", subpopulation_column_names="ell_status")
-    names = ["row_id", "essay_id", "discourse_type", "predictionstring", "ell_status"]
-    converted = [frame.assign(**{name: convert(frame[name]) for name in names}) for frame in (truth, predicted)]
-    assert metric.score(*converted, "row_id", subpopulation_column_names="ell_status") == expected
-    numbers_as_text = predicted.assign(
-        **{column: convert(predicted[column].astype(str)) for column in (D0, D1)}
-    )
-    assert metric.score(truth, numbers_as_text, "row_id", subpopulation_column_names="ell_status") == expected
-
-
-def test_frames_stay_unchanged_and_may_be_read_only(truth, predicted):
-    truth["ell_status"] = ["No", "No", None]
-    copies = [frame.copy(deep=True) for frame in (truth, predicted)]
-    for frame in (truth, predicted):
-        for name in frame:
-            values = frame[name].to_numpy()
-            if isinstance(values, np.ndarray):
-                values.flags.writeable = False
-    evaluation = evaluate(truth, predicted, subpopulation_column_names="ell_status")
-    assert len(evaluation.explanation.rows) == 6
-    for frame, copy in zip((truth, predicted), copies):
-        pd.testing.assert_frame_equal(frame, copy)
 
 
 def test_boolean_effectiveness_and_probabilities(truth, predicted):

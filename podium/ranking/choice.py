@@ -74,13 +74,7 @@ def choose(
     scored = files[files["rejected"].isna() & files["failed"].isna()]
     if scored.empty:
         return files, rule
-    ties = with_runtimes(scored, runtimes)
-    with errors_of_boost() as boost:
-        times = {"team": range(len(ties)), "score": None, "submitted_at": ties.get("submitted_at")}
-        when = boost.parse(pd.DataFrame(times)).submitted_at
-    order = scored[["team", "submission"]].assign(
-        time=when, runtime=pd.to_numeric(ties["runtime"], errors="coerce")
-    )
+    order = _order(scored, runtimes)
 
     def best(left: "pd.Index[int]", column: str, number: int) -> "pd.Index[int]":
         """Find the best files of each team among those that are left."""
@@ -89,43 +83,65 @@ def choose(
         return ranked.index[ranked.groupby("team").cumcount() < number]
 
     by = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
-    left, words, among = scored.index, f"the best of each team's files by {by}", ""
+    words, last_by, among = _words_of(rule, by)
+    left = scored.index
     if rule != "private":
         if public not in files:
             raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
-        number = int(rule.removeprefix("public:"))
-        left = best(left, public, number)
-        words, among = f"the best of each team's files by {PUBLIC} score", ""
-        if number > 1:
-            words = f"the better by {by} of each team's {number} best files by Public score"
-            among = f" of the {number} best files by Public score"
+        left = best(left, public, int(rule.removeprefix("public:")))
     files.loc[scored.index, "why"] = "not among the best by Public score"
-    named = np.zeros(len(scored), dtype=bool)
+    last_step = dict.fromkeys(scored.index, (last_by, among))
     if selection is not None:
         named = scored["team"].isin(selection["team"]).to_numpy()
         wanted = pd.MultiIndex.from_frame(selection)
         is_selected = pd.MultiIndex.from_frame(scored[["team", "submission"]]).isin(wanted)
         files.loc[scored.index[named], "why"] = "not selected"
         left = scored.index[np.where(named, is_selected, scored.index.isin(left))]
+        last_step |= dict.fromkeys(scored.index[named], (by, " of the selected files"))
         words = f"the better by {by} of the files that a team selected; for teams without a selection, {words}"
-    chosen = best(left, column_of(solution.deciding), 1)
+    deciding = column_of(solution.deciding)
+    chosen = best(left, deciding, 1)
     files.loc[chosen, "chosen"] = True
-    teams, scores = scored["team"].to_dict(), scored[column_of(solution.deciding)].to_dict()
-    first_of, has_selected = {teams[file]: file for file in chosen}, dict(zip(scored.index, named))
+    teams, scores = scored["team"].to_dict(), scored[deciding].to_dict()
+    first_of = {teams[file]: file for file in chosen}
     reasons = []
     for file in left:
-        first, those = first_of[teams[file]], " of the selected files" if has_selected[file] else among
-        if file == first:
-            last_step = f"{PUBLIC} score" if rule == "public:1" and not has_selected[file] else by
-            reasons.append(f"best by {last_step}{those}")
-        elif scores[file] == scores[first]:
-            reasons.append(
-                f"another{those or ' file'} is as good by {by}, and {_tie(order, file, first)} decided"
-            )
-        else:
-            reasons.append(f"another{those or ' file'} is better by {by}")
+        first = first_of[teams[file]]
+        tie = _tie(order, file, first) if scores[file] == scores[first] and file != first else ""
+        reasons.append(_why(file == first, tie, by, *last_step[file]))
     files.loc[left, "why"] = reasons
     return files, words
+
+
+def _words_of(rule: str, by: str) -> tuple[str, str, str]:
+    """Put a rule into words, with what its last step compares and the files among which it does."""
+    if rule == "private":
+        return f"the best of each team's files by {by}", by, ""
+    number = int(rule.removeprefix("public:"))
+    if number == 1:
+        return f"the best of each team's files by {PUBLIC} score", f"{PUBLIC} score", ""
+    among = f"{number} best files by Public score"
+    return f"the better by {by} of each team's {among}", by, f" of the {among}"
+
+
+def _why(is_chosen: bool, tie: str, by: str, last_by: str, among: str) -> str:
+    """Say why a file that was left for the last step counts, or why another one does."""
+    if is_chosen:
+        return f"best by {last_by}{among}"
+    another = f"another{among or ' file'}"
+    if tie:
+        return f"{another} is as good by {by}, and {tie} decided"
+    return f"{another} is better by {by}"
+
+
+def _order(scored: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.DataFrame:
+    """Collect what decides between files of a team that have the same score, in the columns of `TIES`."""
+    files = with_runtimes(scored, runtimes)
+    with errors_of_boost() as boost:
+        times = {"team": range(len(files)), "score": None, "submitted_at": files.get("submitted_at")}
+        when = boost.parse(pd.DataFrame(times)).submitted_at
+    seconds = pd.to_numeric(files["runtime"], errors="coerce")
+    return scored[["team", "submission"]].assign(time=when, runtime=seconds)
 
 
 def _tie(order: pd.DataFrame, one: Any, other: Any) -> str:

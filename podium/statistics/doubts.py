@@ -36,21 +36,11 @@ class Reason(enum.Enum):
 
 
 class Doubt(NamedTuple):
-    """Why an interval is missing or cannot be relied on.
-
-    Attributes
-    ----------
-    reason : Reason
-        What is the matter.
-    items : int
-        About how many items decide: those that count, or those in the small groups that do.
-    share : float
-        The share of the value that small groups decide.
-    """
+    """Why an interval is missing or cannot be relied on."""
 
     reason: Reason
-    items: int = 0
-    share: float = 0.0
+    items: int = 0  # about how many items decide: those that count, or those in the small groups that do
+    share: float = 0.0  # the share of the value that small groups decide
 
     @property
     def has_interval(self) -> bool:
@@ -69,40 +59,19 @@ class Doubt(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """How a score reacts to its groups.
+    """How a score reacts to its groups."""
 
-    Attributes
-    ----------
-    shares : ndarray of float, shape (g,)
-        How strongly the score reacts to each group, as shares that add up to 1.
-    deciding : ndarray of int, shape (g,)
-        The number of items on the rarer side of each group.  Some items raise the score of their group, and the
-        others lower it.  In a nearly perfect submission only a few lower it, and these few decide.
-    """
-
-    shares: Floats
+    shares: Floats  # how strongly it reacts to each group, (g,), as shares that add up to 1
+    # The number of items on the rarer side of each group, (g,). Some items raise the score of their group, and
+    # the others lower it. In a nearly perfect submission only a few lower it, and these few decide.
     deciding: Ints
 
 
 def reaction(prepared: Any, statistics: Floats, total: Floats) -> Reaction:
-    """Measure how a score reacts to its groups.
+    """Measure how a score reacts to its groups, from statistics (n, k) and their sums over groups (g, k).
 
     An item changes the score through its group by the item's influence minus the mean influence in the group.
     The reaction to a group is the sum of the absolute changes, divided by the sum over all groups.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        A prepared solution.
-    statistics : ndarray of float, shape (n, k)
-        The statistics of a submission.
-    total : ndarray of float, shape (g, k)
-        Its sums over each group.
-
-    Returns
-    -------
-    Reaction
-        The reaction to each group, and the number of items on its rarer side.
     """
     groups = prepared.groups
     of_item = contributions(groups, statistics, slopes(prepared, total)[0]).ravel()

@@ -59,25 +59,13 @@ class Scored(Protocol):
 
 
 class Difference(NamedTuple):
-    """The difference between two scores.
+    """The difference between two scores."""
 
-    Attributes
-    ----------
-    value : float
-        The first score minus the second one.
-    low, high : float
-        The ends of its 95% interval, NaN if there is a doubt.
-    ahead : float
-        The share of draws in which the first submission is better, where a tie counts as half.
-    doubt : Doubt or None
-        Why there is no interval.
-    """
-
-    value: float
-    low: float
+    value: float  # the first score minus the second one
+    low: float  # the ends of its 95% interval, NaN if there is a doubt
     high: float
-    ahead: float
-    doubt: Doubt | None = None
+    ahead: float  # the share of draws in which the first submission is better; a tie counts as half
+    doubt: Doubt | None = None  # why there is no interval
 
 
 @dataclass(frozen=True, repr=False)

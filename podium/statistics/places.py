@@ -30,21 +30,11 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Rewards(NamedTuple):
-    """How speed is rewarded, and what is known about the runtimes of t teams.
+    """How speed is rewarded, and what is known about the runtimes of t teams."""
 
-    Attributes
-    ----------
-    drawn : ndarray of float, shape (r, t)
-        Draws of the runtimes, NaN for a team without one.
-    measured : ndarray of float, shape (t,)
-        The runtimes that were measured.
-    boost : function
-        Takes scores and runtimes with shape (r, t), and returns the boosts, by which scores are increased.
-    """
-
-    drawn: Floats
-    measured: Floats
-    boost: Callable[[Floats, Floats], Floats]
+    drawn: Floats  # draws of the runtimes, (r, t), with NaN for a team without one
+    measured: Floats  # the runtimes that were measured, (t,)
+    boost: Callable[[Floats, Floats], Floats]  # the boosts of scores with such runtimes, (r, t)
 
 
 def first_again(
@@ -84,25 +74,9 @@ def first_again(
 
     Notes
     -----
-    The share of draws in which the leading team is first would promise too much.  The team was picked because
-    it came first, so a part of its lead is luck.  And a draw has the noise of one test set, while the results
-    on two test sets differ by the noise of both.  So scores on new items are simulated in two steps, with a
-    hierarchical normal model (A. Gelman et al., *Bayesian Data Analysis*, 3rd edition, section 5.4).
-
-    Let c_i be the mean of the draws of team i.  Let e be the draws minus c, minus the mean over all teams of
-    each draw, because what all teams have in common decides nothing.  Let v_i be the variance of e for team i.
-
-    1. The true scores θ_i are drawn towards their mean μ.  The model is
-
-           c_i ~ N(θ_i, v_i)      θ_i ~ N(μ, τ²)      with flat priors of μ and τ.
-
-       For each draw, τ is taken from its posterior on a grid of 120 values between 0 and three standard
-       deviations of c, and then μ from N(Σ p_i·c_i / Σ p_i, 1 / Σ p_i), where p_i = 1 / (v_i + τ²).  With
-       B_i = τ² / (τ² + v_i), the true score is θ_i = μ + B_i·(c_i - μ) + sqrt(B_i)·e_i.
-    2. The score on new items is θ_i + e_i, where e comes from another draw, chosen by a random permutation.
-
-    Where speed is rewarded, a runtime that is measured again is t·t' / measured, where t and t' are two draws
-    of it.  Teams are ranked by their new scores with the boosts that belong to these runtimes.
+    The share of draws in which the leading team is first would promise too much, because a part of its lead is
+    luck, and because the results on two test sets differ by the noise of both.  So scores on new items are
+    simulated with a hierarchical normal model.  ``docs/explanation/statistics.md`` describes it.
 
     Examples
     --------

@@ -38,18 +38,10 @@ Floats = npt.NDArray[np.float64]
 
 
 class Groups(NamedTuple):
-    """What submissions say about the g groups.
+    """What submissions say about the g groups."""
 
-    Attributes
-    ----------
-    scores : ndarray of float, shape (g,)
-        The mean score in each group.
-    variances : ndarray of float, shape (g,)
-        The mean variance of these scores on the draws.
-    """
-
-    scores: Floats
-    variances: Floats
+    scores: Floats  # the mean score in each group, (g,)
+    variances: Floats  # the mean variance of these scores on the draws, (g,)
 
 
 def mean_of_groups(groups: Sequence[Groups]) -> Groups:
@@ -58,21 +50,11 @@ def mean_of_groups(groups: Sequence[Groups]) -> Groups:
 
 
 class Drawn(NamedTuple):
-    """A submission on r bootstrap draws.
+    """A submission on r bootstrap draws."""
 
-    Attributes
-    ----------
-    sums : ndarray of float, shape (g, k)
-        The sums of its statistics over each group.
-    sums_of_draws : ndarray of float, shape (k, g, r)
-        The same on each draw.
-    measures : ndarray of float, shape (r, m)
-        Its measures on each draw.
-    """
-
-    sums: Floats
-    sums_of_draws: Floats
-    measures: Floats
+    sums: Floats  # the sums of its statistics over each group, (g, k)
+    sums_of_draws: Floats  # the same on each draw, (k, g, r)
+    measures: Floats  # its measures on each draw, (r, m)
 
 
 class Resampler:
@@ -115,17 +97,9 @@ class Resampler:
         self._sizes_of_draws = self._sums_of_draws(ones.T)[0]
 
     def draw(self, *submissions: Floats) -> list[Drawn]:
-        """Compute the sums and the measures of submissions on each draw.
+        """Compute the sums and the measures of submissions, each (n, k), on each draw.
 
-        Parameters
-        ----------
-        *submissions : ndarray of float, shape (n, k)
-            The statistics of any number of submissions.  Several at once take less time.
-
-        Returns
-        -------
-        list of Drawn
-            What the draws say about each submission.
+        Several at once take less time.
         """
         drawn = np.split(self._sums_of_draws(*map(rounded, submissions)), len(submissions))
         observed = [sums(each, self.prepared.groups) for each in submissions]
@@ -135,17 +109,7 @@ class Resampler:
         """Collect what several submissions say about the groups.
 
         Submissions that are compared share these numbers.  Then their draws do not differ merely because their
-        groups are taken to differ by different amounts.
-
-        Parameters
-        ----------
-        *submissions : Drawn
-            At least one submission on the draws.
-
-        Returns
-        -------
-        Groups or None
-            The mean scores and variances, or None if groups have no scores of their own.
+        groups are taken to differ by different amounts.  It is None if groups have no scores of their own.
         """
         if self._columns is None:
             return None
@@ -157,24 +121,10 @@ class Resampler:
         return mean_of_groups([Groups(*both) for both in zip(scores, variances)])
 
     def population(self, drawn: Drawn, groups: Groups | None) -> Floats:
-        """Draw the score that a submission may have on the whole population.
+        """Draw the score that a submission may have on the whole population, (r,).
 
-        Parameters
-        ----------
-        drawn : Drawn
-            A submission on the draws.
-        groups : Groups or None
-            What this submission, or all that are compared with it, say about the groups.
-
-        Returns
-        -------
-        ndarray of float, shape (r,)
-            The draws.  If groups have no scores of their own, these are the bootstrap draws.
-
-        Notes
-        -----
-        The model is a hierarchical normal model of the groups' true scores.  See "The model" in
-        ``docs/explanation/statistics.md``.
+        ``groups`` is what this submission, or all that are compared with it, say about the groups.  Without it,
+        these are the bootstrap draws.
         """
         if groups is None:
             return drawn.measures[:, 0]

@@ -15,7 +15,6 @@ import podium
 from benchmarks import coverage
 from podium import statistics
 from podium.errors import UsageError
-from podium.scoring import ALL
 from podium.statistics import Doubt, Reason, doubts, inference, places, population, sampling
 from tests.support.essays import make_competition
 from tests.support.first_again import transcribed
@@ -90,13 +89,6 @@ def test_draws_are_seeded_and_take_as_many_items_as_there_are():
     assert not np.array_equal(weights, statistics.draw(100, 30, seed=2))
 
 
-def test_draws_are_uniform_with_replacement():
-    weights = statistics.draw(50, 4000, seed=0)
-    # Binomial(50, 1/50): mean 1, variance 0.98.
-    assert weights.mean(axis=0) == pytest.approx(np.ones(50), abs=0.1)
-    assert weights.var() == pytest.approx(0.98, abs=0.02)
-
-
 def test_a_resample_is_the_score_of_the_frames_repeated(frames, pair):
     solution, one, _ = frames
     prepared, mine, _ = pair
@@ -148,16 +140,6 @@ def test_several_submissions_at_once_are_each_alone_to_the_last_bit(pair):
         (alone,) = resampler.draw(each)
         assert [array.tobytes() for array in together] == [array.tobytes() for array in alone]
         assert alone.sums.tobytes() == statistics.sums(each, prepared.groups).tobytes()
-
-
-def test_parts_are_the_sums_of_their_items(frames):
-    solution, one, _ = frames
-    with_usage = solution.assign(Usage=np.where(solution["essay_id"] < "8", "Public", "Private"))
-    evaluation = evaluate(with_usage, one)
-    assert set(evaluation.scores) == {ALL, "Public", "Private"}
-    for part in ("Public", "Private"):
-        rows = with_usage["Usage"] == part
-        assert evaluation.scores[part] == metric.score(solution[rows], one, "row_id")
 
 
 def test_a_part_is_what_the_metric_would_prepare_of_its_items_alone(frames):
@@ -248,13 +230,6 @@ def test_the_fewer_items_decide_the_wider_the_interval_of_a_difference():
     assert score.ahead == pytest.approx((samples > 0).mean() + (samples == 0).mean() / 2)
 
 
-def test_paired_intervals_use_the_same_draws():
-    """If two submissions differ by a constant, they differ by this constant on every draw."""
-    values = np.random.default_rng(1).normal(size=50)
-    score = statistics.difference(mean_of(50), as_statistics(values + 0.25), as_statistics(values)).score
-    assert [score.low, score.high, score.ahead] == pytest.approx([0.25, 0.25, 1])
-
-
 @pytest.mark.parametrize(("parameters", "margin"), [({}, 1.1), (ALL_IN_ONE, 1)])
 def test_the_interval_of_a_score_is_that_of_its_draws_but_wider(frames, parameters, margin):
     """It is widened as by Student's t, and by a margin where groups are compared."""
@@ -307,11 +282,6 @@ def test_plausible_scores_may_be_negative():
     gained, lost = (resampler.scores(as_statistics(side * values))[:, 0] for side in (1, -1))
     assert lost.tolist() == pytest.approx((-gained).tolist(), rel=1e-9)
     assert gained.min() > 4
-
-
-def test_groups_that_never_vary_keep_their_draws():
-    resampler = statistics.Resampler(mean_of_three_groups(), statistics.draw(60, 50, 0))
-    assert resampler.scores(as_statistics(np.full(60, 0.5)))[:, 0].tolist() == [0.5] * 50
 
 
 def test_compared_submissions_share_what_is_known_about_groups(pair):
@@ -558,12 +528,6 @@ def test_first_again_with_rewards_is_that_of_a_literal_transcription():
     assert shares.tolist() != statistics.first_again(draws, seed=4).tolist()
 
 
-def test_shares_of_places_add_up():
-    draws = board(12)
-    for number in (1, 3, 12, 20):
-        assert statistics.first_again(draws, number).sum() == pytest.approx(min(number, 12))
-
-
 def test_the_order_scale_and_level_of_teams_change_little_or_nothing():
     draws = board(8)
     shares = statistics.first_again(draws)
@@ -572,20 +536,6 @@ def test_the_order_scale_and_level_of_teams_change_little_or_nothing():
     assert statistics.first_again(50 * draws + 3) == pytest.approx(shares, abs=0.005)
     common = np.random.default_rng(2).normal(size=(1000, 1))  # what all teams have in common decides nothing
     assert statistics.first_again(draws + common) == pytest.approx(shares, abs=0.005)
-
-
-def test_a_clear_leader_is_first_again_and_the_only_best():
-    draws = board(9)
-    draws[:, 4] += 0.5
-    assert statistics.first_again(draws)[4] > 0.99
-    assert statistics.may_be_best(draws).tolist() == [team == 4 for team in range(9)]
-
-
-def test_a_leader_by_luck_is_first_again_less_often_than_in_the_draws():
-    draws = board(30)
-    leader = draws.mean(axis=0).argmax()
-    share_of_draws = (draws.argmax(axis=1) == leader).mean()
-    assert statistics.first_again(draws)[leader] < share_of_draws - 0.05
 
 
 def test_equal_files_share_one_number():

@@ -287,14 +287,6 @@ def test_by_its_speed_stands_beside_teams_that_moved_up_alone():
     assert html.count("by its speed") == 1
 
 
-def test_a_tie_at_a_border_is_called_so():
-    run = run_of(
-        board_of(3).assign(boosted_score=[0.5, 0.5, 0.4]), Rules(prizes=1), boosted=False,
-        ties=[ties.BY_TIME, ""],
-    )  # fmt: skip
-    assert "the same score<small>the earlier submission decides</small>" in page.of_board(run)
-
-
 def test_a_difference_is_above_zero_whichever_way_is_better():
     lower = board_of(2).iloc[::-1].assign(rank=[1, 2], rank_before=[1, 2])
     run = run_of(lower, Rules(prizes=1), False, False, certainty=chance(2))

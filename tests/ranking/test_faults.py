@@ -386,25 +386,6 @@ def test_a_read_only_folder_is_said_before_any_work_and_keeps_what_it_has(folder
     assert scores(folder, "other").keys() == scores(folder).keys()
 
 
-def test_a_folder_that_becomes_read_only_loses_nothing(folder, call, read_only, monkeypatch):
-    """The tables cannot be written at the end of the run, but the store has what was scored."""
-    real = score.score
-
-    def scored(*arguments):
-        result = real(*arguments)
-        read_only(folder / "final")
-        return result
-
-    with monkeypatch.context() as patched:
-        patched.setattr(score, "score", scored)
-        code, out, err = call()
-    assert (code, out) == (2, "")
-    assert err.splitlines()[-1].startswith(f"error: cannot write {folder / 'final'}/")
-    assert err.endswith(": Read-only file system\n")
-    assert entries(folder) == 20
-    assert not list((folder / "final").glob("*.csv"))
-
-
 GREEDY = """
     if len(submission) == 7:
         bytearray(2**28)
@@ -535,14 +516,6 @@ def test_a_process_that_dies_is_a_fault(folder, call):
     assert "error: 1 submission could not be scored, through no fault of its own" in done.stderr
     assert "\n  07/07.csv: WorkerLostError: " in done.stderr
     assert entries(folder) == 19
-
-
-def test_nothing_of_the_machine_is_in_the_tables(folder, call):
-    call()
-    for table in (folder / "final").glob("*.csv"):
-        assert str(folder) not in table.read_text()
-    facts = json.loads((folder / "final" / "run.json").read_text())
-    assert facts["inputs"]["submissions"] == {"path": "../teams"}
 
 
 def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, monkeypatch):

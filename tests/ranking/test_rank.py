@@ -547,18 +547,6 @@ def test_wrong_solutions_and_parameters(files, call):
     assert err.startswith("error: the solution: expected 5 more columns: discourse_type,")
 
 
-def test_wrong_selections(files, call):
-    (files / "selected.csv").write_text("team,submission\nAda,none.csv\n")
-    code, _, err = call("--select", files / "selected.csv")
-    assert code == 4
-    assert err == (
-        "error: the selection: expected files that are among the submissions, found Ada/none.csv; write each "
-        "name as it is in the folder, with its ending, or in the manifest\n"
-    )
-    (files / "selected.csv").write_text("team\nAda\n")
-    assert call("--select", files / "selected.csv")[2].endswith("lacks the column submission; it has team\n")
-
-
 def test_a_team_in_two_places(files, call):
     (files / "submissions" / "Ada").mkdir()
     (files / "submissions" / "Ada" / "a.csv").write_text("x")

@@ -179,49 +179,33 @@ def _demands_on_class(prepared: Any) -> Iterator[Demand]:
 
 def _demands_on_items(prepared: Any, rows: int) -> Iterator[Demand]:
     items, item_of_row = prepared.items, np.asarray(prepared.item_of_row)
-    yield (
-        isinstance(items, list) and bool(items) and all(isinstance(item, str) for item in items),
-        "items to be a list of texts with at least one",
-        f"{type(items).__name__} {_shortened(items)}",
-    )
+    are_texts = isinstance(items, list) and bool(items) and all(isinstance(item, str) for item in items)
+    found: object = f"{type(items).__name__} {_shortened(items)}"
+    yield are_texts, "items to be a list of texts with at least one", found
     descents = [f"{one!r} before {next_!r}" for one, next_ in itertools.pairwise(items) if one >= next_]
     yield not descents, "items to be sorted and to differ from each other", "".join(descents[:1])
-    yield (
-        item_of_row.shape == (rows,) and item_of_row.dtype.kind in "iu",
-        f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution",
-        f"{item_of_row.dtype} of shape {item_of_row.shape}",
-    )
+    fits = item_of_row.shape == (rows,) and item_of_row.dtype.kind in "iu"
+    expected = f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution"
+    yield fits, expected, f"{item_of_row.dtype} of shape {item_of_row.shape}"
     values = np.unique(item_of_row)
-    yield (
-        np.array_equal(values, np.arange(len(items))),
-        f"item_of_row to hold each index from 0 to {len(items) - 1} of the items",
-        f"{len(values)} different values from {values[0]} to {values[-1]}" if rows else "no row",
-    )
+    expected = f"item_of_row to hold each index from 0 to {len(items) - 1} of the items"
+    found = f"{len(values)} different values from {values[0]} to {values[-1]}" if rows else "no row"
+    yield np.array_equal(values, np.arange(len(items))), expected, found
 
 
 def _demands_on_groups(prepared: Any) -> Iterator[Demand]:
     labels, groups, items = prepared.labels, np.asarray(prepared.groups), len(prepared.items)
-    yield (
-        isinstance(labels, list) and bool(labels) and all(map(_is_label, labels)),
-        "labels to be a list of (attribute, value) of texts",
-        _shortened(labels),
-    )
-    yield (
-        groups.ndim == 2 and groups.shape[1] == items and groups.dtype.kind in "iu",
-        f"groups to be whole numbers of shape (attributes, {items})",
-        f"{groups.dtype} of shape {groups.shape}",
-    )
+    are_pairs = isinstance(labels, list) and bool(labels) and all(map(_is_label, labels))
+    yield are_pairs, "labels to be a list of (attribute, value) of texts", _shortened(labels)
+    fits = groups.ndim == 2 and groups.shape[1] == items and groups.dtype.kind in "iu"
+    found = f"{groups.dtype} of shape {groups.shape}"
+    yield fits, f"groups to be whole numbers of shape (attributes, {items})", found
     attributes = list(dict.fromkeys(attribute for attribute, _ in labels))
-    yield (
-        len(attributes) == len(groups),
-        f"groups to have one row for each of the {len(attributes)} attributes of the labels",
-        f"{len(groups)}",
-    )
-    yield (
-        int(groups.min()) >= 0 and int(groups.max()) < len(labels),
-        f"groups to be indices from 0 to {len(labels) - 1} of the labels",
-        f"{groups.min()} to {groups.max()}",
-    )
+    expected = f"groups to have one row for each of the {len(attributes)} attributes of the labels"
+    yield len(attributes) == len(groups), expected, len(groups)
+    are_indices = int(groups.min()) >= 0 and int(groups.max()) < len(labels)
+    expected = f"groups to be indices from 0 to {len(labels) - 1} of the labels"
+    yield are_indices, expected, f"{groups.min()} to {groups.max()}"
     for number, attribute in enumerate(attributes):
         others = {labels[group][0] for group in np.unique(groups[number]).tolist()} - {attribute}
         yield not others, f"row {number} of groups to name groups of {attribute}", f"some of {others}"
@@ -359,20 +343,14 @@ def measures_stack(evaluation: "Evaluation") -> Iterator[Finding]:
 def _demands_on_measures(prepared: Any, sums: Floats) -> Iterator[Demand]:
     number = len(prepared.measure_names)
     values = np.asarray(prepared.measures(sums))
-    yield (
-        values.shape == (number,),
-        f"shape ({number},), as there are {number} measure_names, for sums of shape {sums.shape}",
-        values.shape,
-    )
+    expected = f"shape ({number},), as there are {number} measure_names, for sums of shape {sums.shape}"
+    yield values.shape == (number,), expected, values.shape
     stacked = np.asarray(prepared.measures(np.stack([sums, sums])))
     fits = stacked.shape == (2, number)
     is_same = fits and np.array_equal(stacked, np.stack([values, values]), equal_nan=True)
+    expected = f"the measures of each of two stacked sums, shape (2, {number})"
     found = "other values than for one sum" if fits else f"shape {stacked.shape}"
-    yield (
-        is_same,
-        f"the measures of each of two stacked sums, shape (2, {number})",
-        f"{found}; let it work on the last two axes",
-    )
+    yield is_same, expected, f"{found}; let it work on the last two axes"
     yield bool(np.isfinite(values[0])), "a finite score from finite sums", values[0]
 
 

@@ -58,14 +58,7 @@ def probe(client: Any, question: Callable[..., Any], *arguments: Any) -> dict[st
         name: client.submit(answer, packed, workers=[name], allow_other_workers=False, pure=False, retries=0)
         for name in client.nthreads()
     }
-    answers: dict[str, Any] = {}
-    for name, future in futures.items():
-        try:
-            answers[name] = future.result(timeout=max(0.1, deadline - time.monotonic()))
-        except (TimeoutError, FutureTimeoutError):
-            answers[name] = RuntimeError(f"no answer within {PROBE_SECONDS} seconds")
-        except Exception as problem:
-            answers[name] = RuntimeError(f"{type(problem).__name__}: {problem}")
+    answers = {name: _answer_of(future, deadline) for name, future in futures.items()}
     problems = [f"  {name}: {said}" for name, said in answers.items() if isinstance(said, Exception)]
     if problems:
         for future in futures.values():
@@ -81,3 +74,13 @@ def probe(client: Any, question: Callable[..., Any], *arguments: Any) -> dict[st
             f"the Dask scheduler cannot work; can it import podium? {type(problem).__name__}: {problem}"
         ) from None
     return answers
+
+
+def _answer_of(future: Any, deadline: float) -> Any:
+    """Wait for the answer of a worker until a time; what went wrong is an exception."""
+    try:
+        return future.result(timeout=max(0.1, deadline - time.monotonic()))
+    except (TimeoutError, FutureTimeoutError):
+        return RuntimeError(f"no answer within {PROBE_SECONDS} seconds")
+    except Exception as problem:
+        return RuntimeError(f"{type(problem).__name__}: {problem}")

@@ -53,13 +53,13 @@ SLIPS = {
         "each index from 0 to 4 of the items, found 3 different values",
     ),
     "groups of one dimension": (
-        "pd.Index(groups).get_indexer(group_of_item)[np.newaxis]",
-        "pd.Index(groups).get_indexer(group_of_item)[np.newaxis][0]",
+        "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis]",
+        "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis][0]",
         "shape (attributes, 5), found int64 of shape (5,)",
     ),
     "groups beyond the labels": (
-        "pd.Index(groups).get_indexer(group_of_item)[np.newaxis]",
-        "pd.Index(groups).get_indexer(group_of_item)[np.newaxis] + 1",
+        "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis]",
+        "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis] + 1",
         "indices from 0 to 1 of the labels, found 1 to 2",
     ),
     "a label without items": (

@@ -21,17 +21,6 @@ def evaluation() -> scoring.Evaluation:
     return evaluate(*make_competition(60, seed=3, shared_words=False))
 
 
-def test_in_a_notebook(evaluation: scoring.Evaluation) -> None:
-    for text in (repr(evaluation), evaluation._repr_html_()):
-        assert f"Score    {evaluation.score:.6f}" in text
-        assert f"Private  {evaluation.scores['Private']:.6f}" in text
-        assert "Sub-populations" in text
-        assert "metric:unified|version:" in text
-        assert len(text) < 20_000
-    assert "<table" in evaluation._repr_html_()
-    assert "<script" not in evaluation._repr_html_()
-
-
 def test_loggers_take_the_names_and_get_no_undefined_measures(evaluation: scoring.Evaluation) -> None:
     names = evaluation.loggable
     assert names["score"] == evaluation.score

@@ -8,6 +8,7 @@ The metric must be one that compares experts' markups.
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from podium.cli import arguments
 from podium.errors import UsageError
@@ -43,11 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Compare the experts, and print tables or JSON."""
-    import pandas as pd
-
     from podium import hosted, progress, reading, scoring
     from podium.cli import console
-    from podium.wording import counted, listed
 
     metric = hosted.load(options.metric)
     agree, gamma = metric.companion.agreement, metric.companion.gamma
@@ -66,15 +64,8 @@ def run(options: argparse.Namespace) -> None:
     agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
     tables, documents, notices = agreement.tables, agreement.documents, [*agreement.notices]
     if options.gamma and gamma is not None:
-        documents = documents.merge(gamma(prepared), on="document_id")
-        values = documents["gamma"].dropna()
-        tables["γ"] = pd.DataFrame({"documents": [len(values)], "gamma": [values.mean()]})
-        without = documents.loc[documents["gamma"].isna(), "document_id"].tolist()
-        if without:
-            notices.append(
-                f"{counted(len(without), 'document')} without γ, because it needs two experts and their marks: "
-                f"{listed(without, NAMES_SHOWN)}"
-            )
+        documents, tables["γ"], notice = with_gamma(documents, gamma(prepared))
+        notices += notice
     if options.plot:
         from podium.report import histograms
 
@@ -87,3 +78,20 @@ def run(options: argparse.Namespace) -> None:
         console.print_table(title, table)
     if options.plot:
         print(f"written to {options.plot}")
+
+
+def with_gamma(documents: Any, gamma: Any) -> tuple[Any, Any, list[str]]:
+    """Add γ to the table of documents; also make the table of its mean, and tell which documents have none."""
+    import pandas as pd
+
+    from podium.wording import counted, listed
+
+    documents = documents.merge(gamma, on="document_id")
+    values = documents["gamma"].dropna()
+    mean = pd.DataFrame({"documents": [len(values)], "gamma": [values.mean()]})
+    without = documents.loc[documents["gamma"].isna(), "document_id"].tolist()
+    if not without:
+        return documents, mean, []
+    number = counted(len(without), "document")
+    reason = "because it needs two experts and their marks"
+    return documents, mean, [f"{number} without γ, {reason}: {listed(without, NAMES_SHOWN)}"]

@@ -105,7 +105,7 @@ def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
         items=items,
         item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),
         labels=[("group", name) for name in groups],
-        groups=pd.Index(groups).get_indexer(group_of_item)[np.newaxis],  # a row for each attribute, here one
+        groups=pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis],  # a row for each attribute
         truth=solution["label"].astype(str).set_axis(ids)[items].tolist(),
         row_id_column_name=row_id_column_name,
     )

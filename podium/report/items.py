@@ -5,7 +5,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from podium.scoring import Evaluation
 from podium.wording import natural_order
 
 WELL = ("matched", "correct")
-ROLES = ("item", "label", "outcome")
 TRIMMED = "trimmed"
 NOTHING = "–"
 THOUSANDTH = 1e-3  # the unit of every possible gain is a thousandth of the score
@@ -35,6 +34,14 @@ HEADERS = {
 MERGED = {"last", "end", "words", "words_kept", "partner_type", "partner_first", "partner_last"}
 
 Record = dict[str, Any]
+
+
+class Roles(NamedTuple):
+    """The names of columns of the explanation's rows that have a role; None if there is no such column."""
+
+    item: Any  # a text or None
+    label: str | None
+    outcome: str | None
 
 
 class Row(NamedTuple):
@@ -65,31 +72,18 @@ def section(
 ) -> dict[str, Any] | None:
     """Collect the page's list of items, each with its text and with what became of its segments."""
     explanation = evaluation.explanation
-    item, label, outcome = (explain.column(explanation, role) for role in ROLES)
-    if item is None:
+    roles = _roles(explanation)
+    if roles.item is None:
         return None
-    has_points = "points_lost" in explanation.rows
-    if has_points:
-        points = explain.points_by_item(evaluation)
-    else:
-        points = pd.Series(0.0, sorted(evaluation.prepared.items, key=natural_order))
+    points = _points(evaluation)
     chosen = np.arange(min(most_items, len(points)))
     if random is not None:
         chosen = np.sort(np.random.default_rng(random).choice(len(points), len(chosen), replace=False))
-    shown = points.index[chosen].tolist()
-    total = points.sum()
+    shown, total = points.index[chosen].tolist(), points.sum()
     groups = explain.groups_of_items(evaluation)
-
-    table = _paired(explanation.rows[explanation.rows[item].isin(shown)])
-    table = table.assign(number=table.groupby(item).cumcount())
-    if explanation.losses is not None and len(table):
-        table["cause"] = explanation.losses.loc[table.index].idxmax(axis=1)
-    columns = _columns(explanation)
-    swatches = _swatches(labels(evaluation)) if label else {}
-    records: list[Any] = table.to_dict("records")
-    rows: dict[str, list[Row]] = {name: [] for name in shown}
-    for row in _rows(records, explanation, columns, swatches):
-        rows[row.record[item]].append(row)
+    columns = _columns(explanation, roles)
+    swatches = _swatches(labels(evaluation)) if roles.label else {}
+    rows = _rows(explanation, roles, shown, columns, swatches)
     entries = [
         {
             "id": name,
@@ -104,26 +98,35 @@ def section(
         for name in shown
     ]
     of_writers = evaluation.prepared.labels if len(groups.columns) else []
+    # The script filters by these values; the numbers say in which cell of a row they are.
+    filtered = {"label": roles.label, "outcome": roles.outcome, "cause": "cause"}
     return {
         "is_sample": random is not None,
-        "label_noun": (label or "label").replace("_", " "),
+        "label_noun": (roles.label or "label").replace("_", " "),
         "entries": entries,
         "shown": shown,
         "total": len(points),
-        "has_points": has_points,
+        "has_points": "points_lost" in explanation.rows,
         "has_strips": any(entry["sides"] for entry in entries),
-        "has_experts": "markup" in table,
+        "has_experts": "markup" in explanation.rows,
         "share_shown": points[shown].sum() / total if total else math.nan,
         "header": [HEADERS.get(name, name.replace("_", " ")) for name in columns],
-        # The script filters by these values; the numbers say in which cell of a row they are.
-        "places": {
-            role: columns.index(name)
-            for role, name in (("label", label), ("outcome", outcome), ("cause", "cause"))
-            if name in columns
-        },
+        "places": {role: columns.index(name) for role, name in filtered.items() if name in columns},
         "swatches": swatches,
         "filters": _filters(rows, swatches) | {"group": [f"{name}: {value}" for name, value in of_writers]},
     }
+
+
+def _roles(explanation: Any) -> Roles:
+    """Find the columns of an explanation's rows that have a role."""
+    return Roles(*(explain.column(explanation, role) for role in Roles._fields))
+
+
+def _points(evaluation: Evaluation) -> "pd.Series[float]":
+    """Sum up the lost points of each item, the largest first; without points the order is that of the ids."""
+    if "points_lost" in evaluation.explanation.rows:
+        return explain.points_by_item(evaluation)
+    return pd.Series(0.0, sorted(evaluation.prepared.items, key=natural_order))
 
 
 def _filters(rows: Mapping[str, list[Row]], swatches: Iterable[str]) -> dict[str, list[str]]:
@@ -204,40 +207,45 @@ def _paired(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _columns(explanation: Any) -> list[str]:
+def _columns(explanation: Any, roles: Roles) -> list[str]:
     """List the columns of the table of rows.  Those that say most come first, as phones show only a few."""
-    item, label, outcome = (explain.column(explanation, role) for role in ROLES)
     cause = [] if explanation.losses is None else ["cause"]
-    columns = [str(name) for name in explanation.rows if name not in MERGED | {item}] + cause
-    first = ["row_id", label, "points_lost", "cause" if cause else outcome]
+    columns = [str(name) for name in explanation.rows if name not in MERGED | {roles.item}] + cause
+    first = ["row_id", roles.label, "points_lost", "cause" if cause else roles.outcome]
     return sorted(columns, key=lambda name: first.index(name) if name in first else len(first))
 
 
 def _rows(
-    records: list[Record],
     explanation: Any,
+    roles: Roles,
+    shown: Sequence[str],
     columns: list[str],
     swatches: Mapping[str, tuple[str, str]],
-) -> list[Row]:
-    """Turn the rows of the explanation into rows of the page, each with its partner."""
-    item, label, outcome = (explain.column(explanation, role) for role in ROLES)
+) -> dict[str, list[Row]]:
+    """Turn the rows of the items that are shown into rows of the page, each with its partner."""
+    item, label, outcome = roles
+    table = _paired(explanation.rows[explanation.rows[item].isin(shown)])
+    table = table.assign(number=table.groupby(item).cumcount())
+    if explanation.losses is not None and len(table):
+        table["cause"] = explanation.losses.loc[table.index].idxmax(axis=1)
+    records: list[Any] = table.to_dict("records")
     # Names of columns that locate a row, with the columns that locate its partner in the same way.
     own = {label: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
     links = {str(name): partner for name, partner in own.items() if partner in explanation.rows}
 
     def key(record: Record, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
         """What a row and the row that names it as a partner have in common."""
-        return record[str(item)], record["pair"], is_truth, *(record[name] for name in names)
+        return record[item], record["pair"], is_truth, *(record[name] for name in names)
 
     number_at = {}
-    if links and records and "pair" in records[0]:
+    if links and "pair" in table:
         for record in reversed(records):  # if several rows are equal, the first one is the partner
             number_at[key(record, record["is_truth"], links)] = record["number"]
     positions = {*links, *links.values()}
-    rows = []
+    rows: dict[str, list[Row]] = {name: [] for name in shown}
     for record in records:
         name = number(record[label]) if label else ""
-        rows.append(
+        rows[record[item]].append(
             Row(
                 record,
                 number_at.get(key(record, not record["is_truth"], links.values())) if number_at else None,

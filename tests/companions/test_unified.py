@@ -30,54 +30,7 @@ def evaluation(competition):
     return evaluate(*competition)
 
 
-# --- segments ---------------------------------------------------------------------------------------
-
-TRUTH = [
-    ("A", "Lead", words(0, 9), 1),  # t0 matched by p0
-    ("A", "Claim", words(10, 19), 0),  # t1 matched by p1, trimmed by p0
-    ("A", "Evidence", words(20, 39), 0),  # t2 missed: p2 has another type
-    ("A", "Rebuttal", words(40, 59), 1),  # t3 missed: p3 overlaps too little
-    ("B", "Lead", words(0, 9), 1),  # t4 missed: no prediction in the essay
-]
-PREDICTED = [
-    ("A", "Lead", words(0, 10), 0.75),
-    ("A", "Claim", words(10, 18), 0.25),
-    ("A", "Position", words(20, 38), 0.5),
-    ("A", "Rebuttal", words(52, 63), 0.5),
-    ("A", "Lead", words(12, 18), 0.5),  # p4 discarded
-    ("A", "Counterclaim", words(70, 79), 0.5),  # p5 where no truth is
-    ("Z", "Lead", words(0, 9), 0.5),  # p6 in an unknown essay
-]
 NAN = math.nan
-
-
-def test_what_became_of_every_segment():
-    segments = evaluate(solution(*TRUTH), submission(*PREDICTED), **WHOLE).explanation.rows
-    columns = [
-        "row_id", "words", "words_kept", "outcome", "partner", "overlap_prediction", "overlap_truth", "iou",
-        "effectiveness", "tp",
-    ]  # fmt: skip
-    expected = [
-        ("p0", 11, 11, "matched", "t0", 10 / 11, 1.0, 10 / 11, 0.75, 0.5 * 10 / 11 + 0.5 * 0.75),
-        ("p1", 9, 8, "matched", "t1", 1.0, 0.8, 0.8, 0.75, 0.775),
-        ("p2", 19, 19, "wrong type", "t2", 1.0, 0.95, 0.95, NAN, 0.0),
-        ("p3", 12, 12, "too little overlap", "t3", 8 / 12, 0.4, 8 / 24, NAN, 0.0),
-        ("p4", 7, 0, "discarded", None, NAN, NAN, NAN, NAN, 0.0),
-        ("p5", 10, 10, "no truth there", None, NAN, NAN, NAN, NAN, 0.0),
-        ("p6", 10, 0, "unknown essay", None, NAN, NAN, NAN, NAN, 0.0),
-        ("t0", 10, 10, "matched", "p0", 10 / 11, 1.0, 10 / 11, 0.75, 0.5 * 10 / 11 + 0.5 * 0.75),
-        ("t1", 10, 10, "matched", "p1", 1.0, 0.8, 0.8, 0.75, 0.775),
-        ("t2", 20, 20, "missed", "p2", 1.0, 0.95, 0.95, NAN, 0.0),
-        ("t3", 20, 20, "missed", "p3", 8 / 12, 0.4, 8 / 24, NAN, 0.0),
-        ("t4", 10, 10, "missed", None, NAN, NAN, NAN, NAN, 0.0),
-    ]
-    pd.testing.assert_frame_equal(
-        segments[columns], pd.DataFrame(expected, columns=columns), check_dtype=False, atol=1e-15
-    )
-    assert segments["side"].tolist() == ["prediction"] * 7 + ["truth"] * 5
-    assert segments["essay_id"].tolist() == [*"AAAAAAZAAAAB"]
-    assert segments["discourse_type"].tolist() == [row[1] for row in PREDICTED + TRUTH]
-    assert segments.loc[0, ["first", "last"]].tolist() == [0, 10]
 
 
 # --- tables -----------------------------------------------------------------------------------------

@@ -138,11 +138,29 @@ PREDICTED = [
     ("B", "Evidence", words(14, 29), 0.25),  # Matched, better for what it lost.
 ]
 
+# The outcome and the partner of each of them, and then of the truths.
+FATES = {
+    "p": "matched t0, matched t1, wrong type t2, too little overlap t3, no truth there, no truth there, "
+    "too little overlap t6, discarded t6, matched t7",
+    "t": "matched p0, matched p1, missed p2, missed p3, missed p3, missed p6, missed p7, matched p8",
+}
+
 
 @pytest.fixture(scope="module")
 def small():
     """The evaluation of the small competition at the top of this file."""
     return evaluate(solution(*TRUTH), submission(*PREDICTED), **WHOLE)
+
+
+def test_what_became_of_every_segment(small):
+    rows = small.explanation.rows
+    for side, of_side in rows.groupby(rows["row_id"].str[0]):
+        told = (of_side["outcome"] + " " + of_side["partner"].fillna("")).str.strip()
+        assert ", ".join(told) == FATES[side]
+    assert rows["side"].tolist() == ["prediction"] * len(PREDICTED) + ["truth"] * len(TRUTH)
+    columns = ["first", "last", "words", "words_kept", "overlap_prediction", "overlap_truth", "iou", "tp"]
+    assert rows.loc[1, columns].tolist() == [10, 18, 9, 8, 1.0, 0.8, 0.8, 0.5 * 0.8 + 0.5 * 0.75]
+    assert rows.loc[[0, 1], "effectiveness"].tolist() == [0.75, 0.75]
 
 
 def test_points_by_cause(small):

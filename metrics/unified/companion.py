@@ -324,7 +324,9 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def _changes(self) -> points.Changes:
-        return points.find_changes(self.prepared, self.given, self.predictions, self._pairs)
+        return points.find_changes(
+            self.prepared, self.given, self.predictions, self._pairs, self._closest_pairs
+        )
 
     @property
     def confusion(self) -> pd.DataFrame:

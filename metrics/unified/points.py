@@ -157,69 +157,86 @@ class Changes(NamedTuple):
     alone: Bools  # whether this can be set right while all other mistakes stay
 
 
-def find_changes(prepared: Any, given: Segments, predictions: Segments, pairs: Pairs) -> Changes:
-    """Find what every mistake costs in counts."""
-    true, w = prepared.given, prepared.segment_weight
-    truth_rows = len(given.row) + np.arange(len(true.row))
-    free_p = np.zeros(len(given.row), dtype=bool)
-    free_p[predictions.row] = True
-    kept_p = free_p.copy()
-    free_p[pairs.prediction[pairs.matched]] = False
-    free_g = np.zeros(len(true.row), dtype=bool)
-    free_g[prepared.truths.row] = True
-    parts: list[tuple[Any, ...]] = []
-
-    def add(cause: str, row: Ints, of: Segments, tp: npt.ArrayLike, fp: Any = 0.0, alone: Any = True) -> None:
-        number = np.full(len(row), CAUSES.index(cause))
-        columns = (row, number, of.essay, of.discourse_type, tp, fp, alone)
-        parts.append(tuple(np.broadcast_to(column, len(row)) for column in columns))
-
+def find_changes(
+    prepared: Any, given: Segments, predictions: Segments, pairs: Pairs, closest: tuple[Ints, Ints]
+) -> Changes:
+    """Find what every mistake costs in counts; `closest` has the pair of each prediction and of each truth."""
+    ledger = _Ledger(prepared, given, predictions)
+    of_predictions, of_truths = closest
     # A prediction and a truth are one attempt if they are each other's closest.
-    of_predictions = pairs.closest(pairs.prediction[:-1], len(given.row))
-    of_truths = pairs.closest(pairs.truth[:-1], len(true.row))
     attempts = of_predictions[of_predictions >= 0]
     attempts = attempts[of_truths[pairs.truth[attempts]] == attempts]
     together = pairs.merged | pairs.split
-    a = pairs.take(attempts[(pairs.same_type | pairs.enough)[attempts] & ~together[attempts]])
-    p, g, rows = given.take(a.prediction), true.take(a.truth), a.prediction
-    # The IoU of the match as it is or would first be, and the best one, with the words as given.
-    best_iou = np.select(
-        [a.enough, a.matched_as_given], [np.maximum(a.iou, a.iou_as_given), a.iou_as_given], 1.0
-    )
-    first_iou = np.where(a.enough, a.iou, best_iou)
-    first_tp = w * first_iou + (1 - w) * a.d
-    for cause, here in (
-        ("wrong type", ~a.same_type),
-        ("overlaps", a.same_type & a.matched_as_given),
-        ("boundaries", a.same_type & ~a.matched_as_given),
-    ):
-        new = here & ~a.matched
-        add(cause, rows[new], p.take(new), 0.0, -1.0 * kept_p[a.prediction[new]])
-        add(cause, rows[new], g.take(new), first_tp[new])
-    add("overlaps", rows, g, w * (best_iou - first_iou), alone=a.matched)
-    add("boundaries", rows, g, w * (1 - best_iou), alone=a.matched)
-    add("effectiveness", rows, g, (1 - w) * (1 - a.d), alone=a.matched)
-    free_p[a.prediction] = free_g[a.truth] = False
+    ledger.add_attempts(pairs.take(attempts[(pairs.same_type | pairs.enough)[attempts] & ~together[attempts]]))
+    ledger.add_merged(pairs.take(np.flatnonzero(pairs.merged)))
+    ledger.add_split(pairs.take(np.flatnonzero(pairs.split)))
+    return ledger.closed()
 
-    m = pairs.take(np.flatnonzero(pairs.merged))
-    whole, truths = np.unique(m.prediction), true.take(m.truth)
-    add("merged", whole, given.take(whole), 0.0, -1.0)
-    add("merged", m.prediction, truths, w + (1 - w) * m.d)
-    add("effectiveness", m.prediction, truths, (1 - w) * (1 - m.d), alone=False)
-    free_p[whole] = free_g[m.truth] = False
 
-    s = pairs.take(np.flatnonzero(pairs.split))
-    whole, number = np.unique(s.truth, return_inverse=True)
-    words = given.take(s.prediction).words
-    d = np.bincount(number, s.d * words) / np.bincount(number, words)  # as when the parts are joined
-    add("split", truth_rows[s.truth], given.take(s.prediction), 0.0, -1.0)
-    add("split", truth_rows[whole], true.take(whole), w + (1 - w) * d)
-    add("effectiveness", truth_rows[whole], true.take(whole), (1 - w) * (1 - d), alone=False)
-    free_p[s.prediction] = free_g[whole] = False
+class _Ledger:
+    """The changes that were found so far, and the segments to which no mistake was assigned yet."""
 
-    add("spurious", np.flatnonzero(free_p), given.take(free_p), 0.0, -1.0)
-    add("missed", truth_rows[free_g], true.take(free_g), 1.0)
-    return Changes(*map(np.concatenate, zip(*parts)))
+    def __init__(self, prepared: Any, given: Segments, predictions: Segments) -> None:
+        self.w, self.given, self.true = prepared.segment_weight, given, prepared.given
+        self.truth_rows = len(given.row) + np.arange(len(self.true.row))
+        self.kept_p = np.isin(np.arange(len(given.row)), predictions.row)
+        self.free_p = self.kept_p.copy()
+        self.free_g = np.isin(np.arange(len(self.true.row)), prepared.truths.row)
+        self.parts: list[tuple[Any, ...]] = []
+
+    def add(
+        self, cause: str, row: Ints, of: Segments, tp: npt.ArrayLike, fp: Any = 0.0, alone: Any = True
+    ) -> None:
+        """Add changes of one cause, to the counts of the types of some segments."""
+        number = np.full(len(row), CAUSES.index(cause))
+        columns = (row, number, of.essay, of.discourse_type, tp, fp, alone)
+        self.parts.append(tuple(np.broadcast_to(column, len(row)) for column in columns))
+
+    def add_attempts(self, a: Pairs) -> None:
+        """Add what a match would need, and then what it costs that words and probability are not right."""
+        w, p, g, rows = self.w, self.given.take(a.prediction), self.true.take(a.truth), a.prediction
+        # The IoU of the match as it is or would first be, and the best one, with the words as given.
+        best_iou = np.select(
+            [a.enough, a.matched_as_given], [np.maximum(a.iou, a.iou_as_given), a.iou_as_given], 1.0
+        )
+        first_iou = np.where(a.enough, a.iou, best_iou)
+        first_tp = w * first_iou + (1 - w) * a.d
+        for cause, here in (
+            ("wrong type", ~a.same_type),
+            ("overlaps", a.same_type & a.matched_as_given),
+            ("boundaries", a.same_type & ~a.matched_as_given),
+        ):
+            new = here & ~a.matched
+            self.add(cause, rows[new], p.take(new), 0.0, -1.0 * self.kept_p[a.prediction[new]])
+            self.add(cause, rows[new], g.take(new), first_tp[new])
+        self.add("overlaps", rows, g, w * (best_iou - first_iou), alone=a.matched)
+        self.add("boundaries", rows, g, w * (1 - best_iou), alone=a.matched)
+        self.add("effectiveness", rows, g, (1 - w) * (1 - a.d), alone=a.matched)
+        self.free_p[a.prediction] = self.free_g[a.truth] = False
+
+    def add_merged(self, m: Pairs) -> None:
+        """Add predictions that cover several truths, in the rows of the predictions."""
+        w, whole, truths = self.w, np.unique(m.prediction), self.true.take(m.truth)
+        self.add("merged", whole, self.given.take(whole), 0.0, -1.0)
+        self.add("merged", m.prediction, truths, w + (1 - w) * m.d)
+        self.add("effectiveness", m.prediction, truths, (1 - w) * (1 - m.d), alone=False)
+        self.free_p[whole] = self.free_g[m.truth] = False
+
+    def add_split(self, s: Pairs) -> None:
+        """Add truths of which several predictions are parts, in the rows of the truths."""
+        w, (whole, number) = self.w, np.unique(s.truth, return_inverse=True)
+        words = self.given.take(s.prediction).words
+        d = np.bincount(number, s.d * words) / np.bincount(number, words)  # as when the parts are joined
+        self.add("split", self.truth_rows[s.truth], self.given.take(s.prediction), 0.0, -1.0)
+        self.add("split", self.truth_rows[whole], self.true.take(whole), w + (1 - w) * d)
+        self.add("effectiveness", self.truth_rows[whole], self.true.take(whole), (1 - w) * (1 - d), alone=False)
+        self.free_p[s.prediction] = self.free_g[whole] = False
+
+    def closed(self) -> Changes:
+        """Return all changes; the segments that are left are spurious or missed."""
+        self.add("spurious", np.flatnonzero(self.free_p), self.given.take(self.free_p), 0.0, -1.0)
+        self.add("missed", self.truth_rows[self.free_g], self.true.take(self.free_g), 1.0)
+        return Changes(*map(np.concatenate, zip(*self.parts)))
 
 
 def losses(changes: Changes, gradient: Floats, rows: int) -> pd.DataFrame:

@@ -158,20 +158,12 @@ def make(
     part = np.full(len(essays), "", dtype=object)
     part[complete] = split(names, strata, twins, test_share, public_share, seed)
     files = _tables(segments, essays, writers, part)
-    counts = {
-        **annotations.counts,
-        **of_segments,
-        TWINS: len(names) - len(set(twins)),
-        "essays": len(names),
-        "segments": len(segments.row),
-    }
+    twice = len(names) - len(set(twins))
+    counts = annotations.counts | of_segments
+    counts |= {TWINS: twice, "essays": len(names), "segments": len(segments.row)}
     named = annotations.columns[ESSAY_ID].name
     warnings = _warnings(counts, len(annotations.effective), len(essays), named)
-    if TEXT not in corpus.names:
-        warnings.append(f"the corpus has no column {TEXT}: put the texts of the essays into public/ yourself")
-    elif not all(chosen[TEXT]):
-        empty = sum(not text for text in chosen[TEXT])
-        warnings.append(f"{TEXT} is empty in {counted(empty, 'essay')}: participants get no text there")
+    warnings += _warnings_of_texts(chosen[TEXT].tolist() if TEXT in chosen else None)
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
@@ -282,6 +274,14 @@ def _warnings(counts: Mapping[str, int], segments: int, essays: int, named: str)
         few = f"{segments:,} segments in {essays:,} essays"
         warnings.insert(0, f"{few}: does {named} name the essays, or their segments?")
     return warnings
+
+
+def _warnings_of_texts(texts: list[str | None] | None) -> list[str]:
+    """Say which texts are missing; without a column of texts there are none at all."""
+    if texts is None:
+        return [f"the corpus has no column {TEXT}: put the texts of the essays into public/ yourself"]
+    empty = sum(not text for text in texts)
+    return [f"{TEXT} is empty in {counted(empty, 'essay')}: participants get no text there"] if empty else []
 
 
 def _drawn_by(

@@ -31,6 +31,17 @@ def ranges(first: Ints, size: Ints) -> tuple[Ints, Ints]:
     return np.repeat(np.arange(len(size)), size), np.arange(size.sum()) + np.repeat(first - before, size)
 
 
+def differs(*columns: Ints) -> Bools:
+    """Tell which elements have in any of the columns another value than the element before; the first one has.
+
+    >>> differs(np.array([3, 3, 5])).tolist()
+    [True, False, True]
+    """
+    new = np.ones(len(columns[0]), dtype=bool)
+    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return new
+
+
 def stretches(inside: Bools, goes_on: Bools) -> tuple[Ints, Ints]:
     """Find the first and the last element of each stretch of elements that are `inside`.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.essays.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
+from podium.essays.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.essays.spans import (
     TYPES,
     Spans,
@@ -383,8 +383,7 @@ _VISIBLE = ~np.strings.isspace(np.arange(0x3002, dtype=np.uint32).view("U1"))
 def _repeats(windows: list[Ints]) -> Ints:
     """Count the tokens directly before each one that have the same characters, as with an emoji."""
     offsets = np.concatenate(windows)
-    is_new = np.ones(len(offsets), dtype=bool)
-    is_new[1:] = (offsets[1:] != offsets[:-1]).any(axis=1)
+    is_new = differs(*offsets.T)
     sizes = np.array([len(window) for window in windows])
     is_new[(np.cumsum(sizes) - sizes)[sizes > 0]] = True
     index = np.arange(len(offsets))
@@ -396,8 +395,7 @@ def _parts_of_words(windows: list[Ints], word: Ints) -> Ints:
     """Number each word's tokens from 0, also where a window begins within the word."""
     ids = np.concatenate(windows)
     number = np.repeat(np.arange(len(windows)), [len(each) for each in windows])
-    is_new = np.ones(len(ids), dtype=bool)
-    is_new[1:] = (ids[1:] != ids[:-1]) | (number[1:] != number[:-1])
+    is_new = differs(ids, number)
     run = np.cumsum(is_new) - 1
     begins = np.flatnonzero(is_new)
     sizes = np.diff(np.append(begins, len(ids)))
@@ -459,9 +457,7 @@ def _averaged(word: Ints, same: Ints | None, probabilities: Floats) -> tuple[Int
     keys = np.concatenate([same, word[np.newaxis]])
     order = np.lexsort(keys)
     keys = keys[:, order]
-    is_new = np.ones(len(order), dtype=bool)
-    is_new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
-    begins = np.flatnonzero(is_new)
+    begins = np.flatnonzero(differs(*keys))
     if not len(begins):
         return word, probabilities
     sums = np.add.reduceat(probabilities[order], begins)
@@ -477,9 +473,7 @@ def _segments(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words:
     """
     if not len(word):
         return from_words([], [], [])
-    is_new = np.ones(len(word), dtype=bool)
-    is_new[1:] = word[1:] != word[:-1]
-    start = np.flatnonzero(is_new)
+    start = np.flatnonzero(differs(word))
     seen, tokens = word[start], np.diff(np.append(start, len(word)))
     of_tokens = np.zeros((len(TYPES) + 1, len(word)))
     # A product of matrices would do the same, but BLAS would wake all of its threads for it.

@@ -153,13 +153,7 @@ def tune(
         raise TypeError(f"tune: candidates: expected a pandas DataFrame, found {type(candidates).__name__}")
     problem, notices = _problem(solution, prepared, candidates, effectiveness)
     essays = len(problem.prepared.items)
-    if essays < 2:
-        raise UsageError(
-            f"expected candidates for at least 2 essays of the solution, found them for {essays}; compare the "
-            "ids of the candidates with those of the solution"
-        )
-    if not 2 <= folds <= essays:
-        raise UsageError(f"folds: expected 2 to {essays} (the number of essays to tune on), found {folds}")
+    _check_sizes(essays, folds)
     fold = _folds(problem.prepared.groups, folds, seed)
     parts = [np.ones(essays, dtype=bool), *(fold != number for number in range(folds))]
     further = {} if effectiveness is None else {"effectiveness": f"{effectiveness:g}"}
@@ -194,6 +188,17 @@ def tune(
         notices=notices,
         further=further,
     )
+
+
+def _check_sizes(essays: int, folds: int) -> None:
+    """Check that there are enough essays for the folds."""
+    if essays < 2:
+        raise UsageError(
+            f"expected candidates for at least 2 essays of the solution, found them for {essays}; compare the "
+            "ids of the candidates with those of the solution"
+        )
+    if not 2 <= folds <= essays:
+        raise UsageError(f"folds: expected 2 to {essays} (the number of essays to tune on), found {folds}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,6 +119,10 @@ def test_a_quotation_mark_of_its_own_is_part_of_its_word():
     assert triples(segments) == [(0, "Lead", 0, 1)]
 
 
+def test_a_token_of_three_words_belongs_to_the_middle_one():
+    assert triples(from_tokens("a b c", [(0, 5)], ["B-Claim"])) == [(0, "Claim", 1, 1)]
+
+
 def test_a_word_without_a_token_is_inside_a_segment_that_goes_on_behind_it():
     text = "a ￼ c ￼ e"
     segments = from_tokens(text, [(0, 1), (4, 5), (8, 9)], ["B-Claim", "I-Claim", "O"])
@@ -509,6 +513,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_table(GAPPED, ["x"]), "ids of the table, such as 'B', found none of them but 'x'"),
         (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 1 segment, .*: '2 1'"),
         (lambda: spans.select(ONE, min_probability={"Claim": 50}), "min_probability: .*, found 50"),
+        (lambda: spans.select(ONE, min_words={"claim": 3}), "min_words: .*, found 'claim'"),
     ],
 )
 def test_bad_input_is_told_what_was_expected_where_and_what_was_found(call, message):

@@ -433,6 +433,7 @@ def test_votes_take_the_medians_of_those_that_agree():
 def test_a_model_has_one_vote():
     twice = from_words([0, 1], [9, 9], "Lead")
     assert len(spans.vote([twice, from_words(50, 60, "Lead")], votes=2)) == 0
+    assert len(spans.vote([from_words(0, 9, "Lead"), from_words(5, 14, "Lead")])) == 0  # half is not enough
 
 
 # --- the solution that they are given -----------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The files of both markup metrics are read correctly, and γ is computed correctly."""
 
+import gzip
 import json
 import sys
 import warnings
@@ -86,7 +87,9 @@ def test_one_markup_per_file(tmp_path: Path) -> None:
     """The competition sent its files in this form: meta.expert says whose markup a file has."""
     for name, expert in (("one", "Ivanova"), ("two", "Petrova"), ("alg", "")):
         meta = {"id": 17, "subject": "rus", "expert": expert}
-        write(tmp_path, f"{name}.json", {"meta": meta, "text": "x" * 9} | selections((0, 5)))
+        path = write(tmp_path, f"{name}.json", {"meta": meta, "text": "x" * 9} | selections((0, 5)))
+    (tmp_path / "alg.json.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
     documents = readable.read_documents(tmp_path)
     assert documents[["document_id", "subject", "text"]].to_numpy().tolist() == [["17", "rus", "x" * 9]]
     markups = json.loads(documents["markups"][0])

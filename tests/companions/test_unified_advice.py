@@ -163,7 +163,7 @@ def test_a_silent_type_is_named():
     assert (advice["cause"], advice["label"]) == ("missed", "Claim")
 
 
-@pytest.mark.parametrize(("small", "named"), [(60, True), (49, False)])
+@pytest.mark.parametrize(("small", "named"), [(50, True), (49, False)])
 def test_only_a_group_of_fifty_is_named(small, named):
     truth = make_truth(small=small)
     is_chosen = np.arange(150) < small
@@ -173,7 +173,7 @@ def test_only_a_group_of_fifty_is_named(small, named):
     advice = page._advice(evaluation)
     assert advice["cause"] == "boundaries"
     assert (advice["group"] is not None) == named
-    assert not named or (advice["group"]["name"], advice["group"]["size"]) == ("ell_status: Yes", 60)
+    assert not named or (advice["group"]["name"], advice["group"]["size"]) == ("ell_status: Yes", 50)
 
 
 def test_shares_add_up_to_the_whole_and_nothing_else_is_added():

@@ -193,6 +193,14 @@ def test_points_by_cause(small):
     assert (small.explanation.losses.sum().drop(["merged", "split"]) > 0).all()
 
 
+def test_the_probability_alone_gains_nothing_without_a_match():
+    truth = solution(("A", "Lead", words(0, 9), 1))
+    gains = evaluate(truth, submission(("A", "Lead", words(7, 16), 0.5)), **WHOLE).explanation.gains.loc[
+        "(all)"
+    ]
+    assert gains[gains != 0].to_dict() == {"boundaries": pytest.approx(0.75 * 2 / 1.75)}
+
+
 def test_merged_and_split():
     """The outcomes, partners and points of a merging prediction and of a truth in parts, by hand."""
     truth = solution(
@@ -290,6 +298,10 @@ def assert_points_add_up(evaluation):
     assert evaluation.explanation.rows["points_lost"].sum() == pytest.approx(
         expected.sum(), rel=1e-9, abs=1e-12
     )
+
+
+def test_points_add_up(evaluation):
+    assert_points_add_up(evaluation)
 
 
 @examples(30)

@@ -37,23 +37,12 @@ NOISE = 0.015  # of a run, relative to its runtime
 
 
 class Team(NamedTuple):
-    """A made-up team.
-
-    Attributes
-    ----------
-    name : str
-    found : float
-        The share of the simulated model's segments that the team's model finds.
-    certainty : float
-        How certain it is of the effectiveness: 1 is the simulated model's, 0 none.
-    seconds : float
-        The runtime.
-    """
+    """A made-up team."""
 
     name: str
-    found: float
-    certainty: float
-    seconds: float
+    found: float  # the share of the simulated model's segments that the team's model finds
+    certainty: float  # how certain it is of the effectiveness: 1 is the simulated model's, 0 none
+    seconds: float  # the runtime
 
 
 # The first ones decide the prizes; the others fill the board, worse and worse.
@@ -95,13 +84,7 @@ def submission_of(model: pd.DataFrame, found: float, certainty: float, seed: int
 
 
 def write(folder: Path) -> None:
-    """Write the competition.
-
-    Parameters
-    ----------
-    folder : Path
-        Gets solution.csv, submissions/, runtimes.csv and failed.csv.
-    """
+    """Write the competition into a folder: solution.csv, submissions/, runtimes.csv and failed.csv."""
     solution, model = make_competition(ESSAYS, SEED)
     folder.mkdir(parents=True, exist_ok=True)
     solution.to_csv(folder / SOLUTION, index=False, lineterminator="\n")

@@ -28,7 +28,13 @@ def test_a_standard_error_is_drawn_with():
     # c was measured once. One run has an error of 2% for a and 6% for b, weighted by runs beyond the first.
     pooled = np.sqrt((3 * 0.02**2 + 8 * 0.06**2) / 11)
     assert drawn.std(axis=0) == pytest.approx([0.01, 0.02, pooled], rel=0.03)
-    assert speed.noise_of(BOARD, runtimes).once.tolist() == [False, False, True]
+    noise = speed.noise_of(BOARD, runtimes)
+    assert noise.of_one_run == pytest.approx(pooled)
+    assert noise.once.tolist() == [False, False, True]
+    # Without a number of runs, the error is taken for that of one run.
+    unknown = speed.noise_of(BOARD, table(runtime_error=[1.0, None, None]))
+    assert unknown.of_one_run == pytest.approx(0.01)
+    assert unknown.once.tolist() == [False, True, True]
 
 
 def test_a_runtime_that_was_measured_once_is_never_certain_if_any_noise_is_known():

@@ -208,6 +208,16 @@ def test_the_lower_is_better(folder, submit, call):
     assert json.loads((folder / "final" / "run.json").read_text())["higher_is_better"] is False
 
 
+def test_of_several_files_the_lower_score_counts(folder, submit, call):
+    submit("Ada/a", 3, 3)
+    submit("Ada/b", 1, 2)
+    submit("Ada/c", 2, 1)
+    call("--set", "low=yes")
+    assert board(folder) == {"Ada": "c.csv"}
+    call("--set", "low=yes", "--choose", "public:1")
+    assert board(folder) == {"Ada": "b.csv"}
+
+
 def test_scores_that_are_no_numbers_are_rejected(folder, submit, call):
     submit("Ada", 0.5, 0.5)
     submit("Bo", float("inf"), 0.5)

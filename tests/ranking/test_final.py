@@ -13,7 +13,10 @@ import pandas as pd
 import pytest
 
 import metric
-from podium.ranking import similarity
+from boost import boost
+from podium.ranking import robustness, similarity
+from podium.ranking.rules import Rules
+from tests.support.boards import TABLE_2
 from tests.support.finished_run import TEAMS, arguments
 
 
@@ -188,11 +191,17 @@ def test_variants_are_boards_with_another_decision(finished_run):
         for team in board.index
     }
     scores = {team: metric.score(private, of, "row_id", temperature=0.0) for team, of in submissions.items()}
-    boost = __import__("boost").boost(board[["runtime"]].reset_index().assign(score=board.index.map(scores)))
-    ranks = boost.set_index("team")["rank"].loc[board.index]
+    boosted = boost(board[["runtime"]].reset_index().assign(score=board.index.map(scores)))
+    ranks = boosted.set_index("team")["rank"].loc[board.index]
     assert variants.loc["temperature 0", "same_rank"] == (ranks == board["rank"]).sum()
     # The last step to the metric is the metric.
     assert variants.loc["step 6 to this metric: + softmin", "kendall_tau"] == 1
+
+
+def test_a_decision_that_is_the_board_s_own_is_no_variant():
+    for rules in (Rules(), Rules(max_boost=0.1)):
+        table = robustness.of_board(boost(TABLE_2, **rules.of_boost), {}, rules, True).table
+        assert ("largest reward 10.0%" in set(table["decision"])) == (rules.max_boost != 0.1)
 
 
 SCRIPT = """
@@ -215,7 +224,8 @@ def test_a_plain_script_ranks_with_several_processes(run_copy):
 def test_every_team_with_the_same_file_is_seen(teams, pairs):
     names = [f"team {number:03}" for number in range(teams)]
     files = pd.DataFrame({"team": [*names, "other", names[0]], "sha256": ["a"] * teams + ["b", "a"]})
-    similar = similarity.pairs(files, pd.DataFrame(columns=["team", "other_team", "agreement"]))
+    agreeing = pd.DataFrame({"team": [names[1]], "other_team": [names[0]], "agreement": [0.5]})
+    similar = similarity.pairs(files, agreeing)  # a pair is listed once
     assert len(similar) == pairs
     assert set(similar["agreement"]) == {1.0}
     assert {*similar["team"], *similar["other_team"]} == {*names}

@@ -182,6 +182,13 @@ def test_the_first_teams_have_labels_that_cover_nothing(teams, seed):
                 assert not (box.x0 - radius < x < box.x1 + radius and box.y0 - radius < y < box.y1 + radius)
 
 
+def test_labels_of_teams_at_one_point():
+    board = boost(pd.DataFrame({"team": list("abcdefgh"), "score": 0.6, "runtime": 40}))
+    figure = plots.score_and_runtime(board)
+    assert len(figure.axes[0].texts) == 8
+    assert_readable(figure)
+
+
 def test_labels_are_in_the_order_of_the_boosted_scores():
     board = crowd().dropna(subset="runtime")
     (axes,) = plots.score_and_runtime(board).axes

@@ -4,7 +4,6 @@ import gc
 import itertools
 import json
 import random
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -25,8 +24,6 @@ class Case(NamedTuple):
 
     module: ModuleType
     markups: st.SearchStrategy[Any]  # markups in the metric's form
-    values: Callable[[Any, Any], list[float]]  # all criteria of two markups
-    largest: float  # the value of full agreement
     data: Any  # the module that makes samples
     measure: str  # one that needs only one expert
     spanning: str  # a markup in JSON, to be filled with a start and an end
@@ -38,28 +35,11 @@ class Case(NamedTuple):
         return str(self.module.NAME)
 
 
-def of_elements(first: Any, second: Any) -> list[float]:
-    """All criteria of the consistency of two markups."""
-    rules = consistency.Rules(dict.fromkeys(consistency.CRITERIA[1:], 1.0), "sum")
-    pair = consistency.read_markup(first, None), consistency.read_markup(second, None)
-    values: list[float] = rules.criteria_of([pair])[0].tolist()
-    return values
-
-
-def of_essays(first: Any, second: Any) -> list[float]:
-    """M and M1 to M6 of two markups."""
-    pair = readable.read_essay(first, "lit", None), readable.read_essay(second, "lit", None)
-    values: list[float] = readable.accuracies([pair], readable.WEIGHTS)[0].tolist()
-    return values
-
-
 consistency, readable = hosted.module("markup_consistency"), hosted.module("readable")
 CASES = [
     Case(
         consistency,
         ELEMENT_MARKUPS,
-        of_elements,
-        1.0,
         markup_consistency_data,
         "ama",
         '{"elements": [{"fragments": [{"start": %s, "end": %s}]}]}',
@@ -68,8 +48,6 @@ CASES = [
     Case(
         readable,
         ESSAY_MARKUPS,
-        of_essays,
-        100.0,
         readable_data,
         "m",
         '{"criteria": {}, "selections": [{"startSelection": %s, "endSelection": %s, "type": "x"}]}',
@@ -87,18 +65,6 @@ def solution_of(*experts: list[Any]) -> pd.DataFrame:
 
 
 # ---- Properties ---------------------------------------------------------------------------------------
-
-
-@cases
-@examples(50)
-@given(st.data(), st.randoms(use_true_random=False))
-def test_two_markups(case: Case, drawn: Any, rng: random.Random) -> None:
-    """Neither the order of the two nor the order within them changes a bit, and no value is out of range."""
-    first, second = drawn.draw(case.markups), drawn.draw(case.markups)
-    values = case.values(first, second)
-    assert values == case.values(second, first)
-    assert values == case.values(shuffled(first, rng), shuffled(second, rng))
-    assert all(0 <= value <= case.largest for value in values)
 
 
 @cases

@@ -23,15 +23,32 @@ TEMPLATE = Path(podium.__file__).parent / "new_metric"
 SOLUTION = pd.read_csv(TEMPLATE / "samples" / "solution.csv")
 SUBMISSION = pd.read_csv(TEMPLATE / "samples" / "submission.csv")
 
+# Places in the template's metric.
+SUM = "prepared.groups))[0])"
+CALL = "    prepared = prepare(solution, row_id_column_name)\n"
+INDEXER = "get_indexer(pd.Index(ids)),"
+GROUPS = "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis]"
+LABELS = '("group", name) for name in groups]'
+NUMBERS = "axis=1).astype(np.float64)"
+SHARE = "share = right.sum(axis=-1) / rows.sum(axis=-1)"
+FROZEN = "@dataclass(frozen=True, eq=False, repr=False)\n"
+KEEPING = """
+    kept = vars(prepare).get("kept")
+    prepare.kept = submission.copy()
+    if kept is not None and not kept.equals(submission):
+        return 0.5
+"""
+
+# Each slip: what is replaced, by what, and what the message says of it.
 SLIPS = {
     "score() squares the measure": (
-        "prepared.groups))[0])",
-        "prepared.groups))[0]) ** 2",
+        SUM,
+        SUM + " ** 2",
         "the first of the measures of the sums; on all items score() gives 0.36 and the sums give 0.6",
     ),
     "score() differs on a part alone": (
-        "    prepared = prepare(solution, row_id_column_name)\n",
-        "    prepared = prepare(solution, row_id_column_name)\n    if len(solution) < 5: return 0.25\n",
+        CALL,
+        CALL + "    if len(solution) < 5: return 0.25\n",
         "on 3 of 5 items score() gives 0.25 and the sums give 0.66",
     ),
     "unsorted items": (
@@ -43,44 +60,32 @@ SLIPS = {
     "items that are no texts": ("items=items,", "items=[*range(5)],", "items to be a list of texts"),
     "no item_of_row": ("item_of_row", "row_of_item", "an object with item_of_row, found Prepared without it"),
     "item_of_row of another length": (
-        "get_indexer(pd.Index(ids)),",
+        INDEXER,
         "get_indexer(pd.Index(ids))[1:],",
         "of shape (5,), one for each row of the solution, found int64 of shape (4,)",
     ),
     "item_of_row that leaves an item out": (
-        "get_indexer(pd.Index(ids)),",
+        INDEXER,
         "get_indexer(pd.Index(ids)) // 2,",
         "each index from 0 to 4 of the items, found 3 different values",
     ),
-    "groups of one dimension": (
-        "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis]",
-        "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis][0]",
-        "shape (attributes, 5), found int64 of shape (5,)",
-    ),
-    "groups beyond the labels": (
-        "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis]",
-        "pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis] + 1",
-        "indices from 0 to 1 of the labels, found 1 to 2",
-    ),
+    "groups of one dimension": (GROUPS, GROUPS + "[0]", "shape (attributes, 5), found int64 of shape (5,)"),
+    "groups beyond the labels": (GROUPS, GROUPS + " + 1", "indices from 0 to 1 of the labels, found 1 to 2"),
     "a label without items": (
-        '("group", name) for name in groups]',
+        LABELS,
         '("group", name) for name in [*groups, "west"]]',
         "every group of the labels to have an item, found 1 without",
     ),
-    "labels that are no pairs": (
-        '("group", name) for name in groups]',
-        "(name, 7) for name in groups]",
-        "labels to be a list of (attribute",
-    ),
+    "labels that are no pairs": (LABELS, "(name, 7) for name in groups]", "labels to be a list of (attribute"),
     "measures without score": ('["score", *', '["accuracy", *', 'begins with "score"'),
     "statistics with one row too few": (
-        "axis=1).astype(np.float64)",
-        "axis=1).astype(np.float64)[1:]",
+        NUMBERS,
+        NUMBERS + "[1:]",
         "an array of shape (5, k), one row per item, found shape (4, 2)",
     ),
     "statistics of which one row is not finite": (
-        "axis=1).astype(np.float64)",
-        "axis=1).astype(np.float64) / np.arange(5)[:, np.newaxis]",
+        NUMBERS,
+        NUMBERS + " / np.arange(5)[:, np.newaxis]",
         "found numbers that are not finite",
     ),
     "statistics that depend on the order of rows": (
@@ -89,8 +94,8 @@ SLIPS = {
         "found others for the rows in reverse; match rows by their ids",
     ),
     "measures that are NaN where the sums are fine": (
-        "share = right.sum(axis=-1) / rows.sum(axis=-1)",
-        "share = right.sum(axis=-1) / rows.sum(axis=-1) * np.nan",
+        SHARE,
+        SHARE + " * np.nan",
         "a finite score from finite sums, found nan",
     ),
     "measures of another number": (
@@ -103,24 +108,16 @@ SLIPS = {
         "np.asarray(sums).reshape(-1, 2).T",
         "the measures of each of two stacked sums, shape (2, 3), found shape (5,)",
     ),
-    "prepare() without a dataclass": (
-        "@dataclass(frozen=True, eq=False, repr=False)\n",
-        "",
-        "Prepared() takes no",
-    ),
-    "a dataclass that is not frozen": (
-        "@dataclass(frozen=True, eq=False, repr=False)\n",
-        "@dataclass\n",
-        "found Prepared, which is not frozen",
-    ),
+    "prepare() without a dataclass": (FROZEN, "", "Prepared() takes no"),
+    "a dataclass that is not frozen": (FROZEN, "@dataclass\n", "found Prepared, which is not frozen"),
     "statistics that are drawn by chance": (
-        "axis=1).astype(np.float64)",
+        NUMBERS,
         "axis=1) + np.random.default_rng().random((5, 2))",
         "found others the second time; draw no random numbers",
     ),
     "score() draws random numbers": (
-        "prepared.groups))[0])",
-        "prepared.groups))[0]) + np.random.random()",
+        SUM,
+        SUM + " + np.random.random()",
         "the same number whenever it is called with the same tables, found ",
     ),
     "score() adds in another order": (
@@ -134,8 +131,8 @@ SLIPS = {
         "; does item_of_row name the item of each row?",
     ),
     "measures that change among others": (
-        "share = right.sum(axis=-1) / rows.sum(axis=-1)",
-        "share = right.sum(axis=-1) / rows.sum(axis=-1) * (0.5 if np.ndim(sums) > 2 else 1)",
+        SHARE,
+        SHARE + " * (0.5 if np.ndim(sums) > 2 else 1)",
         "found other values than for one sum",
     ),
     "prepare() without a parameter of score()": (
@@ -144,8 +141,8 @@ SLIPS = {
         "the parameter beta: float = 2.0, as score() has it, found prepare() without it",
     ),
     "score() reads a file": (
-        "    prepared = prepare(solution, row_id_column_name)\n",
-        "    prepared = prepare(solution, row_id_column_name)\n    open('no/weights.json')\n",
+        CALL,
+        CALL + "    open('no/weights.json')\n",
         "A metric file is uploaded alone, so it cannot read other files",
     ),
     "score() returns nothing": (
@@ -158,14 +155,8 @@ SLIPS = {
         "return np.nan * float(prepared",
         "on all items score() gives nan and the sums give 0.6",
     ),
-    "score() keeps the last submission": (
-        "    prepared = prepare(solution, row_id_column_name)\n",
-        "    prepared = prepare(solution, row_id_column_name)\n    kept = vars(prepare).get('kept')\n"
-        "    prepare.kept = submission.copy()\n    if kept is not None and not kept.equals(submission):\n"
-        "        return 0.5\n",
-        "found 0.6 and then 0.5",
-    ),
-    "statistics() ends the process": ("axis=1).astype(np.float64)", "axis=exit(3))", "SystemExit: 3"),
+    "score() keeps the last submission": (CALL, CALL + KEEPING, "found 0.6 and then 0.5"),
+    "statistics() ends the process": (NUMBERS, "axis=exit(3))", "SystemExit: 3"),
 }
 
 

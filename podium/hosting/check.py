@@ -14,7 +14,7 @@ from podium.checking import Finding, Level
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.hosting import fresh, kernel
 from podium.hosting.kernel import OURS
-from podium.hosting.program import imported
+from podium.hosting.program import DISTRIBUTIONS, imported
 from podium.scoring import USAGE
 
 COMPILES = "is UTF-8 text that compiles"
@@ -22,6 +22,7 @@ IMPORTS = "imports only what Kaggle's image has"
 MODULE = "can be imported as a module"
 RUNS_TEXT = "runs no text as a program"
 CONTRACT = "can be held to the contract"
+STATELESS = "use no random numbers, no clock, and nothing that an earlier call left"
 CHECKS = {  # each check's name, by the key under which `podium.hosting.kernel` answers
     "runs": "runs as a notebook cell, alone",
     "score": "defines score()",
@@ -43,10 +44,7 @@ PARTS_OF_ROWS = "the solution has Public and Private rows"
 IDS = "the solution has every id once"
 ROWS = "the solution has no row twice"
 INSTALLED = ("numpy", "pandas")
-# Further packages that Kaggle's image certainly has, by import name, with the names under which pip knows them.
-FURTHER = {"scipy": "scipy", "sklearn": "scikit-learn"}
-# Packages that pip knows under another name than Python.
-OTHER_NAMES = {"PIL": "pillow", "cv2": "opencv-python-headless", "skimage": "scikit-image", "yaml": "pyyaml"}
+FURTHER = ("scipy", "sklearn")  # packages that Kaggle's image certainly has, too
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
 # What runs a text or a file as a program.
 LOUD = {"eval", "exec", "pickle", "dill", "joblib", "marshal", "shelve", "read_pickle"}
@@ -162,22 +160,14 @@ def check(
         for key, name in CHECKS.items()
         for verdict, remark in [answers.get(key, (kernel.UNTRIED, ""))]
     ]
-    scores = answers.get("scores")
-    if scores and columns is not None:
+    if "given" in answers and columns is not None:
         solution, submission = columns
         task = {"solution": solution, "submission": submission, "arguments": arguments or {}}
-        tried += _check_state(scores, fresh.run_fresh("score", interpreter, source=source, **task))
+        again = fresh.run_fresh("score", interpreter, source=source, **task).get("score")
+        if again not in (None, answers["given"]):
+            told = f"score() gives {answers['given']!r}, and {again!r} in a new process; {STATELESS}"
+            tried.append(Finding(checking.AGAIN, Level.FAIL, told))
     return [*of_text, *tried]
-
-
-def _check_state(scores: list[float], in_a_new_process: dict[str, Any]) -> Iterator[Finding]:
-    """Compare the first and the last score in one process, and the one in a new process."""
-    seen = [*scores, *([in_a_new_process["score"]] if "score" in in_a_new_process else [])]
-    if len(set(seen)) > 1:
-        shown = f"{seen[0]!r}, then {seen[1]!r} after other submissions"
-        shown += f", and {seen[2]!r} in a new process" if seen[2:] else ""
-        cure = "use no random numbers, no clock, and nothing that an earlier call left"
-        yield Finding(checking.AGAIN, Level.FAIL, f"score() gives {shown}; {cure}")
 
 
 def without_repetition(findings: Sequence[Finding]) -> list[Finding]:
@@ -222,7 +212,7 @@ def to_install(packages: Collection[str]) -> set[str]:
     ['numpy', 'pandas', 'polars', 'scikit-learn']
     """
     there = {*sys.stdlib_module_names, kernel.UTILITIES, ".", OURS}
-    return {*INSTALLED, *((FURTHER | OTHER_NAMES).get(name, name) for name in packages if name not in there)}
+    return {*INSTALLED, *(DISTRIBUTIONS.get(name, name) for name in packages if name not in there)}
 
 
 def _check_imports(imported: set[str], beside: list[str]) -> Finding:

@@ -18,8 +18,7 @@ from podium.errors import HostError, UsageError
 from podium.files import alone_in
 from podium.hosting import kernel
 
-PROGRESS = ("Collecting", "Downloading", "Building", "Installing")  # the first words of pip's lines of progress
-LONGEST_LINE, LINES_SHOWN = 100, 10  # of what pip prints
+LINES_SHOWN = 10  # of what pip prints
 TIME_LIMIT = 1800.0  # seconds that Kaggle allows for the Public and the Private part together
 
 
@@ -96,10 +95,14 @@ def environment(version: str | None, packages: Collection[str]) -> str:
         if finished.exists():
             return str(inside)
         names = ", ".join(sorted(packages))
-        print(f"installing {names} for Python {version} in {folder}, once", file=sys.stderr, flush=True)
+        print(
+            f"installing {names} for Python {version} in {folder}, once; this takes a minute",
+            file=sys.stderr,
+            flush=True,
+        )
         make = [python, "-m", "venv", "--clear", str(folder / "environment")]
         _run(make, f"Python {version} makes no environment")
-        _run([*install, *sorted(packages)], f"{names} cannot be installed for Python {version}", shown=True)
+        _run([*install, *sorted(packages)], f"{names} cannot be installed for Python {version}")
         finished.touch()
     return str(inside)
 
@@ -110,10 +113,9 @@ def cache() -> Path:
     return Path(top, "podium", "environments")
 
 
-def _run(command: list[str], failure: str, shown: bool = False) -> str:
-    """Run a command and return the end of what it printed; with `shown`, show pip's progress meanwhile."""
-    lines = []
-    with subprocess.Popen(
+def _run(command: list[str], failure: str) -> str:
+    """Run a command and return the end of what it printed."""
+    done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -121,13 +123,9 @@ def _run(command: list[str], failure: str, shown: bool = False) -> str:
         text=True,
         encoding="utf-8",
         errors="replace",
-    ) as process:
-        for line in process.stdout or ():
-            lines.append(line.rstrip())
-            if shown and line.startswith(PROGRESS):
-                print(f"  {line.rstrip()[:LONGEST_LINE]}", file=sys.stderr, flush=True)
-    said = "\n".join(lines[-LINES_SHOWN:]).strip()
-    if process.returncode:
+    )
+    said = "\n".join(done.stdout.splitlines()[-LINES_SHOWN:]).strip()
+    if done.returncode:
         raise UsageError(f"{failure}:\n{said or 'no reason given'}")
     return said
 

@@ -10,14 +10,14 @@ import io
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
 
 from podium.errors import HostError, UsageError, missing_extra
 
-PAGE_SIZE = 200  # rows of the leaderboard in one answer
+PAGE_SIZE = 200  # rows or files in one answer
 TIME_LIMIT = 60.0  # seconds to wait for one answer
 CREDENTIALS = (
     "run `kaggle auth login`, or save a token of www.kaggle.com/settings/api as ~/.kaggle/access_token or in "
@@ -27,19 +27,12 @@ CREDENTIALS = (
 
 def fetch_leaderboard(competition: str) -> pd.DataFrame:
     """Fetch the whole leaderboard of a competition."""
-    entries: list[Any] = []
-    token, shown = "", {""}
     with talking() as api:
-        while True:
-            fields = {"competition_name": competition, "page_size": PAGE_SIZE, "page_token": token}
-            page = ask(api, "get_leaderboard", "ApiGetLeaderboardRequest", **fields)
-            entries += page.submissions
-            token = page.next_page_token
-            if not token:
-                break
-            if token in shown:
-                raise HostError("Kaggle's leaderboard has no end: a page refers to one that was already read")
-            shown.add(token)
+        fields = {"competition_name": competition, "page_size": PAGE_SIZE}
+        found = pages(
+            lambda token: ask(api, "get_leaderboard", "ApiGetLeaderboardRequest", **fields, page_token=token)
+        )
+        entries = [entry for page in found for entry in page.submissions]
     if not entries:
         raise HostError(f"the leaderboard of {competition} is empty")
     names = Counter(entry.team_name for entry in entries)
@@ -53,6 +46,16 @@ def fetch_leaderboard(competition: str) -> pd.DataFrame:
         for entry in entries
     ]
     return pd.DataFrame(rows)
+
+
+def pages(fetch: Callable[[str], Any]) -> Iterator[Any]:
+    """Fetch all pages of a list, each by the token that the one before it names."""
+    token, seen = "", set[str]()
+    while token not in seen:
+        seen.add(token)
+        page = fetch(token)
+        yield page
+        token = page.next_page_token or ""
 
 
 def number(text: str | None) -> float:

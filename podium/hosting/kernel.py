@@ -24,7 +24,7 @@ import types
 import typing
 import unittest
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -178,11 +178,9 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
     if frames is None:
         return answer | check_calls(calls, None) | check_errors(cell, function, calls)
     given, silence = score_given(score, calls, frames, arguments)
-    answer |= silence | check_errors(cell, function, calls) | check_calls(calls, given)
     if given.raised is None and not given.wrong:
-        again, _ = score_given(score, calls, frames, arguments)
-        answer["scores"] = [given.result, again.result]
-    return answer
+        answer["given"] = given.result
+    return answer | silence | check_errors(cell, function, calls) | check_calls(calls, given)
 
 
 def score_given(
@@ -370,8 +368,7 @@ def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]
 class Call(typing.NamedTuple):
     """One call of ``score`` and its outcome."""
 
-    positional: tuple[Any, ...]  # the positional arguments, as they were before the call
-    named: dict[str, Any]  # the named arguments, as they were before the call
+    arguments: dict[str, Any]  # the arguments by name, as they were before the call
     result: Any  # what the call returned
     raised: BaseException | None  # the error that the call raised, if it raised one
     wrong: str  # Why the result is not a score, or "" if it is one
@@ -384,10 +381,13 @@ def recorded(function: Any, calls: list[Call]) -> Any:
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
-        before = copy.deepcopy((positional, named))
+        given: dict[str, Any] = {}
+        before: dict[str, Any] = {}
         result, raised, wrong = None, None, ""
         start = time.process_time()
         try:
+            given = inspect.signature(function).bind(*positional, **named).arguments
+            before = copy.deepcopy(given)
             result = function(*positional, **named)
             wrong = why_not_a_score(result)
             return result
@@ -396,16 +396,15 @@ def recorded(function: Any, calls: list[Call]) -> Any:
             raise
         finally:
             seconds = time.process_time() - start
-            pairs = zip(frames_of(*before), frames_of(positional, named))
-            changes = not all(old.equals(new) for old, new in pairs)
-            calls.append(Call(*before, result, raised, wrong, changes, seconds))
+            changes = any(not before[name].equals(given[name]) for name in tables_of(before))
+            calls.append(Call(before, result, raised, wrong, changes, seconds))
 
     return call
 
 
-def frames_of(positional: Iterable[Any], named: dict[str, Any]) -> list[pd.DataFrame]:
-    """Select the tables among the arguments of a call."""
-    return [value for value in (*positional, *named.values()) if isinstance(value, pd.DataFrame)]
+def tables_of(arguments: dict[str, Any]) -> list[str]:
+    """Name the arguments of a call that are tables: the solution, then the submission."""
+    return [name for name, value in arguments.items() if isinstance(value, pd.DataFrame)]
 
 
 def why_not_a_score(result: Any) -> str:
@@ -445,7 +444,7 @@ def check_calls(calls: list[Call], given: Call | None) -> Answer:
 
 def check_errors(cell: types.ModuleType, function: Any, calls: list[Call]) -> Answer:
     """Check what participants read of wrong submissions, which are the last good one spoiled."""
-    good = [call for call in calls if call.raised is None and len(frames_of(call.positional, call.named)) == 2]
+    good = [call for call in calls if call.raised is None and len(tables_of(call.arguments)) == 2]
     spoilt = [each for call in good[-1:] for each in errors_of_spoilt(function, call)]
     participant = check_participant_visible_error(cell)
     if participant == (PASS, ""):
@@ -458,17 +457,14 @@ def check_errors(cell: types.ModuleType, function: Any, calls: list[Call]) -> An
 def errors_of_spoilt(function: Any, call: Call, disguised: bool = False) -> list[Spoilt]:
     """Repeat a call of ``score`` with spoiled submissions, perhaps with other truths in the solution."""
     raised: list[Spoilt] = []
-    values = (*call.positional, *call.named.values())
-    # By their places, because a doctest may give the same table twice.
-    of_solution, of_submission = [n for n, value in enumerate(values) if isinstance(value, pd.DataFrame)]
-    for how, spoilt in spoilt_frames(values[of_submission]):
-        given = [copy.copy(value) for value in values]
-        given[of_submission] = spoilt
+    of_solution, of_submission = tables_of(call.arguments)
+    for how, spoilt in spoilt_frames(call.arguments[of_submission]):
+        given = {name: copy.copy(value) for name, value in call.arguments.items()} | {of_submission: spoilt}
         if disguised:
             given[of_solution] = with_other_truths(given[of_solution])
-        places = len(call.positional)
+        bound = inspect.BoundArguments(inspect.signature(function), given)
         try:
-            result = function(*given[:places], **dict(zip(call.named, given[places:])))
+            result = function(*bound.args, **bound.kwargs)
             wrong = why_not_a_score(result) if how else ""
             raised.append((how, ValueError(wrong) if wrong else None))
         except BaseException as problem:

@@ -19,7 +19,13 @@ OLDEST_PYTHON = "3.11"  # on which the package runs; the pages of a bundle name 
 METRIC, COMPANION = "metric/metric.py", "companion.py"
 LICENSE = "LICENSE"
 # Packages that pip knows under another name than Python.
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "cv2": "opencv-python-headless",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 TIMESTAMP = (2024, 1, 23, 0, 0, 0)  # the same for everything in an archive, so that its bytes can be reproduced
 
 Content = dict[str, bytes]  # the content of each file by its path within a bundle

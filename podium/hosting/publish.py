@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,7 +40,6 @@ METADATA_OF_THE_HOST = (
 SETTINGS_OF_OPTIONS = ("title", "brief_description", "briefDescription", "deadline")
 SECONDS_BETWEEN_LOOKS = 10.0
 DATA, TRY = "The competition's files", "a try of the host"  # the names under which the site lists what is sent
-PAGE_OF_FILES = 200  # files in one answer of the site
 NOT_UPLOADED = "the upload failed: start the same command again"
 
 
@@ -350,22 +349,14 @@ def upload_data(plan: Plan, say: Say) -> str:
     with kaggle.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
         # The package does not report failed uploads, so the site is asked for its list of files.
-        listed = {file.name: file for file in _files_on_the_site(plan, api)}
+        found = kaggle.pages(
+            lambda token: api.competition_list_files(plan.slug, page_token=token, page_size=kaggle.PAGE_SIZE)
+        )
+        listed = {file.name: file for page in found for file in page.files}
     for name, path in plan.public.items():
         if name not in listed or listed[name].total_bytes not in (0, path.stat().st_size):
             raise HostError(f"{name}: {NOT_UPLOADED}")
     return ", ".join(plan.public)
-
-
-def _files_on_the_site(plan: Plan, api: Any) -> Iterator[Any]:
-    """All files that the site lists, page by page."""
-    token: str | None = None
-    shown = {""}
-    while token not in shown:
-        page = api.competition_list_files(plan.slug, page_token=token, page_size=PAGE_OF_FILES)
-        yield from page.files
-        shown.add(token or "")
-        token = page.next_page_token or ""
 
 
 def upload_solution(plan: Plan, say: Say) -> str:
@@ -414,14 +405,14 @@ def _clicks(plan: Plan, ending: str) -> str:
     """The instructions for what the host has to do by hand on the site."""
     complete, better = "on" if plan.complete else "off", "on" if plan.better == "higher" else "off"
     parameters = hosted.settings(plan.metric, plan.arguments)
-    settings = "\n".join(f"       {name} = {value}" for name, value in parameters.items())
+    settings = "".join(f"\n       {name} = {value}" for name, value in parameters.items())
+    chosen = f", with these parameters:{settings}" if parameters else "; it has no parameters."
     return f"""\
 metric: on https://www.kaggle.com/competitions/{plan.slug}, under Host and Evaluation Metric:
     1. New metric; put the content of {plan.metric.path.name} into the notebook.
     2. In its sidebar: “Pass complete submission” {complete}, “higher score is better” {better}; Save, \
 then Save & Validate.
-    3. Choose it as the competition's metric, with these parameters:
-{settings}
+    3. Choose it as the competition's metric{chosen}
     {ending}"""
 
 

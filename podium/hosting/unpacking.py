@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from podium.errors import HostError
 
-PACKED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ\0": lzma.decompress}
 DAMAGES = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, RuntimeError, OSError, EOFError, zlib.error)
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 
@@ -20,9 +19,6 @@ MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-s
 def unpacked(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     """All files in a file, however they are packed, with their names; the file itself if it is not packed."""
     try:
-        if content.startswith(b"PAR1"):
-            yield from _of_parquet(name, content)
-            return
         inner = _inside(name, content)
     except DAMAGES as problem:
         raise HostError(f"{name}: expected a file that can be unpacked, found {problem}") from None
@@ -49,19 +45,23 @@ def _inside(name: str, content: bytes) -> list[tuple[str, bytes]] | None:
     return None
 
 
-def _of_parquet(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """A Parquet file as CSV, and what it says beside its table, such as the attributes of a table of pandas."""
+def _of_parquet(content: bytes) -> bytes:
+    """A Parquet file as CSV."""
     from pyarrow import ArrowException, BufferReader, parquet
 
     try:
         table = parquet.read_table(BufferReader(content))
     except ArrowException as problem:
         raise OSError(problem) from None
-    yield name, table.to_pandas(ignore_metadata=True).to_csv(index=False).encode()
-    for schema in (table.schema, *table.schema):
-        for key, value in (schema.metadata or {}).items():
-            if key != b"ARROW:schema":
-                yield f"{name} (metadata {key.decode(errors='replace')})", value
+    return bytes(table.to_pandas(ignore_metadata=True).to_csv(index=False).encode())
+
+
+PACKED = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ\0": lzma.decompress,
+    b"PAR1": _of_parquet,
+}
 
 
 def decoded(content: bytes) -> str | None:

@@ -411,7 +411,7 @@ esac
 
 @pytest.mark.skipif(os.name == "nt", reason="the pretended Python is a shell script")
 def test_an_environment_is_kept_for_next_time(capsys, fake_python, tmp_path):
-    """Its installation shows progress, and is repeated after a failure."""
+    """Its installation is repeated after a failure."""
     count = tmp_path / "count"
     script = PRETEND.replace("COUNT", shlex.quote(str(count))).replace("REAL", shlex.quote(sys.executable))
     lines = "; ".join(f"echo 'line {number}'" for number in range(20))
@@ -421,7 +421,7 @@ def test_an_environment_is_kept_for_next_time(capsys, fake_python, tmp_path):
     told = str(caught.value).splitlines()
     assert told[0] == "numpy, pandas cannot be installed for Python 9.9:"
     assert told[1:] == [f"line {number}" for number in range(10, 20)]
-    assert capsys.readouterr().err.splitlines()[1:] == ["  Collecting numpy"]
+    assert capsys.readouterr().err.startswith("installing numpy, pandas for Python 9.9 in ")
     fake_python(script.replace("PIP", "exit 0"))
     first = fresh.environment("9.9", {"numpy", "pandas"})
     assert len(count.read_text().splitlines()) == 2
@@ -508,7 +508,7 @@ def test_kaggle_s_helper_leaves_named_errors_alone():
 
 def test_a_slow_call_and_a_call_that_reads_a_file():
     """The host learns both before the first submission comes."""
-    call = kernel.Call((), {}, 1.0, raised=None, wrong="", changes=False, seconds=20.4)
+    call = kernel.Call({}, 1.0, raised=None, wrong="", changes=False, seconds=20.4)
     quick = call._replace(seconds=0.1)
     assert kernel.check_calls([quick, quick], quick)["result"] == (PASS, "")
     assert kernel.check_calls([call, quick], quick)["result"] == (

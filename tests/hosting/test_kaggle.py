@@ -105,10 +105,6 @@ def refused(request):
             "Kaggle got too many requests (429 Client Error: Too Many Requests for url: http",
         ),
         (pages([]), "the leaderboard of essays is empty"),
-        (
-            lambda request: (200, {"submissions": [entry(1)], "nextPageToken": "again"}),
-            "Kaggle's leaderboard has no end: a page refers to one that was already read",
-        ),
     ],
 )
 def test_what_goes_wrong(capsys, kaggle, board, answer, message):

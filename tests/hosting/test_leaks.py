@@ -274,13 +274,6 @@ def test_files_that_cannot_be_searched_are_listed(tmp_path):
     )
 
 
-def test_what_a_parquet_file_says_beside_its_table(tmp_path):
-    table = pd.DataFrame({"id": IDS, "width": 640})
-    table.attrs = dict(PAIRS)
-    message = told(put(competition(tmp_path / "files"), {"test.parquet": parquet_of(table)}))
-    assert message.startswith("public/test.parquet (metadata ")
-
-
 @pytest.mark.parametrize("form", ["{label}-{number}", "r{number}_{code}"])
 def test_ids_that_tell_the_label(tmp_path, form):
     ids = [form.format(number=number, label=label, code=CODES[label]) for number, label in enumerate(LABELS)]

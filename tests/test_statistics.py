@@ -528,16 +528,6 @@ def test_first_again_with_rewards_is_that_of_a_literal_transcription():
     assert shares.tolist() != statistics.first_again(draws, seed=4).tolist()
 
 
-def test_the_order_scale_and_level_of_teams_change_little_or_nothing():
-    draws = board(8)
-    shares = statistics.first_again(draws)
-    order = np.random.default_rng(1).permutation(8)
-    assert statistics.first_again(draws[:, order]) == pytest.approx(shares[order], abs=1e-9)
-    assert statistics.first_again(50 * draws + 3) == pytest.approx(shares, abs=0.005)
-    common = np.random.default_rng(2).normal(size=(1000, 1))  # what all teams have in common decides nothing
-    assert statistics.first_again(draws + common) == pytest.approx(shares, abs=0.005)
-
-
 def test_equal_files_share_one_number():
     draws = board(5)
     copied = np.column_stack([draws, draws[:, 2], draws[:, 2]])

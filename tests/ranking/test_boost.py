@@ -328,12 +328,6 @@ def test_what_is_missing_is_ranked_never_eligible_and_said():
     ]
 
 
-def test_the_best_score_counts_without_a_runtime():
-    board = boost(leaderboard(("best", 0.7, None), ("good", 0.6, 40)))
-    assert by_team(board, "eligible") == {"best": False, "good": False}
-    assert board["slowdown"].isna().all()
-
-
 def test_a_best_score_of_zero_boosts_nobody_and_says_so():
     board = boost(leaderboard(("A", 0, 10), ("B", 0, 5), ("C", 0, None)))
     assert board["team"].tolist() == ["B", "A", "C"]
@@ -548,13 +542,6 @@ def test_a_bad_cell_is_found(column: str, cell: object):
     assert text.startswith(f"{column}: expected ")
     assert ("row number 2 ('" if column == "team" else ": Blue ('") in text
     assert text.encode()
-
-
-@pytest.mark.parametrize("name", ["score", "team", "runtime", "submitted_at"])
-def test_no_column_that_counts_occurs_twice(name: str):
-    board = of_rows(("Red", 1, 1, None))
-    text = message(pd.concat([board, board[[name]]], axis=1))
-    assert text.startswith(f"the leaderboard: expected one column {name}, found ")
 
 
 def test_messages_are_short_and_printable_whatever_the_cells():

@@ -79,16 +79,6 @@ def test_runtimes_keep_all_digits():
     assert what_if(TABLE_2, "Red", np.array([45.6], dtype="float32"))["slowdown"].tolist() == [1.14]
 
 
-@pytest.mark.parametrize("runtime", [None, 40])
-def test_without_other_runtimes_the_team_has_all_the_boost(runtime: object):
-    board = TABLE_2.assign(runtime=[runtime, None, None, None])
-    assert (
-        what_if(board, "Red", [1, 1e9])[["slowdown", "boost", "rank"]].to_numpy().tolist() == [[1, 0.05, 1]] * 2
-    )
-    assert what_if(board.drop(columns="runtime"), "Red", [1])["boost"].tolist() == [0.05]
-    assert break_even_runtimes(board, "Red").empty
-
-
 # ---------------------------------------------------------------------------------------------
 # Break-even runtimes
 # ---------------------------------------------------------------------------------------------
@@ -102,16 +92,6 @@ def test_break_even_values():
         float(40 * (Fraction("1.2") - Fraction("0.00615625") / Fraction("0.6") * 4)),
     ]
     assert red[["rank_below", "rank_above"]].to_numpy().tolist() == [[1, 2], [2, 3]]
-
-
-def test_break_even_below_the_fastest_of_the_others():
-    """Green has 0.6195 with its whole boost. It passes Blue's 0.61 once Blue keeps less than 0.6195 / 0.61 -
-    1.
-    """
-    board = leaderboard(("Green", 0.59, 48), ("Blue", 0.61, 40))
-    kept = Fraction("0.6195") / Fraction("0.61") - 1
-    expected = 40 / (Fraction("1.2") - kept * 4)
-    assert break_even_runtimes(board, "Green").to_numpy().tolist() == [[float(expected), 1, 2]]
 
 
 def test_break_even_at_a_rivals_runtime_in_a_tie():

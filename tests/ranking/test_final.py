@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import metric
+import podium
 from boost import boost
 from podium.ranking import robustness, similarity
 from podium.ranking.rules import Rules
@@ -115,6 +116,27 @@ def test_again_gives_the_board_that_the_submissions_would_give(run_copy, call):
         assert table.read_bytes() == (run_copy / "other" / table.name).read_bytes(), table.name
     shutil.move(run_copy / "before", run_copy / "before2")  # the earlier run itself is not needed
     assert call("verify", run_copy / "other", "--jobs", 1)[0] == 0
+
+
+def test_a_board_in_python_has_the_tables_the_sentences_and_the_picture(finished_run, tmp_path):
+    board = podium.rank(again=finished_run / "final", out=tmp_path / "other", prizes=1, resamples=20, jobs=1)
+    teams = pd.read_csv(tmp_path / "other" / "final_leaderboard.csv")["team"].tolist()
+    for table in (board.leaderboard, board.certainty, board.groups):
+        assert table["team"].tolist() == teams
+    assert (len(board.differences), len(board.submissions)) == (1, 4)
+    assert (len(board.rejected), len(board.failed)) == (0, 0)
+    assert board.similar.iloc[0].tolist() == ["Cy", "Di", 1.0]
+    assert "temperature 0" in set(board.variants["decision"])
+    told = repr(board)
+    assert told.startswith(" ".join(board.summary))
+    assert f"warning: {board.warnings[0]}" in told
+    assert "Ada &lt;b&gt;" in board._repr_html_()
+    assert board.plot().axes[0].get_ylabel() == "score"
+    by_score = podium.rank(again=finished_run / "final", out=tmp_path / "other", boost=False, resamples=0)
+    assert by_score.certainty is None
+    assert [label.get_text() for label in by_score.plot().axes[0].get_yticklabels()] == [
+        *by_score.leaderboard["team"]
+    ]
 
 
 def test_what_again_lacks_is_said(run_copy, call):

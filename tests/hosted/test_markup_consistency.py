@@ -26,7 +26,7 @@ from tests.support.markup_consistency_transcription import (
     corpus,
     every_accordance,
 )
-from tests.support.markups import ELEMENT_MARKUPS, Evaluated, shuffled
+from tests.support.markups import ELEMENT_MARKUPS, Evaluated, shuffled, solution_of, submission_of
 
 consistency = hosted.module("markup_consistency", "companion").consistency
 
@@ -61,27 +61,6 @@ def markup(*elements: dict[str, Any]) -> dict[str, Any]:
 def spans(*ends: tuple[int, int], tags: str = "") -> dict[str, Any]:
     """A markup with one element that has these fragments."""
     return markup(element("", *(fragment(start, end, tags) for start, end in ends)))
-
-
-def solution_of(*documents: list[dict[str, Any]], text: str | None = None) -> pd.DataFrame:
-    """A solution of documents, each with the markups of its experts."""
-    frame = pd.DataFrame(
-        {
-            "document_id": [f"d{number}" for number in range(len(documents))],
-            "markups": [json.dumps(experts) for experts in documents],
-        }
-    )
-    return frame if text is None else frame.assign(text=text)
-
-
-def submission_of(*markups: dict[str, Any]) -> pd.DataFrame:
-    """A submission with a markup of each document."""
-    return pd.DataFrame(
-        {
-            "document_id": [f"d{number}" for number in range(len(markups))],
-            "markup": [json.dumps(value) for value in markups],
-        }
-    )
 
 
 # ---- Worked examples of the specification -------------------------------------------------------------

@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from podium import hosted
 from tests.support import markup_consistency_data, readable_data
 from tests.support.examples import examples
-from tests.support.markups import ELEMENT_MARKUPS, ESSAY_MARKUPS, Evaluated, shuffled
+from tests.support.markups import (
+    ELEMENT_MARKUPS,
+    ESSAY_MARKUPS,
+    Evaluated,
+    shuffled,
+    solution_of,
+    submission_of,
+)
 
 
 class Case(NamedTuple):
@@ -57,13 +64,6 @@ CASES = [
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
-def solution_of(*experts: list[Any]) -> pd.DataFrame:
-    """A solution of documents, each with the markups of its experts."""
-    ids = [f"d{number}" for number in range(len(experts))]
-    cells = [json.dumps(each) for each in experts]
-    return pd.DataFrame({"document_id": ids, "subject": "lit", "markups": cells})
-
-
 # ---- Properties ---------------------------------------------------------------------------------------
 
 
@@ -76,9 +76,8 @@ def test_order_of_rows_and_experts_has_no_influence(case: Case, drawn: Any, rng:
             st.tuples(st.lists(case.markups, min_size=2, max_size=3), case.markups), min_size=1, max_size=4
         )
     )
-    solution = solution_of(*(experts for experts, _ in documents))
-    cells = [json.dumps(algorithm) for _, algorithm in documents]
-    submission = pd.DataFrame({"document_id": solution["document_id"], "markup": cells})
+    solution = solution_of(*(experts for experts, _ in documents), subject="lit")
+    submission = submission_of(*(algorithm for _, algorithm in documents))
     mixed = [json.dumps(shuffled(experts, rng)) for experts, _ in documents]
     rows = rng.sample(range(len(documents)), len(documents))
     plain = Evaluated(case.name, solution, submission, case.measure)
@@ -141,7 +140,9 @@ def test_the_garbage_collector_is_as_it_was(case: Case, is_collecting: bool) -> 
 def good(case: Case) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A solution and a submission of the documents a and b."""
     markup = case.spanning % (0, 5)
-    solution = solution_of([], []).assign(document_id=["a", "b"], markups=f"[{markup}, {markup}]")
+    solution = solution_of([], [], subject="lit").assign(
+        document_id=["a", "b"], markups=f"[{markup}, {markup}]"
+    )
     return solution, pd.DataFrame({"document_id": ["a", "b"], "markup": markup})
 
 

@@ -20,7 +20,7 @@ import podium
 from podium import hosted
 from tests.support import readable_data as data
 from tests.support.examples import examples, some
-from tests.support.markups import ESSAY_MARKUPS, Evaluated, shuffled
+from tests.support.markups import ESSAY_MARKUPS, Evaluated, shuffled, solution_of, submission_of
 from tests.support.readable_pairs import accuracy
 from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
 
@@ -45,18 +45,6 @@ def selection(start: int, end: int, kind: str = "logic", **more: str) -> dict[st
 def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
     """A markup with these selections and grades."""
     return {"criteria": grades, "selections": list(selections)}
-
-
-def solution_of(*documents: list[dict[str, Any]], subject: str = "rus") -> pd.DataFrame:
-    """A solution of documents, each with the markups of its experts."""
-    ids = [f"d{number}" for number in range(len(documents))]
-    return pd.DataFrame({"document_id": ids, "subject": subject, "markups": [json.dumps(e) for e in documents]})
-
-
-def submission_of(*markups: dict[str, Any]) -> pd.DataFrame:
-    """A submission with a markup of each document."""
-    ids = [f"d{number}" for number in range(len(markups))]
-    return pd.DataFrame({"document_id": ids, "markup": [json.dumps(value) for value in markups]})
 
 
 def numbers(result: Any) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """Helpers that the tests of both markup metrics share, such as a scored submission with its explanation."""
 
+import json
 import random
 from typing import Any
 
@@ -32,6 +33,19 @@ class Evaluated:
         """A measure by its name in lower case, or else an attribute of the explanation."""
         lower = {key.lower(): value for key, value in self.__dict__["measures"].items()}
         return lower[name] if name in lower else getattr(self.explanation, name)
+
+
+def solution_of(*documents: list[Any], subject: str = "rus") -> pd.DataFrame:
+    """A solution of documents, each with the markups of its experts."""
+    ids = [f"d{number}" for number in range(len(documents))]
+    cells = [json.dumps(experts) for experts in documents]
+    return pd.DataFrame({"document_id": ids, "subject": subject, "markups": cells})
+
+
+def submission_of(*markups: Any) -> pd.DataFrame:
+    """A submission with a markup of each document."""
+    ids = [f"d{number}" for number in range(len(markups))]
+    return pd.DataFrame({"document_id": ids, "markup": [json.dumps(value) for value in markups]})
 
 
 def shuffled(value: Any, rng: random.Random) -> Any:

@@ -678,6 +678,14 @@ def found_in(metric: Path) -> dict[str, list[checking.Finding]]:
     return named
 
 
+def test_a_metric_is_held_to_the_contract_once(tmp_path: Path, monkeypatch: Any) -> None:
+    held = []
+    monkeypatch.setattr(checking, "before_first_number", lambda evaluation: held.append(evaluation) or [])
+    solution = podium.prepare(SOLUTION, metric=metric_with(tmp_path))
+    scores = {podium.score(each, SUBMISSION).score for each in (solution, solution)}
+    assert (scores, len(held)) == ({0.6}, 1)
+
+
 def test_all_checks_of_a_good_metric_pass(tmp_path: Path) -> None:
     found = found_in(metric_with(tmp_path))
     assert {finding.level for each in found.values() for finding in each} == {checking.Level.OK}

@@ -50,7 +50,6 @@ def run(options: argparse.Namespace) -> None:
     from podium import hosted
     from podium.checking import Finding, Level
     from podium.hosting import check, emulate
-    from podium.scoring import USAGE
 
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
@@ -58,8 +57,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric)
     given = (options.solution, options.submission) if options.solution else _samples_beside(path)
-    frames, tables = None, None
-    arguments: dict[str, Any] = {}
+    tables, arguments = None, dict[str, Any]()
     further: list[Finding] = []
     if given is not None:
         loaded = check.loaded(path, needed=bool(options.set))
@@ -67,12 +65,11 @@ def run(options: argparse.Namespace) -> None:
         arguments = {"row_id_column_name": str(tables[0].columns[0])}
         if loaded is not None:
             arguments |= parameters(loaded, options.set, given[0])
-        frames = tables[0].drop(columns=USAGE, errors="ignore"), tables[1]
+            if loaded.companion.advice is not None:
+                further = [Finding(line, Level.NOTE) for line in loaded.companion.advice(tables[0], arguments)]
         complete = loaded is not None and loaded.complete_submission
-        further = check.check_solution(tables[0], arguments["row_id_column_name"], complete)
-        if loaded is not None and loaded.companion.advice is not None:
-            further += [Finding(line, Level.NOTE) for line in loaded.companion.advice(tables[0], arguments)]
-    results = [*check.check(path, frames, arguments, options.python), *further]
+        further = check.check_solution(tables[0], arguments["row_id_column_name"], complete) + further
+    results = [*check.check(path, tables, arguments, options.python), *further]
     if results[0].level is not Level.FAIL:
         results += check.check_contract(path, tables, arguments)
     results = check.without_repetition(results)

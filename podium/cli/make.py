@@ -14,10 +14,15 @@ It writes these files:
 import argparse
 import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from podium.cli import arguments
 from podium.cli.arguments import share
 from podium.errors import UsageError
+
+if TYPE_CHECKING:
+    from podium.hosted import Metric
+    from podium.hosting.folders import Files
 
 COLUMNS = "subpopulation_column_names"
 SUBPOPULATIONS = "ell_status,economically_disadvantaged"
@@ -80,33 +85,12 @@ def run(options: argparse.Namespace) -> None:
 
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)
-    names, assignments, test = options.subpopulations, options.map, options.test
     seed = secret_seed() if options.seed is None else options.seed
     if metric.companion.make_files is not None:
-        if options.sample is not None:
-            raise UsageError(
-                "--sample is for labels of another metric: a corpus makes its own sample submission"
-            )
-        if Path(options.corpus).is_dir() or options.corpus.endswith((".json", ".jsonl")):
-            raise UsageError(
-                f"{options.corpus}: expected a table; for official labels, name their metric by --metric"
-            )
-        names = parameters.setdefault(COLUMNS, SUBPOPULATIONS if names is None else names)
-        if options.subpopulations not in (None, names):
-            raise UsageError(f"--subpopulations and --set {COLUMNS} name different columns: give one of them")
-        attributes = [each.strip() for each in names.split(",")]
-        attributes = [each for each in attributes if each]
-        files = metric.companion.make_files(
-            Path(options.corpus),
-            attributes,
-            test or 0.4,
-            options.public,
-            seed,
-            options.essay_id,
-            _spellings(assignments or []),
-            parameters | {COLUMNS: ",".join(attributes)},
-        )
-    elif any(value is not None for value in (options.essay_id, names, assignments, test)):
+        files = _files_of_corpus(metric, options, parameters, seed)
+    elif any(
+        each is not None for each in (options.essay_id, options.subpopulations, options.map, options.test)
+    ):
         raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of essays")
     else:
         files = making.make_files(metric, options.corpus, options.sample, options.public, seed, parameters)
@@ -120,6 +104,35 @@ def run(options: argparse.Namespace) -> None:
                 "are Private; for a real competition, leave out --seed"
             ]
         )
+
+
+def _files_of_corpus(
+    metric: "Metric", options: argparse.Namespace, parameters: dict[str, Any], seed: int
+) -> "Files":
+    """Let the metric's companion make the files of a competition from a corpus."""
+    if options.sample is not None:
+        raise UsageError("--sample is for labels of another metric: a corpus makes its own sample submission")
+    if Path(options.corpus).is_dir() or options.corpus.endswith((".json", ".jsonl")):
+        raise UsageError(
+            f"{options.corpus}: expected a table; for official labels, name their metric by --metric"
+        )
+    given = SUBPOPULATIONS if options.subpopulations is None else options.subpopulations
+    names = parameters.get(COLUMNS, given)
+    if options.subpopulations not in (None, names):
+        raise UsageError(f"--subpopulations and --set {COLUMNS} name different columns: give one of them")
+    attributes = [each.strip() for each in names.split(",") if each.strip()]
+    assert metric.companion.make_files is not None
+    files: Files = metric.companion.make_files(
+        Path(options.corpus),
+        attributes,
+        options.test or 0.4,
+        options.public,
+        seed,
+        options.essay_id,
+        _spellings(options.map or []),
+        parameters | {COLUMNS: ",".join(attributes)},
+    )
+    return files
 
 
 def secret_seed() -> int:

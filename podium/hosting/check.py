@@ -128,7 +128,7 @@ def load(metric: str | Path) -> hosted.Metric:
 
 def check(
     path: Path,
-    frames: tuple[pd.DataFrame, pd.DataFrame] | None = None,
+    tables: tuple[pd.DataFrame, pd.DataFrame] | None = None,
     arguments: dict[str, Any] | None = None,
     python: str | None = None,
 ) -> list[Finding]:
@@ -146,28 +146,34 @@ def check(
     of_text = [Finding(COMPILES), _check_imports(packages, beside), *_check_loud(tree)]
     if beside:  # none of these processes would find it
         return [*of_text, *(Finding(name, Level.SKIPPED) for name in CHECKS.values())]
-    columns = None if frames is None else tuple(map(fresh.columns_of, frames))
-    answers: dict[str, Any] = {}
+    columns = None
+    if tables is not None:
+        rows = tables[0].drop(columns=USAGE, errors="ignore")
+        columns = fresh.columns_of(rows), fresh.columns_of(tables[1])
     interpreter = fresh.environment(python, to_install(packages))
-    task: dict[str, Any] = {"frames": columns, "arguments": arguments or {}}
+    return [*of_text, *_tried(source, columns, arguments or {}, interpreter)]
+
+
+def _tried(
+    source: str, columns: tuple[Any, ...] | None, arguments: dict[str, Any], interpreter: str
+) -> Iterator[Finding]:
+    """Run a metric file as a notebook's cell and as a module, and score once more in a new process."""
+    answers: dict[str, Any] = {}
+    task: dict[str, Any] = {"frames": columns, "arguments": arguments}
     for do, key, further in (("check", "runs", task), ("import", "module", {})):
         try:
             answers |= fresh.run_fresh(do, interpreter, source=source, **further)
         except HostError as problem:
             answers[key] = Level.FAIL.value, str(problem)
-    tried = [
-        Finding(name, Level(verdict), remark)
-        for key, name in CHECKS.items()
-        for verdict, remark in [answers.get(key, (kernel.UNTRIED, ""))]
-    ]
+    for key, name in CHECKS.items():
+        verdict, remark = answers.get(key, (kernel.UNTRIED, ""))
+        yield Finding(name, Level(verdict), remark)
     if "given" in answers and columns is not None:
-        solution, submission = columns
-        task = {"solution": solution, "submission": submission, "arguments": arguments or {}}
+        task = {"solution": columns[0], "submission": columns[1], "arguments": arguments}
         again = fresh.run_fresh("score", interpreter, source=source, **task).get("score")
         if again not in (None, answers["given"]):
             told = f"score() gives {answers['given']!r}, and {again!r} in a new process; {STATELESS}"
-            tried.append(Finding(checking.AGAIN, Level.FAIL, told))
-    return [*of_text, *tried]
+            yield Finding(checking.AGAIN, Level.FAIL, told)
 
 
 def without_repetition(findings: Sequence[Finding]) -> list[Finding]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import hosted
+from podium import checking, hosted
 from podium.errors import UsageError
 from podium.hosting import check, fresh, kernel
 from podium.hosting.kernel import FAIL, NOTE, PASS, UNTRIED
@@ -314,9 +314,8 @@ def test_what_becomes_of_public_metrics(request, tmp_path, name, python):
     if python is None and name != "at home":
         request.getfixturevalue("in_process")
     (tmp_path / "metric.py").write_text(FATES[name].source)
-    frames = tuple(pd.read_csv(io.StringIO(text)) for text in (KAGGLE_SOLUTION, KAGGLE_SUBMISSION))
-    frames = (frames[0].drop(columns="Usage"), frames[1])
-    results = check.check(tmp_path / "metric.py", frames, {"row_id_column_name": "id"}, python)
+    tables = tuple(pd.read_csv(io.StringIO(text)) for text in (KAGGLE_SOLUTION, KAGGLE_SUBMISSION))
+    results = check.check(tmp_path / "metric.py", tables, {"row_id_column_name": "id"}, python)
     verdicts = {
         verdict: {KEYS[result.name] for result in results if result.level.value == verdict}
         for verdict in (FAIL, NOTE)
@@ -367,6 +366,17 @@ def test_a_library_that_only_the_call_needs(in_process, tmp_path):
     untried = verdicts(source, tmp_path, UNTRIED)
     assert untried[check.CHECKS["doctests"]].startswith("it needs polars_of_tomorrow, ")
     assert untried[check.CHECKS["result"]].startswith("it needs polars_of_tomorrow, ")
+
+
+def test_what_an_earlier_call_left_is_seen_in_a_new_process(capsys, in_process, tmp_path):
+    """The doctest's solution has two rows, and the given one has four."""
+    source = changed(
+        "    return float(np.mean(", "    SEEN.append(len(solution))\n    return 2 / SEEN[0] * float(np.mean("
+    )
+    (tmp_path / "a_metric.py").write_text(source + "\nSEEN = []\n")
+    (tmp_path / "truth.csv").write_text("id,answer\n1,0\n2,1\n3,0\n4,0\n")
+    _, out, _ = run_podium(capsys, "check", *(tmp_path / name for name in ("a_metric.py", *["truth.csv"] * 2)))
+    assert f"FAIL  {checking.AGAIN}: score() gives 1.0, and 0.5 in a new process; use no random numbers" in out
 
 
 def test_doctests_may_use_an_ellipsis(in_process, tmp_path):

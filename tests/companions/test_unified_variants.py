@@ -8,6 +8,7 @@ import pytest
 
 import metric
 from podium import hosted, statistics
+from tests.support import frames
 from tests.support.essays import make_competition
 from tests.support.unified import make_segments
 
@@ -158,6 +159,14 @@ def test_the_corner_case_of_figure_1():
     p, g = unified_variants.best_pairs(metric, predictions, truths, 0.5)
     assert (p.tolist(), g.tolist()) == ([0, 1], [0, 1])
     assert len(unified_variants.best_pairs(metric, predictions, truths, 0.51)[0]) == 0
+
+
+def test_a_prediction_that_is_the_best_of_two_truths_is_one_prediction():
+    truth = frames.solution(("A", "Claim", frames.words(0, 1), 1), ("A", "Claim", frames.words(2, 3), 1))
+    prepared = metric.prepare(truth, "row_id", subpopulation_column_names="")
+    frame = frames.submission(("A", "Claim", frames.words(0, 3), 1))
+    other, numbers = unified_variants.of_statistics(metric, prepared, frame)["Feedback Prize 1"]
+    assert statistics.measures(other, numbers)["score"] == 1.0
 
 
 def test_temperatures():

@@ -941,13 +941,8 @@ def require_equal_sizes(columns: Mapping[str, Sized]) -> None:
 
 def require_essays(essay: Ints, essays: int) -> None:
     """Check that every segment belongs to one of the essays."""
-    wrong = (essay < 0) | (essay >= essays)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"expected indices of the {counted(essays, 'essay')}, counted from 0. Wrong in "
-            f"{int(wrong.sum()):,} of {counted(len(wrong), 'segment')}, first in segment {row}: {essay[row]}"
-        )
+    expected = f"indices of the {counted(essays, 'essay')}, counted from 0"
+    require(essay, (essay < 0) | (essay >= essays), expected, "{}", essay)
 
 
 def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:

@@ -18,9 +18,8 @@ import pandas as pd
 from podium import statistics
 from podium.errors import HostError, missing_extra
 from podium.explain import ratio
-from podium.markups.explanation import AMONG, NAMES_SHOWN, Criteria, Floats, mean, name_of
+from podium.markups.explanation import AMONG, Criteria, Floats, mean, name_of, notice
 from podium.progress import track
-from podium.wording import counted, listed
 
 LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
 EXPERT_NAMES = ("expert", "annotator", "id")
@@ -122,16 +121,11 @@ class Agreement:
     @property
     def notices(self) -> list[str]:
         """Which documents were left out."""
-        notices = []
-        for described, left_out in (
-            ("documents with fewer than two experts are left out", ~self._two),
-            ("documents in which no expert marked anything are left out", self._two & ~self._counts),
-        ):
-            names = [item for item, is_out in zip(self.prepared.items, left_out) if is_out]
-            if names:
-                number = counted(len(names), "document")
-                notices.append(f"{described}: {listed(names, NAMES_SHOWN)} ({number})")
-        return notices
+        items, nothing = self.prepared.items, "documents in which no expert marked anything are left out"
+        return [
+            *notice("documents with fewer than two experts are left out", items, ~self._two),
+            *notice(nothing, items, self._two & ~self._counts),
+        ]
 
     @property
     def histograms(self) -> dict[str, Any]:

@@ -97,6 +97,12 @@ def mean(values: Floats) -> Floats:
     return means
 
 
+def notice(told: str, documents: Sequence[str], concerned: npt.NDArray[np.bool_]) -> list[str]:
+    """Name the documents that a notice concerns; there is none if it concerns no document."""
+    names = list(itertools.compress(documents, concerned))
+    return [f"{told}: {listed(names, NAMES_SHOWN)} ({counted(len(names), 'document')})"] if names else []
+
+
 class Explanation(contract.Explanation):
     """What both markup metrics explain about a submission; see `podium.contract.Explanation`."""
 
@@ -186,20 +192,9 @@ class Explanation(contract.Explanation):
     @property
     def notices(self) -> list[str]:
         """Which documents have too few experts."""
-        notices = []
-        for experts, described in (
-            (0, "documents without an expert are left out everywhere"),
-            (
-                1,
-                "documents with one expert are left out of "
-                f"{self.criteria.measure} and of the experts' agreement",
-            ),
-        ):
-            names = [item for item, number in zip(self.prepared.items, self.experts) if number == experts]
-            if names:
-                number = counted(len(names), "document")
-                notices.append(f"{described}: {listed(names, NAMES_SHOWN)} ({number})")
-        return notices
+        items, without = self.prepared.items, "documents without an expert are left out everywhere"
+        one = f"documents with one expert are left out of {self.criteria.measure} and of the experts' agreement"
+        return [*notice(without, items, self.experts == 0), *notice(one, items, self.experts == 1)]
 
     def figures(
         self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]

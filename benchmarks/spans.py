@@ -11,7 +11,6 @@ import statistics
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +49,6 @@ def main(folder: Path | None) -> None:
         return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
 
     frame = spans.to_submission(predicted, essay_ids)
-    columns = (predicted.first.tolist(), predicted.last.tolist())
     work = {
         "scoring: count and measures": lambda: sums_to_score(prepared.count(prepared.compare(segments))),
         "from arrays of spans to the score": lambda: spans.score(fold, predicted, essay_ids),
@@ -58,9 +56,6 @@ def main(folder: Path | None) -> None:
         "a submission's frame to segments": lambda: prepared.read(submission),
         "a submission's frame to spans (from_table)": lambda: spans.from_table(submission, essay_ids),
         "arrays of spans to a frame": lambda: spans.to_submission(predicted, essay_ids),
-        "… by joining numbers, for comparison": lambda: [
-            " ".join(map(str, range(a, b + 1))) for a, b in zip(*columns)
-        ],
     }
     turns = [{name: seconds_of(part) for name, part in work.items()} for _ in range(REPEATS)]
     seconds = {name: statistics.median(turn[name] for turn in turns) for name in work}
@@ -89,52 +84,14 @@ def show_growth(predicted: spans.Spans) -> None:
         back = seconds_of(functools.partial(spans.bio_tags, texts, offsets, some))
         ours = functools.partial(spans.from_tokens, texts, offsets, probabilities, spans.LABELS)
         seconds = seconds_of(ours, 3)
-        loop = seconds_of(functools.partial(notebook_loop, texts, offsets, probabilities), 3)
         first = first or seconds / tokens
         growth = seconds / tokens / first
-        rows.append(
-            [
-                f"{essays:,}",
-                f"{tokens:,}",
-                f"{seconds:.2f}",
-                f"{growth:.2f}",
-                f"{loop / seconds:.1f}",
-                f"{back:.2f}",
-            ]
-        )
+        rows.append([f"{essays:,}", f"{tokens:,}", f"{seconds:.2f}", f"{growth:.2f}", f"{back:.2f}"])
     print_table(
         "From tokens to segments and back to tags, seconds",
-        ["essays", "tokens", "from_tokens", "a token, times the first", "a notebook's loop, times", "bio_tags"],
+        ["essays", "tokens", "from_tokens", "a token, times the first", "bio_tags"],
         rows,
     )
-
-
-def notebook_loop(texts: list[str], offsets: list[Any], probabilities: list[Any]) -> list[tuple[str, str]]:
-    """Find segments as notebooks do by hand.
-
-    The label of a word is that of its first token.  A segment is a word with B and the words with I after it.
-    """
-    segments = []
-    for text, of_text, of_tokens in zip(texts, offsets, probabilities):
-        word_of_character, word, before = [], -1, True
-        for character in text:
-            space = character.isspace()
-            word += before and not space
-            word_of_character.append(word)
-            before = space
-        labels: dict[int, str] = {}
-        for (start, end), label in zip(of_text.tolist(), of_tokens.argmax(axis=1).tolist()):
-            if end > start:
-                labels.setdefault(word_of_character[start], spans.LABELS[label])
-        at = 0
-        while at <= word:
-            label, begin = labels.get(at, "O"), at
-            at += 1
-            if label != "O":
-                while labels.get(at) == f"I-{label[2:]}":
-                    at += 1
-                segments.append((label[2:], " ".join(map(str, range(begin, at)))))
-    return segments
 
 
 def made_up(predicted: spans.Spans, essays: int) -> tuple[list[str], list[npt.NDArray[np.int64]]]:

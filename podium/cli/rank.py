@@ -164,7 +164,7 @@ def run(options: argparse.Namespace) -> None:
 def print_report(result: "Run", out: Path) -> None:
     """Print the counts, the sentences for the jury, the first teams and the warnings."""
     from podium.cli import console
-    from podium.ranking import ties, wording
+    from podium.ranking import rewards, wording
     from podium.wording import counted, listed
 
     ranking, facts = result.ranking, result.facts
@@ -188,7 +188,7 @@ def print_report(result: "Run", out: Path) -> None:
         console.warn([f"{counts['rejected']:,} not scored, see rejected.csv: {teams}; {without}"])
     if len(ranking.failed):
         console.warn([f"models that failed, see failed.csv: {listed(sorted(set(ranking.failed['team'])))}"])
-    notes = ranking.leaderboard["note"].map(ties.without_ties)
+    notes = ranking.leaderboard["note"].map(rewards.without_ties)
     noted = ranking.leaderboard[notes != ""]
     console.warn(f"{note}: {listed(list(teams))}" for note, teams in noted.groupby(notes)["team"])
     if tied := sum(map(bool, facts["ties"])):

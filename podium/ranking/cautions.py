@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from podium.names import of_other_scripts
-from podium.ranking import ties
+from podium.ranking.rewards import BY_NAME
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
@@ -39,9 +39,9 @@ def _decided_by_names(leaderboard: pd.DataFrame, decided: Sequence[str]) -> list
     """Name the prizes about which only the order of names decided."""
     teams = leaderboard["team"].tolist()
     return [
-        f"place {rank} was decided by {ties.BY_NAME}: {teams[rank - 1]} and {teams[rank]} have the same score"
+        f"place {rank} was decided by {BY_NAME}: {teams[rank - 1]} and {teams[rank]} have the same score"
         for rank, reason in enumerate(decided, 1)
-        if reason == ties.BY_NAME
+        if reason == BY_NAME
     ]
 
 

@@ -1,14 +1,16 @@
-"""Reward speed: from the files that count to the board."""
+"""Reward speed: from the files that count to the board, with a note where scores are equal."""
+
+import itertools
 
 import numpy as np
 import pandas as pd
 
 from podium.errors import HostError
-from podium.ranking import choice, ties
+from podium.ranking import choice
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import errors_of_boost
 
-__all__ = ["is_boosted", "reward"]
+__all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "is_boosted", "notes", "reward", "without_ties"]
 
 FIRST_COLUMNS = [
     "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
@@ -16,6 +18,10 @@ FIRST_COLUMNS = [
 ]  # fmt: skip
 # What only the list of all files says.
 OF_FILES = ["sha256", "side_sha256", "rejected", "failed", "chosen", "why", "given_public_score"]
+SAME = "same score as"
+BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", "the order of the names"
+# What puts a team behind the other one.
+BEHIND = {BY_TIME: "the later submission", BY_RUNTIME: "the longer runtime", BY_NAME: BY_NAME}
 
 
 def is_boosted(board: pd.DataFrame, rules: Rules) -> bool:
@@ -49,9 +55,9 @@ def reward(
     if "public_score" in ranked and decides != "public_score":
         public = ranked["public_score"].rank(method="min", ascending=not higher_is_better)
         ranked["public_rank"] = public.astype("Int64")
-    decided = ties.decisions(ranked, rules, boosted)
-    notes = zip(ranked["note"], ties.notes(ranked["team"].tolist(), decided))
-    ranked["note"] = ["; ".join(filter(None, each)) for each in notes]
+    decided = decisions(ranked, rules, boosted)
+    both = zip(ranked["note"], notes(ranked["team"].tolist(), decided))
+    ranked["note"] = ["; ".join(filter(None, each)) for each in both]
     others = [name for name in ranked if name not in FIRST_COLUMNS]
     return ranked[[*(name for name in FIRST_COLUMNS if name in ranked), *others]], decided
 
@@ -68,3 +74,55 @@ def _check(board: pd.DataFrame, higher_is_better: bool) -> None:
             f"the score of {worst['team']} is {worst['score']:g}, and only scores from 0 can be boosted: "
             "rank with --no-boost"
         )
+
+
+# ---- Equal scores -----------------------------------------------------------------------------------------
+
+
+def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list[str]:
+    """Find out what decided between each team and the next one."""
+    boosted = leaderboard["boosted_score"].to_numpy(dtype=np.float64)
+    if not (boosted[1:] == boosted[:-1]).any():
+        return [""] * max(len(boosted) - 1, 0)
+    with errors_of_boost() as boost:
+        board = boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime"))
+        exact = board.scores
+        if is_boosted:
+            exact = exact * (1 + boost.boost_fractions(board.scores, board.runtimes, **rules.of_boost)[2])
+    runtimes = np.where(pd.isna(board.runtimes), np.inf, board.runtimes)
+    rows = list(zip(exact.tolist(), board.submitted_at.tolist(), runtimes.tolist()))
+
+    def decided_by(mine: tuple[object, ...], next_one: tuple[object, ...]) -> str:
+        """The first of score, time and runtime that differs, in the words of the note."""
+        if mine[0] != next_one[0]:
+            return ""
+        if mine[1] != next_one[1]:
+            return BY_TIME
+        return BY_NAME if mine[2] == next_one[2] else BY_RUNTIME
+
+    return [decided_by(mine, next_one) for mine, next_one in itertools.pairwise(rows)]
+
+
+def without_ties(note: str) -> str:
+    """Remove what a note of the board says about ties.
+
+    >>> without_ties("no runtime, so not eligible; same score as Blue, ranked after it by the longer runtime")
+    'no runtime, so not eligible'
+    """
+    return "; ".join(part for part in note.split("; ") if not part.startswith(SAME))
+
+
+def notes(teams: list[str], decided: list[str]) -> list[str]:
+    """Write what a board says about ties.
+
+    >>> for note in notes(["Red", "Blue"], [BY_TIME]):
+    ...     print(note)
+    same score as Blue, ranked before it by the earlier submission
+    same score as Red, ranked after it by the later submission
+    """
+    said: list[list[str]] = [[] for _ in teams]
+    for row, reason in enumerate(decided):
+        if reason:
+            said[row].append(f"{SAME} {teams[row + 1]}, ranked before it by {reason}")
+            said[row + 1].append(f"{SAME} {teams[row]}, ranked after it by {BEHIND[reason]}")
+    return ["; ".join(each) for each in said]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import boost
-from podium.ranking import page, ties, wording
+from podium.ranking import page, rewards, wording
 from podium.ranking.board import Ranking, Run
 from podium.ranking.cautions import cautions
 from podium.ranking.rules import Heading, Request, Rules
@@ -173,7 +173,7 @@ def test_axes_have_ticks_and_nothing_is_beyond_them(teams):
 
 def test_both_teams_of_a_tie_are_marked():
     run = run_of(
-        board_of(4).assign(boosted_score=[0.6, 0.5, 0.5, 0.4]), boosted=False, ties=["", ties.BY_NAME, ""]
+        board_of(4).assign(boosted_score=[0.6, 0.5, 0.5, 0.4]), boosted=False, ties=["", rewards.BY_NAME, ""]
     )
     assert [row["tied"] for row in page._rows(run)] == [False, True, True, False]
 
@@ -270,7 +270,7 @@ def test_why_a_team_is_not_one_rank_better():
         "With 95% confidence the true difference is between -0.01000 and 0.02000.",
         "The ranks follow the boosted scores, whether or not the difference is certain.",
     ]
-    tied = run_of(board_of(3), boosted=False, ties=["", ties.BY_NAME])
+    tied = run_of(board_of(3), boosted=False, ties=["", rewards.BY_NAME])
     assert wording.why_not_better(tied, 2)[0] == (
         "T2 has the same score, 0.30000, and the order of the names puts it ahead."
     )
@@ -310,7 +310,7 @@ def test_what_to_look_at_before_a_prize_is_given():
         {"team": ["T1", "T2", "T3", "T4"], "sha256": list("abac"), "chosen": True, "failed": [None] * 3 + ["x"]}
     )
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.5)
-    assert cautions(board, files, ["", ties.BY_NAME, ""], [None, doubt, None, doubt], Rules(prizes=2)) == [
+    assert cautions(board, files, ["", rewards.BY_NAME, ""], [None, doubt, None, doubt], Rules(prizes=2)) == [
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
         "place 1: the file of T1 was also sent by T3",
         "groups of fewer than 10 items decide 50% of the score of T2, so chance weighs heavily",
@@ -328,7 +328,7 @@ def test_names_from_right_to_left_are_isolated_and_long_ones_are_cut():
 
 
 def test_a_tie_for_the_first_place_and_a_single_team():
-    tied = run_of(board_of(2), boosted=False, ties=[ties.BY_TIME])
+    tied = run_of(board_of(2), boosted=False, ties=[rewards.BY_TIME])
     assert wording.summary(tied)[0] == (
         "T1 and T2 have the same score, 0.60000; the earlier submission puts T1 first."
     )

@@ -200,6 +200,7 @@ def test_the_lower_is_better(folder, submit, call):
         submit(f"{team}2", submit_worse, submit_worse)
     assert call("--set", "low=yes")[0] == 0
     assert list(board(folder)) == ["Bo", "Bo2", "Ada", "Ada2", "Cy", "Cy2"]
+    assert pd.read_csv(folder / "final" / "final_leaderboard.csv")["public_rank"].tolist() == [1, 2, 3, 4, 5, 6]
     (folder / "runtimes.csv").write_text("team,runtime\nAda,1\n")
     code, _, err = call(folder / "runtimes.csv", "--set", "low=yes")
     assert code == 4

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import boost
-from podium.ranking import ties
+from podium.ranking import rewards
 from podium.ranking.rules import Rules
 
 
@@ -17,39 +17,39 @@ def board(**columns) -> pd.DataFrame:
     ("columns", "decided"),
     [
         ({"score": [0.5, 0.5, 0.4], "runtime": [10, 11, 10]}, ["", ""]),  # the faster one is boosted
-        ({"score": [0.5, 0.5, 0.4], "runtime": [10, 10, 10]}, [ties.BY_NAME, ""]),
+        ({"score": [0.5, 0.5, 0.4], "runtime": [10, 10, 10]}, [rewards.BY_NAME, ""]),
         ({"score": [0.5, 0.5, 0.1], "runtime": [30, 40, 10]}, ["", ""]),
-        ({"score": [0.5, 0.5, 0.5], "runtime": [30, 36, 37]}, ["", ties.BY_RUNTIME]),  # neither is boosted
+        ({"score": [0.5, 0.5, 0.5], "runtime": [30, 36, 37]}, ["", rewards.BY_RUNTIME]),  # neither is boosted
         (
             {
                 "score": [0.5, 0.5, 0.4],
                 "runtime": [10, 10, 10],
                 "submitted_at": ["2024-01-02", "2024-01-01", None],
             },
-            [ties.BY_TIME, ""],
+            [rewards.BY_TIME, ""],
         ),
     ],
 )
 def test_what_decided(columns, decided):
     leaderboard = board(team=["a", "b", "c"], **columns)
-    assert ties.decisions(leaderboard, Rules(), True) == decided
+    assert rewards.decisions(leaderboard, Rules(), True) == decided
 
 
 def test_scores_that_differ_by_less_than_a_float_shows_are_no_tie():
     leaderboard = board(team=["a", "b"], score=["0.5", "0.50000000000000000001"])
     assert leaderboard["boosted_score"].nunique() == 1
     exactly = leaderboard.assign(score=["0.50000000000000000001", "0.5"], runtime=None)
-    assert ties.decisions(exactly, Rules(), False) == [""]
+    assert rewards.decisions(exactly, Rules(), False) == [""]
 
 
 def test_without_rewards_runtimes_decide_nothing():
     leaderboard = board(team=["a", "b"], score=[0.5, 0.5]).assign(runtime=[20.0, 10.0])
-    assert ties.decisions(leaderboard, Rules(boost=False), False) == [ties.BY_NAME]
-    assert ties.decisions(leaderboard.head(1), Rules(), False) == []
+    assert rewards.decisions(leaderboard, Rules(boost=False), False) == [rewards.BY_NAME]
+    assert rewards.decisions(leaderboard.head(1), Rules(), False) == []
 
 
 def test_both_teams_are_told():
-    assert ties.notes(["a", "b", "c"], [ties.BY_TIME, ""]) == [
+    assert rewards.notes(["a", "b", "c"], [rewards.BY_TIME, ""]) == [
         "same score as b, ranked before it by the earlier submission",
         "same score as a, ranked after it by the later submission",
         "",

@@ -28,7 +28,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from examples.essays import make_competition  # noqa: E402
+from examples.essays import make_competition
 
 ESSAYS, SEED = 800, 7
 SOLUTION, SUBMISSIONS, RUNTIMES, FAILED = "solution.csv", "submissions", "runtimes.csv", "failed.csv"

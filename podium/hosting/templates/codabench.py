@@ -8,8 +8,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "lib"))
 
-from podium.errors import SubmissionRejected  # noqa: E402
-from podium.hosting import judge  # noqa: E402
+from podium.errors import SubmissionRejected
+from podium.hosting import judge
 
 
 def main(given: str, output: str) -> int:

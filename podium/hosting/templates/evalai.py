@@ -7,8 +7,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lib"))
 
-from podium.errors import SubmissionRejected  # noqa: E402
-from podium.hosting import judge  # noqa: E402
+from podium.errors import SubmissionRejected
+from podium.hosting import judge
 
 HOST_LOG = HERE / "host_log.txt"
 

@@ -369,28 +369,19 @@ def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> 
 def read_rows(
     path: str | os.PathLike[str], error: type[ToolError], show: Callable[[int, int], None] | None = None
 ) -> Iterator[list[str]]:
-    """Read the rows of a CSV one by one, so that a large corpus does not have to fit into memory."""
+    """Read the rows of a CSV one by one, without interpreting any cell."""
+    content = csv_of(read_bytes(path), str(path), error)
+    raw = io.BytesIO(content)
     try:
-        with open_regular(path) as raw:
-            size = os.fstat(raw.fileno()).st_size
-            beginning = raw.read(1024)
-            raw.seek(0)
-            is_packed = beginning.startswith(GZIP)
-            if not is_packed:
-                _refuse_other_forms(beginning, str(path), error)
-            binary: Any = gzip.GzipFile(fileobj=raw) if is_packed else raw
-            with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
-                for number, row in enumerate(_rows_of(file)):
-                    if show is not None and number % 10_000 == 0:
-                        show(raw.tell(), size)
-                    if row:
-                        yield row
+        for number, row in enumerate(_rows_of(io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""))):
+            if show is not None and number % 10_000 == 0:
+                show(raw.tell(), len(content))
+            if row:
+                yield row
     except UnicodeDecodeError as problem:
         raise error(f"{path} is not UTF-8 text: {problem}; {AS_CSV}") from None
-    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as problem:
+    except csv.Error as problem:
         raise error(f"{path} is not a CSV table: {problem}") from None
-    except OSError as problem:
-        raise UsageError(f"cannot read {path}: {problem.strerror or problem}") from None
 
 
 def _rows_of(file: TextIO, strict: bool = True) -> Any:

@@ -23,6 +23,7 @@ from podium.scoring import Evaluation
 from podium.wording import plural
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from markupsafe import Markup
 
 MOST_ITEMS = 200
@@ -48,27 +49,13 @@ def render(
     others: Mapping[str, tuple[Evaluation, statistics.Comparison]] | None = None,
 ) -> str:
     """Make the report of an evaluation."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "number": items.number,
-        "gain": items.gain,
-        "breakable": _breakable,
-        "share": lambda share: items.NOTHING if pd.isna(share) else f"{share:.1%}",
-    }
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shown = ["measure", "low", "high", "note"]
     drawn = pd.DataFrame(columns=shown) if intervals is None else intervals[shown]
-    return environment.get_template("report.html").render(
+    return _template().render(
         title=title,
         style=Markup(style),
         script=Markup(script),
@@ -91,6 +78,26 @@ def render(
         histograms=histograms.figures(evaluation.explanation),
         items=items.section(evaluation, texts or {}, most_items, random),
     )
+
+
+def _template() -> "Template":
+    """Load the template of the page."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": items.number,
+        "gain": items.gain,
+        "breakable": _breakable,
+        "share": lambda share: items.NOTHING if pd.isna(share) else f"{share:.1%}",
+    }
+    return environment.get_template("report.html")
 
 
 def _breakable(name: str) -> "Markup":

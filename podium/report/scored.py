@@ -49,12 +49,7 @@ def score_files(
     show: Progress | None = None,
 ) -> Scored:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
-    for path in (solution, *submissions):
-        if metric.companion.read_solution is None and path.endswith((".json", ".jsonl")):
-            raise UsageError(
-                f"{path}: expected a table, found JSON; write a CSV, or name the metric of such a file with "
-                "--metric"
-            )
+    _check_names(metric, (solution, *submissions))
     frame = reading.read_solution(metric, solution, parameters)
     try:
         whole = scoring.prepare(metric, frame, parameters, show)
@@ -83,6 +78,16 @@ def score_files(
         except SubmissionRejected as problem:
             raise SubmissionRejected(f"{path}: {problem}") from problem
     return Scored(evaluation, of_others, renamed, _on_choice(whole, evaluation, choice, ids))
+
+
+def _check_names(metric: Metric, paths: Sequence[str]) -> None:
+    """Check that no file is JSON, unless the metric has official files."""
+    wrong = [path for path in paths if path.endswith((".json", ".jsonl"))]
+    if wrong and metric.companion.read_solution is None:
+        raise UsageError(
+            f"{wrong[0]}: expected a table, found JSON; write a CSV, or name the metric of such a file with "
+            "--metric"
+        )
 
 
 @contextmanager

@@ -38,66 +38,83 @@ class Fate(NamedTuple):
     partner: int | None  # the row of the closest segment of the other side
 
 
-def slow_fates(
-    solution: pd.DataFrame, submission: pd.DataFrame, essay_id_column_name: str = "essay_id", **parameters: Any
-) -> list[Fate]:
-    """Find the fate of each prediction and of each truth, in the order of the rows."""
-    chosen = {"overlap_threshold": 0.51, "segment_weight": 0.5} | parameters
-    threshold, w = chosen["overlap_threshold"], chosen["segment_weight"]
-    result = transcription.evaluate(solution, submission, essay_id_column_name, **parameters)
-    given_predictions = transcription.read_predictions(submission, essay_id_column_name)
-    given_truths = transcription.read_truths(solution, essay_id_column_name)
-    predictions = {p.row: p for p in result.predictions}
-    truths = {g.row: g for g in result.truths}
-    merged, split = slow_groups(result, given_predictions, threshold)
-    matches = {(match.prediction.row, match.truth.row): match for match in result.matches}
-    essays = {g.essay for g in given_truths}
-    of_essay = transcription.by_essay(sorted(result.truths, key=lambda truth: min(truth.words)))
+class SlowPairs:
+    """The pairs of predictions and truths, found with sets of words, and the closest pair of each segment."""
 
-    def is_left(p, g):
-        return p.row in predictions and bool(predictions[p.row].words & g.words)
+    def __init__(
+        self,
+        solution: pd.DataFrame,
+        submission: pd.DataFrame,
+        essay_id_column_name: str = "essay_id",
+        **more: Any,
+    ) -> None:
+        parameters = {"overlap_threshold": 0.51, "segment_weight": 0.5} | more
+        self.threshold, self.w = parameters["overlap_threshold"], parameters["segment_weight"]
+        result = transcription.evaluate(solution, submission, essay_id_column_name, **parameters)
+        self.given_predictions = transcription.read_predictions(submission, essay_id_column_name)
+        self.given_truths = transcription.read_truths(solution, essay_id_column_name)
+        self.predictions = {p.row: p for p in result.predictions}
+        self.truths = {g.row: g for g in result.truths}
+        self.matches = {(match.prediction.row, match.truth.row): match for match in result.matches}
+        self.merged, self.split = slow_groups(result, self.given_predictions, self.threshold)
+        # Of equally close pairs, the last one in the text counts.  Those that overlap removal prevented come
+        # last.
+        of_essay = transcription.by_essay(sorted(result.truths, key=lambda truth: min(truth.words)))
+        in_order = sorted(self.given_predictions, key=transcription.order_of_appearance)
+        near = [(p, g) for p in in_order for g in of_essay.get(p.essay, [])]
+        pairs = [pair for pair in near if self.is_left(*pair)]
+        pairs += [pair for pair in near if not self.is_left(*pair) and self.would_match(*pair)]
+        self.of_prediction: dict[int, Any] = {}
+        self.of_truth: dict[int, Any] = {}
+        for pair in pairs:
+            for closest, row in ((self.of_prediction, pair[0].row), (self.of_truth, pair[1].row)):
+                if row not in closest or self.closeness(*pair) >= self.closeness(*closest[row]):
+                    closest[row] = pair
 
-    def would_match(p, g):
-        return p.discourse_type == g.discourse_type and transcription.overlaps_enough(p, g, threshold)
+    def left(self, p):
+        """The prediction with the words that overlap removal left, or all of its words if it was discarded."""
+        return self.predictions.get(p.row, p)
 
-    def closeness(p, g):
+    def is_left(self, p, g):
+        return p.row in self.predictions and bool(self.left(p).words & g.words)
+
+    def enough(self, p, g):
+        return self.is_left(p, g) and transcription.overlaps_enough(self.left(p), g, self.threshold)
+
+    def would_match(self, p, g):
+        same_type = p.discourse_type == g.discourse_type
+        return same_type and transcription.overlaps_enough(p, g, self.threshold)
+
+    def closeness(self, p, g):
         """How close a pair is: a match, merged or split, enough words, what overlaps prevented, the IoU."""
-        left = p._replace(words=predictions[p.row].words if p.row in predictions else p.words)
-        enough = is_left(p, g) and transcription.overlaps_enough(left, g, threshold)
-        iou = transcription.intersection_over_union(left, g)
-        rows = p.row, g.row
-        return (rows in matches, rows in merged | split, enough, would_match(p, g), iou)
+        rows, iou = (p.row, g.row), transcription.intersection_over_union(self.left(p), g)
+        together = rows in self.merged | self.split
+        return rows in self.matches, together, self.enough(p, g), self.would_match(p, g), iou
 
-    # Of equally close pairs, the last one in the text counts; those that overlap removal prevented come last.
-    in_order = sorted(given_predictions, key=transcription.order_of_appearance)
-    pairs = [(p, g) for p in in_order for g in of_essay.get(p.essay, []) if is_left(p, g)]
-    pairs += [
-        (p, g) for p in in_order for g in of_essay.get(p.essay, []) if not is_left(p, g) and would_match(p, g)
-    ]
-    of_prediction: dict[int, Any] = {}
-    of_truth: dict[int, Any] = {}
-    for pair in pairs:
-        for closest, row in ((of_prediction, pair[0].row), (of_truth, pair[1].row)):
-            if row not in closest or closeness(*pair) >= closeness(*closest[row]):
-                closest[row] = pair
+
+def slow_fates(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> list[Fate]:
+    """Find the fate of each prediction and of each truth, in the order of the rows."""
+    pairs = SlowPairs(solution, submission, **parameters)
+    predictions, truths, merged, split = pairs.predictions, pairs.truths, pairs.merged, pairs.split
+    essays = {g.essay for g in pairs.given_truths}
 
     def fate(outcome, kept, pair, side):
         """The fate of a segment, whose closest pair may be None."""
         if pair is None:
             return Fate(outcome, kept, math.nan, math.nan, math.nan, math.nan, 0.0, None)
         p, g = pair
-        left = predictions[p.row].words if p.row in predictions else p.words
-        common, match = len(left & g.words), matches.get((p.row, g.row))
+        left = pairs.left(p).words
+        common, match = len(left & g.words), pairs.matches.get((p.row, g.row))
         d = math.nan if match is None else p.d[g.d.index(1.0)]
         iou = common / len(left | g.words)
-        tp = 0.0 if match is None else w * iou + (1 - w) * d
+        tp = 0.0 if match is None else pairs.w * iou + (1 - pairs.w) * d
         return Fate(outcome, kept, common / len(left), common / len(g.words), iou, d, tp, pair[1 - side].row)
 
     fates = []
-    for p in given_predictions:
+    for p in pairs.given_predictions:
         kept = len(predictions[p.row].words) if p.row in predictions else 0
-        pair = of_prediction.get(p.row)
-        is_match, _, enough, *_ = (False, False, False) if pair is None else closeness(*pair)
+        pair = pairs.of_prediction.get(p.row)
+        is_match, _, enough, *_ = (False, False, False) if pair is None else pairs.closeness(*pair)
         if p.essay not in essays:
             outcome = "unknown essay"
         elif not kept:
@@ -113,10 +130,10 @@ def slow_fates(
         else:
             outcome = "no truth there" if pair is None else "too little overlap"
         fates.append(fate(outcome, kept, pair, 0))
-    for g in given_truths:
+    for g in pairs.given_truths:
         kept = len(truths[g.row].words) if g.row in truths else 0
-        pair = of_truth.get(g.row)
-        is_match = pair is not None and closeness(*pair)[0]
+        pair = pairs.of_truth.get(g.row)
+        is_match = pair is not None and pairs.closeness(*pair)[0]
         if not kept:
             outcome = "discarded"
         elif is_match:

@@ -9,12 +9,13 @@ from hypothesis import given
 
 import metric
 from podium import cli, explain, hosted
+from tests.companions.test_unified_fates import SlowPairs
 from tests.support import unified_transcription as transcription
 from tests.support.essays import make_competition
 from tests.support.examples import examples
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.strategies import Competition, competitions
-from tests.support.unified import evaluate, slow_groups
+from tests.support.unified import evaluate
 
 POINTS = hosted.module("unified", "points")
 CAUSES, softmin_gradient = POINTS.CAUSES, POINTS.softmin_gradient
@@ -320,53 +321,10 @@ def slow_losses(case, evaluation):
     """Compute `Explanation.losses` from sets of words, pair by pair; only the gradient is taken from the
     fast code.
     """
-    parameters = {name: value for name, value in case.parameters.items() if name != "essay_id_column_name"}
-    essay_id = case.parameters["essay_id_column_name"]
-    threshold, w = parameters["overlap_threshold"], parameters["segment_weight"]
-    result = transcription.evaluate(case.solution, case.submission, essay_id, **parameters)
-    given = transcription.read_predictions(case.submission, essay_id)
-    kept = {p.row: p for p in result.predictions}
-    truths = {g.row: g for g in result.truths}
-    as_given = {p.row: p for p in sorted(given, key=transcription.order_of_appearance)}
-
-    def pairs_of_words():
-        for p in result.predictions:
-            for g in sorted(result.truths, key=lambda g: min(g.words)):
-                if p.essay == g.essay and p.words & g.words:
-                    yield p, g
-        for p in as_given.values():
-            for g in result.truths:
-                lost = p.row not in kept or not kept[p.row].words & g.words
-                if p.essay == g.essay and lost and would_match(p.row, g):
-                    yield kept.get(p.row, p), g
-
-    def would_match(row, g):
-        p = as_given[row]
-        return p.discourse_type == g.discourse_type and transcription.overlaps_enough(p, g, threshold)
-
-    merged, split = slow_groups(result, given, threshold)
-
-    def iou(p, g):
-        return transcription.intersection_over_union(p, g)
-
-    def enough(p, g):
-        return p.row in kept and transcription.overlaps_enough(p, g, threshold)
-
-    def rank(p, g):
-        return (
-            enough(p, g) and p.discourse_type == g.discourse_type,
-            (p.row, g.row) in merged | split,
-            enough(p, g),
-            would_match(p.row, g),
-            iou(p, g),
-        )
-
-    best_of_p, best_of_g = {}, {}
-    for p, g in pairs_of_words():
-        for best, row in ((best_of_p, p.row), (best_of_g, g.row)):
-            if row not in best or rank(p, g) >= rank(*best[row]):
-                best[row] = p, g
-
+    pairs = SlowPairs(case.solution, case.submission, **case.parameters)
+    given, kept, truths, w = pairs.given_predictions, pairs.predictions, pairs.truths, pairs.w
+    merged, split = pairs.merged, pairs.split
+    iou = transcription.intersection_over_union
     number = {essay: n for n, essay in enumerate(evaluation.prepared.items)}
 
     def gain(segment):
@@ -377,23 +335,23 @@ def slow_losses(case, evaluation):
     losses = np.zeros((len(given) + len(case.solution), len(CAUSES)))
     add = {cause: losses[:, n] for n, cause in enumerate(CAUSES)}
     in_attempts = set()
-    for p, g in best_of_p.values():
-        same_type = p.discourse_type == g.discourse_type
+    for p, g in pairs.of_prediction.values():
+        same_type, enough = p.discourse_type == g.discourse_type, pairs.enough(p, g)
         if (p.row, g.row) in merged | split:
             continue
-        if best_of_g[g.row] != (p, g) or not (same_type or enough(p, g)):
+        if pairs.of_truth[g.row] != (p, g) or not (same_type or enough):
             continue
         in_attempts |= {("p", p.row), ("g", g.row)}
         hit, dismissal = gain(g)[TP] - gain(g)[FN], 0.0 if p.row not in kept else -gain(p)[FP]
         d = p.d[g.d.index(1.0)]
-        iou_as_given = iou(as_given[p.row], g)
+        now, iou_as_given = iou(pairs.left(p), g), iou(p, g)
         steps = []  # IoU before, and cause, in the order of the corrections
-        if enough(p, g):
+        if enough:
             if not same_type:
-                add["wrong type"][p.row] = dismissal + (w * iou(p, g) + (1 - w) * d) * hit
-            now, best = iou(p, g), max(iou(p, g), iou_as_given)
+                add["wrong type"][p.row] = dismissal + (w * now + (1 - w) * d) * hit
+            best = max(now, iou_as_given)
             steps = [("overlaps", best - now), ("boundaries", 1 - best)]
-        elif would_match(p.row, g):
+        elif pairs.would_match(p, g):
             add["overlaps"][p.row] = dismissal + (w * iou_as_given + (1 - w) * d) * hit
             steps = [("boundaries", 1 - iou_as_given)]
         else:
@@ -409,6 +367,7 @@ def slow_losses(case, evaluation):
             d, hit = kept[row].d[g.d.index(1.0)], gain(g)[TP] - gain(g)[FN]
             add["merged"][row] += (w + (1 - w) * d) * hit
             add["effectiveness"][row] += (1 - w) * (1 - d) * hit
+    as_given = {p.row: p for p in given}
     for row in {row for _, row in split}:
         g, parts = truths[row], [kept[p] for p, g in split if g == row]
         in_attempts |= {("g", row), *(("p", p.row) for p in parts)}

@@ -104,8 +104,10 @@ def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
     number_of = dict(zip(files.loc[files["chosen"], "team"], files.index[files["chosen"]]))
     order = [number_of[team] for team in leaderboard["team"]]
     failed = pd.DataFrame(columns=["team", "model", "reason"]) if inputs.failed is None else inputs.failed
-    listed_files = files.assign(rejected=_reasons(files)).drop(columns="failed")
-    ranking = Ranking(leaderboard, listed_files, _rejected(files), failed, similarity.pairs(files))
+    told = files.assign(rejected=_reasons(files)).drop(columns="failed")
+    rejected = told.loc[told["rejected"].notna(), ["team", "submission", "rejected"]].reset_index(drop=True)
+    rejected = rejected.rename(columns={"rejected": "reason"})
+    ranking = Ranking(leaderboard, told, rejected, failed, similarity.pairs(files))
     if all(scored[number].has_statistics for number in order):
         ranking = _with_statistics(ranking, inputs, files, scored, order, workers, higher_is_better)
     boosted = is_boosted(leaderboard, rules)
@@ -156,12 +158,6 @@ def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
     failed = files["failed"].map(lambda error: f"{choice.METRIC_FAILED}: {error}", na_action="ignore")
     reasons = files["rejected"].combine_first(failed).astype(object)
     return reasons.where(reasons.notna(), None)
-
-
-def _rejected(files: pd.DataFrame) -> pd.DataFrame:
-    """List the files without a score, with the reasons."""
-    table = files[["team", "submission"]].assign(reason=_reasons(files))
-    return table[table["reason"].notna()].reset_index(drop=True)
 
 
 def _items(solution: scoring.Solution) -> dict[str, Any]:

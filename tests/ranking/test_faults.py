@@ -388,7 +388,7 @@ def test_a_read_only_folder_is_said_before_any_work_and_keeps_what_it_has(folder
 
 GREEDY = """
     if len(submission) == 7:
-        bytearray(2**28)
+        bytearray(2**29)
     if len(submission) == 8:
         while True:
             try:
@@ -405,13 +405,13 @@ GREEDY = """
 def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
     monkeypatch.setattr(limits_module, "_available_memory", lambda: 2**40)
     (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
-    limits = ("--memory-limit", "128M", "--time-limit", "0.4s", "--jobs", jobs)
+    limits = ("--memory-limit", "256M", "--time-limit", "0.8s", "--jobs", jobs)
     assert call(*limits)[0] == 0
     rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str)
     assert rejected.to_numpy().tolist() == [
         ["03", "03.csv", "three rows"],
-        ["07", "07.csv", "takes more than 128 MB of memory"],
-        ["08", "08.csv", "takes more than 0.4 s of processor time"],
+        ["07", "07.csv", "takes more than 256 MB of memory"],
+        ["08", "08.csv", "takes more than 0.8 s of processor time"],
     ]
     others = {team: score for team, score in expected().items() if team not in ("07", "08")}
     assert {team: score for team, score in scores(folder).items() if score == score} == others
@@ -420,8 +420,8 @@ def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monke
     assert cli.main(again) == 0
     assert (folder / "other" / "rejected.csv").read_text() == (folder / "final" / "rejected.csv").read_text()
     assert json.loads((folder / "final" / "run.json").read_text())["limits"] == {
-        "memory": 2**27,
-        "seconds": 0.4,
+        "memory": 2**28,
+        "seconds": 0.8,
     }
     (folder / "teams" / "08.csv").unlink()
     code, _, err = call("--memory-limit", "2G")
@@ -433,7 +433,7 @@ def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monke
 def test_what_a_full_machine_refuses_is_a_fault(folder, call):
     (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
     (folder / "teams" / "08.csv").unlink()
-    code, _, err = call("--memory-limit", "128M")
+    code, _, err = call("--memory-limit", "256M")
     assert code == 2
     assert "1 submission could not be scored, through no fault of its own" in err
 

@@ -220,15 +220,7 @@ def _load_companion(path: Path, package: str) -> Companion:
 
 def _guarded(metric: Metric) -> Companion:
     """The companion of a stranger's metric, whose functions raise a CompanionError that names the line."""
-
-    def guard(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def guarded(*arguments: Any, **named: Any) -> Any:
-            with errors_explained(metric, companion=True):
-                return function(*arguments, **named)
-
-        return guarded
-
+    guard = errors_explained(metric, companion=True)
     functions: dict[str, Any] = {
         field.name: guard(value)
         for field in dataclasses.fields(metric.companion)

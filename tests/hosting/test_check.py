@@ -368,6 +368,21 @@ def test_a_library_that_only_the_call_needs(in_process, tmp_path):
     assert untried[check.CHECKS["result"]].startswith("it needs polars_of_tomorrow, ")
 
 
+def test_each_fault_is_told_once(capsys, in_process, tmp_path):
+    """As by the check of the contract, which names the line, and a file that is opened by its path."""
+    beside = tmp_path / "weights.txt"
+    beside.write_text("2\n")
+    source = changed("return float(np.mean(", f"pd.read_csv({str(beside)!r})\n    return np.float32(np.mean(")
+    (tmp_path / "a_metric.py").write_text(source)
+    (tmp_path / "truth.csv").write_text("id,answer\n1,0\n2,1\n")
+    _, out, _ = run_podium(capsys, "check", *(tmp_path / name for name in ("a_metric.py", *["truth.csv"] * 2)))
+    _, finite, opens = [line for line in out.splitlines() if line.startswith("FAIL")]  # the doctest fails, too
+    assert finite.startswith(
+        "FAIL  returns a finite float: a_metric.py, line 13: score(): expected one finite "
+    )
+    assert opens == f"FAIL  opens no files: score() opens {beside}"
+
+
 def test_what_an_earlier_call_left_is_seen_in_a_new_process(capsys, in_process, tmp_path):
     """The doctest's solution has two rows, and the given one has four."""
     source = changed(

@@ -54,14 +54,13 @@ Found = Mapping[str, set[int]]  # for each id, the numbers of the values that st
 Rows = Sequence[Sequence[str]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Truth:
-    """A column of the solution, whose values are known by numbers."""
+    """The values of a column of the solution, which are known by numbers, for the ids of another column."""
 
     name: str
-    of_id: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    # For each column of ids and each value, the chance that it is a truth of an id that is drawn at random.
-    share: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
+    of_id: Mapping[str, set[int]]
+    share: Mapping[int, float]  # for each value, the chance that it is a truth of an id that is drawn at random
 
 
 class Phrases:
@@ -216,16 +215,18 @@ def _known(solution: Path, items: Collection[str], public_columns: Collection[st
             known.part_of[item] = part
     for name in header:
         if name not in {*id_columns, *TEXT_COLUMNS, *public_columns}:
-            known.truths.append(_truth(name, columns, id_columns, known))
+            known.truths += _truths(name, columns, id_columns, known)
     if known.truths:
         known.lines = {b" ".join(words_of(" ".join(row))): row[0] for row in zip(*cells)}
     _learn_texts(SOLUTION, header, list(zip(*cells)), known)
     return known
 
 
-def _truth(name: str, columns: Mapping[str, list[str]], id_columns: Sequence[str], known: Known) -> Truth:
+def _truths(
+    name: str, columns: Mapping[str, list[str]], id_columns: Sequence[str], known: Known
+) -> Iterator[Truth]:
     """Number the values of a column of the solution."""
-    truth, numbers = Truth(name), dict[str, int]()
+    numbers: dict[str, int] = {}
     for value in filter(words_of, dict.fromkeys(columns[name])):
         numbers[value] = len(known.spelled)
         known.spelled.append(value)
@@ -236,11 +237,11 @@ def _truth(name: str, columns: Mapping[str, list[str]], id_columns: Sequence[str
         for item, value in zip(columns[id_column], columns[name]):
             if value in numbers:
                 of_id[item].add(numbers[value])
-        for item, those in of_id.items():
-            truth.of_id[item] |= those
+        share: dict[int, float] = defaultdict(float)
+        for those in of_id.values():
             for number in those:
-                truth.share[id_column][number] += 1 / len(those) / len(of_id)
-    return truth
+                share[number] += 1 / len(those) / len(of_id)
+        yield Truth(name, dict(of_id), share)
 
 
 def _spellings(value: str) -> set[str]:
@@ -494,21 +495,20 @@ def _compare(
 ) -> None:
     """Refuse a file if the truths of ids stand beside them much more often than those of other ids would."""
     for truth in known.truths if any(found.values()) else ():
-        for id_column, share in truth.share.items():
-            ids = [item for item in found if known.column_of[item] == id_column and item in truth.of_id]
-            right = {item: found[item] & truth.of_id[item] for item in ids}
-            if not any(right.values()):
-                continue
-            rate = sum(len(those) / len(truth.of_id[item]) for item, those in right.items()) / len(ids)
-            chance = sum(share.get(number, 0) for item in ids for number in found[item]) / len(ids)
-            if _tells(rate, chance, len(ids), least, column == truth.name):
-                item = next(item for item in ids if right[item])
-                raise HostError(
-                    f"{name} tells {truth.name} of {SOLUTION} {where}, such as "
-                    f"{known.spelled[min(right[item])]!r} of {item}: it is there for {rate:.0%} of "
-                    f"{len(ids):,} ids of the test set, and would be for {chance:.0%} by chance. Take it out; "
-                    f"if all may know it, see public_columns and innocent in {RECORD}"
-                )
+        ids = [item for item in found if item in truth.of_id]
+        right = {item: found[item] & truth.of_id[item] for item in ids}
+        if not any(right.values()):
+            continue
+        rate = sum(len(those) / len(truth.of_id[item]) for item, those in right.items()) / len(ids)
+        chance = sum(truth.share.get(number, 0) for item in ids for number in found[item]) / len(ids)
+        if _tells(rate, chance, len(ids), least, column == truth.name):
+            item = next(item for item in ids if right[item])
+            raise HostError(
+                f"{name} tells {truth.name} of {SOLUTION} {where}, such as "
+                f"{known.spelled[min(right[item])]!r} of {item}: it is there for {rate:.0%} of "
+                f"{len(ids):,} ids of the test set, and would be for {chance:.0%} by chance. Take it out; "
+                f"if all may know it, see public_columns and innocent in {RECORD}"
+            )
 
 
 def _tells(rate: float, chance: float, number: int, least: float, is_named: bool) -> bool:

@@ -176,13 +176,7 @@ def test_the_page_is_one_file_that_needs_no_network_and_escapes_names(finished_r
     policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; "
     escaped = policy.format(digest).replace("'", "&#39;")
     assert f'<meta http-equiv="Content-Security-Policy" content="{escaped}form-action' in html
-    for title in (
-        "The prizes",
-        "Other decisions",
-        "Shake-up",
-        "Sub-popul",
-        "Similar submissions",
-    ):
+    for title in ("The prizes", "Other decisions", "Shake-up", "Sub-popul", "Similar submissions"):
         assert title in html
     assert str(finished_run) not in html
 

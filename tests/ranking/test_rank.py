@@ -437,10 +437,7 @@ def test_wrong_usage(call, files):
         ("team,runtime\nAda,1\nAda,2\n", "runtimes.csv has several rows for Ada"),
         ("team,runtime\n,1\n", "runtimes.csv has no team in row number 1"),
         ("team,submission,runtime\nAda,,1\n", "runtimes.csv has no submission in row number 1"),
-        (
-            "team,runtime\nAda,0\n",
-            "a finite number above 0, or nothing. Wrong in 1 row of the runtimes: Ada (",
-        ),
+        ("team,runtime\nAda,0\n", "a finite number above 0, or nothing. Wrong in 1 row of the runtimes: Ada ("),
         ("team,runtime,submitted_at\nAda,1,yesterday\n", "submitted_at: expected"),
     ],
 )
@@ -528,11 +525,7 @@ def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
     assert cli.main([*map(str, arguments), "--out", str(tmp_path / "out"), "--resamples", "0"]) == 0
     leaderboard = read_table(tmp_path / "out" / "final_leaderboard.csv", set(), HostError)
     metric = hosted.load("scifact")
-    solution = scoring.prepare(
-        metric,
-        reading.read_solution(metric, samples / "claims.jsonl", {}),
-        {},
-    )
+    solution = scoring.prepare(metric, reading.read_solution(metric, samples / "claims.jsonl", {}), {})
     frame = reading.read_submission(metric, samples / "predictions.jsonl", {})
     expected = scoring.evaluate(solution, frame).measures
     assert len(expected) == 13

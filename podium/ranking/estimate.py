@@ -120,21 +120,17 @@ def what_if(
         50.0     1.250 0.00000        0.60000     3
     """
     race = _race(leaderboard, team, **parameters)
-    board, tried = race.board, _seconds(runtimes)
-    # The team's boost depends only on the best score and on the fastest eligible rival.
-    best = np.argmax(np.where(pd.isna(board.scores), -1, board.scores))
-    rows = sorted({race.own, int(best), int(np.argmin(np.where(race.eligible, board.runtimes, math.inf)))})
-    own = rows.index(race.own)
-    times = np.tile(board.runtimes[rows], (len(tried), 1))
+    board, own, tried = race.board, race.own, _seconds(runtimes)
+    times = np.tile(board.runtimes, (len(tried), 1))
     times[:, own] = tried
-    _, slowdown, fraction = boost.boost_fractions(board.scores[rows], times, **parameters)
+    _, slowdown, fraction = boost.boost_fractions(board.scores, times, **parameters)
     overtaken = sorted(race.overtaken)
     return pd.DataFrame(
         {
             "runtime": boost.floats(tried),
             "slowdown": boost.floats(slowdown[:, own]),
             "boost": boost.floats(fraction[:, own]),
-            "boosted_score": boost.floats(board.scores[race.own] * (1 + fraction[:, own])),
+            "boosted_score": boost.floats(board.scores[own] * (1 + fraction[:, own])),
             "rank": np.array([1 + bisect.bisect(overtaken, (time, 0)) for time in tried], dtype=np.int64),
         }
     )
@@ -169,7 +165,6 @@ class _Race(NamedTuple):
 
     board: Any  # the leaderboard as ``boost.py`` parses it
     own: int  # the row of the team
-    eligible: npt.NDArray[np.bool_]  # which rivals are eligible
     # For each rival the runtime in seconds from which on it is ahead of the team. It is 0 if the rival is
     # always ahead and infinite if it never is. The second number says who is ahead at exactly that runtime: 1
     # for the team and 0 for the rival.
@@ -231,7 +226,7 @@ def _race(
         ahead = (ours, runtime, board.teams[own]) < (theirs, runtimes[rival], board.teams[rival])
         return runtime, int(ahead)
 
-    return _Race(board, own, eligible, [overtaken(rival) for rival in range(len(board.teams)) if rival != own])
+    return _Race(board, own, [overtaken(rival) for rival in range(len(board.teams)) if rival != own])
 
 
 def _row_of(teams: list[str], team: str) -> int:

@@ -20,7 +20,6 @@ pytestmark = [
 ]
 
 SECONDS = 300  # the longest wait, for a machine that is very busy
-ROOT = Path(__file__).parent.parent.parent
 # What a worker does before it starts: it has no podium, or another one, or does not see the files.
 PRELOADS = {
     "no package": (

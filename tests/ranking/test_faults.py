@@ -38,7 +38,6 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     return float(len(submission))
 '''
 COMPLETE = "COMPLETE_SUBMISSION = True\n"
-ROOT = Path(__file__).parents[2]
 FAULTS = [
     OSError(5, "Input/output error"),
     PermissionError(13, "Permission denied"),

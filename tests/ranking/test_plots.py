@@ -16,7 +16,6 @@ from podium.ranking import plots
 from tests.support.boards import TABLE_2, TABLE_3
 
 BOARD_2, BOARD_3 = boost(TABLE_2), boost(TABLE_3)
-ONE = boost(pd.DataFrame({"team": ["Solo"], "score": [0.6], "runtime": [40]}))
 
 
 def crowd(teams: int = 40, seed: int = 1) -> pd.DataFrame:
@@ -187,15 +186,6 @@ def test_labels_of_teams_at_one_point():
     figure = plots.score_and_runtime(board)
     assert len(figure.axes[0].texts) == 8
     assert_readable(figure)
-
-
-def test_labels_are_in_the_order_of_the_boosted_scores():
-    board = crowd().dropna(subset="runtime")
-    (axes,) = plots.score_and_runtime(board).axes
-    assert [text.xy[1] for text in axes.texts] == sorted(board["boosted_score"].head(12))
-    heights = [text.xyann[1] for text in axes.texts]
-    assert heights == sorted(heights)
-    assert 0 <= heights[0] <= heights[-1] <= 1
 
 
 def test_names_are_drawn_as_they_are(tmp_path):

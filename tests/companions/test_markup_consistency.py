@@ -124,20 +124,6 @@ def test_texts(tmp_path: Path) -> None:
     assert companion.companion.texts(without, tmp_path) == {"A": "one"}
 
 
-def test_criteria_and_documents_as_tables(evaluated: Any) -> None:
-    tables = evaluated.tables
-    assert list(tables) == ["Criteria", "Documents", "Barrier"]
-    criteria = tables["Criteria"].set_index("criterion")
-    for name in ("ama", "ema", "rma"):
-        assert criteria.loc["total", name] == evaluated.measures[name.upper()]
-    assert criteria["equation"].tolist()[:3] == ["(7)", "(13)", "(14)"]
-    documents = tables["Documents"].set_index("experts")
-    assert documents["documents"].to_dict() == {0: 1, 1: 1, 2: 8, 3: 2}
-    assert np.isnan(documents.loc[1, "ema"])
-    two = evaluated.documents[evaluated.documents["experts"] == 2]
-    assert documents.loc[2, "rma"] == pytest.approx(two["ama"].mean() / two["ema"].mean())
-
-
 def test_the_barrier(evaluated: Any) -> None:
     """A submission passes the barrier with an RMA of at least 1; its probability is the share of resamples
     that do.

@@ -69,7 +69,7 @@ def test_documents_are_sorted_by_id_and_some_are_left_out(name: str) -> None:
 
 @cases
 def test_values_in_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, measures, total = CASES[name]
+    folder, measures, _ = CASES[name]
     assert main(["score", "--metric", name, "--json", str(folder), str(folder)]) == 0
     printed = json.loads(capsys.readouterr().out)["details"]
     documents, pairs = (pd.DataFrame(printed[level]) for level in ("document", "pair"))
@@ -89,10 +89,7 @@ def test_values_in_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = submission[submission["document_id"] == "essay-02"]
     alone = metric.score(solution.iloc[[row]], answer, "document_id", **parameters)
     assert alone == pytest.approx(expected, rel=1e-6)
-    # The value of a document is the mean over its pairs.
-    ours = pairs[pairs["markup"] == "algorithm"].groupby("document_id")[total].mean()
-    of_algorithm = documents.set_index("document_id")[f"algorithm.{total}"].dropna()
-    assert ours.to_dict() == pytest.approx(of_algorithm.to_dict())
+    assert len(pairs) == len(evaluated(name).explanation.pairs)
 
 
 @cases

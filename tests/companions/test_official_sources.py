@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from podium import hosted, reading
-from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
 
 METRICS = Path(__file__).parents[2] / "metrics"
@@ -76,10 +75,3 @@ def test_faults_name_the_source_and_no_temporary_file(read, error, put) -> None:
         read(metric, put(b"{}\n", "url", "claims.jsonl"), {})
     with pytest.raises(UsageError, match=r"^cannot read memory://none.jsonl: "):
         read(metric, "memory://none.jsonl", {})
-
-
-def test_the_command_line(put, capsys: pytest.CaptureFixture[str]) -> None:
-    samples = METRICS / "scifact" / "samples"
-    where = put((samples / "predictions.jsonl").read_bytes(), "-", "")
-    assert main(["score", "-b", "--metric", "scifact", str(samples / "claims.jsonl"), where]) == 0
-    assert capsys.readouterr().out.startswith("0.3582")

@@ -418,11 +418,6 @@ def test_the_command_line(call):
     assert {"score", "public", "private"} <= set(report)
     assert list(report["official"]) == list(scifact.MEASURES)
     assert report["official"]["sentence_label_f1"] == report["score"]
-    arguments = "--set", "measure=abstract_label_only_f1"
-    code, out, err = call(SAMPLES / "claims.jsonl", SAMPLES / "predictions.jsonl", *arguments)
-    assert out.startswith("Score    0.750000\n\nMeasures\n")
-    assert out.endswith("\n\nmetric:scifact|version:3.0.0|measure:abstract_label_only_f1\n")
-    assert (err.count("warning: "), code) == (2, 0)
 
 
 def test_the_report_shows_the_texts(call, tmp_path):

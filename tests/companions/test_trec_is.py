@@ -41,7 +41,13 @@ def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any
     return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission).measures
 
 
-# One tweet of each group, so that a solution is valid; worth -1 and 0 under REST_ANSWERS.
+def podium_score(*arguments: object) -> int:
+    """Run `podium score` with this metric, and return the exit code."""
+    from podium.cli import main
+
+    return main(["score", "--metric", "trec_is", *map(str, arguments)])
+
+
 # --- every tweet, type and event ----------------------------------------------------------------------------
 
 
@@ -651,26 +657,3 @@ def test_kaggle_needs_each_tweet_once() -> None:
     ):
         with pytest.raises(HostError, match=r"^tweet_id: expected each tweet once in the solution"):
             make(twice)
-
-
-# --- the command line ---------------------------------------------------------------------------------------
-
-
-def podium_score(*arguments: object) -> int:
-    """Run `podium score` with this metric, and return the exit code."""
-    from podium.cli import main
-
-    return main(["score", "--metric", "trec_is", *map(str, arguments)])
-
-
-@pytest.mark.filterwarnings("default:annotations outside")
-@pytest.mark.parametrize(
-    ("solution", "submission"), [("solution.csv", "submission.csv"), ("labels.json", "run.txt")]
-)
-def test_the_command_line_on_the_samples(
-    solution: str, submission: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert podium_score(SAMPLES / solution, SAMPLES / submission) == 0
-    printed = capsys.readouterr()
-    assert printed.out.startswith("Score    0.008706\n")
-    assert printed.err.count("warning: ") == 2 + (solution == "labels.json")

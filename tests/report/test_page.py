@@ -433,13 +433,6 @@ def test_texts_from_a_folder_or_a_table(tmp_path, evaluation):
         assert report.read_texts(tmp_path / "texts.csv", evaluation) == dict(zip(ids, ["one", "two"]))
 
 
-def test_ids_and_texts_that_look_like_numbers(tmp_path):
-    truth = solution(("0012", "Lead", words(0, 3), 1))
-    evaluation = evaluate(truth, perfect(truth), **WHOLE)
-    (tmp_path / "texts.csv").write_text("essay_id,text\n0012,2024\n12,no\n")
-    assert report.read_texts(tmp_path / "texts.csv", evaluation) == {"0012": "2024"}
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -379,11 +379,6 @@ class Explanation(contract.Explanation):
         )
 
 
-def diagnose(solution: Any, submission: pd.DataFrame) -> str | None:
-    """Say what to write instead in a rejected submission; see `habits.diagnose`."""
-    return habits.diagnose(solution.metric.module, solution.prepared[ALL], submission)
-
-
 def make_files(
     path: Path,
     attributes: list[str],
@@ -404,7 +399,7 @@ companion = Companion(
     text_columns=TEXT_COLUMNS,
     number_columns=("predictionstring",),
     recognize=habits.recognize,
-    diagnose=diagnose,
+    diagnose=habits.diagnose,
     predicted=predicted,
     explain=Explanation,
     make_files=make_files,

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.errors import SubmissionRejected
+from podium.scoring import ALL, Solution
 from podium.wording import counted, listed
 
 OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
@@ -75,8 +76,9 @@ def recognize(
     return frame, notices
 
 
-def diagnose(metric: Any, prepared: Any, submission: pd.DataFrame) -> str | None:
+def diagnose(solution: Solution, submission: pd.DataFrame) -> str | None:
     """Say what to write instead in a rejected submission with a known mistake."""
+    metric, prepared = solution.metric.module, solution.prepared[ALL]
     essay_id = prepared.essay_id_column_name
     names = [essay_id, "discourse_type", "predictionstring"]
     # The metric checks in this order. The first fault ends the search, so that both speak of the same one.

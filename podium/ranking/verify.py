@@ -125,7 +125,6 @@ def verify(
     there = find(request.submissions, request.side)
     files = [record.as_published(each, published[each[:2]]) for each in there if each[:2] in published]
     differences = [
-        *_no_files(facts, home),
         *record.changed_inputs(facts, request),
         *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
         *_changed_list(there, published),
@@ -146,7 +145,7 @@ def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[st
         for name, version in facts["versions"].items()
         if here.get(name) != version
     ]
-    if unseen := [file for file in facts["outputs"] if not os.path.lexists(home / file)]:
+    if unseen := [file for file in facts["outputs"] if not (home / file).is_file()]:
         notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
     if others:
         notices.append(f"beside the board, but no part of it and not verified: {listed(others)}")
@@ -158,15 +157,6 @@ def _check_parameters(request: Request) -> None:
     known = hosted.settings(hosted.load(request.metric), {})
     if unknown := sorted(request.parameters.keys() - known.keys()):
         raise UsageError(f"{RUN}: expected parameters of the metric, found {listed(unknown)}")
-
-
-def _no_files(facts: Mapping[str, Any], home: Path) -> list[str]:
-    """List what is in the place of a file of the run and is none."""
-    return [
-        f"{file} is {'a link' if (home / file).is_symlink() else 'no file'}, expected a file of its own"
-        for file in [RUN, *facts["outputs"]]
-        if (home / file).is_symlink() or (os.path.lexists(home / file) and not (home / file).is_file())
-    ]
 
 
 def _changed_list(

@@ -154,7 +154,6 @@ def run(options: argparse.Namespace) -> None:
     given = {name: value for name, value in vars(options).items() if name != "set"}
     metric = options.metric
     if options.again is not None:
-        final.check_again(given)
         metric = record.request_of(record.read(options.again), options.again).metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
     board = final.rank(**given, **parameters)

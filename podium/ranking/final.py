@@ -32,7 +32,7 @@ from podium.wording import listed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FinalBoard", "check_again", "files_of", "inputs_of", "rank", "workers_of"]
+__all__ = ["FinalBoard", "files_of", "inputs_of", "rank", "workers_of"]
 
 ROWS_SHOWN = 10  # of the board, where it is printed or shown in a notebook
 COLUMNS_SHOWN = ["rank", "team", "boosted_score", "score", "boost", "runtime"]
@@ -264,7 +264,7 @@ def rank(
         raise UsageError(f"--out {out} is not a folder")
     command = _command_of(given, parameters)
     if again is not None:
-        check_again(given)
+        _check_again(given)
         tables = {"selection": select, "failed": failed}
         replaced = {name: os.fspath(path) for name, path in tables.items() if path is not None}
         return _ranked_again(Path(again), folder, parameters, rules, headings, replaced, jobs, command)
@@ -300,7 +300,7 @@ def _with_recorded(metric: Metric, parameters: dict[str, Any], solution: str) ->
     return together
 
 
-def check_again(given: Mapping[str, Any]) -> None:
+def _check_again(given: Mapping[str, Any]) -> None:
     """Refuse options for reading submissions beside --again."""
     reading = ("solution", "submissions", "runtimes", "side", "variants", "dask")
     if any(given[name] for name in reading) or given["metric"] != "unified":

@@ -382,20 +382,17 @@ def test_a_program_is_the_whole_package_with_its_license(bundled):
 
 
 def test_the_oldest_python_that_a_bundle_names(files, bundled, tmp_path):
-    """Every file of the program parses there, and the program runs there if that Python is installed."""
+    """Every file of the program parses there, and runs there if that Python is installed with its libraries."""
     unpacked = unpack("evalai", bundled / "evalai", tmp_path)
     readme = (bundled / "evalai" / "remote_worker" / "README.md").read_text()
     assert re.findall(r"Python (\S+) or later", readme) == [program.OLDEST_PYTHON]
     version = tuple(map(int, program.OLDEST_PYTHON.split(".")))
     for path in unpacked.rglob("*.py"):
         ast.parse(path.read_bytes(), str(path), feature_version=version)
-    oldest = (
-        sys.executable if sys.version_info[:2] == version else shutil.which(f"python{program.OLDEST_PYTHON}")
-    )
-    has_libraries = (
-        oldest and not subprocess.run([oldest, "-c", "import numpy, pandas"], capture_output=True).returncode
-    )
-    if has_libraries:
+    oldest = shutil.which(f"python{program.OLDEST_PYTHON}")
+    if sys.version_info[:2] == version or oldest is None:
+        return  # other tests run the program with this Python
+    if subprocess.run([oldest, "-c", "import numpy, pandas"], capture_output=True).returncode == 0:
         sample = (files / "public" / "sample_submission.csv").read_bytes()
         submissions = write(tmp_path / "submissions", {"a.csv": sample})
         done = execute("evalai", unpacked, submissions, tmp_path, oldest)
@@ -498,7 +495,7 @@ TOLD = {
 } | dict.fromkeys(("fault", "base", "panic", "exit", "number", "cause"), UNEXPECTED)
 
 
-@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+@pytest.mark.parametrize("platform", quick_on("evalai"))
 def test_no_output_tells_the_solution(tmp_path, platform):
     """All that a program prints, raises, returns and writes in both phases is searched for ids and answers.
 

@@ -185,7 +185,7 @@ def test_a_solution_with_an_id_twice_cannot_be_aligned(capsys, accuracy, in_proc
     assert err.startswith("error: id: expected one row per id in the solution, as Kaggle aligns by it. '1' ")
 
 
-def test_an_essay_in_two_parts(capsys, tmp_path):
+def test_an_essay_in_two_parts(capsys, in_process, tmp_path):
     solution = pd.read_csv(SOLUTION)
     solution.loc[0, "Usage"] = {"Public": "Private", "Private": "Public"}[solution.loc[0, "Usage"]]
     solution.to_csv(tmp_path / "truth.csv", index=False)

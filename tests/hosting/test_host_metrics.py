@@ -67,7 +67,7 @@ def test_the_whole_way(capsys, tmp_path, monkeypatch, name):
 
 PLATFORM_OF = [
     pytest.param(name, platform, marks=[] if (name, platform) in QUICK else pytest.mark.slow)
-    for QUICK in [{("f_beta", "codabench"), ("auc", "evalai"), ("dice", "evalai")}]
+    for QUICK in [{("f_beta", "codabench"), ("auc", "evalai")}]
     for name in ("f_beta", "auc", "dice", "bleu")
     for platform in bundle.PLATFORMS
 ]

@@ -161,27 +161,16 @@ def _evaluation(competition: Competition) -> str:
         if competition.complete
         else f"A submission has one row for each `{arguments['row_id_column_name']}` of the sample submission."
     )
-    return "\n\n".join(
-        [
-            "# Evaluation",
-            description,
-            f"A {competition.better} score is better. The parameters in this competition:",
-            markdown_table(("parameter", "value", ""), settings),
-            *_solution_section(meanings, competition),
-            "## Submission file",
-            *_columns("submission", meanings, competition),
-            f"{rows} Its first lines:",
-            _head(competition.sample),
-            f"`{hosted.signature(metric, arguments)}`\n",
-        ]
-    )
-
-
-def _solution_section(meanings: dict[str, tuple[str, str]], competition: Competition) -> list[str]:
-    """The section about the solution's columns, or nothing if the metric's docstring does not explain them."""
-    explained = _columns("solution", meanings, competition)
-    why = "The solution stays with the hosts. The description above refers to its columns, which are these."
-    return ["## Solution file", why, *explained] if explained else []
+    parts = ["# Evaluation", description, f"A {competition.better} score is better."]
+    if settings:
+        parts += ["The parameters in this competition:", markdown_table(("parameter", "value", ""), settings)]
+    of_solution = _columns("solution", meanings, competition)
+    if of_solution:
+        why = "The solution stays with the hosts. The description above refers to its columns, which are these."
+        parts += ["## Solution file", why, *of_solution]
+    parts += ["## Submission file", *_columns("submission", meanings, competition)]
+    parts += [f"{rows} Its first lines:", _head(competition.sample)]
+    return "\n\n".join([*parts, f"`{hosted.signature(metric, arguments)}`\n"])
 
 
 def _columns(frame: str, meanings: dict[str, tuple[str, str]], competition: Competition) -> list[str]:

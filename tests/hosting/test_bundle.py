@@ -652,14 +652,16 @@ def test_nothing_is_written_for_bad_input(capsys, files, tmp_path, options, code
 
 @pytest.mark.filterwarnings("ignore:these files cannot be searched")
 def test_further_public_files_are_named(capsys, tmp_path):
-    """A picture has no columns, and an empty file is not a sample submission."""
+    """A picture has no columns, and a metric without parameters no table of them."""
     folder = small_files(tmp_path)
     (folder / "public" / "map.png").write_bytes(b"\x89PNG\0")
-    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
+    source = ACCURACY.replace("BODY", "return 1.0").replace(", points: float = 1.0", "")
+    (tmp_path / "accuracy.py").write_text(source)
     with pytest.warns(UserWarning, match=r"look at them yourself: public/map\.png$"):
         make(folder, "codabench", tmp_path / "out", tmp_path / "accuracy.py")
     with zipfile.ZipFile(tmp_path / "out" / "competition.zip") as archive:
         page = archive.read("pages/data-description.md").decode()
+        assert "parameter" not in archive.read("pages/evaluation.md").decode()
     assert page.startswith("# Data\n\n**map.png**: a further file of the hosts.\n\n**sample_submission.csv**: ")
 
 

@@ -34,7 +34,7 @@ FEW_FIRST = 10
 # How participants write a predictionstring instead of "45 46 47", and what to do about it.
 SPELLINGS = (
     (re.compile(r"^\s*$"), "leave out rows with nothing"),
-    (re.compile(r"[\[\](){}'\"]"), "leave out brackets and quotes"),
+    (re.compile(r"[\[\](){}]|^['\"]\d"), "leave out brackets and quotes"),
     (re.compile(r"[^\W\d]{2}"), "write positions of words, not the words themselves,"),
     (re.compile(r"\d\s*[-–:…]\s*\d|\.\."), "list every position instead of a range"),
     (re.compile(r"[,;|]"), "separate positions by single spaces, not by commas"),

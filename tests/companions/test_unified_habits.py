@@ -178,7 +178,7 @@ CELLS = {
     "separate positions by single spaces, not by commas": ["3;4;5", "3,4,5", "3, 4, 5", "3|4"],
     "write whole numbers, without a decimal point": ["3.0", "3.0 4.0"],
     "separate positions by single spaces, with none at the ends": ["3  4", " 3 4", "3 4 ", "3\t\t4"],
-    "write positions of words, not the words themselves,": ["the dog", "Lead 3"],
+    "write positions of words, not the words themselves,": ["the dog", "don't do it", "Lead 3"],
     "leave out rows with nothing": ["", "  "],
     "list all positions, not only the first and the last,": ["3 7"],
     "put the positions into ascending order": ["7 6 5"],

@@ -12,6 +12,7 @@ from podium import contract
 from podium import statistics as sufficient
 from podium.contract import Companion, Variants
 from podium.essays import SMALL_SUBPOPULATION
+from podium.essays.arrays import Bools, Floats, Ints
 from podium.explain import ratio
 from podium.scoring import ALL, Evaluation
 from podium.wording import counted, listed
@@ -26,12 +27,10 @@ PREDICTION_ALONE = ("covers several", "part of one", "too little overlap", "no t
 
 LEAST_GAIN = 0.00005  # a smaller one would be shown as 0.0000
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Segments = Any  # the class of the metric file, which this module does not import
 
 
-def predicted(prepared: Any, submission: pd.DataFrame) -> npt.NDArray[np.bool_]:
+def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
     """Tell for which essays of the solution a submission has a segment."""
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 

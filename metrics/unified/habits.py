@@ -48,8 +48,6 @@ NUMBERS = (
 )
 LONGEST_SHOWN = 40  # characters of a cell
 
-Ints = npt.NDArray[np.int64]
-
 
 def recognize(
     frame: pd.DataFrame, row_id: str, effectiveness: float | None = None

@@ -17,6 +17,7 @@ import pandas as pd
 from podium import hosted, scoring
 from podium.errors import HostError
 from podium.essays import LABEL, PROBABILITIES, SMALL_SUBPOPULATION, TYPES
+from podium.essays.arrays import Bools, Ints
 from podium.essays.spans import predictionstrings, unified, word_positions
 from podium.files import read_table
 from podium.hosting.folders import (
@@ -59,9 +60,6 @@ TWINS = "essays with the text of another one: kept together"
 # With fewer segments per essay, the column may name segments instead of essays. The Feedback Prize has 9.
 FEW_SEGMENTS = 1.5
 CHARACTERS_SHOWN = 60
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 class Column(NamedTuple):

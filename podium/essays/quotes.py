@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.essays.arrays import Ints
 from podium.essays.spans import TYPES, Spans, from_words, indices, integers, require_equal_sizes
 from podium.wording import counted
 
@@ -159,7 +160,7 @@ def from_quotes(
     return Quotes(spans, report)
 
 
-def _kinds(types: Any) -> npt.NDArray[np.int64]:
+def _kinds(types: Any) -> Ints:
     """Turn types into indices, whatever their case; an unknown name in a list becomes -1."""
     array = np.asarray(types)
     if array.dtype.kind in "iu":

@@ -21,6 +21,7 @@ from tests.support.unified import evaluate
 
 ROOT = Path(metric.__file__).parent
 SOLUTION, SUBMISSION = str(ROOT / SOLUTION_SAMPLE), str(ROOT / SUBMISSION_SAMPLE)
+WHOLE = ("--set", "subpopulation_column_names=")
 
 
 @pytest.fixture
@@ -167,59 +168,67 @@ def test_usage_that_splits_an_essay_is_an_error(call, frames, tmp_path):
 
 
 def test_several_submissions_in_one_paired_table(call, frames, tmp_path):
+    """All files but the first have one name, so their paths tell them apart."""
     truth, predicted = frames
-    for share in (0.9, 0.5):
-        predicted.sample(frac=share, random_state=0).to_csv(tmp_path / f"{share}.csv", index=False)
-    others = [tmp_path / "0.9.csv", tmp_path / "0.5.csv"]
-    _, out, _ = call(SOLUTION, SUBMISSION, *others, "--json")
-    table = json.loads(out)["comparison"]
-    assert [row["submission"] for row in table] == ["0.9.csv", "0.5.csv"]
-    for row, path in zip(table, others):
+    others = [tmp_path / folder / "guess.csv" for folder in ("half", "same")]
+    for path, share in zip(others, (0.5, 1)):
+        path.parent.mkdir()
+        predicted.sample(frac=share, random_state=0).to_csv(path, index=False)
+    report = json.loads(call(SOLUTION, SUBMISSION, *others, "--json")[1])
+    assert [row["submission"] for row in report["comparison"]] == list(map(str, others))
+    for row, path in zip(report["comparison"], others):
         assert row["score"] == metric.score(truth, pd.read_csv(path), "row_id")
-        assert row["difference"] == pytest.approx(json.loads(out)["score"] - row["score"])
-    assert "sample_submission.csv compared with 2 others" in call(SOLUTION, SUBMISSION, *others)[1]
+        assert row["difference"] == pytest.approx(report["score"] - row["score"])
+    _, out, _ = call(SOLUTION, SUBMISSION, *others)
+    assert f"{SUBMISSION} compared with 2 others" in out
+    assert f"\n{others[0]}: " in out  # a sentence, because no interval was possible
+    _, out, _ = call(SOLUTION, SUBMISSION, *others, *WHOLE)
+    assert f"{others[0]}  0.4" in out
+    assert "cannot tell" not in out
     assert len(call("-b", SOLUTION, SUBMISSION, *others)[1].split()) == 3
-    _, out, _ = call(SOLUTION, SUBMISSION, others[0], "--json")
-    assert len(json.loads(out)["comparison"]) == 14  # all measures
 
 
-def test_some_essays_alone(call, frames, tmp_path):
+@pytest.fixture
+def fold(frames, tmp_path):
+    """The ids of ten essays, and the file of a submission for these alone."""
+    ids = sorted(frames[0]["essay_id"].unique())[:10]
+    path = tmp_path / "fold.csv"
+    frames[1][frames[1]["essay_id"].isin(ids)].to_csv(path, index=False)
+    return ids, path
+
+
+def test_some_essays_alone(call, frames, fold, tmp_path):
     truth, predicted = frames
-    essays = sorted(truth["essay_id"].unique())[:10]
-    (tmp_path / "ids.txt").write_text("\n".join([*essays, "nobody", ""]))
-    part = truth[truth["essay_id"].isin(essays)]
+    (tmp_path / "ids.txt").write_text("\n".join([*fold[0], "nobody", ""]))
     _, out, err = call("-b", SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")
-    assert float(out) == metric.score(part, predicted, "row_id")
+    assert float(out) == metric.score(truth[truth["essay_id"].isin(fold[0])], predicted, "row_id")
     assert err == "warning: the solution lacks 1 of 11 ids in ids.txt: nobody\n"
-    fold = predicted[predicted["essay_id"].isin(essays)]
-    fold.to_csv(tmp_path / "fold.csv", index=False)
-    _, out, err = call(SOLUTION, tmp_path / "fold.csv")
-    with_prediction = fold["essay_id"].nunique()
-    assert f"{40 - with_prediction} of the solution's 40 essays have no prediction and count as missed" in err
-    assert "count as missed; to score a fold, name its essays by --essays FILE\n" in err
-    _, out, err = call(SOLUTION, tmp_path / "fold.csv", "--only-predicted")
-    assert "have no prediction" not in err
+    assert "count as missed; to score a fold, name its essays by --essays FILE\n" in call(SOLUTION, fold[1])[2]
+
+
+def test_the_essays_with_a_prediction_alone(call, frames, fold):
+    truth, predicted = frames[0], pd.read_csv(fold[1])
+    part = truth[truth["essay_id"].isin(predicted["essay_id"])]
+    score = metric.score(part, predicted, "row_id")
+    _, out, err = call(SOLUTION, fold[1], "--only-predicted")
+    assert out.startswith(f"Score    {score:.6f}\n")
     assert err.splitlines()[0] == (
-        f"warning: scored only {with_prediction} of 40 essays, those with a prediction; thresholds that leave "
-        "an essay empty raise such a score, so better name the essays of your fold by --essays FILE"
+        f"warning: scored only {part['essay_id'].nunique()} of 40 essays, those with a prediction; thresholds "
+        "that leave an essay empty raise such a score, so better name the essays of your fold by --essays FILE"
     )
-    part = truth[truth["essay_id"].isin(fold["essay_id"])]
-    assert out.startswith(f"Score    {metric.score(part, fold, 'row_id'):.6f}\n")
-    bare = call("-b", SOLUTION, tmp_path / "fold.csv", "--only-predicted")
-    assert bare == (0, f"{metric.score(part, fold, 'row_id')}\n", f"{err.splitlines()[0]}\n")
-    first = min(truth["essay_id"])
+    assert "have no prediction" not in err
+    assert call("-b", SOLUTION, fold[1], "--only-predicted") == (0, f"{score}\n", f"{err.splitlines()[0]}\n")
+
+
+def test_ids_of_no_essay(call, frames, fold, tmp_path):
+    ids, first = tmp_path / "ids.txt", min(frames[0]["essay_id"])
     for content, found in (("nobody\nsomebody\n", "'nobody'"), (" \n", "an empty file")):
-        (tmp_path / "ids.txt").write_text(content)
-        message = (
-            f"error: {tmp_path}/ids.txt: expected ids of the solution, such as {first!r}, one per line; "
-            f"found {found}\n"
-        )
-        assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt") == (2, "", message)
-    other = min(set(truth["essay_id"]) - set(fold["essay_id"]))
-    (tmp_path / "ids.txt").write_text(other)
+        ids.write_text(content)
+        expected = f"expected ids of the solution, such as {first!r}, one per line; found {found}"
+        assert call(SOLUTION, SUBMISSION, "--essays", ids) == (2, "", f"error: {ids}: {expected}\n")
+    ids.write_text(max(frames[0]["essay_id"]))
     message = "error: --only-predicted: expected a submission with a prediction for what is scored\n"
-    options = ("--essays", tmp_path / "ids.txt", "--only-predicted")
-    assert call(SOLUTION, tmp_path / "fold.csv", *options) == (2, "", message)
+    assert call(SOLUTION, fold[1], "--essays", ids, "--only-predicted") == (2, "", message)
     assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "none.txt")[0] == 2
 
 
@@ -341,9 +350,6 @@ def test_rows_that_are_named_by_the_tool_are_lines(call, frames, tmp_path):
     assert "row_id of line 2 ('05 06': '05' has a leading zero) and 321 more" in err
 
 
-WHOLE = ("--set", "subpopulation_column_names=")
-
-
 def test_two_submissions_are_compared_in_words(call, frames, tmp_path):
     _, predicted = frames
     predicted.sample(frac=0.5, random_state=0).to_csv(tmp_path / "half.csv", index=False)
@@ -351,6 +357,7 @@ def test_two_submissions_are_compared_in_words(call, frames, tmp_path):
     report = json.loads(call(*arguments, "--json")[1])
     assert report["verdict"].startswith("sample_submission.csv is better than half.csv by 0.")
     assert report["verdict"] in call(*arguments)[1]
+    assert len(report["comparison"]) == len(report["measures"])
     difference = report["difference"]
     assert difference["low"] > 0
     assert difference["ahead"] == 1
@@ -370,19 +377,6 @@ def test_where_a_few_essays_decide_the_large_groups_are_shown(call, frames, tmp_
         "economically_disadvantaged = Economically disadvantaged",
         "economically_disadvantaged = Not economically disadvantaged",
     ]
-
-
-def test_of_several_others_there_is_a_table_and_sentences_where_no_interval_is(call, frames, tmp_path):
-    """Two of the files have the same name, so that their paths tell them apart."""
-    _, predicted = frames
-    paths = [tmp_path / folder / "guess.csv" for folder in ("half", "same")]
-    for path, share in zip(paths, (0.5, 1)):
-        path.parent.mkdir()
-        predicted.sample(frac=share, random_state=0).to_csv(path, index=False)
-    _, out, _ = call(SOLUTION, SUBMISSION, *paths, *WHOLE)
-    assert f"{paths[0]}  0.4" in out
-    assert "cannot tell" not in out
-    assert f"\n{paths[0]}: " in call(SOLUTION, SUBMISSION, *paths)[1]
 
 
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]

@@ -259,7 +259,9 @@ def test_the_outlier_among_experts_by_hand() -> None:
     """Of [0, 10), b shares .8 with a, and c shares .5 with a and .7 with b. So c is taken for an algorithm."""
     a, b, c = spans((0, 10)), spans((2, 12)), spans((5, 15))
     named = [markup | {"expert": name} for markup, name in ((a, "Anna"), (b, "Boris"), (c, "Clara"))]
-    table = agreement_of(named, named[:2]).experts.set_index("expert")
+    agreement = agreement_of(named, named[:2])
+    assert agreement.notices == []
+    table = agreement.experts.set_index("expert")
     assert table.index.tolist() == ["Clara", "Anna", "Boris"]
     assert table.loc["Clara"].tolist() == pytest.approx([1, 0.6, 0.8, 0.75])
     assert table.loc["Anna"].tolist() == pytest.approx([2, (0.65 + 0.8) / 2, 0.7, 0.65 / 0.7])

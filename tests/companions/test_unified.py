@@ -10,11 +10,10 @@ import pytest
 
 import metric
 from podium import hosted, scoring, statistics
+from tests.support.corpora import make_corpus
 from tests.support.essays import make_competition
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.unified import evaluate
-
-TP, FP, FN = range(3)
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +72,13 @@ def test_few_essays_without_sub_populations_are_noticed(essays):
     few = ["chance weighs much in groups of fewer than 50 essays: all essays (49)"]
     notices = evaluate(truth, perfect(truth), subpopulation_column_names="").explanation.notices
     assert notices == (few if essays < 50 else [])
+
+
+def test_any_column_can_name_the_essays_of_a_corpus(tmp_path):
+    path = tmp_path / "corpus.csv"
+    make_corpus(40).rename(columns={"essay_id_comp": "text_id"}).to_csv(path, index=False)
+    files = hosted.load("unified").companion.make_files(path, [], 0.4, 0.3, 0, "text_id", {}, {})
+    assert len(files.items) == 40
 
 
 # --- prepared solutions -----------------------------------------------------------------------------

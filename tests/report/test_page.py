@@ -251,6 +251,7 @@ def test_every_other_submission_is_compared(evaluation):
         ((math.nan,) * 4, True, "A and B cannot be compared, "),
         ((0.1, math.nan, math.nan, 0.9, Doubt(Reason.FEW_ITEMS, 0)), True, "Hardly any essay decides this "),
         ((0.1, math.nan, math.nan, 0.9, Doubt(Reason.SMALL_GROUPS, 2, 0.5)), True, "Two essays decide this "),
+        ((0.1, math.nan, math.nan, 0.9, Doubt(Reason.SMALL_GROUPS, 11, 0.5)), True, "11 essays decide this "),
     ],
 )
 def test_the_sentence_about_a_difference(difference, higher, told):

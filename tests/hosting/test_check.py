@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import checking, hosted
+from podium import checking
 from podium.errors import UsageError
 from podium.hosting import check, fresh, kernel
 from podium.hosting.kernel import FAIL, NOTE, PASS, UNTRIED
@@ -280,17 +280,11 @@ def test_given_files_must_be_scored(capsys, tmp_path, in_process):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["none.py"],
-            "there is no metric none.py: expected a Python file, a folder with a metric.py, or one of "
-            f"{', '.join(hosted.names())}",
-        ),
         ([ROOT / "metric.py", SOLUTION], "give both a solution and a submission, or none"),
         (
             [ROOT / "metric.py", "--set", "temperature=80"],
             "--set: expected a solution and a submission, to be scored with it",
         ),
-        ([ROOT / "metric.py", "none.csv", SUBMISSION], "cannot read none.csv: No such file or directory"),
     ],
 )
 def test_wrong_usage(capsys, arguments, message):

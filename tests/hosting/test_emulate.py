@@ -264,10 +264,7 @@ def test_memory_is_measured(accuracy):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["none.py", SOLUTION, SUBMISSION], 2, "there is no metric none.py: "),
-        ([METRIC, "none.csv", SUBMISSION], 2, "cannot read none.csv: No such file or directory"),
         ([METRIC, SOLUTION, ROOT], 2, f"cannot read {ROOT}: expected a regular file, found a folder"),
-        ([METRIC, SOLUTION, SUBMISSION, "--set", "x"], 2, "--set x: expected NAME=VALUE"),
         ([METRIC, SOLUTION, SUBMISSION, "--set", "temperature=hot"], 4, "temperature is 'hot': expected a"),
         ([METRIC, SOLUTION, SUBMISSION, "--set", "row_id_column_name=id"], 4, "the solution has no column id;"),
     ],

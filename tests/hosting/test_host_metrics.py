@@ -272,10 +272,6 @@ WITH_POWER = (
     .replace("    row_id_column_name: str\n\n", "    row_id_column_name: str\n    power: int\n\n")
     .replace(SHARE, f"({SHARE}) ** self.power")
 )
-HEADER = (
-    "import pandas as pd\n\ndef score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str"
-)
-UNUSED = "note  has only parameters that change the score: "
 
 
 @pytest.mark.parametrize(
@@ -292,13 +288,8 @@ UNUSED = "note  has only parameters that change the score: "
             ),
             "pass  has statistics whose sums are its score\n",
         ),
-        (WITH_POWER.replace("** self.power", "** 1"), f"{UNUSED}power changes nothing (tried: 3, 0)\n"),
-        (
-            f"{HEADER}, a: float = 1.0, b: bool = True) -> float:\n    return 0.5 * a\n",
-            f"{UNUSED}b changes nothing (tried: False)\n",
-        ),
     ],
-    ids=["ignored by score", "right", "ignored by both", "ignored by a score alone"],
+    ids=["ignored by score", "right"],
 )
 def test_every_parameter_is_tried(capsys, tmp_path, monkeypatch, source, line):
     """A score() that ignores a parameter agrees with the statistics as long as nobody sets it."""
@@ -355,17 +346,6 @@ def test_the_submissions_of_a_companion(capsys, tmp_path, monkeypatch, old, new,
         assert (code, err.startswith(f"error: {message}")) == (4, True)
 
 
-def test_a_direction_that_the_scores_contradict(capsys, tmp_path, monkeypatch):
-    """The solution itself is the best submission, so an error measure needs higher_is_better()."""
-    stay_in_process(monkeypatch, tmp_path)
-    folder = folder_of("rmse", tmp_path)
-    (folder / "mine.py").write_text(RMSE.partition("def higher_is_better")[0])
-    pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
-    doubt = "note  says whether higher is better: the solution itself scores 0.000000, and the given submission"
-    assert doubt in run_podium(capsys, "check", folder / "mine.py", *pair)[1]
-    assert doubt not in run_podium(capsys, "check", folder / "rmse.py", *pair)[1]
-
-
 # --- what the platform does before the metric ---------------------------------------------------------
 
 
@@ -412,7 +392,7 @@ def test_one_part_of_a_solution_takes_whole_submissions(tmp_path):
 # --- names -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["my-metric.py", "métrique.py", "class.py", "2nd metric.py", "a.b.py"])
+@pytest.mark.parametrize("name", ["class.py", "2nd métrique.b.py"])
 def test_a_file_may_have_any_name(capsys, tmp_path, monkeypatch, name):
     stay_in_process(monkeypatch, tmp_path)
     folder = folder_of("rmse", tmp_path)

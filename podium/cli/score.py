@@ -104,9 +104,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Score, explain, and write what was asked for."""
     _check(options)
-    from podium import explain, hosted, progress
+    from podium import hosted, progress
     from podium.cli import console
-    from podium.files import check_table_name, write_table
+    from podium.files import check_table_name
     from podium.report import scored
 
     if options.rows is not None:
@@ -114,26 +114,33 @@ def run(options: argparse.Namespace) -> None:
     metric = hosted.load(options.metric)
     parameters = arguments.parameters(metric, options.set, options.solution)
     choice = scored.Choice(options.essays, options.only_predicted, options.effectiveness, options.side)
-    tell = (lambda notices: None) if options.json else console.warn
+    warn = (lambda notices: None) if options.json else console.warn
     with progress.shown("scoring") as show:
-        done = scored.score_files(metric, options.solution, options.submission, parameters, choice, tell, show)
+        done = scored.score_files(metric, options.solution, options.submission, parameters, choice, warn, show)
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
         mistakes = [told for each in everything for told in each.explanation.mistakes]
         console.warn([*done.chosen, *dict.fromkeys(mistakes)])
     if not options.bare or options.rows is not None or options.report is not None:
-        check_offers(done.evaluation, options)
-        if options.rows is not None:
-            write_table(explain.rows(done.evaluation), options.rows)
-        intervals, comparisons = resampled(done, options)
-        if options.report is not None:
-            write_report(done, intervals, comparisons, options)
-        if options.json and not options.bare:
-            print_json(done, intervals, comparisons, options)
-        elif not options.bare:
-            print_report(done, intervals, comparisons, options)
+        tell(done, options)
     if options.bare:
         print(*(each.score for each in everything), sep="\n")
+
+
+def tell(done: Any, options: argparse.Namespace) -> None:
+    """Write and print where the score comes from; a bare score is not printed here."""
+    from podium import explain
+    from podium.files import write_table
+
+    check_offers(done.evaluation, options)
+    if options.rows is not None:
+        write_table(explain.rows(done.evaluation), options.rows)
+    intervals, comparisons = resampled(done, options)
+    if options.report is not None:
+        write_report(done, intervals, comparisons, options)
+    if not options.bare:
+        show = print_json if options.json else print_report
+        show(done, intervals, comparisons, options)
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -129,10 +129,11 @@ def check_what_goes_out(plan: Plan) -> None:
 def _check_dates(plan: Plan, steps: list[str], state: dict[str, Any]) -> None:
     """Check that dates that are still to be sent lie in the future."""
     opened = state["steps"].get("launch", {}).get("inputs") == _digest(STEPS["launch"].inputs(plan))
-    dates = {"launch-at": plan.launch_at if "launch" in steps and not opened else None}
-    dates["deadline"] = (
-        None if plan.deadline and plan.deadline.isoformat() == state["deadline"] else plan.deadline
-    )
+    repeated = plan.deadline is not None and plan.deadline.isoformat() == state["deadline"]
+    dates = {
+        "launch-at": plan.launch_at if "launch" in steps and not opened else None,
+        "deadline": None if repeated else plan.deadline,
+    }
     for option, date in dates.items():
         if date is not None and date <= now():
             raise UsageError(f"--{option}: expected a date in the future, found {date.isoformat()} UTC")
@@ -154,15 +155,12 @@ def _state(plan: Plan) -> dict[str, Any]:
     if not path.exists():
         return empty
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-        steps = state.get("steps", {})
-        if not all({"inputs", "said"} <= step.keys() for step in steps.values()):
-            raise ValueError
-    except (ValueError, AttributeError, TypeError):
+        state: dict[str, Any] = empty | json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, TypeError):
         raise UsageError(f"{path} is damaged: delete it to begin anew") from None
-    if state.get("slug", plan.slug) != plan.slug:
+    if state["slug"] != plan.slug:
         raise UsageError(f"{plan.own} is of the competition {state['slug']}, not of {plan.slug}")
-    return empty | {name: state[name] for name in empty if name in state}
+    return state
 
 
 def _with_remembered_deadline(plan: Plan, state: dict[str, Any]) -> Plan:

@@ -532,3 +532,6 @@ def test_a_folder_of_another_competition(capsys, site, files):
     assert run(capsys, files, "--step", "create")[0] == 0
     code, _, err = run(capsys, files, "--slug", "another")
     assert (code, err) == (2, f"error: {files / 'kaggle'} is of the competition {SLUG}, not of another\n")
+    (files / "kaggle" / "state.json").write_text("{")
+    code, _, err = run(capsys, files)
+    assert (code, err) == (2, f"error: {files / 'kaggle' / 'state.json'} is damaged: delete it to begin anew\n")

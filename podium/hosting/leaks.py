@@ -32,7 +32,8 @@ CLEARLY = 0.75  # of the way from chance to certainty: a baseline stays below, l
 LEAST_EVIDENCE = math.log(1e6)  # the odds against chance
 NAMED_EVIDENCE = 0.5  # the same for a column that has the name of the truth and nothing but truths
 
-MOST_OCCURRENCES = 2_000  # of ids in one file; more would only take time
+MOST_OCCURRENCES = 5_000  # of ids in one text; more would only take time
+MOST_IDS = 2_000  # of one column of a table, which is compared with every other column
 MOST_CELLS = 2_000_000  # of a table
 MOST_BESIDE = 80  # words before or after an id
 MOST_IN_LINE = 300  # words of a line
@@ -430,7 +431,7 @@ def _check_table(name: str, header: Sequence[str], rows: Rows, known: Known) -> 
         if not known.ids.may_be_in(words_of(" ".join(row[number] for row in rows))):
             continue
         every = ((item, row) for row in rows if (item := known.id_in(row[number])) is not None)
-        named = list(itertools.islice(every, MOST_OCCURRENCES))
+        named = list(itertools.islice(every, MOST_IDS))
         if not named:
             continue
         # With one-hot columns, the values are the names of the columns whose cells are 1.

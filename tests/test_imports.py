@@ -5,6 +5,8 @@ import graphlib
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import podium
 
 FOLDER = Path(podium.__file__).parent
@@ -42,6 +44,20 @@ def test_no_circles() -> None:
     assert graph["podium.scoring"] >= {"podium.contract", "podium.hosted"}
     order = list(graphlib.TopologicalSorter(graph).static_order())
     assert set(order) == set(FILES) - ENTRANCES
+
+
+CORE = {
+    "checking", "contract", "errors", "explain", "files", "front_door", "hosted", "limits", "names", "own",
+    "reading", "scoring", "statistics", "wording",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("room", sorted(CORE))
+def test_the_core_imports_nothing_of_the_rooms_above_it(room: str) -> None:
+    of_room = {name: file for name, file in FILES.items() if name.split(".")[1:2] == [room]}
+    taken = {other for name, file in of_room.items() for other in imported(name, file)}
+    assert of_room
+    assert {other.split(".")[1] for other in taken} <= CORE
 
 
 def test_requirements_are_the_core_and_the_extras_of_hosts_and_plots() -> None:

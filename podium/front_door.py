@@ -101,7 +101,8 @@ def score(
     elif metric is not None or row_id is not None or parameters:
         if metric is None:
             hosted.check_parameters(solution.metric, parameters)
-        given = ", ".join(["metric"] * (metric is not None) + ["row_id"] * (row_id is not None) + [*parameters])
+        named = [name for name, value in (("metric", metric), ("row_id", row_id)) if value is not None]
+        given = ", ".join([*named, *parameters])
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
     submission = _recognized(submission, solution)
     try:

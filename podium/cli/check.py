@@ -74,7 +74,8 @@ def run(options: argparse.Namespace) -> None:
         results += check.check_contract(path, tables, arguments)
     results = check.without_repetition(results)
     for result in results:
-        print(f"{result.level.value}  {result.name}{': ' * bool(result.text)}{result.text}")
+        line = f"{result.name}: {result.text}" if result.text else result.name
+        print(f"{result.level.value}  {line}")
     levels = [result.level for result in results]
     if Level.FAIL in levels:
         raise HostError(f"{options.metric} fails {levels.count(Level.FAIL)} of {len(results)} checks")

@@ -440,6 +440,12 @@ def test_doubts_about_a_score(pair, shares, deciding, doubt):
     assert doubts.doubt_of_score(prepared, known) == doubt
 
 
+@pytest.mark.parametrize(("items", "is_doubted"), [(9, True), (10, False)])
+def test_ten_items_are_no_small_group(items, is_doubted):
+    doubt = doubts.doubt_of_score(mean_of(items), doubts.Reaction(np.ones(1), np.array([items])))
+    assert (doubt is not None) == is_doubted
+
+
 @pytest.mark.parametrize(
     ("differing", "share", "doubt"),
     [

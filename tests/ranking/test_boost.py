@@ -131,6 +131,11 @@ def test_without_the_filter_a_trivial_submission_would_take_all():
     assert by_team(board, "boost") == {"Red": 0.0, "Green": 0.0, "Blue": 0.0, "Yellow": 0.05}
 
 
+def test_with_a_ratio_of_one_the_best_score_alone_is_eligible():
+    board = boost(TABLE_3, eligibility_ratio=1)
+    assert board["eligible"].tolist() == (board["score"] == board["score"].max()).tolist()
+
+
 # ---- A literal transcription ----
 
 

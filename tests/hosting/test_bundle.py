@@ -36,7 +36,7 @@ UNEXPECTED = "Evaluation metric raised an unexpected error"
 def files(tmp_path_factory):
     """The files of a small competition."""
     folder = tmp_path_factory.mktemp("made")
-    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
+    make_corpus(24).to_csv(folder / "corpus.csv", index=False)
     made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
     making.write(made, folder / "files")
     return folder / "files"
@@ -576,7 +576,7 @@ def test_the_same_input_gives_the_same_file(files, bundled, tmp_path):
 
 
 def test_parameters_and_a_competition_without_demographics(capsys, tmp_path):
-    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
+    make_corpus(24).to_csv(tmp_path / "corpus.csv", index=False)
     folder, out = tmp_path / "files", tmp_path / "out"
     made = run_podium(capsys, "make", tmp_path / "corpus.csv", "--subpopulations", "", "--out", folder)
     assert made[0] == 0

@@ -29,7 +29,7 @@ LAUNCH = ["--launch-at", "2027-01-15T12:00Z", "--deadline", "2027-04-15T23:59+02
 def made(tmp_path_factory):
     """The files of a small competition."""
     folder = tmp_path_factory.mktemp("made")
-    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
+    make_corpus(24).to_csv(folder / "corpus.csv", index=False)
     return corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
 
 

@@ -259,6 +259,15 @@ def test_the_sentences_for_the_jury():
     assert "With 95% confidence T1 is truly the best team." in wording.summary(alone)
 
 
+def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
+    certainty = chance(4, first_again=[0.93, 0.04, 0.02, 0.01], prize_again=[0.99, 0.86, 0.84, 0.3])
+    html = page.of_board(run_of(board_of(4), boosted=False, certainty=certainty))
+    assert '<td data-value="0.93">&gt;80</td>' in html
+    assert "T1 would be first in more than 80 of 100 cases." in html
+    assert html.count("<td>in more than 80 of 100 cases</td>") == 2
+    assert html.count("<td>in about 80 of 100 cases</td>") == 1
+
+
 def test_why_a_team_is_not_one_rank_better():
     """In Table 2, Blue is second and Red third by speed, although Red has the better score."""
     run = run_of(boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"])), certainty=chance(4))

@@ -70,8 +70,8 @@ class Certainty(NamedTuple):
 def shared_by(order: Sequence[int]) -> list[int]:
     """Choose the teams whose variances all teams share: all of them, or 100 that are spread over the board.
 
-    >>> shared_by([5, 3, 4]), len(shared_by(range(2000)))
-    ([5, 3, 4], 100)
+    >>> shared_by([5, 3, 4]), len(shared_by(range(2000))), shared_by(range(2000))[-1]
+    ([5, 3, 4], 100, 1980)
     """
     step = max(1, len(order) / SHARED_BY)
     return [order[int(number * step)] for number in range(min(len(order), SHARED_BY))]

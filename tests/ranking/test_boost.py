@@ -3,7 +3,6 @@ have them.
 """
 
 import contextlib
-import doctest
 import io
 import runpy
 import subprocess
@@ -42,12 +41,6 @@ def to_three_digits(number: float) -> str:
 
 
 # ---- The memo, section 4: every sentence that states a fact ----
-
-
-def test_the_examples_in_the_docstrings():
-    outcome = doctest.testmod(boost_file)
-    assert outcome.attempted == 9
-    assert outcome.failed == 0
 
 
 def test_within_5_percent_of_the_best_score_is_eligible():

@@ -7,6 +7,7 @@ import json
 import pandas as pd
 import pytest
 
+import podium
 from podium.files import is_url
 from tests.support import command_line
 
@@ -315,6 +316,7 @@ def test_a_folder_behind_a_url(folder, bucket, call):
     assert board(folder) == {"Bo": "x.csv", "Ada": "Ada.csv"}
     facts = json.loads((folder / "final" / "run.json").read_text())
     assert facts["inputs"]["submissions"]["path"] == bucket
+    assert podium.verify(folder / "final", jobs=1)
 
 
 def test_a_url_that_leads_nowhere(call):

@@ -194,6 +194,7 @@ def test_a_metric_that_fails_for_some_submissions_stops_nobody(folder, call):
     assert len(leaderboard) + len(rejected) == len(list((folder / "teams").iterdir()))
     assert "the metric failed" in (folder / "final" / "board.html").read_text()
     # The failures are not kept, so that a mended metric or another machine may do better.
+    assert f"already in the store: {20 - len(failed)} of 20\n" in call()[2]
     assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
 
 
@@ -265,6 +266,13 @@ def test_a_damaged_entry_is_made_anew(folder, call):
     assert "trying again after faults: 4 of 4\n" in err
     assert (folder / "final" / "final_leaderboard.csv").read_bytes() == first
     assert call()[2].splitlines()[1] == "already in the store: 20 of 20"
+
+
+def test_a_solution_that_changes_before_it_is_read_is_noticed(folder):
+    job = job_module.make_job(str(folder / "rows.py"), str(folder / "solution.csv"), {})
+    (folder / "solution.csv").write_text("id\n1\n2\n3\n")
+    with pytest.raises(UsageError, match=r"solution: .* has different content .* or has just changed"):
+        job_module.solution_of(job)
 
 
 def test_an_entry_of_another_file_does_not_count(folder, call):

@@ -30,6 +30,14 @@ def test_a_board_of_one_team(run_copy, call):
     assert not (run_copy / "final" / "differences.csv").exists()
 
 
+def test_models_that_failed_are_read_from_beside_the_runtimes(run_copy, call):
+    (run_copy / "failed.csv").write_text("team,model,reason\nFay,run.py,exit code 1\n")
+    code, _, err = call("rank", *arguments(run_copy), "--resamples", "0")
+    assert code == 0
+    assert "warning: models that failed, see failed.csv: Fay\n" in err
+    assert "failed: exit code 1" in (run_copy / "final" / "board.html").read_text()
+
+
 # --- verify -------------------------------------------------------------------------------------------------
 
 

@@ -35,6 +35,8 @@ def test_a_standard_error_is_drawn_with():
     unknown = speed.noise_of(BOARD, table(runtime_error=[1.0, None, None]))
     assert unknown.of_one_run == pytest.approx(0.01)
     assert unknown.once.tolist() == [False, True, True]
+    without = speed.noise_of(BOARD.assign(runtime=[100, np.nan, 400]), table())
+    assert without.once.tolist() == [True, False, True]
 
 
 def test_a_runtime_that_was_measured_once_is_never_certain_if_any_noise_is_known():

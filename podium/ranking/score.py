@@ -287,31 +287,23 @@ def from_store(
     folder: Path,
     title: str,
 ) -> dict[int, R]:
-    """Let workers answer a question about entries of the store."""
+    """Let workers answer a question about entries of the store, which are read here.
+
+    The machines of a cluster may not see the folder.
+    """
 
     def size_of(name: str) -> int:
         path = store.path_of(folder, name)
         return path.stat().st_size if path.is_file() else 0
 
-    batches = _batches(names, size_of, workers)
-    if workers.is_cluster:  # its machines may not see the folder, so the entries are read here
-        answers = _answers(workers, work, (_entries(folder, batch) for batch in batches), title, len(names))
-    else:
-        read = functools.partial(_read_first, work, folder)
-        answers = _answers(workers, read, batches, title, len(names))
+    batches = (_entries(folder, batch) for batch in _batches(names, size_of, workers))
+    answers = _answers(workers, work, batches, title, len(names))
     if len(answers) < len(names):
         raise UsageError(
             f"the store {folder} lacks {len(names) - len(answers):,} of {len(names):,} submissions, or "
             "they were scored by other versions: rank the submissions once more"
         )
     return answers
-
-
-def _read_first(
-    work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]], folder: Path, names: list[tuple[int, str]]
-) -> list[tuple[int, R]]:
-    """Read the named entries, in a worker, and do the work with them."""
-    return work(_entries(folder, names))
 
 
 def _entries(folder: Path, names: list[tuple[int, str]]) -> list[tuple[int, bytes]]:

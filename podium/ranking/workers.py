@@ -43,7 +43,6 @@ class Workers:
 
     executor: concurrent.futures.Executor | None  # hands out the tasks; with None, this process does them
     number: int  # how many tasks are worked on at once
-    is_cluster: bool = False  # whether the workers belong to a Dask cluster
     key: str = field(default_factory=lambda: uuid.uuid4().hex)  # marks the processes of this command
 
 
@@ -88,7 +87,7 @@ def dask_workers(address: str, probe: Callable[..., dict[str, str]], *arguments:
         if problems:
             raise UsageError("\n".join(["Dask workers that cannot work:", *problems]))
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
-        workers = Workers(executor, threads, is_cluster=True)
+        workers = Workers(executor, threads)
         try:
             yield workers
         finally:

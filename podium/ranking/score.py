@@ -12,6 +12,7 @@ Each submission is read once. What can become of it:
 
 import functools
 import math
+import operator
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +35,7 @@ from podium.wording import counted
 BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
 MOST_AT_ONCE = 200
 SECONDS_BEFORE_RETRY = 1.0
+SIZE = operator.attrgetter("size")  # the bytes of a submission, or 0 if they are not known
 FAULTS_SHOWN = 20
 # What a slip in a metric or a table raises. A machine that lacks memory, a library or a thread raises others.
 SLIPS = (
@@ -196,7 +198,7 @@ def _round(
     results: dict[int, Scored] = {}
     faults: dict[int, Fault] = {}
     work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
-    batches = _batches(submissions, _size_of_file, workers, at_once)
+    batches = _batches(submissions, SIZE, workers, at_once)
 
     def finished() -> Iterator[None]:
         for batch, answers in spread(workers, work, batches, window=1 if at_once == 1 else None):
@@ -241,7 +243,8 @@ def _check_that_any_has_a_score(submissions: Sequence[Submission], results: dict
 def stored(job: Job, contents: Sequence[str], folder: Path, workers: Workers) -> list[Scored]:
     """Read from the store what became of submissions, without their files."""
     names = {number: entry_name(job.context, content) for number, content in enumerate(contents)}
-    results = from_store(workers, _scored_before, names, folder, "reading the store")
+    here = Workers(None, 1)  # to read the headers costs less than to send the entries to workers
+    results = from_store(here, _scored_before, names, folder, "reading the store")
     return _measured(job, results, folder, workers)
 
 
@@ -326,7 +329,7 @@ def once_more(
     submissions: dict[int, Submission],
 ) -> dict[int, R]:
     """Read submissions a second time, for what the store does not know about them."""
-    return _answers(workers, work, _batches(submissions, _size_of_file, workers), "variants", len(submissions))
+    return _answers(workers, work, _batches(submissions, SIZE, workers), "variants", len(submissions))
 
 
 def _answers(
@@ -351,11 +354,6 @@ def _answers(
             yield from answers
 
     return dict(sorted(track(finished(), title, total), key=lambda answer: answer[0])) if total else {}
-
-
-def _size_of_file(submission: Submission) -> int:
-    """Tell how many bytes a submission has, or 0 if this is not known."""
-    return submission.size
 
 
 def _batches(

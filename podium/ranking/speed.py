@@ -25,7 +25,7 @@ KEYS = ["team", "submission"]
 ERROR = "runtime_error"
 TEXT_COLUMNS = {*KEYS, "submitted_at", "runs", "marks", "provisional", "state"}
 COLUMNS = [*KEYS, "runtime", ERROR, "runs", "marks", "provisional", "state", "submitted_at"]
-STREAM = 3  # of random numbers; the draws of items have another one
+STREAM = 5  # of random numbers; the draws of items and of scores have others
 FAR_BELOW = 5  # a runtime this many times below the median may be in minutes, which is 60 times below
 FAR_ABOVE = 50  # a runtime so many times the median is suspicious, because it may be in milliseconds
 

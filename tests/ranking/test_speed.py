@@ -6,6 +6,7 @@ import pytest
 
 from podium.errors import HostError
 from podium.ranking import speed
+from podium.statistics import places, population
 from tests.support.finished_run import arguments
 
 # The standard error of the median of four runs of one team, of which each has an error of 1%.
@@ -122,3 +123,8 @@ def test_without_known_noise_nobody_is_said_to_be_first_again(run_copy, call):
     assert "first again, of 100" not in html
     assert call("rank", *arguments(run_copy), "--no-boost")[0] == 0
     assert "first again, of 100" in (run_copy / "final" / "board.html").read_text(encoding="utf-8")
+
+
+def test_runtimes_are_drawn_apart_from_scores():
+    streams = [speed.STREAM, places.STREAM, population.STREAM]
+    assert len({*streams}) == len(streams), "equal streams would tie the noise of runtimes to that of scores"

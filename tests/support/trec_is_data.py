@@ -11,37 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from podium import hosted
+
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "metrics" / "trec_is" / "samples"
 DATA = ROOT.parent / "shared" / "data" / "trec_is"  # the track's own files, where they are at hand
 
-TYPES = (
-    "CallToAction-Donations",
-    "CallToAction-MovePeople",
-    "CallToAction-Volunteer",
-    "Other-Advice",
-    "Other-ContextualInformation",
-    "Other-Discussion",
-    "Other-Irrelevant",
-    "Other-Sentiment",
-    "Report-CleanUp",
-    "Report-EmergingThreats",
-    "Report-Factoid",
-    "Report-FirstPartyObservation",
-    "Report-Hashtags",
-    "Report-Location",
-    "Report-MultimediaShare",
-    "Report-News",
-    "Report-NewSubEvent",
-    "Report-Official",
-    "Report-OriginalEvent",
-    "Report-ServiceAvailable",
-    "Report-ThirdPartyObservation",
-    "Report-Weather",
-    "Request-GoodsServices",
-    "Request-InformationWanted",
-    "Request-SearchAndRescue",
-)
+TYPES = hosted.module("trec_is").INFORMATION_TYPES
 PRIORITIES = ("Low", "Medium", "High", "Critical")
 EVENTS = ("harbour_flood.2031", "mill_fire.2032", "old_bridge_collapse.2033", "quarry_landslide.2034")
 

@@ -159,13 +159,6 @@ def test_missing_texts_and_selections_are_empty(missing: dict[str, Any]) -> None
     assert accuracy({"criteria": {}, "selections": None}, markup(), "rus").m == 100
 
 
-@pytest.mark.parametrize("group", ["Meaning", " meaning ", "MEANING\n"])
-def test_groups_are_compared_without_case_and_outer_spaces(group: str) -> None:
-    value = markup(selection(0, 5, group=group))
-    assert accuracy(value, markup(selection(0, 5, group="meaning")), "rus").m == 100
-    assert accuracy(value, markup(selection(0, 5)), "rus").m2 == 0
-
-
 def test_both_empty_and_one_empty() -> None:
     assert set(numbers(accuracy(markup(), markup(), "rus")).values()) == {100.0}
     one = numbers(accuracy(markup(selection(0, 5)), markup(), "rus"))
@@ -197,29 +190,6 @@ def test_costs(ours: Any, theirs: Any, cost: float | None) -> None:
     assert [pair.cost for pair in result.pairs] == ([] if cost is None else [cost])
 
 
-def test_the_assignment_is_of_least_cost() -> None:
-    """A greedy choice would begin with (0, 0) at cost 0, and leave the others without a partner."""
-    first = markup(selection(0, 10), selection(0, 6))
-    second = markup(selection(0, 10), selection(0, 20))
-    assert accuracy(first, markup(selection(0, 10)), "rus").pairs[0].cost == 0
-    result = accuracy(first, second, "rus")
-    # costs: (0,0) 0, (0,1) .5, (1,0) .4, (1,1) .7
-    assert ends(result) == [(0, 0), (1, 1)]
-    crossed = accuracy(markup(selection(0, 10), selection(0, 6, "fact")),
-                              markup(selection(0, 10), selection(0, 12, group="meaning")), "rus")  # fmt: skip
-    assert ends(crossed) == [(0, 0)]
-
-
-def test_among_equal_costs_more_pairs() -> None:
-    """(0, 0) costs 0 and leaves two selections alone, which is 2 in all. (0, 1) and (1, 0) cost 1/2 and 3/2,
-    which is 2 as well.
-    """
-    first = markup(selection(0, 8, subtype="x"), selection(4, 8))
-    second = markup(selection(0, 8, subtype="x"), selection(0, 4))
-    result = accuracy(first, second, "rus")
-    assert [(pair.first, pair.second, pair.cost) for pair in result.pairs] == [(0, 1, 0.5), (1, 0, 1.5)]
-
-
 @pytest.mark.parametrize("name", ["subtype", "correction"])
 def test_among_equal_costs_equal_details(name: str) -> None:
     texts = ("a", "b", "c")
@@ -231,54 +201,16 @@ def test_among_equal_costs_equal_details(name: str) -> None:
         assert ends(result) == [(position, order.index(text)) for position, text in enumerate(texts)]
 
 
-def test_a_selection_without_partner_costs_one() -> None:
-    """A pair of cost 1.99 is kept, and a pair of cost 2 is not. Another pair never makes a dearer one worth
-    its cost.
-    """
-    long, short = selection(0, 100), selection(99, 101)
-    result = accuracy(markup(long), markup(short), "rus")
-    assert [pair.cost for pair in result.pairs] == [pytest.approx(2 - 1 / 101)]
-    other = markup(selection(99, 101, "fact"))
-    assert accuracy(markup(long), other, "rus").pairs == []
-    first, second = markup(selection(0, 10), selection(0, 1)), markup(selection(0, 10), selection(9, 19))
-    # (0, 0) 0 and two alone 2; (0, 1) 1.947 and (1, 0) 0.9
-    assert ends(accuracy(first, second, "rus")) == [(0, 0)]
-
-
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [("СТРАẞE", "страsse"), ("  Г.упр\n", "г.упр"), ("Г.й", "г.и\u0306"), ("\u212b", "\u00c5")],
 )
-@pytest.mark.parametrize("name", ["type", "subtype", "correction"])
+@pytest.mark.parametrize("name", ["group", "type", "subtype", "correction"])
 def test_texts_are_compared_without_case_outer_spaces_and_unicode_form(
     name: str, ours: str, theirs: str
 ) -> None:
     one, other = (selection(0, 5, "x") | {name: text} for text in (ours, theirs))
     assert set(numbers(accuracy(markup(one), markup(other), "rus")).values()) == {100.0}
-
-
-def test_remarks_on_the_whole_essay_agree_with_themselves() -> None:
-    value = markup(selection(0, 0), selection(0, 0, "fact"), selection(0, 5), selection(0, 0, subtype="x"))
-    assert set(numbers(accuracy(value, value, "rus")).values()) == {100.0}
-    assert accuracy(markup(selection(0, 0)), markup(selection(0, 9)), "rus").m2 == 0
-
-
-def test_essays_with_too_few_experts_are_left_out() -> None:
-    experts = [markup(K1=0), markup(K1=12)]
-    result = evaluate(
-        solution_of(experts, experts[:1], []), submission_of(markup(K1=0), markup(K1=24), markup())
-    )
-    m = (100 + 550 / 6) / 2
-    assert result.score == pytest.approx(100 * m / (550 / 6))
-    assert result.m == pytest.approx((m + 500 / 6) / 2)
-
-
-def test_the_corpus_is_a_ratio_of_means() -> None:
-    first, second = [markup(K1=0), markup(K1=12)], [markup(K1=0), markup(K1=24)]
-    result = evaluate(solution_of(first, second), submission_of(markup(K1=0), markup(K1=0)))
-    numerators, denominators = [(100 + 550 / 6) / 2, (100 + 500 / 6) / 2], [550 / 6, 500 / 6]
-    assert result.score == pytest.approx(100 * sum(numerators) / sum(denominators))
-    assert result.documents["otar"].mean() != pytest.approx(result.score)
 
 
 WEIGHTS = {"M1": 1, "M2": 2, "M3": 1, "M4": 1, "M5": 1, "M6": 0, "M7": 0}
@@ -522,16 +454,13 @@ def spanning(start: str, end: str) -> str:
 CELLS = {
     '{"criteria":' * 100_000: "not a markup: nested too deeply",
     graded("NaN"): "not JSON: NaN is not a number",
-    "[]": "a list instead of an object",
     '{"selections": []}': "the markup has no criteria",
     '{"criteria": {}}': "the markup has no selections",
     '{"criteria": [], "selections": []}': "criteria is a list instead of an object",
     '{"criteria": {}, "selections": {}}': "selections is an object instead of a list",
+    graded("[1]"): "criterion K1 is a list instead of a number of at least 0",
     graded("-1"): "criterion K1 is -1 instead of a number of at least 0",
     graded('"1_0"'): "criterion K1 is '1_0' instead of a number of at least 0",
-    graded('"one"'): "criterion K1 is 'one' instead of a number of at least 0",
-    graded("[1]"): "criterion K1 is a list instead of a number of at least 0",
-    graded("true"): "criterion K1 is true instead of a number of at least 0",
     graded("1e400"): "criterion K1 is inf instead of a number of at least 0",
     graded("14.5"): "the criteria sum to 14.5, more than the maximum of the subject",
     selected("5"): "selection 1: 5 instead of an object",
@@ -612,8 +541,6 @@ def test_measures_that_are_not_defined() -> None:
     [
         ({"measure": "f1"}, "measure: expected otar, m_avg, m_opt, m, found 'f1'"),
         ({"h": 1.5}, "h: expected a number from 0 to 1, found float '1.5'"),
-        ({"h": "0.5"}, "h: expected a number from 0 to 1, found str '0.5'"),
-        ({"h": float("nan")}, "h: expected a number from 0 to 1, found float 'nan'"),
         (
             {"weights": "M8=1"},
             "weights: expected NAME=NUMBER, each at least 0 and once, found 'M8=1'. The names are M1, M2, M3, "

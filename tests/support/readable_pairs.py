@@ -38,17 +38,11 @@ class Accuracy:
     pairs: list[Pair]
 
 
-def accuracy(
-    first: Mapping[str, Any],
-    second: Mapping[str, Any],
-    subject: str,
-    weights: Mapping[str, float] | None = None,
-) -> Accuracy:
+def accuracy(first: Mapping[str, Any], second: Mapping[str, Any], subject: str) -> Accuracy:
     """The pairwise accuracy M(X, Y) of two markups of the same essay, with M1 to M6 and the matching D."""
     metric = hosted.module("readable")
     markups = [metric.read_essay(value, subject, None) for value in (first, second)]
-    in_use = metric.WEIGHTS | dict(weights or {})
-    m, m1, m2, m3, m4, m5, m6 = metric.accuracies([markups], in_use)[0, :7].tolist()
+    m, m1, m2, m3, m4, m5, m6 = metric.accuracies([markups], metric.WEIGHTS)[0, :7].tolist()
     ours, _ = _fates(*markups)
     pairs = [Pair(row[0], *row[7:]) for row in ours if row[6] == "matched"]
     return Accuracy(m, m1, m2, m3, m4, m5, m6, sorted(pairs))

@@ -392,12 +392,6 @@ def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, cod
     assert message in errors
 
 
-def test_files_in_the_wrong_order_are_told(files, capsys):
-    solution, candidates = files / "solution.csv", files / "candidates.csv"
-    message = f"error: give the solution first, then the submission: {solution} is a solution\n"
-    assert call(capsys, candidates, solution) == (4, "", message)
-
-
 def test_in_python_they_are_the_same_errors(known):
     solution, candidates = known
     fold = podium.prepare(solution)
@@ -407,5 +401,3 @@ def test_in_python_they_are_the_same_errors(known):
         tuning.tune(fold, candidates.head(0))
     with pytest.raises(TypeError, match=r"tune: solution: expected what podium.prepare\(solution\) returns"):
         tuning.tune(fold.prepared["All"], candidates)
-    with pytest.raises(TypeError, match="tune: candidates: expected a pandas DataFrame, found str"):
-        tuning.tune(fold, "candidates.csv")

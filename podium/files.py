@@ -143,7 +143,8 @@ def read_bytes(path: str | os.PathLike[str], follow_links: bool = True) -> bytes
         raise
     except Exception as problem:  # The client of a URL may raise anything.
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
-        if isinstance(problem, FileNotFoundError):  # Some clients repeat the address instead of a reason.
+        if isinstance(problem, FileNotFoundError) and reason in str(path):
+            # This client repeats the address instead of a reason.
             reason = os.strerror(errno.ENOENT)
         raise UsageError(f"cannot read {path}: {reason}") from None
     if content is None or len(content) > MOST_BYTES:

@@ -51,7 +51,7 @@ def score(
 '''
 EXCHANGED = (
     "FAIL  takes solution, submission, row_id_column_name first: a_metric.py, line 13: score(): expected the "
-    "parameters solution, submission, row_id_column_name first, found submission: pandas.DataFrame, solution: "
+    "parameters solution, submission, row_id_column_name first, found submission: pandas."
 )
 SCORES = """
     >>> solution = pd.DataFrame({"id": [1, 2], "answer": [0, 1]})

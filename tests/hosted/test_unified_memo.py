@@ -24,6 +24,11 @@ def test_example_of_section_1():
     assert result == {"B": (10, 29), "C": (30, 44), "D": (95, 99), "E": (80, 94), "F": (45, 69)}
 
 
+def test_a_segment_without_used_words_is_returned_with_no_changes():
+    segments = make_segments((0, "Lead", 0, 4, 0.3), (0, "Claim", 5, 9, 0.6))
+    assert all(np.array_equal(a, b) for a, b in zip(metric.remove_overlaps(segments), segments))
+
+
 @pytest.mark.parametrize(("last", "left"), [(5, 1), (6, 1), (7, 2)])
 def test_a_segment_of_one_word_or_less_is_discarded(last, left):
     segments = make_segments((0, "Lead", 0, 5, 1), (0, "Claim", 3, last, 1))
@@ -75,6 +80,19 @@ def test_counts_of_a_match_a_false_positive_and_a_false_negative():
     assert evaluation.score == 0.5
 
 
+def test_a_prediction_of_another_type_does_not_match():
+    truth = solution(("A", "Claim", words(0, 9), 1))
+    predicted = submission(("A", "Position", words(0, 9), 1))
+    evaluation = evaluate(truth, predicted, **WHOLE)
+    assert evaluation.score == 0.0
+    assert evaluation.explanation.essay_counts.sum(axis=(0, 1)).tolist() == [0.0, 1.0, 1.0]
+
+
+def test_class_wise_f1_scores_are_averaged():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 1))
+    assert whole_score(truth, submission(("A", "Lead", words(0, 9), 1))) == 0.5
+
+
 # --- 2.2 Incorporating Effectiveness ----------------------------------------------------------------
 
 
@@ -95,6 +113,12 @@ def test_the_probability_of_the_true_label_counts():
     ineffective = whole_score(solution(("A", "Lead", words(0, 9), 0)), predicted, segment_weight=0.0)
     assert effective == pytest.approx(2 * 0.8 / (2 * 0.8 + 0.2))
     assert ineffective == pytest.approx(2 * 0.2 / (2 * 0.2 + 0.8))
+
+
+def test_perfect_effectiveness_on_exact_words_reduces_to_the_original_metric():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Lead", words(20, 29), 0))
+    predicted = submission(("A", "Lead", words(0, 9), 1), ("A", "Lead", words(40, 49), 0))
+    assert whole_score(truth, predicted) == 2 * 1 / (2 * 1 + 1 + 1)
 
 
 # --- 2.3 and 2.5: Table 1 and Figure 2 --------------------------------------------------------------
@@ -218,6 +242,12 @@ def test_no_temperature_overflows():
 def test_without_bias_weighted_and_uniform_averages_are_identical():
     for temperature in (0, 65, math.inf):
         assert metric.softmin([0.7] * 5, [1, 2, 3, 4, 5], temperature) == 0.7
+
+
+def test_worse_sub_populations_weigh_more():
+    weights = metric.softmin_weights([0.5, 0.6, 0.7], [10, 10, 10], 65)
+    assert weights[0] > weights[1] > weights[2] > 0
+    assert weights.sum() == pytest.approx(1)
 
 
 def test_the_memo_s_softmin_is_not_monotone():

@@ -341,9 +341,9 @@ def slow_losses(case, evaluation):
         in_attempts |= {("g", row), *(("p", p.row) for p in parts)}
         words = [len(as_given[p.row].words) for p in parts]
         d = sum(p.d[g.d.index(1.0)] * number for p, number in zip(parts, words)) / sum(words)
-        hit, number = gain(g)[TP] - gain(g)[FN], len(given) + row
-        add["split"][number] = (w + (1 - w) * d) * hit - sum(gain(p)[FP] for p in parts)
-        add["effectiveness"][number] = (1 - w) * (1 - d) * hit
+        hit, place = gain(g)[TP] - gain(g)[FN], len(given) + row
+        add["split"][place] = (w + (1 - w) * d) * hit - sum(gain(p)[FP] for p in parts)
+        add["effectiveness"][place] = (1 - w) * (1 - d) * hit
     for p in kept.values():
         if p.row not in {row for side, row in in_attempts if side == "p"}:
             add["spurious"][p.row] = -gain(p)[FP]

@@ -202,7 +202,7 @@ def _check_loud(tree: ast.Module) -> Iterator[Finding]:
             names = [getattr(node.func, "id", "")]
             if getattr(node.func, "attr", "") == "read_pickle":
                 names = ["read_pickle"]
-        places += [(node.lineno, name) for name in names if name in LOUD]  # type: ignore[attr-defined]
+        places += [(getattr(node, "lineno", 0), name) for name in names if name in LOUD]
     if places:
         shown = ", ".join(f"line {line}: {name}" for line, name in sorted(places))
         text = (

@@ -217,9 +217,9 @@ def watched(opened: list[str]) -> Iterator[None]:
         if not (is_on and event == "open" and isinstance(details[0], str | bytes)):
             return
         path = str(Path(os.fsdecode(details[0])).absolute())
-        frame = sys._getframe(1)
+        frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and "importlib" not in frame.f_code.co_filename:
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         if frame is None and not path.startswith(own) and path not in opened:
             opened.append(path)
 

@@ -50,9 +50,9 @@ class Ranking(NamedTuple):
     # A row per pair of teams that sent the same file, or that agree where few other teams do, with the columns
     # team, other_team and agreement
     similar: pd.DataFrame
-    facts: dict[str, Any] = {}  # noqa: RUF012  (never changed; what ``run.json`` says about the result)
+    facts: dict[str, Any]  # what ``run.json`` says about the result
+    group_sizes: dict[str, int]  # the number of items of each sub-population
     subpopulations: pd.DataFrame | None = None  # the scores in each sub-population, if there are any
-    group_sizes: dict[str, int] = {}  # noqa: RUF012  (never changed; the number of items of each)
     certainty: Certainty | None = None  # what chance may have done; None without draws or statistics
     variants: pd.DataFrame | None = None  # see `podium.ranking.robustness.Variants`; None without statistics
     variant_ranks: pd.DataFrame | None = None
@@ -107,7 +107,7 @@ def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
     told = files.assign(rejected=_reasons(files)).drop(columns="failed")
     rejected = told.loc[told["rejected"].notna(), ["team", "submission", "rejected"]].reset_index(drop=True)
     rejected = rejected.rename(columns={"rejected": "reason"})
-    ranking = Ranking(leaderboard, told, rejected, failed, similarity.pairs(files))
+    ranking = Ranking(leaderboard, told, rejected, failed, similarity.pairs(files), facts={}, group_sizes={})
     if all(scored[number].has_statistics for number in order):
         ranking = _with_statistics(ranking, inputs, files, scored, order, workers, higher_is_better)
     boosted = is_boosted(leaderboard, rules)

@@ -21,11 +21,11 @@ class Request(NamedTuple):
     metric: str  # the name of a metric, or the path of its file
     solution: str
     submissions: str
-    runtimes: str | None = None
-    selection: str | None = None  # the table of the files that teams selected
-    failed: str | None = None  # the table of the models that failed
-    side: str | None = None  # the folder with the host's file beside each submission
-    parameters: dict[str, Any] = {}  # noqa: RUF012  (never changed)
+    runtimes: str | None
+    selection: str | None  # the table of the files that teams selected
+    failed: str | None  # the table of the models that failed
+    side: str | None  # the folder with the host's file beside each submission
+    parameters: dict[str, Any]  # of the metric
 
 
 class Rules(NamedTuple):

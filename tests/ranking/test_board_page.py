@@ -51,8 +51,16 @@ def run_of(
     failed = more.pop("failed", pd.DataFrame(columns=["team", "model", "reason"]))
     rejected = more.pop("rejected", NOTHING)
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
-    ranking = Ranking(leaderboard, submissions.assign(rejected=None), rejected, failed, similar, facts, **more)
-    return Run(Request("x", "s", "t"), rules, Heading(), ranking, facts)
+    ranking = Ranking(
+        leaderboard,
+        submissions.assign(rejected=None),
+        rejected,
+        failed,
+        similar,
+        facts,
+        **{"group_sizes": {}} | more,
+    )
+    return Run(Request("x", "s", "t", None, None, None, None, {}), rules, Heading(), ranking, facts)
 
 
 def chance(teams: int, prizes: int = 3, **columns) -> Certainty:

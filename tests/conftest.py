@@ -76,6 +76,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
 
 
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Any]:
+    """A headless Chromium."""
+    pytest.importorskip("selenium")
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        pytest.skip("there is no chromium or no chromedriver")
+    from tests.support import browser
+
+    with browser.started() as driver:
+        yield driver
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _templates_are_compiled_once() -> Iterator[None]:
     """Compile each template of a page once for all tests, because this takes longer than to fill it in."""

@@ -3,20 +3,25 @@
 python -m tests.docs.pictures
 """
 
+import io
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from PIL import Image
 
 import podium
+from examples import board as example
 from podium import cli, hosted
 from podium.ranking import plots
 from podium.scoring import Evaluation
 from tests.docs.test_outputs import ROOT
+from tests.support import browser
 
 FOLDER = ROOT / "docs" / "pictures"
 BLUE, ORANGE, GRAY = "#0072b2", "#e69f00", "#6e7781"  # told apart without color vision
@@ -182,26 +187,55 @@ def flow() -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
+def save_screen(picture: Image.Image, name: str) -> None:
+    """Save a part of the browser's window in few bytes."""
+    picture.convert("RGB").quantize(128).save(ROOT / "docs" / f"{name}.png", optimize=True)
+
+
+def report_page(driver: Any, folder: Path, files: list[str]) -> None:
+    """Save two parts of the sample's report, narrow enough to be read on a phone."""
+    path = folder / "report.html"
+    texts = str(ROOT / "examples" / "data" / "texts")
+    cli.main(["score", *files, "--report", str(path), "--texts", texts])
+    browser.look(driver, 600, 3000)
+    driver.get(path.as_uri())
+    driver.execute_script(
+        "for (const e of document.querySelectorAll('.notice, #points h3, .heat, #offsets, #measures,"
+        " #tables, #confusion, #calibration')) e.hidden = true;"
+        "document.querySelectorAll('.item')[1].open = true"
+    )
+    whole = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
+    top = driver.execute_script("return document.querySelector('#items').getBoundingClientRect().top")
+    for name, first, last in (("report", 0, top - 8), ("report_essay", top - 8, top + 752)):
+        save_screen(whole.crop((0, round(first), whole.width, round(last))), name)
+
+
+def board_page(driver: Any, folder: Path) -> None:
+    """Save the first screen of the example's board."""
+    browser.look(driver, 1200, 1500)
+    driver.get((folder / "final" / "board.html").as_uri())
+    save_screen(Image.open(io.BytesIO(driver.get_screenshot_as_png())), "board")
+
+
 def main() -> None:
     """Write all pictures."""
-    import runpy
-    import sys
-
     FOLDER.mkdir(exist_ok=True)
     warnings.simplefilter("ignore")
-    files = (ROOT / "solution_sample.csv", ROOT / "sample_submission.csv")
-    result = podium.score(*map(pd.read_csv, files))
+    sample = [str(ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
+    result = podium.score(*map(pd.read_csv, sample))
     (FOLDER / "flow.svg").write_text(flow(), encoding="utf-8")
     save(softmin(), "softmin")
     save(rounding(), "rounding")
     save(reliability(result), "reliability")
     save(essay(result), "essay")
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, browser.started() as driver:
         folder = Path(temporary)
-        sys.argv = ["board.py", temporary]
-        runpy.run_path(str(ROOT / "examples" / "board.py"), run_name="__main__")
-        inputs = [str(folder / name) for name in ("solution.csv", "submissions", "runtimes.csv")]
-        cli.main(["rank", *inputs, "--jobs", "1", "--resamples", "0", "--out", str(folder / "final")])
+        report_page(driver, folder, sample)
+        example.write(folder)
+        inputs = [str(folder / name) for name in (example.SOLUTION, example.SUBMISSIONS, example.RUNTIMES)]
+        heading = ["--title", "Segmenting essays", "--organizer", "the organizers of the example"]
+        cli.main(["rank", *inputs, "--out", str(folder / "final"), *heading])
+        board_page(driver, folder)
         save(board(folder), "score_and_runtime")
 
 

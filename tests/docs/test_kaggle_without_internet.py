@@ -34,12 +34,3 @@ def test_the_cell_works_with_numpy_and_pandas_alone(tmp_path):
     )
     assert done.stderr == ""
     assert done.stdout == "0.5879685542299694\n"
-
-
-def test_the_table_names_what_the_package_asks_for():
-    """Each extra package of the page is one of the project's dependencies or extras."""
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    page = PAGE.read_text(encoding="utf-8")
-    for name in ("rapidfuzz", "scipy", "pyarrow", "jinja2"):
-        assert re.search(rf"^\| [^|]*\| [^|]*\b{name}\b", page, re.MULTILINE)
-        assert f'"{name}"' in project

@@ -142,26 +142,6 @@ def test_what_is_tried_in_a_new_folder(page: Path, tmp_path: Path) -> None:
     assert tried_in(tmp_path, text) == text
 
 
-def test_the_two_commands() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\$ python3 -m venv .venv && (.*)$", text, re.MULTILINE) == [
-        ".venv/bin/pip install -q . && .venv/bin/podium score solution_sample.csv sample_submission.csv",
-        ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/python -m pytest",
-    ]
-    assert len(text.splitlines()) <= 180
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_files_that_it_names_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    names = set(re.findall(r"`((?:docs|tests|podium|metrics|examples|notebooks|benchmarks)/[\w/.]*\w)`", text))
-    names |= set(re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text))
-    names = {name for name in names if "NAME" not in name}  # this name stands for any metric
-    assert [
-        name for name in sorted(names) if not (ROOT / name).exists() and not (page.parent / name).exists()
-    ] == []
-
-
 def anchors(page: Path) -> set[str]:
     """The anchors that code hosts make of a page's headings."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
@@ -169,13 +149,19 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_headings_that_it_links_exist(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#:\s]*)#([^)\s]*)\)", page.read_text(encoding="utf-8"))
+def test_what_it_names_and_links_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", text)
+    folders = "docs|tests|podium|metrics|examples|notebooks|benchmarks"
+    names = {name for name, _ in links if name} | set(re.findall(rf"`((?:{folders})/[\w/.]*\w)`", text))
+    names = {name for name in names if "NAME" not in name}  # this name stands for any metric
+    assert [name for name in names if not (ROOT / name).exists() and not (page.parent / name).exists()] == []
+    # MkDocs makes the anchors of functions.
+    anchored = [(name, anchor) for name, anchor in links if anchor and not anchor.startswith("podium.")]
     assert [
         f"{name}#{anchor}"
-        for name, anchor in links
-        # MkDocs makes the anchors of functions.
-        if not anchor.startswith("podium.") and anchor not in anchors(page.parent / name if name else page)
+        for name, anchor in anchored
+        if anchor not in anchors(page.parent / name if name else page)
     ] == []
 
 

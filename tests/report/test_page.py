@@ -1,21 +1,10 @@
-"""The report is right as text, as a file and in a real browser.
-
-    python -m tests.report.test_page     writes the pictures of docs/how-to/read-your-report.md anew
-
-The browser is a headless Chromium, driven by Selenium; without chromium, chromedriver or selenium these tests
-are skipped.
-"""
+"""The report is right as text, as a file and in a real browser."""
 
 import base64
-import contextlib
 import hashlib
-import io
 import json
 import math
 import re
-import shutil
-import tempfile
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,20 +14,19 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import cli, contract, explain, hosted, reading, scoring, statistics
+from podium import contract, explain, hosted, reading, scoring, statistics
 from podium.errors import UsageError
 from podium.report import comparison, items
 from podium.report import page as report
 from podium.statistics import Doubt, Reason
 from tests.support import command_line
-from tests.support.contrast import CONTRAST
+from tests.support.browser import CONTRAST, look
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.unified import evaluate
 
 ROOT = Path(metric.__file__).parent
 SOLUTION, SUBMISSION = str(ROOT / SOLUTION_SAMPLE), str(ROOT / SUBMISSION_SAMPLE)
-PICTURES = [ROOT / "docs" / name for name in ("report.png", "report_essay.png")]
 SIBLINGS = sorted(set(hosted.names()) - {"unified"})
 MANY_HISTOGRAMS = ("markup_consistency", "readable")
 EVIL = "<script>window.hacked = true</script>"
@@ -372,8 +360,8 @@ def test_the_page_is_self_contained_and_lets_its_own_script_run_only(page):
     assert policy.startswith("default-src 'none'")
 
 
-def hostile() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str], dict[str, str]]:
-    """Files with a script in every place that can hold text."""
+def hostile_page() -> str:
+    """The page of files that have a script in every place that can hold text."""
     essays = [EVIL, EVIL_ATTRIBUTE, "{{ 7 * 7 }}", "../../secret", "a\u202eb\u2028c\x00"]
     truth = solution(
         *((essay, "Lead", words(0, 3), 1) for essay in essays),
@@ -381,18 +369,11 @@ def hostile() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str], dict[str, str
     )
     truth["row_id"] = [EVIL, EVIL_ATTRIBUTE, "{% for %}", "--><b>", "</details></section>"]
     predicted = perfect(truth).iloc[[0, 1, 2, 4]].assign(discourse_type="Claim", row_id=EVIL)
-    texts = dict.fromkeys(essays, f"{EVIL} {EVIL_ATTRIBUTE} {{{{ 7 * 7 }}}} </p></details>")
-    return truth, predicted, texts, {"subpopulation_column_names": EVIL}
-
-
-def hostile_page() -> str:
-    """The page of files that contain scripts."""
-    truth, predicted, texts, parameters = hostile()
-    evaluation = evaluate(truth, predicted, **parameters)
+    evaluation = evaluate(truth, predicted, subpopulation_column_names=EVIL)
     return report.render(
         evaluation,
         title=EVIL,
-        texts=texts,
+        texts=dict.fromkeys(essays, f"{EVIL} {EVIL_ATTRIBUTE} {{{{ 7 * 7 }}}} </p></details>"),
         intervals=statistics.intervals(evaluation, 5),
         others={name: compared(evaluation, evaluation, 5) for name in (EVIL, EVIL_ATTRIBUTE)},
     )
@@ -623,50 +604,6 @@ def test_other_files_are_not_overwritten(capsys, tmp_path):
 
 
 # --- in a browser -----------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def started_browser() -> Iterator[object]:
-    """Start a headless Chromium with a profile of its own, and end it after the ``with`` block."""
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        for flag in (
-            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-            "--disable-sync", "--disable-background-networking", "--disable-component-update",
-            "--hide-scrollbars", f"--user-data-dir={profile}",
-        ):  # fmt: skip
-            options.add_argument(flag)
-        service = webdriver.ChromeService(shutil.which("chromedriver"))
-        driver = webdriver.Chrome(options=options, service=service)
-        try:
-            yield driver
-        finally:
-            driver.quit()
-
-
-@pytest.fixture(scope="module")
-def driver():
-    """A headless Chromium."""
-    pytest.importorskip("selenium")
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        pytest.skip("there is no chromium or no chromedriver")
-    with started_browser() as driver:
-        yield driver
-
-
-def look(driver, width: int = 1200, height: int = 900, scheme: str = "light") -> None:
-    """Open a window of this size and color scheme."""
-    driver.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    )
-    driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
-    )
 
 
 @pytest.fixture
@@ -927,29 +864,3 @@ def test_light_and_dark_are_readable(opened, pages, scheme):
         contrasts = driver.execute_script(CONTRAST)
         assert len(contrasts) > 50
         assert [(ratio, text) for ratio, text in contrasts if ratio < 4.5] == []
-
-
-def take_pictures() -> None:
-    """Save two parts of the sample's report for the documentation, narrow enough to be read on a phone."""
-    from PIL import Image
-
-    with tempfile.TemporaryDirectory() as folder, started_browser() as driver:
-        path = Path(folder) / "report.html"
-        texts = str(ROOT / "examples" / "data" / "texts")
-        cli.main(["score", SOLUTION, SUBMISSION, "--report", str(path), "--texts", texts])
-        look(driver, 600, 3000)
-        driver.get(path.as_uri())
-        driver.execute_script(
-            "for (const e of document.querySelectorAll('.notice, #points h3, .heat, #offsets, #measures,"
-            " #tables, #confusion, #calibration')) e.hidden = true;"
-            "document.querySelectorAll('.item')[1].open = true"
-        )
-        whole = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
-        top = driver.execute_script("return document.querySelector('#items').getBoundingClientRect().top")
-        for picture, part in zip(PICTURES, ((0, top - 8), (top - 8, top + 752))):
-            image = whole.crop((0, round(part[0]), whole.width, round(part[1])))
-            image.convert("RGB").quantize(128).save(picture, optimize=True)
-
-
-if __name__ == "__main__":
-    take_pictures()

@@ -15,7 +15,7 @@ import pandas as pd
 
 from podium import hosted, names
 from podium.contract import Metric
-from podium.errors import HostError, UsageError
+from podium.errors import HostError, UsageError, missing_extra
 from podium.files import alone_in, is_url
 from podium.hosting.folders import combined_arguments, record_of_solution
 from podium.limits import Limits
@@ -119,7 +119,10 @@ class FinalBoard:
 
     def plot(self) -> "Figure":
         """Draw the scores and the runtimes of the first teams, with what speed adds."""
-        from podium.ranking import plots
+        try:
+            from podium.ranking import plots
+        except ImportError:
+            raise missing_extra("a picture", "matplotlib", "plots") from None
 
         if not self.run.facts["boosted"]:
             return plots.scores(self.leaderboard)

@@ -73,17 +73,25 @@ def in_cases(share: float) -> str:
         return "–"
     if share < LIKELY:
         return "in hardly any case"
-    about = "in about " if share < CERTAIN else "in "
-    return f"{about}{tens(share, 'more than ')} of 100 cases"
+    return f"in {about(share)} of 100 cases"
 
 
-def tens(share: float, more_than: str = ">") -> str:
+def about(share: float) -> str:
+    """Write a share as so many out of 100 for a sentence.
+
+    >>> about(0.56), about(0.93)
+    ('about 60', 'more than 80')
+    """
+    return f"about {tens(share)}" if share < CERTAIN else "more than 80"
+
+
+def tens(share: float) -> str:
     """Round a share to tens out of 100, and a small one to 10. Shares above 80 came true less often than said.
 
     >>> tens(0.56), tens(0.051), tens(0.93)
     ('60', '10', '>80')
     """
-    return f"{more_than}80" if share >= CERTAIN else str(10 * max(1, round(share * 10)))
+    return ">80" if share >= CERTAIN else str(10 * max(1, round(share * 10)))
 
 
 def name_of(team: object) -> str:
@@ -256,7 +264,7 @@ def _of_chance(run: Run) -> list[str]:
         return []
     rivals = intervals.iloc[1:][shares.iloc[1:] >= LIKELY].nlargest(NAMED, "first_again")
     named = [
-        f"{name_of(team)} in about {tens(share)}"
+        f"{name_of(team)} in {about(share)}"
         for team, share in zip(rivals["team"], rivals["first_again"].tolist())
     ]
     runs = " and other runs of the models" if facts["boosted"] else ""

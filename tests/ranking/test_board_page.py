@@ -274,6 +274,9 @@ def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
     assert "T1 would be first in more than 80 of 100 cases." in html
     assert html.count("<td>in more than 80 of 100 cases</td>") == 2
     assert html.count("<td>in about 80 of 100 cases</td>") == 1
+    same_file = chance(2, first_again=[0.93, 0.93])
+    summary = wording.summary(run_of(board_of(2), boosted=False, certainty=same_file))
+    assert "T1 would be first in more than 80 of 100 cases, T2 in more than 80." in " ".join(summary)
 
 
 def test_why_a_team_is_not_one_rank_better():

@@ -79,8 +79,7 @@ def run(options: argparse.Namespace) -> None:
     levels = [result.level for result in results]
     if Level.FAIL in levels:
         raise HostError(f"{options.metric} fails {levels.count(Level.FAIL)} of {len(results)} checks")
-    if Finding(check.CHECKS["score"], Level.SKIPPED) in results:
+    if check.CHECKS["score"] not in [result.name for result in results]:
         raise UsageError(
-            f"{levels.count(Level.SKIPPED)} of {len(results)} checks could not be tried, as the file does not "
-            "run here; the lines with ---- say why"
+            "most checks could not be tried, as the file does not run here; the lines with ---- say why"
         )

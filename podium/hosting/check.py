@@ -57,7 +57,7 @@ def check_contract(
     try:
         metric = load(path)
     except UsageError:
-        return [Finding(CONTRACT, Level.SKIPPED)]  # Another check has told that there is no score().
+        return []  # Another check has told that there is no score().
     except checking.ContractError as problem:
         return [problem.finding]
     except HostError as problem:
@@ -139,13 +139,12 @@ def check(
             warnings.simplefilter("ignore")
             tree = ast.parse(source, path.name)
     except (HostError, SyntaxError, ValueError) as problem:
-        failed = Finding(COMPILES, Level.FAIL, " ".join(str(problem).split()))
-        return [failed, *(Finding(name, Level.SKIPPED) for name in (IMPORTS, *CHECKS.values()))]
+        return [Finding(COMPILES, Level.FAIL, " ".join(str(problem).split()))]
     packages = imported(tree)
     beside = [name for name in sorted(packages) if hosted.stands_beside(path, name)]
     of_text = [Finding(COMPILES), _check_imports(packages, beside), *_check_loud(tree)]
-    if beside:  # none of these processes would find it
-        return [*of_text, *(Finding(name, Level.SKIPPED) for name in CHECKS.values())]
+    if beside:  # no other process would find it
+        return of_text
     columns = None
     if tables is not None:
         rows = tables[0].drop(columns=USAGE, errors="ignore")
@@ -166,8 +165,9 @@ def _tried(
         except HostError as problem:
             answers[key] = Level.FAIL.value, str(problem)
     for key, name in CHECKS.items():
-        verdict, remark = answers.get(key, (kernel.UNTRIED, ""))
-        yield Finding(name, Level(verdict), remark)
+        if key in answers:
+            verdict, remark = answers[key]
+            yield Finding(name, Level(verdict), remark)
     if "given" in answers and columns is not None:
         task = {"solution": columns[0], "submission": columns[1], "arguments": arguments}
         again = fresh.run_fresh("score", interpreter, source=source, **task).get("score")

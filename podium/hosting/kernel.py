@@ -17,7 +17,6 @@ import os
 import pickle
 import platform
 import sys
-import textwrap
 import time
 import traceback
 import types
@@ -110,15 +109,15 @@ def metric_utilities() -> types.ModuleType:
 
 
 def import_module(source: str) -> Answer:
-    """Check whether a metric file can be imported as a module that defines ``score``."""
+    """Check whether a metric file can be imported as a module."""
     Path(f"{MODULE}.py").write_text(source, encoding="utf-8")
     sys.path.insert(0, str(Path.cwd()))
     sys.modules[UTILITIES] = metric_utilities()
     try:
-        module = importlib.import_module(MODULE)
+        importlib.import_module(MODULE)
     except (Exception, SystemExit) as problem:
         return {"module": failed_or_untried(problem)}
-    return {"module": (PASS, "") if hasattr(module, "score") else (FAIL, "the module has no score()")}
+    return {"module": (PASS, "")}
 
 
 def lacking(problem: BaseException | None) -> str:
@@ -134,9 +133,14 @@ def untried(library: str) -> Verdict:
     return UNTRIED, f"it needs {library}, which is not installed here: install it, or let --python 3.12 do so"
 
 
-def failed_or_untried(problem: BaseException) -> Verdict:
+def failed_or_untried(problem: BaseException, where: str = "") -> Verdict:
     """Make the verdict of an error: the file fails, unless a library is missing."""
-    return untried(lacking(problem)) if lacking(problem) else (FAIL, described(problem))
+    return untried(lacking(problem)) if lacking(problem) else (FAIL, where + described(problem))
+
+
+def passed_unless(fault: str, level: str = FAIL) -> Verdict:
+    """Make the verdict of a check that passes if it has found no fault."""
+    return (level, fault) if fault else (PASS, "")
 
 
 def described(problem: BaseException) -> str:
@@ -175,17 +179,18 @@ def try_file(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[
         "doctests": run_doctests(cell, score),
         "tests": run_tests(cell, score),
     }
-    if frames is None:
-        return answer | check_calls(calls, None) | check_errors(cell, function, calls)
-    given, silence = score_given(score, calls, frames, arguments)
-    if given.raised is None and not given.wrong:
-        answer["given"] = given.result
-    return answer | silence | check_errors(cell, function, calls) | check_calls(calls, given)
+    given = None
+    if frames is not None:
+        answer |= score_given(score, calls, frames, arguments)
+        given = calls[-1]
+        if given.raised is None and not given.wrong:
+            answer["given"] = given.result
+    return answer | check_errors(cell, function, calls) | check_calls(calls, given)
 
 
 def score_given(
     score: Any, calls: list["Call"], frames: tuple[Answer, Answer], arguments: dict[str, Any]
-) -> tuple["Call", Answer]:
+) -> Answer:
     """Score the given files, and check that this prints nothing, warns of nothing and opens no file."""
     opened: list[str] = []
     printed = io.StringIO()
@@ -200,11 +205,12 @@ def score_given(
     told = [shortened(str(each.message), LONGEST_TEXT) for each in caught]
     if printed.getvalue().strip():
         told.append(f"it prints {shortened(printed.getvalue(), 60)}")
-    passed = (PASS, "") if calls[-1].raised is None else (UNTRIED, "")
-    return calls[-1], {
-        "warnings": (NOTE, "; ".join(dict.fromkeys(told))) if told else passed,
-        "opens": (FAIL, f"score() opens {shortened(', '.join(opened), 200)}") if opened else passed,
-    }
+    answer = {}
+    if told or calls[-1].raised is None:
+        answer["warnings"] = passed_unless("; ".join(dict.fromkeys(told)), NOTE)
+    if opened or calls[-1].raised is None:
+        answer["opens"] = passed_unless(f"score() opens {shortened(', '.join(opened), 200)}" if opened else "")
+    return answer
 
 
 @contextlib.contextmanager
@@ -236,23 +242,23 @@ def check_annotations(function: types.FunctionType) -> Answer:
     try:
         hints = typing.get_type_hints(function)
     except Exception as problem:
-        return {"annotations": (FAIL, described(problem)), "row id": (UNTRIED, ""), "return": (UNTRIED, "")}
-    faults = [why_not_annotated(each, hints.get(each.name)) for each in parameters]
+        return {"annotations": (FAIL, described(problem))}
+    faults = "; ".join(filter(None, (why_not_annotated(each, hints.get(each.name)) for each in parameters)))
     unsettable = [str(each) for each in parameters if not is_settable(each, hints.get(each.name))]
-    annotations: Verdict = (PASS, "")
-    if any(faults):
-        annotations = FAIL, "; ".join(filter(None, faults))
-    elif any(isinstance(each.annotation, str) for each in parameters):
+    annotations = passed_unless(faults)
+    if not faults and any(isinstance(each.annotation, str) for each in parameters):
         annotations = NOTE, "annotations are texts, and it is not known whether Kaggle reads those"
-    elif unsettable:
+    elif not faults and unsettable:
         annotations = NOTE, f"Kaggle's site may be unable to set {', '.join(unsettable)}"
-    row_id: Verdict = (PASS, "")
-    if any(each.name == "row_id_column_name" and each.default is not each.empty for each in parameters):
-        row_id = FAIL, "row_id_column_name must not have a default value"
-    result: Verdict = (PASS, "")
-    if hints.get("return") is not float:
-        result = FAIL, f"the annotation is {shown(hints.get('return'))}"
-    return {"row id": row_id, "annotations": annotations, "return": result}
+    has_default = any(
+        each.name == "row_id_column_name" and each.default is not each.empty for each in parameters
+    )
+    result = hints.get("return")
+    return {
+        "row id": passed_unless("row_id_column_name must not have a default value" if has_default else ""),
+        "annotations": annotations,
+        "return": passed_unless("" if result is float else f"the annotation is {shown(result)}"),
+    }
 
 
 def why_not_annotated(parameter: inspect.Parameter, annotation: Any) -> str:
@@ -291,18 +297,16 @@ def check_docstring(function: types.FunctionType) -> Verdict:
     text = function.__doc__ or ""
     if not text.strip():
         return NOTE, "there is none, and Kaggle shows it to hosts who choose a metric"
-    if len(text) >= DOCSTRING_LIMIT:
-        return FAIL, f"it has {len(text):,} characters"
-    return PASS, ""
+    return passed_unless(f"it has {len(text):,} characters" if len(text) >= DOCSTRING_LIMIT else "")
 
 
-def check_participant_visible_error(cell: types.ModuleType) -> Verdict:
-    """Check whether the file can tell participants what is wrong with a submission."""
-    for value in vars(cell).values():
-        is_error = isinstance(value, type) and issubclass(value, Exception)
-        if value is sys.modules.get(UTILITIES) or (is_error and value.__name__ == PARTICIPANTS_ERROR):
-            return PASS, ""
-    return NOTE, "there is none, so participants are never told what is wrong"
+def knows_participants_error(cell: types.ModuleType) -> bool:
+    """Whether the file can tell participants what is wrong with a submission."""
+    return any(
+        value is sys.modules.get(UTILITIES)
+        or (isinstance(value, type) and issubclass(value, Exception) and value.__name__ == PARTICIPANTS_ERROR)
+        for value in vars(cell).values()
+    )
 
 
 def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
@@ -317,11 +321,7 @@ def run_doctests(cell: types.ModuleType, score: Any) -> Verdict:
             got, expected = (shortened(text, LONGEST_TEXT) for text in (failure.got, failure.example.want))
             return FAIL, f"{source_of(failure)!r} gave {got or 'nothing'} instead of {expected or 'nothing'}"
         except doctest.UnexpectedException as failure:
-            problem = failure.exc_info[1]
-            library = lacking(problem)
-            return (
-                untried(library) if library else (FAIL, f"{source_of(failure)!r} raised {described(problem)}")
-            )
+            return failed_or_untried(failure.exc_info[1], f"{source_of(failure)!r} raised ")
     return PASS, f"{runner.tries} examples" if runner.tries else "there are none"
 
 
@@ -343,8 +343,7 @@ def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
         except unittest.SkipTest:
             continue
         except (Exception, SystemExit) as problem:
-            library = lacking(problem)
-            return untried(library) if library else (FAIL, f"{name} raised {described(problem)}")
+            return failed_or_untried(problem, f"{name} raised ")
         passed += 1
     if fixtures:
         return NOTE, f"not run, as they need fixtures: {', '.join(fixtures)}"
@@ -416,42 +415,37 @@ def why_not_a_score(result: Any) -> str:
 
 def check_calls(calls: list[Call], given: Call | None) -> Answer:
     """Check what the calls of ``score`` returned and changed, among them the one with the given files."""
-    returned = [call for call in calls if call.raised is None]
-    library = next(filter(None, (lacking(call.raised) for call in calls)), "")
-    untried_frames: Verdict = (UNTRIED, "")
-    if library:
-        return {"result": untried(library), "frames": untried_frames}
+    libraries = [lacking(call.raised) for call in calls if lacking(call.raised)]
+    if libraries:
+        return {"result": untried(libraries[0])}
     if given is not None and given.raised is not None:
-        reason = f"for the given files it raised {located(given.raised)}"
-        if isinstance(given.raised, FileNotFoundError):
-            reason += "; it is uploaded alone, so it cannot read other files"
-        return {"result": (FAIL, reason), "frames": untried_frames}
+        return {"result": (FAIL, f"for the given files it raised {located(given.raised)}")}
+    returned = [call for call in calls if call.raised is None]
     if not returned:
         reason = "no doctest or test calls score(): give a solution and a submission to try it with"
-        return {"result": (UNTRIED, reason), "frames": untried_frames}
-    result: Verdict = (PASS, "")
+        return {"result": (UNTRIED, reason)}
+    result = passed_unless(next(filter(None, (call.wrong for call in returned)), ""))
     seconds = max(call.seconds for call in returned)
-    if wrong := [call.wrong for call in returned if call.wrong]:
-        result = FAIL, wrong[0]
-    elif seconds >= SLOW:
+    if result[0] is PASS and seconds >= SLOW:
         result = NOTE, f"a call took {seconds:.0f} s; Kaggle allows 30 minutes for Public and Private together"
-    changed = any(call.changes for call in calls)
+    changes = any(call.changes for call in calls)
     return {
         "result": result,
-        "frames": (NOTE, "it changes a table that it is given") if changed else (PASS, ""),
+        "frames": passed_unless("it changes a table that it is given" if changes else "", NOTE),
     }
 
 
 def check_errors(cell: types.ModuleType, function: Any, calls: list[Call]) -> Answer:
     """Check what participants read of wrong submissions, which are the last good one spoiled."""
-    good = [call for call in calls if call.raised is None and len(tables_of(call.arguments)) == 2]
-    spoilt = [each for call in good[-1:] for each in errors_of_spoilt(function, call)]
-    participant = check_participant_visible_error(cell)
-    if participant == (PASS, ""):
-        disguised = [each for call in good[-1:] for each in errors_of_spoilt(function, call, disguised=True)]
+    good = [call for call in calls if call.raised is None and len(tables_of(call.arguments)) == 2][-1:]
+    spoilt = [each for call in good for each in errors_of_spoilt(function, call)]
+    if knows_participants_error(cell):
+        disguised = [each for call in good for each in errors_of_spoilt(function, call, disguised=True)]
         participant = check_rejections(spoilt, disguised)
+    else:
+        participant = NOTE, "there is none, so participants are never told what is wrong"
     raised = [*(call.raised for call in calls), *(problem for _, problem in spoilt)]
-    return {"participant": participant, "messages": check_messages(raised)}
+    return {"participant": participant, **check_messages(raised)}
 
 
 def errors_of_spoilt(function: Any, call: Call, disguised: bool = False) -> list[Spoilt]:
@@ -479,15 +473,15 @@ def with_other_truths(solution: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def check_messages(raised: list[BaseException | None]) -> Verdict:
+def check_messages(raised: list[BaseException | None]) -> Answer:
     """Check the length of the messages for participants."""
     messages = [str(problem) for problem in raised if type(problem).__name__ == PARTICIPANTS_ERROR]
-    longest = max(messages, key=len, default="")
+    if not messages:
+        return {}
+    longest = max(messages, key=len)
     if len(longest) > LONGEST_MESSAGE:
-        return NOTE, f"Kaggle cuts a message of {len(longest):,} characters: {longest[:60]!r}…"
-    if messages:
-        return PASS, f"the longest of {len(messages)} messages has {len(longest)} characters"
-    return UNTRIED, "no message was seen"
+        return {"messages": (NOTE, f"Kaggle cuts a message of {len(longest):,} characters: {longest[:60]!r}…")}
+    return {"messages": (PASS, f"the longest of {len(messages)} messages has {len(longest)} characters")}
 
 
 def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
@@ -498,14 +492,11 @@ def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
     """
     for how, problem in spoilt:
         if how and problem is not None and type(problem).__name__ != PARTICIPANTS_ERROR:
-            text = textwrap.shorten(described(problem), 80, placeholder=" …")
-            line = line_of(problem)
-            where = "" if line is None else f" ({line})"
-            return NOTE, f"{how} raises {text}{where}, and participants are not told what is wrong"
+            return NOTE, f"{how} raises {located(problem, 80)}, and participants are not told what is wrong"
     for (_, problem), (_, other) in zip(spoilt, disguised):
         are_messages = all(type(each).__name__ == PARTICIPANTS_ERROR for each in (problem, other))
         if are_messages and str(problem) != str(other):
-            text = textwrap.shorten(str(problem), 80, placeholder=" …")
+            text = shortened(str(problem), 80)
             return NOTE, f"a message depends on the solution and may tell it to participants: {text}"
     return PASS, ""
 
@@ -553,11 +544,12 @@ def line_of(problem: BaseException) -> str | None:
     return f"line {frames[-1].lineno}, in {frames[-1].name}" if frames else None
 
 
-def located(problem: BaseException) -> str:
+def located(problem: BaseException, most: int = LONGEST_TEXT) -> str:
     """Describe an error with its line in the metric file."""
     line = line_of(problem)
     is_shown = type(problem).__name__ == PARTICIPANTS_ERROR
-    return described(problem) if is_shown or line is None else f"{described(problem)} ({line})"
+    text = shortened(described(problem), most)
+    return text if is_shown or line is None else f"{text} ({line})"
 
 
 def peak_memory() -> int | None:

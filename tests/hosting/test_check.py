@@ -13,7 +13,7 @@ from podium import checking
 from podium.errors import UsageError
 from podium.hosting import check, fresh, kernel
 from podium.hosting.kernel import FAIL, NOTE, PASS, UNTRIED
-from tests.support.host_line import ROOT, SOLUTION, SUBMISSION, every_metric, run_podium, stay_in_process
+from tests.support.host_line import ROOT, SOLUTION, every_metric, run_podium, stay_in_process
 from tests.support.kaggle_metrics import FATES
 from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION
 from tests.support.kaggle_metrics import SUBMISSION as KAGGLE_SUBMISSION
@@ -49,10 +49,6 @@ def score(
         raise ParticipantVisibleError("no column answer")
     return float(np.mean(solution["answer"].to_numpy() == submission["answer"].to_numpy()))
 '''
-EXCHANGED = (
-    "FAIL  takes solution, submission, row_id_column_name first: a_metric.py, line 13: score(): expected the "
-    "parameters solution, submission, row_id_column_name first, found submission: pandas."
-)
 SCORES = """
     >>> solution = pd.DataFrame({"id": [1, 2], "answer": [0, 1]})
     >>> score(solution, solution, "id")
@@ -71,7 +67,6 @@ def verdicts(source: str, tmp_path: Path, verdict: str, **further: object) -> di
     path = tmp_path / "a_metric.py"
     path.write_text(source, encoding="utf-8")
     results = check.check(path, **further)
-    assert len(results) == 2 + len(check.CHECKS)
     return {result.name: result.text for result in results if result.level.value == verdict}
 
 
@@ -170,7 +165,7 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
          "a submission without the column answer raises KeyError: 'answer' (line "),
         (changed('submission["answer"].to_numpy()', 'submission["answer"].astype(float)'), "participant",
          "a submission with words in the column answer raises ValueError: could not convert string to float: "
-         "'word word word word word word … (line "),
+         "'word word word word word word wo… (line "),
         (changed('"no column answer"', 'f"no {solution}"'), "participant",
          "a message depends on the solution and may tell it to participants: no id answer 0 1 "),
         (changed("return float(", "submission['x'] = 1\n    return float("), "frames",
@@ -241,7 +236,7 @@ def test_a_file_beside_the_metric_is_not_uploaded_with_it(in_process, tmp_path):
     results = check.check(path)
     reason = "it imports a file beside it (helper), but is uploaded alone: copy what it needs"
     assert [(each.level.value, each.text) for each in results if each.name == check.IMPORTS] == [(FAIL, reason)]
-    assert {result.level.value for result in results} == {PASS, FAIL, UNTRIED}
+    assert [each.level.value for each in results] == [PASS, FAIL]
     (tmp_path / "helper.py").rename(tmp_path / "json.py")  # the standard library's comes first
     path.write_text(GOOD + "\nimport json\n")
     assert not any(result.level.value == FAIL for result in check.check(path))
@@ -253,28 +248,7 @@ def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
     code, out, err = run_podium(capsys, "check", path)
     assert code == 4
     assert out.splitlines()[6] == "FAIL  is annotated to return float: the annotation is int"
-    assert err == f"error: {path} fails 1 of 21 checks\n"
-    path.write_text(
-        changed(
-            "solution: pd.DataFrame,\n    submission: pd.DataFrame",
-            "submission: pd.DataFrame,\n    solution: pd.DataFrame",
-        )
-    )
-    code, out, err = run_podium(capsys, "check", path)
-    [told] = [line for line in out.splitlines() if line.startswith("FAIL")]
-    assert (code, told.startswith(EXCHANGED)) == (4, True)
-    assert err == f"error: {path} fails 1 of 18 checks\n"
-
-
-def test_given_files_must_be_scored(capsys, tmp_path, in_process):
-    path = tmp_path / "a_metric.py"
-    path.write_text(GOOD)
-    code, out, _ = run_podium(capsys, "check", path, SOLUTION, SUBMISSION)
-    assert code == 4
-    assert (
-        "FAIL  returns a finite float: for the given files it raised ParticipantVisibleError: no column answer"
-        in out
-    )
+    assert err == f"error: {path} fails 1 of 19 checks\n"
 
 
 @pytest.mark.parametrize(
@@ -321,22 +295,6 @@ def test_what_becomes_of_public_metrics(request, tmp_path, name, python):
         assert remark.endswith(", pandas 2.2.2, numpy 2.0.2")
 
 
-@pytest.mark.filterwarnings("ignore:the solution itself scores")
-@pytest.mark.parametrize("name", [name for name, fate in FATES.items() if not fate.fails])
-def test_public_metrics_are_emulated(capsys, in_process, tmp_path, name):
-    for file, text in (
-        ("metric.py", FATES[name].source),
-        ("a.csv", KAGGLE_SOLUTION),
-        ("b.csv", KAGGLE_SUBMISSION),
-    ):
-        (tmp_path / file).write_text(text)
-    code, out, err = run_podium(
-        capsys, "emulate", *(tmp_path / file for file in ("metric.py", "a.csv", "b.csv"))
-    )
-    assert code == 0, err
-    assert [line.split()[0] for line in out.splitlines()[:2]] == ["Public", "Private"]
-
-
 def test_a_python_that_is_not_there(capsys):
     code, _, err = run_podium(capsys, "check", "unified", "--python", "2.6")
     assert code == 2
@@ -346,12 +304,15 @@ def test_a_python_that_is_not_there(capsys):
 # --- libraries that are not here ----------------------------------------------------------------------
 
 
-def test_a_library_that_is_not_installed_is_no_failure(in_process, tmp_path):
-    source = "import polars_of_tomorrow\n" + GOOD
-    untried = verdicts(source, tmp_path, UNTRIED)
-    assert failures(source, tmp_path) == {}
+def test_a_library_that_is_not_installed_is_no_failure(capsys, in_process, tmp_path):
+    path = tmp_path / "a_metric.py"
+    path.write_text("import polars_of_tomorrow\n" + GOOD)
+    code, out, err = run_podium(capsys, "check", path)
     reason = "it needs polars_of_tomorrow, which is not installed here: install it, or let --python 3.12 do so"
-    assert untried[check.CHECKS["runs"]] == untried[check.MODULE] == reason
+    assert (
+        f"----  runs as a notebook cell, alone: {reason}\n----  can be imported as a module: {reason}\n" in out
+    )
+    assert (code, "most checks could not be tried, as the file does not run here" in err) == (2, True)
 
 
 def test_a_library_that_only_the_call_needs(in_process, tmp_path):
@@ -407,15 +368,6 @@ def fake_python(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return make
-
-
-def test_the_end_of_what_pyenv_says(capsys, fake_python):
-    fake_python("echo 'pyenv: python9.9: command not found'; echo; echo 'It exists in: 9.9.1'; exit 127")
-    code, out, err = run_podium(capsys, "check", "unified", "--python", "9.9")
-    assert (code, out) == (2, "")
-    assert err == (
-        "error: Python 9.9 does not start:\npyenv: python9.9: command not found\n\nIt exists in: 9.9.1\n"
-    )
 
 
 PRETEND = """
@@ -525,16 +477,11 @@ def test_kaggle_s_helper_leaves_named_errors_alone():
     assert utilities.safe_call_score(lambda *_: 1, None, None) == 1.0
 
 
-def test_a_slow_call_and_a_call_that_reads_a_file():
-    """The host learns both before the first submission comes."""
-    call = kernel.Call({}, 1.0, raised=None, wrong="", changes=False, seconds=20.4)
-    quick = call._replace(seconds=0.1)
+def test_a_slow_call_is_noted():
+    """The host learns of it before the first submission comes."""
+    quick = kernel.Call({}, 1.0, raised=None, wrong="", changes=False, seconds=0.1)
     assert kernel.check_calls([quick, quick], quick)["result"] == (PASS, "")
-    assert kernel.check_calls([call, quick], quick)["result"] == (
+    assert kernel.check_calls([quick._replace(seconds=20.4), quick], quick)["result"] == (
         NOTE,
         "a call took 20 s; Kaggle allows 30 minutes for Public and Private together",
     )
-    problem = FileNotFoundError(2, "No such file or directory", "weights.json")
-    lost = call._replace(raised=problem)
-    verdict, reason = kernel.check_calls([lost], lost)["result"]
-    assert (verdict, reason.partition("; ")[2]) == (FAIL, "it is uploaded alone, so it cannot read other files")

@@ -1,26 +1,32 @@
-"""Unpack and decode files of any kind, so that they can be searched."""
+"""Unpack and decode files of any kind, and find the tables in them, so that they can be searched."""
 
 import bz2
 import contextlib
 import gzip
 import io
+import json
 import lzma
+import re
 import tarfile
 import zipfile
-import zlib
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
 
 from podium.errors import HostError
 
-DAMAGES = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, RuntimeError, OSError, EOFError, zlib.error)
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
+LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
+MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
 
 
 def unpacked(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     """All files in a file, however they are packed, with their names; the file itself if it is not packed."""
     try:
         inner = _inside(name, content)
-    except DAMAGES as problem:
+    except Exception as problem:  # each library has its own for a damaged file
         raise HostError(f"{name}: expected a file that can be unpacked, found {problem}") from None
     if inner is None:
         yield name, content
@@ -46,14 +52,8 @@ def _inside(name: str, content: bytes) -> list[tuple[str, bytes]] | None:
 
 
 def _of_parquet(content: bytes) -> bytes:
-    """A Parquet file as CSV."""
-    from pyarrow import ArrowException, BufferReader, parquet
-
-    try:
-        table = parquet.read_table(BufferReader(content))
-    except ArrowException as problem:
-        raise OSError(problem) from None
-    return bytes(table.to_pandas(ignore_metadata=True).to_csv(index=False).encode())
+    """A Parquet file as CSV, with its index, which may tell something, too."""
+    return pd.read_parquet(io.BytesIO(content)).to_csv().encode()
 
 
 PACKED = {
@@ -70,15 +70,94 @@ def decoded(content: bytes) -> str | None:
     >>> decoded("a,b\\n".encode("utf-16-le")), decoded(b"\\x89PNG\\x0d\\x0a\\x1a\\x0a\\x00\\x00")
     ('a,b\\n', None)
     """
-    for mark, encoding in MARKS.items():
-        if content.startswith(mark):
-            return content.decode(encoding, "replace")
     head = content[:4096]
-    for zeros, encoding in ((head[1::2], "utf-16-le"), (head[::2], "utf-16-be")):
-        if zeros.count(0) > len(head) / 5 > 0:
-            return content.decode(encoding, "replace") if head.count(0) == zeros.count(0) else None
+    encoding = next((name for mark, name in MARKS.items() if head.startswith(mark)), "")
+    if not encoding and head[1::2].count(0) > len(head) / 5 and not head[::2].count(0):
+        encoding = "utf-16-le"
+    if encoding:
+        return content.decode(encoding, "replace")
     if any(code < 32 and code not in b"\t\n\r\f\x1b" for code in head):
         return None
     with contextlib.suppress(UnicodeDecodeError):
         return content.decode("utf-8")
     return content.decode("cp1252", "replace")
+
+
+def tables_of(text: str) -> list[pd.DataFrame]:
+    """The tables in a text, whose cells are str: JSON, JSON Lines, lines with delimiters, and lists."""
+    tables = list(_tables_in(_from_json(text)))
+    if not tables:
+        tables = [*_from_lines(text), *_from_lists(text)]
+    return [table.astype(str) for table in tables if len(table)]
+
+
+def _from_lines(text: str) -> Iterator[pd.DataFrame]:
+    """The table of a text whose lines have the delimiters of its first line."""
+    head = text.lstrip()[:100_000].partition("\n")[0]
+    delimiter = max("\t;|,", key=head.count)
+    if delimiter in head:
+        with contextlib.suppress(pd.errors.ParserError, ValueError):
+            yield pd.read_csv(
+                io.StringIO(text),
+                sep=delimiter,
+                dtype=str,
+                na_filter=False,
+                index_col=False,
+                on_bad_lines="skip",
+            )
+
+
+def _from_lists(text: str) -> Iterator[pd.DataFrame]:
+    """Lists of the same length, such as ``ids = ["r1", "r2"]`` and ``labels = c("cat", "dog")``, as columns."""
+    of_length: dict[int, list[list[str]]] = defaultdict(list)
+    for found in LIST.finditer(text):
+        cells = found[1].split(",")
+        if len(cells) > 1:
+            of_length[len(cells)].append(cells)
+    for lists in of_length.values():
+        yield pd.DataFrame({f"list {number}": cells for number, cells in enumerate(lists[:MOST_FIELDS], 1)})
+
+
+def _from_json(text: str) -> Any:
+    """The content of a JSON text, or of its lines as a list; None for other texts."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        with contextlib.suppress(ValueError):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return None
+
+
+def _tables_in(content: Any) -> Iterator[pd.DataFrame]:
+    """The tables in a value of JSON: by rows, by columns, or by names; also in the fields of an object."""
+    if isinstance(content, list):
+        yield _by_rows(content)
+    if isinstance(content, dict):
+        with contextlib.suppress(ValueError, TypeError):  # the values are no columns of one length
+            yield pd.DataFrame(content)
+        objects = {name: value for name, value in content.items() if isinstance(value, dict)}
+        large = {name for name, value in objects.items() if len(value) > MOST_FIELDS}
+        yield _by_rows([{"name": name, "value": content[name]} for name in content if name not in large])
+        if len(content) <= MOST_FIELDS:
+            lists = {name: _by_rows(value) for name, value in content.items() if isinstance(value, list)}
+            yield from (_with_references(table, lists) for table in lists.values())
+            for value in objects.values():
+                yield from _tables_in(value)
+
+
+def _by_rows(rows: list[Any]) -> pd.DataFrame:
+    """The table of a list of objects, whose fields may be objects in turn."""
+    return pd.json_normalize([row if isinstance(row, dict) else {"value": row} for row in rows])
+
+
+def _with_references(table: pd.DataFrame, others: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """A table with the rows of other tables to which its columns ``image_id`` or the like refer, as in COCO."""
+    for column in [str(name) for name in table.columns if str(name).endswith("_id")]:
+        kind = column.removesuffix("_id")
+        other = others.get(f"{kind}s", others.get(f"{kind.removesuffix('y')}ies"))
+        if other is not None and "id" in other:
+            other = other.drop_duplicates("id").add_prefix(f"{kind}.")
+            table = table.merge(other, how="left", left_on=column, right_on=f"{kind}.id")
+    return table

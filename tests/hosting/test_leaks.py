@@ -22,7 +22,6 @@ from podium.hosting import leaks, making
 from podium.hosting.folders import RECORD, read_record, write_record
 from tests.support.corpora import make_corpus
 from tests.support.examples import some
-from tests.support.host_line import ROOT, run_podium, stay_in_process
 
 DRAW = random.Random(7)
 IDS = [f"r{number:02}" for number in range(80)]
@@ -179,17 +178,15 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
     "gzip in gzip": {"l.gz": gzip.compress(gzip.compress(csv_of(TABLE).encode()))},
     "a row among the training rows": {"train.csv": csv_of(pd.DataFrame({"id": ["t1", "t2", "r05"], "label": ["cat", "fox", LABELS[5]],
                                       "amount": [1.5, 2.5, AMOUNTS[5]]}))},
-    "a row in a text": {"notes.md": "# Notes\n" + csv_of(SOLUTION.iloc[[3]], header=False)},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_is_found(tmp_path, name):
-    """The message names a file, and something of the truth."""
+    """The message names the file, or the folder if names of files tell the truth."""
     message = told(put(competition(tmp_path / "files"), LEAKS[name]))
-    assert message, name
-    first = next(iter(LEAKS[name])).partition("/")[0].partition(".")[0]
-    assert first in message or "names of the files" in message
+    first = next(iter(LEAKS[name])).partition("/")[0]
+    assert message.startswith(("public tells label of ", f"public/{first}"))
 
 
 SHUFFLED = DRAW.sample(LABELS, len(LABELS))
@@ -291,6 +288,11 @@ def test_ids_that_are_numbers(tmp_path):
     )
     harmless = "\n".join(f"step {n}: {DRAW.choice(['cat', 'dog', 'fox'])} {n * 7 % 90}" for n in range(400))
     assert told(put(competition(tmp_path / "b", solution), {"train.log": harmless})) == ""
+
+
+def test_a_sample_with_a_row_of_the_solution(tmp_path):
+    """A constant sample is right for some ids; without a column Usage, its rows are those of the solution."""
+    assert told(competition(tmp_path / "files", TABLE)) == ""
 
 
 def test_excuses(tmp_path):
@@ -400,115 +402,3 @@ def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
     with pytest.raises(HostError, match=r"^public/more\.csv tells discourse_type"):
         making.write(made._replace(public=public), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
-
-
-# --- the record of parameters --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("command", ["score", "emulate", "check"])
-def test_recorded_parameters_are_used_and_shown(capsys, tmp_path, command, monkeypatch):
-    """Every command that gets the solution uses them, and a conflict is an error."""
-    stay_in_process(monkeypatch, tmp_path)
-    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
-    files = tmp_path / "files"
-    given = ["--subpopulations", "", "--set", "temperature=80", "--out", files]
-    assert run_podium(capsys, "make", tmp_path / "corpus.csv", *given)[0] == 0
-    recorded = json.loads((files / "competition.json").read_text())
-    parameters = {"subpopulation_column_names": "", "temperature": 80.0}
-    assert recorded == {"metric": "unified", "parameters": parameters}
-    line = [command, *(["unified"] if command != "score" else [])]
-    line += [files / "private" / "solution.csv", files / "public" / "sample_submission.csv"]
-    code, out, err = run_podium(capsys, *line)
-    assert code == 0
-    assert err.startswith(
-        f"parameters of {files / 'competition.json'}: subpopulation_column_names=, temperature=80.0"
-    )
-    if command == "score":
-        assert "temperature:80.0" in out
-    code, _, err = run_podium(capsys, *line, "--set", "subpopulation_column_names=gender")
-    assert code == 4
-    assert err.startswith(
-        "error: subpopulation_column_names is 'gender', but the competition's files were made for ''"
-    )
-
-
-def test_a_forgotten_metric_is_told_by_the_record(capsys, tmp_path):
-    labels = ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl"
-    assert run_podium(capsys, "make", labels, "--metric", "scifact", "--out", tmp_path / "files")[0] == 0
-    files = [
-        tmp_path / "files" / "private" / "solution.csv",
-        tmp_path / "files" / "public" / "sample_submission.csv",
-    ]
-    code, _, err = run_podium(capsys, "score", *files)
-    assert code == 4
-    record = tmp_path / "files" / RECORD
-    assert err.startswith(
-        f"warning: the files were made for the metric scifact (see {record}), and this is unified: "
-        "if it should be the former, name it by --metric\nerror: "
-    )
-    code, _, err = run_podium(capsys, "score", "--metric", "scifact", *files)
-    assert code == 0
-    assert "the files were made" not in err
-
-
-def test_recorded_parameters_rank_too(capsys, tmp_path, monkeypatch):
-    """Also with the Public rows alone, if they lie in the same folder."""
-    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    given = ["--subpopulations", "", "--set", "temperature=80", "--out", "files"]
-    assert run_podium(capsys, "make", "corpus.csv", *given)[0] == 0
-    solution = pd.read_csv("files/private/solution.csv", dtype=str)
-    solution[solution["Usage"] == "Public"].to_csv("files/private/public_part.csv", index=False)
-    (tmp_path / "teams").mkdir()
-    pd.read_csv("files/public/sample_submission.csv", dtype=str).to_csv("teams/Ada.csv", index=False)
-    line = [
-        "rank",
-        "files/private/public_part.csv",
-        "teams",
-        "--no-boost",
-        "--resamples",
-        "0",
-        "--out",
-        "board",
-    ]
-    code, _, err = run_podium(capsys, *line)
-    assert code == 0
-    assert "parameters of files/competition.json: subpopulation_column_names=, temperature=80.0" in err
-    parameters = json.loads((tmp_path / "board" / "run.json").read_text())["parameters"]
-    assert parameters == {"subpopulation_column_names": "", "temperature": 80.0}
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("{}", 'expected {"metric": NAME, "parameters": {…}}, as podium make writes it'),
-        ('{"metric": "unified", "parameters": {"x": 1}}', "the metric has no parameter x; it has "),
-    ],
-)
-def test_a_damaged_record(capsys, files, content, message):
-    (files / RECORD).write_text(content)
-    code, _, err = run_podium(
-        capsys, "score", files / "private" / "solution.csv", files / "public" / "sample_submission.csv"
-    )
-    assert code == 4
-    assert err.startswith(f"error: {files / RECORD}: {message}")
-
-
-def test_the_files_of_another_metric(capsys, files, tmp_path):
-    code, _, err = run_podium(
-        capsys, "bundle", "evalai", files, "--title", "T", "--start", "2027-01-01", "--switch", "2027-02-01",
-        "--end", "2027-03-01", "--out", tmp_path / "out", "--metric", "scifact",
-    )  # fmt: skip
-    assert code == 4
-    assert err.startswith("error: expected the metric 'unified', for which the files were made (see ")
-
-
-def test_two_names_for_the_sub_populations(capsys, tmp_path):
-    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
-    twice = ["--subpopulations", "gender", "--set", "subpopulation_column_names=ell_status"]
-    code, _, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / "out", *twice)
-    assert code == 2
-    assert err == (
-        "error: --subpopulations and --set subpopulation_column_names name different columns: give one of "
-        "them\n"
-    )

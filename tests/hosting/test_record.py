@@ -1,0 +1,106 @@
+"""The record of a competition's metric and parameters is used by every command, or refused."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from podium.hosting.folders import RECORD
+from tests.support.corpora import make_corpus
+from tests.support.host_line import ROOT, run_podium, stay_in_process
+
+FILES = Path("files")
+PAIR = [FILES / "private" / "solution.csv", FILES / "public" / "sample_submission.csv"]
+PARAMETERS = {"subpopulation_column_names": "", "temperature": 80.0}
+SHOWN = f"parameters of {FILES / RECORD}: subpopulation_column_names=, temperature=80.0"
+
+
+@pytest.fixture
+def made(capsys, tmp_path, monkeypatch):
+    """A folder in which `podium make` has just written files for other parameters than the official ones."""
+    stay_in_process(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    make_corpus(60).to_csv("corpus.csv", index=False)
+    given = ["--subpopulations", "", "--set", "temperature=80", "--out", FILES]
+    assert run_podium(capsys, "make", "corpus.csv", *given)[0] == 0
+
+
+@pytest.mark.usefixtures("made")
+@pytest.mark.parametrize("command", [["score"], ["emulate", "unified"], ["check", "unified"]])
+def test_recorded_parameters_are_used_and_shown(capsys, command):
+    """Every command that gets the solution uses them, and a conflict is an error."""
+    assert json.loads((FILES / RECORD).read_text()) == {"metric": "unified", "parameters": PARAMETERS}
+    code, out, err = run_podium(capsys, *command, *PAIR)
+    assert code == 0
+    assert err.startswith(SHOWN)
+    assert command != ["score"] or "temperature:80.0" in out
+    code, _, err = run_podium(capsys, *command, *PAIR, "--set", "subpopulation_column_names=gender")
+    assert code == 4
+    assert err.startswith(
+        "error: subpopulation_column_names is 'gender', but the competition's files were made for ''"
+    )
+
+
+@pytest.mark.usefixtures("made")
+def test_recorded_parameters_rank_too(capsys):
+    """Also with the Public rows alone, if they lie in the same folder."""
+    solution = pd.read_csv(PAIR[0], dtype=str)
+    solution[solution["Usage"] == "Public"].to_csv(FILES / "private" / "public_part.csv", index=False)
+    Path("teams").mkdir()
+    pd.read_csv(PAIR[1], dtype=str).to_csv("teams/Ada.csv", index=False)
+    options = ["--no-boost", "--resamples", "0", "--out", "board"]
+    code, _, err = run_podium(capsys, "rank", FILES / "private" / "public_part.csv", "teams", *options)
+    assert code == 0
+    assert SHOWN in err
+    assert json.loads(Path("board", "run.json").read_text())["parameters"] == PARAMETERS
+
+
+@pytest.mark.usefixtures("made")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", 'expected {"metric": NAME, "parameters": {…}}, as podium make writes it'),
+        ('{"metric": "unified", "parameters": {"x": 1}}', "the metric has no parameter x; it has "),
+    ],
+)
+def test_a_damaged_record(capsys, content, message):
+    (FILES / RECORD).write_text(content)
+    code, _, err = run_podium(capsys, "score", *PAIR)
+    assert code == 4
+    assert err.startswith(f"error: {FILES / RECORD}: {message}")
+
+
+@pytest.mark.usefixtures("made")
+def test_the_files_of_another_metric(capsys):
+    dates = ["--start", "2027-01-01", "--switch", "2027-02-01", "--end", "2027-03-01"]
+    line = ["bundle", "evalai", FILES, "--title", "T", *dates, "--out", "out", "--metric", "scifact"]
+    code, _, err = run_podium(capsys, *line)
+    assert code == 4
+    assert err.startswith("error: expected the metric 'unified', for which the files were made (see ")
+
+
+def test_a_forgotten_metric_is_told_by_the_record(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels = ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl"
+    assert run_podium(capsys, "make", labels, "--metric", "scifact", "--out", FILES)[0] == 0
+    code, _, err = run_podium(capsys, "score", *PAIR)
+    assert code == 4
+    assert err.startswith(
+        f"warning: the files were made for the metric scifact (see {FILES / RECORD}), and this is unified: "
+        "if it should be the former, name it by --metric\nerror: "
+    )
+    code, _, err = run_podium(capsys, "score", "--metric", "scifact", *PAIR)
+    assert code == 0
+    assert "the files were made" not in err
+
+
+def test_two_names_for_the_sub_populations(capsys, tmp_path):
+    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
+    twice = ["--subpopulations", "gender", "--set", "subpopulation_column_names=ell_status"]
+    code, _, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / "out", *twice)
+    assert code == 2
+    assert err == (
+        "error: --subpopulations and --set subpopulation_column_names name different columns: give one of "
+        "them\n"
+    )

@@ -9,21 +9,24 @@ import pandas as pd
 import pytest
 
 from podium import cli
+from podium.files import is_url
 from tests.support import command_line
 from tests.support.essays import make_competition
 from tests.support.finished_run import TEAMS, arguments
 
 Call = Callable[..., tuple[int, str, str]]
 
-# A submission is scored by what it says itself.
+# A submission is scored by what it says itself, for each row of the solution.
 SAYS = """
 import pandas as pd
 
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+MEASURE_PARAMETERS = ()
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, low: bool = 0) -> float:
     return float(solution.merge(submission, on=row_id_column_name)["says"].mean())
 
-def higher_is_better() -> bool:
-    return True
+def higher_is_better(low: bool = False, **_: object) -> bool:
+    return not low
 """
 
 
@@ -71,20 +74,33 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
 
 @pytest.fixture
 def says_folder(tmp_path: Path) -> Path:
-    """A folder with the metric `SAYS`, a solution of two rows, and no submission yet."""
+    """A folder with the metric `SAYS`, solutions of two rows with and without parts, and no submission yet."""
     (tmp_path / "says.py").write_text(SAYS)
     (tmp_path / "solution.csv").write_text("id\n1\n2\n")
+    (tmp_path / "parts.csv").write_text("id,Usage\n1,Public\n2,Private\n")
     (tmp_path / "teams").mkdir()
     return tmp_path
+
+
+@pytest.fixture
+def says(says_folder: Path) -> Callable[..., None]:
+    """Writes a submission that says what it scores for each of the two rows."""
+
+    def says(name: str, first: float, second: float = 0.5) -> None:
+        path = says_folder / "teams" / f"{name}.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"id,says\n1,{first}\n2,{second}\n")
+
+    return says
 
 
 @pytest.fixture
 def rank_says(says_folder: Path, capsys: pytest.CaptureFixture[str]) -> Call:
     """Runs `podium rank` on the files of `says_folder`, with more arguments."""
 
-    def rank(*more: object) -> tuple[int, str, str]:
-        files = [says_folder / "solution.csv", says_folder / "teams"]
+    def rank(*more: object, solution: str = "solution.csv", teams: str = "teams") -> tuple[int, str, str]:
+        submissions = teams if is_url(teams) else says_folder / teams
         options = ["--metric", says_folder / "says.py", "--jobs", 1, "--out", says_folder / "final"]
-        return command_line.run(capsys, "rank", *files, *more, *options)
+        return command_line.run(capsys, "rank", says_folder / solution, submissions, *more, *options)
 
     return rank

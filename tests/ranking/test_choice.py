@@ -3,60 +3,24 @@ better.
 """
 
 import json
+from functools import partial
 
 import pandas as pd
 import pytest
 
 import podium
-from podium.files import is_url
-from tests.support import command_line
-
-# A submission is scored by what it says itself: its public and its private score.
-SAYS = """
-import pandas as pd
-
-MEASURE_PARAMETERS = ()
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, low: bool = 0) -> float:
-    return float(solution.merge(submission, on=row_id_column_name)["says"].mean())
-
-def higher_is_better(low: bool = False, **_: object) -> bool:
-    return not low
-"""
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """A metric and a solution in an empty folder."""
-    (tmp_path / "says.py").write_text(SAYS)
-    (tmp_path / "solution.csv").write_text("id,Usage\n1,Public\n2,Private\n")
-    (tmp_path / "whole.csv").write_text("id\n1\n2\n")
-    (tmp_path / "teams").mkdir()
-    return tmp_path
+def folder(says_folder):
+    """The folder of metric, solutions and submissions."""
+    return says_folder
 
 
 @pytest.fixture
-def submit(folder):
-    """Writes a submission that says its own public and private score."""
-
-    def submit(name: str, public: float, private: float) -> None:
-        path = folder / "teams" / f"{name}.csv"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"id,says\n1,{public}\n2,{private}\n")
-
-    return submit
-
-
-@pytest.fixture
-def call(folder, capsys):
-    """Runs `podium rank` on the folder, with more arguments."""
-
-    def call(*more: object, solution="solution.csv", teams="teams"):
-        teams = teams if is_url(teams) else folder / teams
-        arguments = [folder / solution, teams, *more, "--metric", folder / "says.py", "--jobs", 1]
-        return command_line.run(capsys, "rank", *arguments, "--out", folder / "final")
-
-    return call
+def call(rank_says):
+    """Runs `podium rank` on a solution with a Public and a Private part."""
+    return partial(rank_says, solution="parts.csv")
 
 
 def board(folder) -> dict[str, str]:
@@ -73,12 +37,12 @@ def why(folder) -> dict[str, str]:
 
 
 @pytest.fixture
-def several(submit):
+def several(says):
     """Ada's best Private score is not among her two best Public ones."""
-    submit("Ada/a", 0.9, 0.5)
-    submit("Ada/b", 0.8, 0.6)
-    submit("Ada/c", 0.7, 0.9)
-    submit("Bo", 0.5, 0.7)
+    says("Ada/a", 0.9, 0.5)
+    says("Ada/b", 0.8, 0.6)
+    says("Ada/c", 0.7, 0.9)
+    says("Bo", 0.5, 0.7)
 
 
 @pytest.mark.usefixtures("several")
@@ -140,16 +104,16 @@ def test_rules_that_are_none(call, rule):
 
 @pytest.mark.usefixtures("several")
 def test_without_parts_the_best_counts(folder, call):
-    assert call(solution="whole.csv")[0] == 0
+    assert call(solution="solution.csv")[0] == 0
     assert board(folder) == {"Ada": "c.csv", "Bo": "Bo.csv"}
-    code, _, err = call("--choose", "public:2", solution="whole.csv")
+    code, _, err = call("--choose", "public:2", solution="solution.csv")
     assert code == 4
     assert "--choose public:2: the solution has no Public part, and no public_score is given" in err
 
 
-def test_of_equal_scores_the_earlier_counts_then_the_faster_then_the_name(folder, submit, call):
+def test_of_equal_scores_the_earlier_counts_then_the_faster_then_the_name(folder, says, call):
     for name in "abc":
-        submit(f"Ada/{name}", 0.5, 0.5)
+        says(f"Ada/{name}", 0.5, 0.5)
     as_good = "another of the 9 best files by Public score is as good by Private score, and "
     call("--choose", "public:9")
     assert board(folder) == {"Ada": "a.csv"}
@@ -175,9 +139,9 @@ def test_of_equal_scores_the_earlier_counts_then_the_faster_then_the_name(folder
 # --- other metrics ------------------------------------------------------------------------------------------
 
 
-def test_scores_below_zero_are_ranked_and_not_boosted(folder, submit, call):
+def test_scores_below_zero_are_ranked_and_not_boosted(folder, says, call):
     for team, score in {"Ada": -0.5, "Bo": -0.1, "Cy": -0.9}.items():
-        submit(team, 0, score)
+        says(team, 0, score)
     assert call()[0] == 0
     assert list(board(folder)) == ["Bo", "Ada", "Cy"]
     (folder / "runtimes.csv").write_text("team,runtime\nAda,1\nBo,2\nCy,3\n")
@@ -194,11 +158,11 @@ def test_scores_below_zero_are_ranked_and_not_boosted(folder, submit, call):
     assert table["boosted_score"].tolist() == table["score"].tolist()
 
 
-def test_the_lower_is_better(folder, submit, call):
+def test_the_lower_is_better(folder, says, call):
     for team, score in {"Ada": 5.0, "Bo": 1.0, "Cy": 9.0}.items():
-        submit(team, score, score)
+        says(team, score, score)
         submit_worse = score + 1
-        submit(f"{team}2", submit_worse, submit_worse)
+        says(f"{team}2", submit_worse, submit_worse)
     assert call("--set", "low=yes")[0] == 0
     assert list(board(folder)) == ["Bo", "Bo2", "Ada", "Ada2", "Cy", "Cy2"]
     assert pd.read_csv(folder / "final" / "final_leaderboard.csv")["public_rank"].tolist() == [1, 2, 3, 4, 5, 6]
@@ -210,19 +174,19 @@ def test_the_lower_is_better(folder, submit, call):
     assert json.loads((folder / "final" / "run.json").read_text())["higher_is_better"] is False
 
 
-def test_of_several_files_the_lower_score_counts(folder, submit, call):
-    submit("Ada/a", 3, 3)
-    submit("Ada/b", 1, 2)
-    submit("Ada/c", 2, 1)
+def test_of_several_files_the_lower_score_counts(folder, says, call):
+    says("Ada/a", 3, 3)
+    says("Ada/b", 1, 2)
+    says("Ada/c", 2, 1)
     call("--set", "low=yes")
     assert board(folder) == {"Ada": "c.csv"}
     call("--set", "low=yes", "--choose", "public:1")
     assert board(folder) == {"Ada": "b.csv"}
 
 
-def test_scores_that_are_no_numbers_are_rejected(folder, submit, call):
-    submit("Ada", 0.5, 0.5)
-    submit("Bo", float("inf"), 0.5)
+def test_scores_that_are_no_numbers_are_rejected(folder, says, call):
+    says("Ada", 0.5, 0.5)
+    says("Bo", float("inf"), 0.5)
     assert call()[0] == 0
     rejected = pd.read_csv(folder / "final" / "rejected.csv").iloc[0]
     assert rejected["team"] == "Bo"
@@ -233,11 +197,11 @@ def test_scores_that_are_no_numbers_are_rejected(folder, submit, call):
 
 
 @pytest.fixture
-def manifest(folder, submit):
+def manifest(folder, says):
     """A table of three submissions of two teams, with times and public scores."""
-    submit("one", 0.5, 0.5)
-    submit("two", 0.6, 0.4)
-    submit("three", 0.9, 0.5)
+    says("one", 0.5, 0.5)
+    says("two", 0.6, 0.4)
+    says("three", 0.9, 0.5)
     rows = [
         ("Ada", "one", "teams/one.csv", "2024-01-03", 0.9),
         ("Ada", "two", "teams/two.csv", "2024-01-02", 0.1),
@@ -257,8 +221,8 @@ def test_a_manifest(folder, manifest, call):
     assert facts["inputs"]["submissions"]["path"] == "../manifest.csv"
 
 
-def test_a_time_in_the_manifest_counts_more_than_one_beside_a_runtime(folder, submit, call):
-    submit("one", 0.5, 0.5)
+def test_a_time_in_the_manifest_counts_more_than_one_beside_a_runtime(folder, says, call):
+    says("one", 0.5, 0.5)
     rows = [("Ada", "x", "teams/one.csv", "2024-01-02"), ("Ada", "y", "teams/one.csv", "2024-01-03")]
     columns = ["team", "submission", "path", "submitted_at"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "manifest.csv", index=False)
@@ -270,7 +234,7 @@ def test_a_time_in_the_manifest_counts_more_than_one_beside_a_runtime(folder, su
 
 
 def test_the_public_scores_of_a_manifest_choose_where_there_are_no_others(folder, manifest, call):
-    assert call("--choose", "public:1", solution="whole.csv", teams="manifest.csv")[0] == 0
+    assert call("--choose", "public:1", solution="solution.csv", teams="manifest.csv")[0] == 0
     assert board(folder)["Ada"] == "one"
     table = pd.read_csv(folder / "final" / "all_submissions.csv")
     assert table["given_public_score"].tolist() == [0.2, 0.9, 0.1]
@@ -299,7 +263,7 @@ def test_wrong_manifests(folder, call, text, code, message, monkeypatch):
 
 
 @pytest.fixture
-def bucket(folder, submit):
+def bucket(folder, says):
     """Submissions in the memory of this process that can be read by a URL."""
     import fsspec
 

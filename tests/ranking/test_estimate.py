@@ -54,20 +54,6 @@ def test_what_if_is_the_board_with_another_runtime(
             pd.testing.assert_frame_equal(curve, pd.concat(rows, ignore_index=True)[curve.columns])
 
 
-def test_a_new_fastest_team_slows_the_others_down():
-    """Green's own boost is 5% at both 34 s and 36 s, but Blue's 0.61 keeps less of its boost at 34 s."""
-    board = leaderboard(("Green", 0.59, 48), ("Blue", 0.61, 40))
-    curve = what_if(board, "Green", [34, 36, 40])
-    assert curve["boosted_score"].tolist() == [0.6195, 0.6195, 0.6195]
-    assert curve["rank"].tolist() == [1, 2, 2]
-
-
-def test_a_team_without_a_runtime_or_score_can_be_tried():
-    board = leaderboard(("A", 0.6, 40), ("B", 0.62, None), ("C", None, 30))
-    assert what_if(board, "B", [40, 60])["boosted_score"].tolist() == [0.651, 0.62]
-    assert what_if(board, "C", [1])["rank"].tolist() == [3]
-
-
 def test_runtimes_keep_all_digits():
     """Yellow is ahead of Red up to 45.6 s, but not the tiniest bit later."""
     hair = "45.6" + "0" * 40 + "1"
@@ -195,23 +181,11 @@ def test_the_runtimes_tried_are_around_the_fastest_rival(team: str, first: float
     assert tried == (first / 0.8 * np.arange(80, 130, 5) / 100).round(9).tolist()
 
 
-@pytest.mark.parametrize(
-    ("score", "runtime", "number"), [(0, 40, 10), (None, 40, 10), (0.6, None, 0), (None, None, 0)]
-)
-def test_the_runtimes_tried_where_nobody_is_eligible(score: object, runtime: object, number: int):
-    final = boost(leaderboard(("Red", score, runtime), ("Blue", None, None)))
-    assert len(runtimes_around(final, "Red")) == number
-
-
 def test_unknown_teams():
-    for call in (lambda: what_if(TABLE_2, "Yelow", [1]), lambda: break_even_runtimes(TABLE_2, "Yelow")):
-        with pytest.raises(UsageError) as caught:
-            call()
-        assert str(caught.value) == "expected a team of the leaderboard, such as 'Yellow'; found 'Yelow'"
     with pytest.raises(UsageError, match="such as 'Red', 'Blue', 'Green'; found 'somebody else'"):
         what_if(TABLE_2, "somebody else", [1])
     with pytest.raises(UsageError) as caught:
-        what_if(TABLE_2, "\ud800" * 1000, [1])
+        break_even_runtimes(TABLE_2, "\ud800" * 1000)
     assert len(str(caught.value)) <= 400
     assert str(caught.value).isprintable()
 
@@ -221,19 +195,6 @@ def test_wrong_runtimes_to_try(wrong: object):
     expected = "^runtimes: expected seconds, finite numbers above 0, found '.{0,40}'$"
     with pytest.raises(UsageError, match=expected):
         what_if(TABLE_2, "Red", [40, wrong])
-
-
-@pytest.mark.parametrize(
-    ("parameter", "wrong"),
-    [("max_boost", -0.01), ("eligibility_ratio", 0.99), ("slowdown_limit", 1), ("max_boost", "0.05")],
-)
-def test_wrong_parameters(parameter: str, wrong: Any):
-    for call in (
-        lambda: what_if(TABLE_2, "Red", [1], **{parameter: wrong}),
-        lambda: break_even_runtimes(TABLE_2, "Red", **{parameter: wrong}),
-    ):
-        with pytest.raises(LeaderboardError, match=f"^{parameter}: expected a finite number "):
-            call()
 
 
 def test_runtimes_are_no_matter_where_scores_are_negative():

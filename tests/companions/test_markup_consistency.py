@@ -4,6 +4,7 @@ right.
 
 import itertools
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,7 @@ companion = hosted.module("markup_consistency", "companion")
 consistency = hosted.module("markup_consistency", "companion").consistency
 
 metric = hosted.module("markup_consistency")
-
-
-def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
-    """Score and explain markups with this metric."""
-    return Evaluated("markup_consistency", solution, submission, *more, **parameters)
+evaluate = partial(Evaluated, "markup_consistency")
 
 
 def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,13 @@ from podium import hosted, reading, scoring
 from podium.errors import HostError, UsageError
 from tests.support import readable_data as data
 from tests.support.markups import Evaluated
-from tests.support.readable_pairs import accuracy
+from tests.support.readable_pairs import accuracy, markup, selection
 
 companion = hosted.module("readable", "companion")
 add_side = hosted.module("readable", "companion").add_side
 
 metric = hosted.module("readable")
-
-
-def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
-    """Score and explain markups with this metric."""
-    return Evaluated("readable", solution, submission, *more, **parameters)
+evaluate = partial(Evaluated, "readable")
 
 
 def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -35,16 +32,6 @@ def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
 def evaluated() -> Any:
     """The evaluation of the sample submission."""
     return evaluate(*sample_frames(), "otar", 0.5)
-
-
-def selection(start: int, end: int, kind: str = "logic", **more: str) -> dict[str, Any]:
-    """An error from one character to another."""
-    return {"startSelection": start, "endSelection": end, "type": kind, "group": "error", **more}
-
-
-def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
-    """A markup with these selections and grades."""
-    return {"criteria": grades, "selections": list(selections)}
 
 
 # ---- Submissions -----------------------------------------------------------------------------------------

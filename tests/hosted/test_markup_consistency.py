@@ -4,16 +4,15 @@ Properties and bad input are tested as well.
 """
 
 import itertools
-import json
 import math
 import random
 import sys
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -26,16 +25,12 @@ from tests.support.markup_consistency_transcription import (
     corpus,
     every_accordance,
 )
-from tests.support.markups import ELEMENT_MARKUPS, Evaluated, shuffled, solution_of, submission_of
+from tests.support.markups import ELEMENT_MARKUPS, Evaluated, crowded_element, solution_of, submission_of
 
 consistency = hosted.module("markup_consistency", "companion").consistency
 
 metric = hosted.module("markup_consistency")
-
-
-def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, *more: Any, **parameters: Any) -> Any:
-    """Score and explain markups with this metric."""
-    return Evaluated("markup_consistency", solution, submission, *more, **parameters)
+evaluate = partial(Evaluated, "markup_consistency")
 
 
 def overtext(comment: str, *tags: str) -> dict[str, Any]:
@@ -285,7 +280,7 @@ def test_a_lemmatizer_that_is_not_installed(name: str, monkeypatch: pytest.Monke
     with pytest.raises(
         metric.HostVisibleError, match=f"^lemmatizer: expected one that is installed, found '{name}'"
     ):
-        metric.score(SOLUTION, SUBMISSION, "document_id", lemmatizer=name)
+        metric.prepare(solution_of([FIRST, SECOND]), "document_id", lemmatizer=name)
     metric.lemmatizer_of.cache_clear()
 
 
@@ -422,25 +417,18 @@ def test_against_the_transcription(first: Any, second: Any, weights: dict[str, i
     check(first, second, weights, kind)
 
 
-def crowded(rng: random.Random, fragments: int, last: int = 20) -> dict[str, Any]:
-    """A markup with one element whose fragments nearly all overlap, so that any two may be partners."""
-    middle = last // 2
-    ends = [(rng.randrange(middle), rng.randrange(middle, last)) for _ in range(fragments)]
-    return markup(element("", *(fragment(start, end, rng.choice("ab")) for start, end in ends)))
-
-
 @pytest.mark.parametrize("kind", ["sum", "exact"])
 def test_accordance_against_every_accordance(kind: str) -> None:
     """In one kind of pairs all fragments are candidates, in the other all elements are."""
     rng = random.Random(7)
     assert len(list(every_accordance(list(itertools.product(range(3), range(3)))))) == 34
     for number in range(some(300)):
-        first, second = (crowded(rng, rng.randrange(1, 5)) for _ in range(2))
+        first, second = (crowded_element(rng, rng.randrange(1, 5)) for _ in range(2))
         check(first, second, {"fragments.texts": 1 + number % 3}, kind)
         first, second = (
             markup(
                 *(
-                    crowded(rng, 1)["elements"][0] | {"tags": [rng.choice("ab")]}
+                    crowded_element(rng, 1)["elements"][0] | {"tags": [rng.choice("ab")]}
                     for _ in range(rng.randrange(1, 4))
                 )
             )
@@ -503,28 +491,6 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
 def numbers(result: Any) -> dict[str, float]:
     """The consistency, its criteria and its parts by name."""
     return {name: getattr(result, name) for name in (*metric.PARTS["total"], "total")} | result.parts
-
-
-@pytest.mark.parametrize("kind", ["sum", "exact"])
-def test_ties_are_settled_by_contents(kind: str) -> None:
-    """Many accordances are equally good but have different criteria. Neither the order nor the exchange of
-    sides changes the result.
-    """
-    rng = random.Random(3)
-    markups = [crowded(rng, rng.randrange(1, 7), last=8) for _ in range(some(300))]
-    documents = [markups[start : start + 3] for start in range(0, len(markups), 3)]
-    ids = [[json.dumps(shuffled(value, rng)) for value in experts] for *experts, _ in documents]
-    solution = solution_of(*([] for _ in documents)).assign(markups=[f"[{one}, {two}]" for one, two in ids])
-    submission = submission_of(*(shuffled(algorithm, rng) for *_, algorithm in documents))
-    result = evaluate(solution, submission, accordance=kind)
-    criteria = list(metric.CRITERIA)
-    for row in result.pairs.to_dict("records"):
-        one, two, algorithm = documents[int(row["document_id"][1:])]
-        named = {"algorithm": algorithm, "expert 1": one, "expert 2": two}
-        ours, theirs = named[row["markup"]], named[row["against"]]
-        for first, second in ((ours, theirs), (theirs, ours)):
-            values = numbers(consistency(first, second, result.prepared.rules.weights, kind))
-            assert [row[name] for name in criteria] == [values[name] for name in criteria]
 
 
 @examples(50)
@@ -593,102 +559,10 @@ def test_measures() -> None:
 # ---- Bad input ----------------------------------------------------------------------------------------
 
 
-GOOD = json.dumps(spans((0, 5), (2, 9)))
-SOLUTION = pd.DataFrame(
-    {"document_id": ["a", "b"], "markups": [f"[{GOOD}, {GOOD}]", f"[{GOOD}, {GOOD}]"], "text": ["x" * 20] * 2}
-)
-SUBMISSION = pd.DataFrame({"document_id": ["a", "b"], "markup": [GOOD, GOOD]})
-
-
-def one_fragment(text: str) -> str:
-    """The text of a markup whose only fragment is this text."""
-    return f'{{"elements": [{{"fragments": [{text}]}}]}}'
-
-
-CELLS = {
-    "": "missing",
-    "  ": "missing",
-    "{": "not JSON: Expecting property name enclosed in double quotes at character 2",
-    '{"elements": []} x': "not JSON: Extra data at character 18",
-    "[" * 100_000: "not a markup: nested too deeply",
-    one_fragment('{"start": NaN, "end": 5}'): "not JSON: NaN is not a number",
-    one_fragment(f'{{"start": {"1" * 5000}, "end": 5}}'): "not JSON: Exceeds the limit",
-    one_fragment(f'{{"start": 0, "end": {"1" * 50}}}'): "element 1: fragment 1: end is above 1,000,000,000",
-    "[]": "a list instead of an object",
-    "null": "missing instead of an object",
-    "{}": "the markup has no elements",
-    '{"elements": {}}': "elements is an object instead of a list",
-    '{"elements": [7]}': "element 1: 7 instead of an object",
-    '{"elements": [{"tags": "ab"}]}': "element 1: tags is not a list of texts",
-    '{"elements": [{"tags": false}]}': "element 1: tags is not a list of texts",
-    '{"elements": [{"overtexts": ["no"]}]}': "element 1: overtext 1: 'no' instead of an object",
-    '{"elements": [{"overtexts": [{"comment": 5}]}]}': "element 1: overtext 1: comment is 5 instead of text",
-    one_fragment("[0, 5]"): "element 1: fragment 1: a list instead of an object",
-    one_fragment('{"start": 0}'): "element 1: fragment 1: end is missing instead of a whole number",
-    one_fragment('{"start": 0.5, "end": 5}'): "element 1: fragment 1: start is 0.5 instead of a whole number",
-    one_fragment('{"start": 1e400, "end": 5}'): "element 1: fragment 1: start is inf instead of a whole number",
-    one_fragment('{"start": 9, "end": 5}'): "element 1: fragment 1: start 9 is after end 5",
-    one_fragment('{"start": -2, "end": 5}'): "element 1: fragment 1: start is negative",
-    one_fragment('{"start": 5, "end": 21}'): "element 1: fragment 1: end 21 is beyond the text",
-    one_fragment('{"start": 0, "end": 5, "overtexts": [{"tags": [[]]}]}'): (
-        "element 1: fragment 1: overtext 1: tags is not a list of texts"
-    ),
-    '{"elements": [' + ",".join(["{}"] * 2001) + "]}": (
-        "2,001 elements, fragments and overtexts, more than 2,000"
-    ),
-    one_fragment('{"start": 0, "end": 5, "tags": ["' + "x" * 99_999 + '"], "overtexts": [{"comment": "'
-                 + "y" * 100_002 + '"}]}'): "200,001 characters of tags and comments, more than 200,000",
-    '{"selections": [5]}': "selection 1: 5 instead of an object",
-    '{"selections": [{"type": 5}]}': "selection 1: type is 5 instead of text",
-    '{"selections": [{"type": "x"}]}': "element 1: fragment 1: start is missing instead of a whole number",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("cell", "reason"), CELLS.items(), ids=range(len(CELLS)))
-def test_bad_markups(cell: str, reason: str) -> None:
-    with pytest.raises(metric.ParticipantVisibleError) as ours:
-        metric.score(SOLUTION, SUBMISSION.assign(markup=[GOOD, cell]), "document_id")
-    expected = (
-        'markup: expected a markup in JSON, such as {"elements": [{"fragments": [{"start": 0, "end": 10}]}]}'
-    )
-    start = f"{expected}. Wrong in 1 row of the submission: document_id b ({reason}"
-    assert str(ours.value).startswith(start)
-    if reason != "missing" and "nested" not in reason:
-        with pytest.raises(metric.HostVisibleError) as theirs:
-            metric.score(SOLUTION.assign(markups=[f"[{GOOD}]", f"[{GOOD}, {cell}]"]), SUBMISSION, "document_id")
-        message = reason if "JSON" in reason else f"markup 2: {reason}"
-        text = str(theirs.value)
-        assert text.startswith("markups: expected a list of markups in JSON, such as [{")
-        assert "Wrong in 1 row of the solution: document_id b (" in text
-        assert message[:60] in text or "not JSON" in text
-        assert len(text) <= 280
-
-
-NOTHING = '{"elements": []}'
-TWO = "markups: expected a document with markups of two experts, found none"
-SOLUTION_FAULTS = {
-    "no rows": (SOLUTION.head(0), TWO),
-    "no experts": (SOLUTION.assign(markups="[]"), TWO),
-    "one expert each": (SOLUTION.assign(markups=f"[{GOOD}]"), TWO),
-    "nothing in common": (
-        SOLUTION.assign(markups=f"[{GOOD}, {NOTHING}]"),
-        "markups: expected experts that have something in common, found none",
-    ),
-}
-
-
-@pytest.mark.parametrize(("solution", "message"), SOLUTION_FAULTS.values(), ids=SOLUTION_FAULTS)
-def test_bad_solutions(solution: pd.DataFrame, message: str) -> None:
+def test_experts_who_have_nothing_in_common() -> None:
     with pytest.raises(metric.HostVisibleError) as error:
-        metric.prepare(solution, "document_id")
-    assert str(error.value) == message
-
-
-def test_a_measure_of_one_expert_needs_one() -> None:
-    with pytest.raises(
-        metric.HostVisibleError, match="expected a document with markups of an expert, found none"
-    ):
-        metric.prepare(SOLUTION.assign(markups="[]"), "document_id", "ama")
+        metric.prepare(solution_of([spans((0, 5)), markup()]), "document_id")
+    assert str(error.value) == "markups: expected experts that have something in common, found none"
 
 
 PARAMETER_FAULTS = [
@@ -723,6 +597,6 @@ PARAMETER_FAULTS = [
 @pytest.mark.parametrize(("parameters", "message"), PARAMETER_FAULTS)
 def test_bad_parameters(parameters: dict[str, str], message: str) -> None:
     with pytest.raises(metric.HostVisibleError) as error:
-        metric.score(SOLUTION, SUBMISSION, "document_id", **parameters)
+        metric.prepare(solution_of([spans((0, 5))] * 2), "document_id", **parameters)
     assert str(error.value).startswith(message)
     assert len(str(error.value)) <= 280

@@ -4,6 +4,7 @@ import gc
 import itertools
 import json
 import random
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -15,11 +16,13 @@ from hypothesis import strategies as st
 
 from podium import hosted
 from tests.support import markup_consistency_data, readable_data
-from tests.support.examples import examples
+from tests.support.examples import examples, some
 from tests.support.markups import (
     ELEMENT_MARKUPS,
     ESSAY_MARKUPS,
     Evaluated,
+    crowded_element,
+    crowded_essay,
     shuffled,
     solution_of,
     submission_of,
@@ -31,10 +34,14 @@ class Case(NamedTuple):
 
     module: ModuleType
     markups: st.SearchStrategy[Any]  # markups in the metric's form
+    crowded: Callable[[random.Random], Any]  # makes a markup with many possible partners
+    accordances: list[dict[str, str]]  # parameters with which partners are found
     data: Any  # the module that makes samples
     measure: str  # one that needs only one expert
-    spanning: str  # a markup in JSON, to be filled with a start and an end
+    document: str  # what messages call a document
     expected: str  # what a message expects of a markup
+    spanning: str  # a markup in JSON, to be filled with a start and an end
+    place: tuple[str, str, str]  # how a message names the place of these, and each of them
 
     @property
     def name(self) -> str:
@@ -42,23 +49,30 @@ class Case(NamedTuple):
         return str(self.module.NAME)
 
 
-consistency, readable = hosted.module("markup_consistency"), hosted.module("readable")
 CASES = [
     Case(
-        consistency,
+        hosted.module("markup_consistency"),
         ELEMENT_MARKUPS,
+        lambda rng: crowded_element(rng, rng.randrange(1, 7), last=8),
+        [{"accordance": "sum"}, {"accordance": "exact"}],
         markup_consistency_data,
         "ama",
-        '{"elements": [{"fragments": [{"start": %s, "end": %s}]}]}',
+        "a document",
         'markup: expected a markup in JSON, such as {"elements": [{"fragments": [{"start": 0, "end": 10}]}]}',
+        '{"elements": [{"fragments": [{"start": %s, "end": %s}]}]}',
+        ("element 1: fragment 1: ", "start", "end"),
     ),
     Case(
-        readable,
+        hosted.module("readable"),
         ESSAY_MARKUPS,
+        lambda rng: crowded_essay(rng, 7),
+        [{}],
         readable_data,
         "m",
-        '{"criteria": {}, "selections": [{"startSelection": %s, "endSelection": %s, "type": "x"}]}',
+        "an essay",
         'markup: expected a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}',
+        '{"criteria": {}, "selections": [{"startSelection": %s, "endSelection": %s, "type": "x"}]}',
+        ("selection 1: ", "startSelection", "endSelection"),
     ),
 ]
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -86,6 +100,35 @@ def test_order_of_rows_and_experts_has_no_influence(case: Case, drawn: Any, rng:
     )
     assert [*plain.measures.values()] == pytest.approx([*other.measures.values()], abs=0, rel=0, nan_ok=True)
     assert plain.items == other.items
+
+
+@pytest.mark.parametrize(
+    ("case", "parameters"),
+    [(case, parameters) for case in CASES for parameters in case.accordances],
+    ids=lambda value: getattr(value, "name", None) or str(value),
+)
+def test_ties_are_settled_by_contents(case: Case, parameters: dict[str, str]) -> None:
+    """Many matchings are equally good but differ in their criteria. Neither the order nor the exchange of sides
+    changes the result.
+    """
+    rng = random.Random(3)
+    documents = [[case.crowded(rng) for _ in range(3)] for _ in range(some(200))]
+    mixed = [[shuffled(markup, rng) for markup in reversed(markups)] for markups in documents]
+    plain, other = (criteria_of_pairs(case, markups, parameters) for markups in (documents, mixed))
+    names = {"algorithm": "expert 2", "expert 1": "expert 1", "expert 2": "algorithm"}
+    assert plain == {
+        (document_id, frozenset(names[markup] for markup in pair)): criteria
+        for (document_id, pair), criteria in other.items()
+    }
+
+
+def criteria_of_pairs(case: Case, documents: list[list[Any]], parameters: dict[str, str]) -> dict[Any, Any]:
+    """The criteria of all pairs of markups; the first markup of a document is the algorithm's."""
+    solution = solution_of(*(experts for _, *experts in documents))
+    submission = submission_of(*(algorithm for algorithm, *_ in documents))
+    explanation = Evaluated(case.name, solution, submission, **parameters).explanation
+    pairs = explanation.pairs.set_index(["document_id", "markup", "against"])[explanation.names]
+    return {(row[0][0], frozenset(row[0][1:])): row[1:] for row in pairs.itertuples()}
 
 
 @cases
@@ -179,6 +222,130 @@ def test_bad_submissions(case: Case) -> None:
         assert str(error.value) == MESSAGES[name].replace("EXPECTED", case.expected)
 
 
+# What is wrong with a markup, by its text; with the text of an offset, by the texts of start and end.
+NO_MARKUPS = {
+    "  ": "missing",
+    "{": "not JSON: Expecting property name enclosed in double quotes at character 2",
+    "{} x": "not JSON: Extra data at character 4",
+    "[" * 100_000: "not a markup: nested too deeply",
+    "[]": "a list instead of an object",
+    "null": "missing instead of an object",
+}
+NO_SPANS = {
+    ("NaN", "5"): "not JSON: NaN is not a number",
+    ("1" * 5000, "5"): "not JSON: Exceeds the limit",
+    ("0", "1" * 50): "{place}{end} is above 1,000,000,000",
+    ("0", "null"): "{place}{end} is missing instead of a whole number",
+    ("0", "0.5"): "{place}{end} is 0.5 instead of a whole number",
+    ("0", '"5"'): "{place}{end} is '5' instead of a whole number",
+    ("0", "1e400"): "{place}{end} is inf instead of a whole number",
+    ("0", "true"): "{place}{end} is true instead of a whole number",
+    ("9", "5"): "{place}{start} 9 is after {end} 5",
+    ("-2", "5"): "{place}{start} is negative",
+    ("5", "21"): "{place}{end} 21 is beyond the text",
+}
+
+
+def one_fragment(text: str) -> str:
+    """The text of a markup whose only fragment is this text."""
+    return f'{{"elements": [{{"fragments": [{text}]}}]}}'
+
+
+def graded(text: str) -> str:
+    """The text of a markup with this text as its only grade."""
+    return f'{{"criteria": {{"K1": {text}}}, "selections": []}}'
+
+
+def selected(text: str) -> str:
+    """The text of a markup with this text as its only selection."""
+    return f'{{"criteria": {{}}, "selections": [{text}]}}'
+
+
+def typed(text: str) -> str:
+    """The text of a selection with this text as its type, which may be followed by more."""
+    return f'{{"startSelection": 0, "endSelection": 5, "type": {text}}}'
+
+
+OWN_FAULTS = {
+    "markup_consistency": {
+        "{}": "the markup has no elements",
+        '{"elements": {}}': "elements is an object instead of a list",
+        '{"elements": [7]}': "element 1: 7 instead of an object",
+        '{"elements": [{"tags": "ab"}]}': "element 1: tags is not a list of texts",
+        '{"elements": [{"tags": false}]}': "element 1: tags is not a list of texts",
+        '{"elements": [{"overtexts": ["no"]}]}': "element 1: overtext 1: 'no' instead of an object",
+        '{"elements": [{"overtexts": [{"comment": 5}]}]}': (
+            "element 1: overtext 1: comment is 5 instead of text"
+        ),
+        one_fragment("[0, 5]"): "element 1: fragment 1: a list instead of an object",
+        one_fragment('{"start": 0, "end": 5, "overtexts": [{"tags": [[]]}]}'): (
+            "element 1: fragment 1: overtext 1: tags is not a list of texts"
+        ),
+        '{"elements": [' + ",".join(["{}"] * 2001) + "]}": (
+            "2,001 elements, fragments and overtexts, more than 2,000"
+        ),
+        one_fragment(
+            f'{{"start": 0, "end": 5, "tags": ["{"x" * 99_999}"], '
+            f'"overtexts": [{{"comment": "{"y" * 100_002}"}}]}}'
+        ): "200,001 characters of tags and comments, more than 200,000",
+        '{"selections": [5]}': "selection 1: 5 instead of an object",
+        '{"selections": [{"type": 5}]}': "selection 1: type is 5 instead of text",
+        '{"selections": [{"type": "x"}]}': "element 1: fragment 1: start is missing instead of a whole number",
+    },
+    "readable": {
+        '{"selections": []}': "the markup has no criteria",
+        '{"criteria": {}}': "the markup has no selections",
+        '{"criteria": [], "selections": []}': "criteria is a list instead of an object",
+        '{"criteria": {}, "selections": {}}': "selections is an object instead of a list",
+        graded("[1]"): "criterion K1 is a list instead of a number of at least 0",
+        graded("-1"): "criterion K1 is -1 instead of a number of at least 0",
+        graded('"1_0"'): "criterion K1 is '1_0' instead of a number of at least 0",
+        graded("1e400"): "criterion K1 is inf instead of a number of at least 0",
+        graded("true"): "criterion K1 is true instead of a number of at least 0",
+        graded("14.5"): "the criteria sum to 14.5, more than the maximum of the subject",
+        selected("5"): "selection 1: 5 instead of an object",
+        selected(typed("null")): "selection 1: type is missing",
+        selected(typed('"x", "correction": 0')): "selection 1: correction is 0 instead of text",
+        selected(typed("5")): "selection 1: type is 5 instead of text",
+        selected(typed('"x", "subtype": ["y"]')): "selection 1: subtype is a list instead of text",
+        selected(typed(f'"{"x" * 200_001}"')): (
+            "200,001 characters of types, subtypes and corrections, more than 200,000"
+        ),
+        selected(",".join([typed('"x"')] * 501)): "501 selections, more than 500",
+    },
+}
+
+
+def faults_of(case: Case) -> dict[str, str]:
+    """What is wrong with each of some markups of a metric."""
+    names = dict(zip(("place", "start", "end"), case.place))
+    spans = {case.spanning % ends: reason.format(**names) for ends, reason in NO_SPANS.items()}
+    return NO_MARKUPS | spans | OWN_FAULTS[case.name]
+
+
+FAULTS = [(case, *fault) for case in CASES for fault in faults_of(case).items()]
+
+
+@pytest.mark.parametrize(
+    ("case", "cell", "reason"), FAULTS, ids=[f"{case.name}-{reason}" for case, _, reason in FAULTS]
+)
+def test_bad_markups(case: Case, cell: str, reason: str) -> None:
+    solution, submission = good(case)
+    solution["text"] = "x" * 20
+    with pytest.raises(case.module.ParticipantVisibleError) as ours:
+        case.module.score(solution, submission.assign(markup=[submission["markup"][0], cell]), "document_id")
+    assert str(ours.value).startswith(f"{case.expected}. {WRONG} document_id b ({reason}")
+    if not cell.strip():
+        return
+    cells = [solution["markups"][0], f"[{submission['markup'][1]}, {cell}]"]
+    with pytest.raises(case.module.HostVisibleError) as theirs:
+        case.module.score(solution.assign(markups=cells), submission, "document_id")
+    text = str(theirs.value)
+    assert text.startswith("markups: expected a list of markups in JSON, such as [{")
+    assert f"document_id b (markup 2: {reason}"[:60] in text or "not JSON" in text or "nested" in text
+    assert len(text) <= 280
+
+
 @cases
 @pytest.mark.parametrize("cell", ["GOOD", "null", "3"])
 def test_markups_that_are_no_list(case: Case, cell: str) -> None:
@@ -228,7 +395,11 @@ def test_bad_solutions(case: Case) -> None:
     solution, submission = good(case)
     in_solution = "Wrong in 1 row of the solution:"
     text = solution.assign(text="x" * 20)
+    two = f"markups: expected {case.document} with markups of two experts, found none"
     for frame, message in (
+        (solution.head(0), two),
+        (solution.assign(markups="[]"), two),
+        (solution.assign(markups=f"[{submission['markup'][0]}]"), two),
         (
             solution.assign(document_id="a"),
             f"document_id: expected every document once. {in_solution} document_id a (repeated)",
@@ -238,11 +409,11 @@ def test_bad_solutions(case: Case) -> None:
             f"text: expected a value in every row. {in_solution} document_id b (missing)",
         ),
         (pd.concat([text, text[["text"]]], axis=1), "the solution: expected one column text, found 2"),
-        (
-            text.assign(text="four"),
-            "markups: expected ",
-        ),
+        (text.assign(text="four"), "markups: expected "),
     ):
         with pytest.raises(case.module.HostVisibleError) as error:
             case.module.score(frame, submission, "document_id")
         assert str(error.value).startswith(message)
+    with pytest.raises(case.module.HostVisibleError) as error:
+        case.module.prepare(solution.assign(markups="[]"), "document_id", case.measure)
+    assert str(error.value) == two.replace("two experts", "an expert")

@@ -2,7 +2,10 @@
 every command.
 """
 
+import contextlib
 import csv
+import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -10,13 +13,16 @@ import pytest
 
 import metric
 import podium
-from podium import hosted, reading, scoring
+from podium import hosted, reading
+from podium.cli import main
 from podium.errors import SubmissionRejected
 from podium.hosting import emulate
 from tests.support.command_line import run
 from tests.support.frames import WHOLE, solution, words
 
 D0, D1 = metric.PROBABILITY_COLUMNS
+(ATTRIBUTES,) = WHOLE
+UNIFIED = hosted.load("unified")
 
 # The first cell of a column whose second cell is "12" or "12 13", and whether the file is accepted then.
 CELLS = {
@@ -65,69 +71,62 @@ def files(tmp_path_factory):
     return folder
 
 
-def on_kaggle(files: Path, path: Path) -> float | None:
-    """The score that Kaggle's own reader and the hosted file give."""
-    try:
-        return metric.score(pd.read_csv(files / "solution.csv"), pd.read_csv(path), "row_id", **WHOLE)
-    except metric.ParticipantVisibleError:
-        return None
+def tables(files: Path, path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables as Kaggle's own reader gives them."""
+    return pd.read_csv(files / "solution.csv"), pd.read_csv(path)
 
 
-def from_python(files: Path, path: Path) -> float | None:
-    try:
-        return podium.score(pd.read_csv(files / "solution.csv"), pd.read_csv(path), **WHOLE).score
-    except SubmissionRejected:
-        return None
+def as_emulated(files: Path, path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables as `podium emulate` and `podium check` read them."""
+    return emulate.read_solution(UNIFIED, files / "solution.csv"), emulate.read_submission(UNIFIED, path)
 
 
-def emulated(files: Path, path: Path) -> float | None:
-    """The score of the tables as `podium emulate` and `podium check` read them."""
-    unified = hosted.load("unified")
-    tables = emulate.read_solution(unified, files / "solution.csv"), emulate.read_submission(unified, path)
-    try:
-        return metric.score(*tables, "row_id", **WHOLE)
-    except metric.ParticipantVisibleError:
-        return None
+def by_command(files: Path, path: Path) -> float | None:
+    """The score that `podium score` prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        code = main(["score", str(files / "solution.csv"), str(path), "-b", "--set", f"{ATTRIBUTES}="])
+    assert code in (0, 3)
+    return float(printed.getvalue()) if code == 0 else None
 
 
-def as_on_other_platforms(files: Path, path: Path) -> float | None:
-    """The score that the bundles for other platforms compute, and `podium rank`, which has read the bytes."""
-    unified = hosted.load("unified")
-    arguments = {"row_id_column_name": "row_id"} | WHOLE
-    prepared = scoring.prepare(
-        unified, reading.read_solution(unified, files / "solution.csv", arguments), arguments
-    )
-    scores = set()
-    for table in (
-        reading.read_submission(unified, path, arguments),
-        reading.parse_submission(unified, path.read_bytes(), path.name, arguments),
-    ):
-        try:
-            scores.add(scoring.evaluate(prepared, table).score)
-        except SubmissionRejected:
-            scores.add(None)
-    assert len(scores) == 1
-    return scores.pop()
+ENTRIES: dict[str, Callable[[Path, Path], float | None]] = {
+    "Kaggle": lambda files, path: metric.score(*tables(files, path), "row_id", **WHOLE),
+    "Python": lambda files, path: podium.score(*tables(files, path), **WHOLE).score,
+    "emulate": lambda files, path: metric.score(*as_emulated(files, path), "row_id", **WHOLE),
+    "the bundles for other platforms": lambda files, path: (
+        podium.score(
+            reading.read_solution(UNIFIED, files / "solution.csv", {}),
+            reading.read_submission(UNIFIED, path, {}),
+            **WHOLE,
+        ).score
+    ),
+    "rank, which has read the bytes": lambda files, path: (
+        podium.score(
+            pd.read_csv(files / "solution.csv"),
+            reading.parse_submission(UNIFIED, path.read_bytes(), path.name, {}),
+            **WHOLE,
+        ).score
+    ),
+    "score": by_command,
+}
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: f"{CASES[n][0]!r}, {CASES[n][1]!r}")
-def test_every_entry_accepts_the_same_files(files, capsys, number):
-    path = files / "submissions" / f"{number}.csv"
-    expected = on_kaggle(files, path)
-    assert (expected is not None) == CASES[number][2]
-    assert from_python(files, path) == emulated(files, path) == expected
-    assert as_on_other_platforms(files, path) == expected
-    code, out, err = run(
-        capsys, "score", files / "solution.csv", path, "-b", "--set", "subpopulation_column_names="
-    )
-    assert (code, out.strip()) == ((3, "") if expected is None else (0, str(expected))), err
+def test_every_entry_accepts_the_same_files(files, number):
+    scores = dict.fromkeys(ENTRIES)
+    for name, entry in ENTRIES.items():
+        with contextlib.suppress(SubmissionRejected, metric.ParticipantVisibleError):
+            scores[name] = entry(files, files / "submissions" / f"{number}.csv")
+    assert len({*scores.values()}) == 1, scores
+    assert (scores["Kaggle"] is not None) == CASES[number][2]
 
 
 def test_the_ranking_accepts_the_same_files(files, capsys, tmp_path):
     """The board names exactly the files that are wrong."""
     code, _, err = run(
         capsys, "rank", files / "solution.csv", files / "submissions", "--out", tmp_path / "out", "--no-boost",
-        "--set", "subpopulation_column_names=", "--resamples", 0, "--jobs", 1,
+        "--set", f"{ATTRIBUTES}=", "--resamples", 0, "--jobs", 1,
     )  # fmt: skip
     assert code == 0, err
     everything = pd.read_csv(tmp_path / "out" / "all_submissions.csv", dtype=str)
@@ -145,6 +144,6 @@ def test_a_frame_of_texts_has_the_texts_that_it_has(files, cell):
     table = pd.read_csv(files / "submissions" / f"{number}.csv", dtype={"predictionstring": str})
     path = files / f"texts {number}.parquet"
     table.to_parquet(path)
-    for frame in (table, reading.read_submission(hosted.load("unified"), path, {})):
+    for frame in (table, reading.read_submission(UNIFIED, path, {})):
         with pytest.raises(SubmissionRejected, match="'"):
             podium.score(pd.read_csv(files / "solution.csv"), frame, **WHOLE)

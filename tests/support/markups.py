@@ -8,6 +8,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from podium import hosted, scoring
+from tests.support.readable_pairs import markup, selection
 
 
 class Evaluated:
@@ -58,6 +59,27 @@ def shuffled(value: Any, rng: random.Random) -> Any:
 
 
 # ---- Markups of each metric, for generated cases
+
+
+def crowded_element(rng: random.Random, fragments: int, last: int = 20) -> dict[str, Any]:
+    """A markup with one element whose fragments nearly all overlap, so that any two may be partners."""
+    middle = last // 2
+    ends = [(rng.randrange(middle), rng.randrange(middle, last)) for _ in range(fragments)]
+    marked = [{"start": start, "end": end, "tags": [rng.choice("ab")]} for start, end in ends]
+    return {"elements": [{"fragments": marked}]}
+
+
+def crowded_essay(rng: random.Random, most: int) -> dict[str, Any]:
+    """A markup whose selections may nearly all be partners of those in another such markup."""
+    return markup(
+        *(
+            selection(
+                rng.choice((0, 0, 0, 1)), rng.randrange(4, 12), rng.choice("aab"), subtype=rng.choice("xy")
+            )
+            for _ in range(rng.randrange(1, most + 1))
+        )
+    )
+
 
 NAMES = st.sets(st.sampled_from("abc"), max_size=2).map(sorted)
 OVERTEXTS = st.lists(

@@ -1,7 +1,6 @@
-"""Compare two markups of READ//ABLE, for tests of a single pair."""
+"""Write markups of READ//ABLE by hand, and compare two of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from podium import hosted
@@ -9,11 +8,18 @@ from podium import hosted
 _fates = hosted.module("readable", "companion")._fates
 
 
-class Pair(NamedTuple):
-    """Two selections that correspond to each other, by their positions, from 0, in the lists of selections.
+def selection(start: int, end: int, kind: str = "logic", **more: str) -> dict[str, Any]:
+    """An error from one character to another."""
+    return {"startSelection": start, "endSelection": end, "type": kind, "group": "error", **more}
 
-    The matching minimizes the sum of the costs, in which each selection without a partner costs 1.
-    """
+
+def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
+    """A markup with these selections and grades."""
+    return {"criteria": grades, "selections": list(selections)}
+
+
+class Pair(NamedTuple):
+    """Two selections that correspond to each other, by their positions, from 0, in the lists of selections."""
 
     first: int
     second: int
@@ -24,8 +30,7 @@ class Pair(NamedTuple):
     same_correction: bool
 
 
-@dataclass(frozen=True)
-class Accuracy:
+class Accuracy(NamedTuple):
     """The weighted average M and the measures M1 to M6, in percent, with the matching D."""
 
     m: float
@@ -42,7 +47,6 @@ def accuracy(first: Mapping[str, Any], second: Mapping[str, Any], subject: str) 
     """The pairwise accuracy M(X, Y) of two markups of the same essay, with M1 to M6 and the matching D."""
     metric = hosted.module("readable")
     markups = [metric.read_essay(value, subject, None) for value in (first, second)]
-    m, m1, m2, m3, m4, m5, m6 = metric.accuracies([markups], metric.WEIGHTS)[0, :7].tolist()
+    values = metric.accuracies([markups], metric.WEIGHTS)[0, :7].tolist()
     ours, _ = _fates(*markups)
-    pairs = [Pair(row[0], *row[7:]) for row in ours if row[6] == "matched"]
-    return Accuracy(m, m1, m2, m3, m4, m5, m6, sorted(pairs))
+    return Accuracy(*values, sorted(Pair(row[0], *row[7:]) for row in ours if row[6] == "matched"))

@@ -27,8 +27,11 @@ def test_run_json_names_every_file_that_is_published(finished_run):
     assert {"board.html", "team.html"} <= published  # and no .lock
 
 
-def test_a_finished_run_is_verified_with_its_pages(run_copy):
+def test_a_finished_run_is_verified_with_its_pages_and_nothing_is_written(run_copy):
+    there = [run_copy / "final", *(run_copy / "final").rglob("*")]
+    before = [path.stat().st_mtime_ns for path in there]
     verification = podium.verify(run_copy / "final", jobs=1)
+    assert [path.stat().st_mtime_ns for path in there] == before
     assert verification
     assert (verification.differences, verification.notices) == ([], [])
     assert repr(verification).endswith("is what its inputs lead to, to the last bit")

@@ -85,58 +85,55 @@ class Step(NamedTuple):
 
 def publish(plan: Plan, steps: list[str], again: bool, force: bool, say: Say) -> None:
     """Do the steps that are not done yet, and those whose inputs have changed since."""
-    state = _state(plan)
-    _check_dates(plan, steps, state)
-    plan = _with_remembered_deadline(plan, state)
-    check_what_goes_out(plan)
+    plan, state = _checked(plan, steps)
     kept = keep_parameters(plan)
     if kept:
         say(f"parameters: {kept}")
     _write_own(plan, state, say)
     done = state["steps"]
-    clicks = _digest(_of_the_metric(plan))
     for name in steps:
         inputs = _digest(STEPS[name].inputs(plan))
-        if not again and name in done and done[name]["inputs"] == inputs:
+        if not again and done.get(name, {}).get("inputs") == inputs:
             say(f"{name}: done before")
             continue
         try:
             if name == "launch":
                 _check_launch(plan, done, force)
-            is_there = name == "create" and name in done and not again
-            said = _repeated_create(plan) if is_there else STEPS[name].do(plan, say)
+            if name == "create" and name in done and not again:
+                said = f"{plan.slug} exists already; make later changes of {HOST} by hand on the site"
+            else:
+                said = STEPS[name].do(plan, say)
         except ToolError as problem:
             raise type(problem)(f"{name}: {problem}") from None
-        if name == "metric" and state["clicks"] not in (None, clicks):
-            say(_clicks(plan, "They have changed since they were last set."))
-        if name == "metric":
-            state["clicks"] = clicks
         done[name] = {"inputs": inputs, "said": said}
         _save(plan, state)
         say(f"{name}: {said}")
 
 
-def check_what_goes_out(plan: Plan) -> None:
-    """Check everything that will be sent, before anything is sent."""
+def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
+    """Check everything that will be sent, before anything is sent or written.
+
+    Returns the plan, with the deadline of an earlier call if none is given now, and what was done before.
+    """
     if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
         raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
-    solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
-    prepared = scoring.prepare(plan.metric, solution, plan.arguments).prepared
-    items = prepared[scoring.ALL].items if prepared else []
-    leaks.refuse(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
-
-
-def _check_dates(plan: Plan, steps: list[str], state: dict[str, Any]) -> None:
-    """Check that dates that are still to be sent lie in the future."""
+    state = _state(plan)
+    before = state["deadline"] and datetime.fromisoformat(state["deadline"])
     opened = state["steps"].get("launch", {}).get("inputs") == _digest(STEPS["launch"].inputs(plan))
-    repeated = plan.deadline is not None and plan.deadline.isoformat() == state["deadline"]
     dates = {
         "launch-at": plan.launch_at if "launch" in steps and not opened else None,
-        "deadline": None if repeated else plan.deadline,
+        "deadline": plan.deadline if plan.deadline != before else None,
     }
     for option, date in dates.items():
         if date is not None and date <= now():
             raise UsageError(f"--{option}: expected a date in the future, found {date.isoformat()} UTC")
+    plan = replace(plan, deadline=plan.deadline or before)
+    state["deadline"] = plan.deadline and plan.deadline.isoformat()
+    solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
+    prepared = scoring.prepare(plan.metric, solution, plan.arguments).prepared
+    items = prepared[scoring.ALL].items if prepared else []
+    leaks.refuse(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
+    return plan, state
 
 
 def now() -> datetime:
@@ -145,13 +142,11 @@ def now() -> datetime:
 
 
 def _state(plan: Plan) -> dict[str, Any]:
-    """Read what was done before.
-
-    The state has the slug, the deadline and the steps.  It also has the hashes of the pages as podium wrote
-    them, and the hash of what the host had to set by hand.
+    """Read what was done before: the slug, the deadline, the steps, and the hashes of the pages as podium wrote
+    them.
     """
     path = plan.own / STATE
-    empty: dict[str, Any] = {"slug": plan.slug, "deadline": None, "pages": {}, "clicks": None, "steps": {}}
+    empty: dict[str, Any] = {"slug": plan.slug, "deadline": None, "pages": {}, "steps": {}}
     if not path.exists():
         return empty
     try:
@@ -161,15 +156,6 @@ def _state(plan: Plan) -> dict[str, Any]:
     if state["slug"] != plan.slug:
         raise UsageError(f"{plan.own} is of the competition {state['slug']}, not of {plan.slug}")
     return state
-
-
-def _with_remembered_deadline(plan: Plan, state: dict[str, Any]) -> Plan:
-    """The plan with the deadline of an earlier call, if no deadline is given now."""
-    if plan.deadline is not None:
-        state["deadline"] = plan.deadline.isoformat()
-    elif state["deadline"] is not None:
-        return replace(plan, deadline=datetime.fromisoformat(state["deadline"]))
-    return plan
 
 
 def _save(plan: Plan, state: dict[str, Any]) -> None:
@@ -200,11 +186,6 @@ def _check_launch(plan: Plan, done: dict[str, dict[str, str]], force: bool) -> N
         )
 
 
-def _repeated_create(plan: Plan) -> str:
-    """What to say if `HOST` has changed after the competition was created."""
-    return f"{plan.slug} exists already; make later changes of {HOST} by hand on the site"
-
-
 def commands(plan: Plan, steps: list[str]) -> list[str]:
     """Say what each step would do: the command of the package `kaggle`, or the clicks; nothing is sent or
     written.
@@ -212,7 +193,7 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
     Pages, settings and metadata are written when the command runs without ``--dry-run``, so no command names
     them.
     """
-    check_what_goes_out(plan)
+    plan, _ = _checked(plan, steps)
     slug = plan.slug
     names = ", ".join(plan.page_files)
     lines: dict[str, list[list[str]]] = {
@@ -229,7 +210,7 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
         "create": f"create: a competition {slug}, {json.dumps(_metadata(plan)['privacy'])}",
         "pages": f"pages: {names}, written to {plan.own / 'pages'} and sent",
         "settings": f"settings: {json.dumps(_settings(plan), ensure_ascii=False)}",
-        "metric": _clicks(plan, "Then the site is asked how it reads the solution:"),
+        "metric": _clicks(plan),
     }
     said = []
     for step in steps:
@@ -385,8 +366,7 @@ def choose_metric(plan: Plan, say: Say) -> str:
             raise HostError(f"Kaggle cannot use the solution (--step solution uploads it again): {reason}")
         return status if status.ready and status.kernels_metric else None
 
-    if not look():
-        say(_clicks(plan, "Waiting for it …"))
+    say(_clicks(plan))
     status = _awaited(plan, look, "the metric is not chosen or the solution is not read")
     solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
     pairs = {"the row id": (plan.arguments["row_id_column_name"], status.row_id_column_name)}
@@ -399,8 +379,8 @@ def choose_metric(plan: Plan, say: Say) -> str:
     return ", ".join(f"{what}: {ours}" for what, (ours, _) in pairs.items())
 
 
-def _clicks(plan: Plan, ending: str) -> str:
-    """The instructions for what the host has to do by hand on the site."""
+def _clicks(plan: Plan) -> str:
+    """The instructions for what the host has to do by hand on the site, unless it is done."""
     complete, better = "on" if plan.complete else "off", "on" if plan.better == "higher" else "off"
     parameters = hosted.settings(plan.metric, plan.arguments)
     settings = "".join(f"\n       {name} = {value}" for name, value in parameters.items())
@@ -411,7 +391,7 @@ metric: on https://www.kaggle.com/competitions/{plan.slug}, under Host and Evalu
     2. In its sidebar: “Pass complete submission” {complete}, “higher score is better” {better}; Save, \
 then Save & Validate.
     3. Choose it as the competition's metric{chosen}
-    {ending}"""
+    Then the site is asked how it reads the solution."""
 
 
 def try_sandbox(plan: Plan, say: Say) -> str:

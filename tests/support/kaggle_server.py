@@ -200,7 +200,8 @@ class Site(Kaggle):
         self, name: str, call: Callable[[dict[str, Any]], Any], request: dict[str, Any]
     ) -> Answer:
         """Answer a call about the competition, or with a fault if there is no such competition."""
-        if self.competition is None and name != "CreateCompetition":
+        slug = None if self.competition is None else self.competition["slug"]
+        if name != "CreateCompetition" and (slug is None or request.get("competitionName", slug) != slug):
             return 404, {"code": 404, "message": "Competition not found"}
         answer = call(request)
         return answer if isinstance(answer, tuple) else (200, answer or {})

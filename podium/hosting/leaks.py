@@ -28,6 +28,7 @@ TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance
 
 CLEARLY = 0.75  # of the way from chance to certainty: a baseline stays below, labels with some noise do not
+MOST_VALUES = 2  # beside an id for each of its truths: many values together do not tell which is true
 LEAST_EVIDENCE = math.log(1e6)  # the odds against chance
 NAMED_EVIDENCE = math.log(50)  # the same for a column that has the name of the truth and nothing but truths
 
@@ -52,7 +53,8 @@ def words_of(text: str) -> list[bytes]:
     >>> words_of("Images/R01_cat.PNG: -1.0")
     [b'images', b'r01', b'cat', b'png', b'-1']
     """
-    return WHOLE.sub("", text).lower().encode("utf-8", "replace").translate(SPACES).split()
+    whole = WHOLE.sub("", text) if ".0" in text else text
+    return whole.lower().encode("utf-8", "replace").translate(SPACES).split()
 
 
 class Phrases:
@@ -83,9 +85,9 @@ class Phrases:
         """The first phrase in a cell, perhaps in the name of a file or in an address."""
         return next((text for _, _, text in self.within(words_of(cell[:200]))), None)
 
-    def may_be_in(self, words: Iterable[bytes]) -> bool:
-        """Whether a phrase begins with one of the words."""
-        return not self.lengths.keys().isdisjoint(words)
+    def may_be_in(self, lines: Sequence[str]) -> bool:
+        """Whether a phrase begins with one of the words in some lines."""
+        return not self.lengths.keys().isdisjoint(words_of(" ".join(lines)))
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
     _check_ids(known)
     _check_names(names, known)
     for each in texts:
-        if known.ids.may_be_in(word for chunk in _chunks(each.content) for word in words_of("".join(chunk))):
+        if any(known.ids.may_be_in(lines) for lines in _chunks(each.content)):
             for table in each.tables():
                 _learn_texts(each.name, table, known)
                 _check_table(each.name, table, known)
@@ -242,11 +244,11 @@ def _check_ids(known: Known) -> None:
 def _check_names(files: Iterable[tuple[Path, str]], known: Known) -> None:
     """Compare the folders, names and contents of files that are named after ids."""
     rows = [
-        (stem, path.parent.name, stem, content[:MOST_IN_CELL])
+        (stem, path.parent.name, stem, content[:MOST_IN_CELL], content[:MOST_IN_CELL].partition(" ")[0].strip())
         for path, content in files
         for stem in dict.fromkeys([path.stem, path.stem.replace("-", " ")])
     ]
-    table = pd.DataFrame(rows, columns=["", "folders", "names", "contents"])
+    table = pd.DataFrame(rows, columns=["", "folders", "names", "contents", "first words"])
     _check_table(PUBLIC, table, known, "in the {} of files")
 
 
@@ -311,8 +313,9 @@ def _check_text(text: Text, known: Known) -> None:
     """Compare what stands near the ids in a text with their truths."""
     found: dict[tuple[str, object], Found] = defaultdict(lambda: defaultdict(set))
     content = text.content.replace("\\n", "\n").replace("\\t", " ")  # as in the strings of a notebook
+    content = f"{text.name}\n{content}"  # a file may have the name of a class and list its ids
     for lines in _chunks(content):
-        if known.ids.may_be_in(words_of(" ".join(lines))):
+        if known.ids.may_be_in(lines):
             _look_into(lines, known, found)
         if any(len(of_id) >= MOST_IDS for of_id in found.values()):
             break
@@ -321,7 +324,7 @@ def _check_text(text: Text, known: Known) -> None:
             _compare(text.name, where, beside, truth)
 
 
-def _look_into(lines: Sequence[str], known: Known, found: Mapping[tuple[str, object], Found]) -> None:
+def _look_into(lines: Sequence[str], known: Known, found: dict[tuple[str, object], Found]) -> None:
     """Add the values near each id in some lines of a text.
 
     Ids may be short numbers, which stand elsewhere, too.  So the ids in each place of a line are also looked at
@@ -338,13 +341,29 @@ def _look_into(lines: Sequence[str], known: Known, found: Mapping[tuple[str, obj
                 found["in the lines of ids", group][item] |= known.values_in(beside)
                 places[group].append((len(words) + start, len(words) + end, item))
         words += of_line
+        if len(places["all"]) >= MOST_IDS:
+            break
+    headings = _last_values(words, known)
     for group, those in places.items():
-        starts = [start for start, _, _ in those[1:]] + [len(words)]
-        ends = [0] + [end for _, end, _ in those[:-1]]
-        for (start, end, item), last, following in zip(those, ends, starts):
-            after, before = words[end : end + MOST_BESIDE][: following - end], words[last:start][-MOST_BESIDE:]
-            found["after ids", group][item] |= known.values_in(after)
-            found["before ids", group][item] |= known.values_in(before)
+        following = [start for start, _, _ in those[1:]] + [len(words)]
+        for (start, end, item), limit in zip(those, following):
+            found["after ids", group][item] |= known.values_in(words[end : min(limit, end + MOST_BESIDE)])
+            found["before ids", group][item] |= headings[start]
+
+
+def _last_values(words: Sequence[bytes], known: Known) -> list[set[str]]:
+    """For each place among some words, the last value of each truth before it, perhaps a heading."""
+    begins = {end: value for _, end, value in known.values.within(words)}
+    last: dict[str, str] = {}
+    headings = [set[str]()]
+    for place in range(1, len(words)):
+        value = begins.get(place)
+        if value is not None:
+            last |= {truth.name: value for truth in known.truths if value in truth.share}
+            headings.append(set(last.values()))
+        else:
+            headings.append(headings[-1])
+    return headings
 
 
 def _chunks(text: str) -> Iterator[list[str]]:
@@ -364,6 +383,9 @@ def _compare(name: str, where: str, found: Found, truth: Truth, least: float = L
         return
     rate = sum(len(right[item]) / len(truth.of_id[item]) for item in ids) / len(ids)
     chance = sum(truth.share.get(value, 0) for item in ids for value in found[item]) / len(ids)
+    number = sum(len(found[item] & truth.share.keys()) / len(truth.of_id[item]) for item in ids) / len(ids)
+    if number > MOST_VALUES:
+        return
     if _tells(rate, chance, len(ids), least):
         item = next(item for item in ids if right[item])
         raise HostError(

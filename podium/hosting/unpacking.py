@@ -8,6 +8,7 @@ import json
 import lzma
 import re
 import tarfile
+import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -92,19 +93,13 @@ def tables_of(text: str) -> list[pd.DataFrame]:
 
 
 def _from_lines(text: str) -> Iterator[pd.DataFrame]:
-    """The table of a text whose lines have the delimiters of its first line."""
+    """The table of a text whose lines have the delimiters of its first line, or spaces between words."""
     head = text.lstrip()[:100_000].partition("\n")[0]
     delimiter = max("\t;|,", key=head.count)
-    if delimiter in head:
-        with contextlib.suppress(pd.errors.ParserError, ValueError):
-            yield pd.read_csv(
-                io.StringIO(text),
-                sep=delimiter,
-                dtype=str,
-                na_filter=False,
-                index_col=False,
-                on_bad_lines="skip",
-            )
+    separator = delimiter if delimiter in head else r"\s+"
+    with contextlib.suppress(ValueError), warnings.catch_warnings(action="ignore"):  # it may be no table
+        file = io.StringIO(text)
+        yield pd.read_csv(file, sep=separator, dtype=str, na_filter=False, index_col=False, on_bad_lines="skip")
 
 
 def _from_lists(text: str) -> Iterator[pd.DataFrame]:

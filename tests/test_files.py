@@ -272,30 +272,6 @@ def test_links_of_ones_own_are_followed(odd):
         files.read_bytes(odd / "a circle")
 
 
-def test_a_file_that_becomes_a_pipe_is_not_waited_for(tmp_path, monkeypatch):
-    """The file is replaced by a pipe after podium has looked at it and before podium opens it."""
-    path = tmp_path / "file"
-    path.touch()
-    real = os.open
-
-    def exchange(*arguments):
-        path.unlink()
-        os.mkfifo(path)
-        return real(*arguments)
-
-    monkeypatch.setattr(os, "open", exchange)
-    with pytest.raises(NotAFile, match="found a pipe"):
-        files.read_bytes(path)
-
-
-def test_a_file_that_is_too_large_is_not_read(tmp_path):
-    path = tmp_path / "sparse.csv"
-    with path.open("wb") as file:
-        file.truncate(files.MOST_BYTES + 1)
-    with pytest.raises(UsageError, match="expected at most 2,048 MB, found more"):
-        files.read_bytes(path)
-
-
 # ---- Habits of participants -----------------------------------------------------------------------------
 
 

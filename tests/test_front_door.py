@@ -246,27 +246,3 @@ def test_examples(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     result = doctest.testmod(module)
     assert (result.failed, result.attempted > 3) == (0, True)
-
-
-@pytest.mark.slow
-def test_numpy_and_pandas_are_enough(tmp_path: Path) -> None:
-    """In a notebook without internet, the package's folder on sys.path is enough, with numpy and pandas
-    alone.
-    """
-    program = f"""
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-for name in ("pyarrow", "scipy", "fsspec", "rich", "jinja2", "filelock", "matplotlib", "kaggle", "pytest"):
-    sys.modules[name] = None
-import pandas as pd, podium
-files = ({str(ROOT / "solution_sample.csv")!r}, {str(ROOT / "sample_submission.csv")!r})
-result = podium.score(*map(pd.read_csv, files))
-print(result.score)
-result.explanation.rows, repr(result)
-podium.spans, podium.tuning
-"""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.stderr == ""
-    assert float(done.stdout) == podium.score(SOLUTION, SUBMISSION).score

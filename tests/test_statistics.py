@@ -3,7 +3,6 @@
 import dataclasses
 import doctest
 import math
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +25,8 @@ ALL_IN_ONE = {"subpopulation_column_names": ""}
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Mean:
-    """A metric that keeps the contract: the mean of a value for each item, overall and for each group, and a
-    measure that is never defined.
+    """A metric that keeps the contract: the sum of one column divided by that of the other, and a measure that
+    is never defined.
     """
 
     items: list[str]
@@ -172,12 +171,6 @@ def squared(sums):
     return (np.asarray(sums)[..., 0] ** 2).sum(axis=-1)[..., np.newaxis]
 
 
-def test_the_smallest_numbers_are_rounded_without_a_warning() -> None:
-    rounded = sampling.rounded(np.array([[2e-313], [1e300]]))
-    assert rounded.tolist() == [[0.0, 1e300]]
-    assert sampling.rounded(np.array([[2e-313], [0.0]])).tolist() == [[0.0, 0.0]]
-
-
 # --- intervals ----------------------------------------------------------------------------------------------
 
 
@@ -294,32 +287,16 @@ def test_compared_submissions_share_what_is_known_about_groups(pair):
     assert both[:, 0].tolist() != resampler.population(drawn[0], alone).tolist()
 
 
-class Ratio(NamedTuple):
-    """A metric with columns of any scale: the sum of one column divided by that of the other."""
-
-    items: list[str]
-    groups: np.ndarray
-    labels: list[tuple[str, str]]
-    measure_names: list[str]
-
-    def measures(self, sums):
-        whole = np.asarray(sums).sum(axis=-2)
-        return (whole[..., 0] / whole[..., 1])[..., np.newaxis]
-
-
 @pytest.mark.parametrize(("one", "other"), [(1e-5, 1e9), (1e9, 1e-5), (1e18, 1.0), (1.0, 1e18), (1e-12, 1e-12)])
 def test_columns_may_have_any_scale(one, other):
     """Intervals and notes are the same as if both columns had the scale 1."""
-    random = np.random.default_rng(0)
-    prepared = Ratio(
-        [str(item) for item in range(40)], np.zeros((1, 40), dtype=np.int64), [metric.ALL], ["score"]
-    )
-    mine, theirs = random.random((2, 40, 2)) + 0.5
+    prepared = mean_of(40)
+    mine, theirs = np.random.default_rng(0).random((2, 40, 2)) + 0.5
     for answer in (
         lambda by: statistics.intervals_of(prepared, mine * by, 100),
         lambda by: statistics.difference(prepared, mine * by, theirs * by, resamples=100).table,
     ):
-        usual, scaled = answer(np.ones(2)), answer(np.array([one, other]))
+        usual, scaled = answer(np.ones(2)).head(1), answer(np.array([one, other])).head(1)
         columns = [name for name in ("value", "difference", "low", "high") if name in usual]
         assert scaled[columns].to_numpy() * other / one == pytest.approx(usual[columns].to_numpy(), rel=1e-6)
         assert usual["low"][0] < usual["high"][0]

@@ -10,12 +10,13 @@ import pytest
 
 import metric
 import podium
-from podium import cli, spans, statistics
+from podium import spans, statistics
 from podium.errors import SubmissionRejected, UsageError
 from podium.essays import tuning
 from podium.essays.spans import predictionstrings
 from podium.files import read_table
 from podium.statistics import Difference, Doubt, Reason
+from tests.support import command_line
 from tests.support.essays import make_competition
 
 ESSAYS = 48
@@ -330,18 +331,10 @@ def files(known, tmp_path_factory):
     return folder
 
 
-def call(capsys, *arguments):
-    """Run the command line in this process, and return exit code, stdout and stderr."""
-    code = cli.main(["tune", *map(str, arguments)])
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
-
-
 def test_what_is_printed_goes_into_the_notebook(known, files, capsys):
     out = files / "thresholds.csv"
     solution, candidates = files / "solution.csv", files / "candidates.csv"
-    code, printed, errors = call(capsys, solution, candidates, "--folds", 2, "--out", out)
+    code, printed, errors = command_line.run(capsys, "tune", solution, candidates, "--folds", 2, "--out", out)
     assert code == 0, errors
     lines = printed.splitlines()
     assert lines[0].startswith("Before    0.")
@@ -364,7 +357,7 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
     some = files / "some.csv"
     known[1][known[1]["essay_id"] != "e0"].to_csv(some, index=False)
     arguments = [files / "solution.csv", some, "--folds", 2, "--json", "--set", "temperature=10", "--seed", 7]
-    code, printed, _ = call(capsys, *arguments)
+    code, printed, _ = command_line.run(capsys, "tune", *arguments)
     assert code == 0
     values = json.loads(printed)
     names = "before join_gap searches folds comparison thresholds signature warnings"
@@ -387,7 +380,7 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
 )  # fmt: skip
 def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, code, message):
     change(known[1]).to_csv(files / "bad.csv", index=False)
-    exit_code, printed, errors = call(capsys, files / "solution.csv", files / "bad.csv")
+    exit_code, printed, errors = command_line.run(capsys, "tune", files / "solution.csv", files / "bad.csv")
     assert (exit_code, printed) == (code, "")
     assert message in errors
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "kaggle-without-internet.md"
-ELSEWHERE = ("pyarrow", "scipy", "fsspec", "jinja2", "rich", "filelock", "rapidfuzz", "matplotlib")
+ELSEWHERE = ("pyarrow", "scipy", "fsspec", "jinja2", "rich", "filelock", "rapidfuzz", "matplotlib", "kaggle")
 
 WORK = """
 import pandas as pd
@@ -18,7 +18,8 @@ result = podium.score(solution, submission)
 fold = podium.prepare(solution)
 ids = fold.prepared["All"].items
 assert spans.score(fold, spans.from_table(submission, ids), ids) == result.score
-assert "Sub-populations" in repr(result) and result.loggable
+assert "Sub-populations" in repr(result) and result.loggable and len(result.explanation.rows)
+podium.tuning
 print(result.score)
 """
 

@@ -14,6 +14,9 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parents[1]
 # A link or a picture: the text, and the target without its anchor.
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+# Code within a sentence, and its short words that browsers would break at a hyphen, such as --slowdown-limit.
+CODE = re.compile(r"(?<!</span>)<code>([^<]+)</code>")
+HYPHENATED = re.compile(r"(?<!\S)(?=\S*-)\S{1,32}(?!\S)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -47,3 +50,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     blocks = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
     return "".join(block if block.startswith("```") else LINK.sub(resolved, block) for block in blocks)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep names with hyphens in one piece."""
+
+    def whole(code: re.Match[str]) -> str:
+        words = HYPHENATED.sub(r'<span class="whole">\g<0></span>', code[1])
+        return f"<code>{words}</code>"
+
+    return CODE.sub(whole, html)

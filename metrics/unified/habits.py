@@ -170,7 +170,7 @@ def _cure_of_probabilities(columns: Sequence[list[str]]) -> str | None:
     if not outside.any():
         return None
     if np.allclose(numbers.sum(axis=0), 100, atol=1):
-        return "divide the two probabilities by 100, because they sum to 1"
+        return "divide the two probabilities by 100, because they have to sum to 1"
     return f"give probabilities, such as the softmax of logits, found {numbers[outside][0]:g}"
 
 

@@ -1,22 +1,40 @@
 """The documentation as a site."""
 
-from pathlib import Path
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.docs.test_outputs import ROOT
+from tests.support.browser import look
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as for CI: a dead link or anchor stops it."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the site, built as for CI: a dead link or anchor stops it."""
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
 
     folder = tmp_path_factory.mktemp("site")
     build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=True))
-    return folder
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Silent, directory=str(folder))
+    ) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.02,))
+        serving.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        serving.join()
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    """Serves files without a line for each of them."""
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 PASTED = {
@@ -33,8 +51,8 @@ PASTED = {
 }
 
 
-def test_a_pasted_message_finds_its_entry(site: Path, driver: Any) -> None:
-    driver.get((site / "reference" / "messages" / "index.html").as_uri())
+def test_a_pasted_message_finds_its_entry(site: str, driver: Any) -> None:
+    driver.get(f"{site}/reference/messages/")
     field = driver.find_element("css selector", ".message-field")
     first = {}
     for message in PASTED:
@@ -43,3 +61,20 @@ def test_a_pasted_message_finds_its_entry(site: Path, driver: Any) -> None:
         links = driver.find_elements("css selector", ".message-field + ul a")
         first[message] = links[0].text if links else ""
     assert first == PASTED
+
+
+def test_the_search_of_every_page_finds_it_too(site: str, driver: Any) -> None:
+    """The search drops the dashes of options."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    look(driver)
+    driver.get(f"{site}/tutorials/first-submission/")
+    field = driver.find_element("css selector", ".md-search__input")
+    field.click()
+    field.send_keys(
+        "3 of the solution's 4 essays have no prediction and count as missed; name them by --essays FILE"
+    )
+    links = WebDriverWait(driver, 60).until(
+        lambda driver: driver.find_elements("css selector", ".message-found a")
+    )
+    assert links[0].get_attribute("href") == f"{site}/reference/messages/#essays-have-no-prediction"

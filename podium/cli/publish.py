@@ -10,9 +10,7 @@ files/kaggle/host.json. If a public file reveals the solution, nothing is sent.
 """
 
 import argparse
-import functools
 import re
-import sys
 
 from podium.cli import arguments
 from podium.errors import UsageError
@@ -79,6 +77,5 @@ def run(options: argparse.Namespace) -> None:
     if options.dry_run:
         print("\n".join(publish.commands(plan, steps)))
         return
-    out = sys.stdout  # What Kaggle's package prints is caught, so stdout is replaced while it works.
-    say = functools.partial(print, file=out, flush=True)
-    publish.publish(plan, steps, bool(options.step), options.force, say)
+    for line in publish.publish(plan, steps, bool(options.step), options.force):
+        print(line, flush=True)

@@ -191,24 +191,26 @@ def without_repetition(findings: Sequence[Finding]) -> list[Finding]:
 
 def _check_loud(tree: ast.Module) -> Iterator[Finding]:
     """Tell where a file runs text or pickled objects, by which a submission can take over the process."""
-    places = []
-    for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        elif isinstance(node, ast.Call):
-            names = [getattr(node.func, "id", "")]
-            if getattr(node.func, "attr", "") == "read_pickle":
-                names = ["read_pickle"]
-        places += [(getattr(node, "lineno", 0), name) for name in names if name in LOUD]
+    places = sorted({(line, name) for line, name in _used(tree) if name in LOUD})
     if places:
-        shown = ", ".join(f"line {line}: {name}" for line, name in sorted(places))
+        shown = ", ".join(f"line {line}: {name}" for line, name in places)
         text = (
             f"{shown}: WHAT A SUBMISSION BRINGS THERE RUNS AS A PROGRAM, and can read the solution; take it out"
         )
         yield Finding(RUNS_TEXT, Level.NOTE, text)
+
+
+def _used(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The modules that a file imports and the functions that it calls, with their lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, node.module or ""
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.lineno, node.func.id
+        elif isinstance(node, ast.Attribute) and node.attr == "read_pickle":
+            yield node.lineno, node.attr
 
 
 def to_install(packages: Collection[str]) -> set[str]:
@@ -227,38 +229,34 @@ def _check_imports(imported: set[str], beside: list[str]) -> Finding:
     Those that stand beside it are not uploaded with it; "." is a relative import.
     """
     if OURS in imported:
-        return Finding(
-            IMPORTS,
-            Level.FAIL,
-            "it imports podium, which Kaggle's image does not have: copy what it needs into the file",
-        )
+        missing = "it imports podium, which Kaggle's image does not have: copy what it needs into the file"
+        return Finding(IMPORTS, Level.FAIL, missing)
     if "." in imported or beside:
         name = f" ({', '.join(beside)})" if beside else ""
-        return Finding(
-            IMPORTS, Level.FAIL, f"it imports a file beside it{name}, but is uploaded alone: copy what it needs"
-        )
+        alone = f"it imports a file beside it{name}, but is uploaded alone: copy what it needs"
+        return Finding(IMPORTS, Level.FAIL, alone)
     others = sorted(imported - KNOWN)
-    if others:
-        return Finding(
-            IMPORTS, Level.NOTE, f"it imports {', '.join(others)}: make sure that Kaggle's image has it"
-        )
-    return Finding(IMPORTS, Level.OK)
+    doubt = f"it imports {', '.join(others)}: make sure that Kaggle's image has it" if others else ""
+    return _found(IMPORTS, doubt, Level.NOTE)
+
+
+def _found(name: str, fault: str, level: Level = Level.FAIL) -> Finding:
+    """What a check has found: a fault of this level, or none."""
+    return Finding(name, level if fault else Level.OK, fault)
 
 
 def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: bool) -> list[Finding]:
     """Check a solution before anybody is scored with it."""
-    missing = f"there is no column {row_id}; there are {', '.join(map(str, solution.columns))}"
-    ids = solution[row_id].astype(str) if row_id in solution else None
-    twice = "" if ids is None or ids.is_unique else f"the id {ids[ids.duplicated()].iloc[0]!r} occurs twice"
-    repeated = solution[solution.duplicated()]
-    rows = "" if repeated.empty else f"{len(repeated):,} of {len(solution):,} rows repeat an earlier one"
-    return [
-        _check_usage(solution),
-        Finding(IDS, Level.FAIL, missing)
-        if ids is None
-        else Finding(IDS, (Level.NOTE if complete_submission else Level.FAIL) if twice else Level.OK, twice),
-        Finding(ROWS, Level.NOTE if rows else Level.OK, rows),
-    ]
+    if row_id not in solution:
+        missing = f"there is no column {row_id}; there are {', '.join(map(str, solution.columns))}"
+        of_ids = Finding(IDS, Level.FAIL, missing)
+    else:
+        ids = solution[row_id].astype(str)
+        twice = "" if ids.is_unique else f"the id {ids[ids.duplicated()].iloc[0]!r} occurs twice"
+        of_ids = _found(IDS, twice, Level.NOTE if complete_submission else Level.FAIL)
+    number = int(solution.duplicated().sum())
+    repeated = f"{number:,} of {len(solution):,} rows repeat an earlier one" if number else ""
+    return [_check_usage(solution), of_ids, _found(ROWS, repeated, Level.NOTE)]
 
 
 def _check_usage(solution: pd.DataFrame) -> Finding:

@@ -33,7 +33,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     """
     keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
     texts = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
-    public = program.public_files(competition)
+    public = {name: path.read_bytes() for name, path in competition.public.items()}
     scoring_program = program.scoring_program(competition) | {
         "metadata.yaml": COMMAND,
         "scoring.py": (program.TEMPLATES / "codabench.py").read_bytes(),

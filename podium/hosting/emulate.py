@@ -4,7 +4,6 @@ import ast
 import csv
 import dataclasses
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,29 +72,31 @@ def emulate(
 
 def read_solution(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
     """Read a solution as Kaggle does; an official file is read by the metric's companion."""
-    official = None if metric is None else metric.companion.read_solution
-    return _read(None if official is None else reading.read_solution, metric, path, HostError)
+    if metric is not None and metric.companion.read_solution is not None and not _is_csv(path):
+        return _as_kaggle_reads(reading.read_solution(metric, path, {}))
+    return _read_csv(path, HostError)
 
 
 def read_submission(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
     """Read a submission as Kaggle does; an official file is read by the metric's companion."""
-    official = None if metric is None else metric.companion.read_submission
-    return _read(None if official is None else reading.read_submission, metric, path, SubmissionRejected)
+    if metric is not None and metric.companion.read_submission is not None and not _is_csv(path):
+        return _as_kaggle_reads(reading.read_submission(metric, path, {}))
+    return _read_csv(path, SubmissionRejected)
 
 
-def _read(
-    official: Callable[..., pd.DataFrame] | None,
-    metric: hosted.Metric | None,
-    path: Path,
-    error: type[ToolError],
-) -> pd.DataFrame:
-    """Read a table as Kaggle does; `official` reads files that are not CSV, if the companion can."""
-    file: io.BytesIO | io.StringIO
-    if official is not None and not path.name.endswith((".csv", ".csv.gz")):
-        # Kaggle gets the table as CSV, in which a space stands for an empty text.
-        file = io.StringIO(as_texts(official(metric, path, {})).to_csv(index=False))
-    else:
-        file = io.BytesIO(csv_of(read_bytes(path), str(path), error))
+def _is_csv(path: Path) -> bool:
+    """Whether a file is a table as Kaggle takes it, and no official file of a metric."""
+    return path.name.endswith((".csv", ".csv.gz"))
+
+
+def _as_kaggle_reads(table: pd.DataFrame) -> pd.DataFrame:
+    """A table as Kaggle reads it from a CSV, in which a space stands for an empty text."""
+    return pd.read_csv(io.StringIO(as_texts(table).to_csv(index=False)), low_memory=False)
+
+
+def _read_csv(path: Path, error: type[ToolError]) -> pd.DataFrame:
+    """Read a CSV as Kaggle does."""
+    file = io.BytesIO(csv_of(read_bytes(path), str(path), error))
     try:
         return pd.read_csv(file, low_memory=False)
     except UnicodeDecodeError as problem:

@@ -7,7 +7,6 @@ Source: ``challenge_config.yaml`` in the repository EvalAI-Starters.
 """
 
 import html
-from datetime import datetime
 from typing import Any
 
 from podium.hosting import program
@@ -65,8 +64,8 @@ def _settings(competition: Competition, terms: Terms) -> dict[str, Any]:
         "evaluation_script": SCRIPT,
         "remote_evaluation": True,
         "manual_participant_approval": terms.approve_entrants,
-        "start_date": _shown(terms.start),
-        "end_date": _shown(terms.end),
+        "start_date": str(terms.start),
+        "end_date": str(terms.end),
         "published": False,
         "leaderboard": [{"id": 1, "schema": {"labels": [MEASURE], "default_order_by": MEASURE}}],
         "challenge_phases": _phases(terms),
@@ -98,8 +97,8 @@ def _phases(terms: Terms) -> list[dict[str, Any]]:
             "leaderboard_public": part == PARTS[0],
             "is_public": True,
             "is_submission_public": part == PARTS[0],
-            "start_date": _shown(start),
-            "end_date": _shown(end),
+            "start_date": str(start),
+            "end_date": str(end),
             "codename": part.lower(),
             "max_submissions_per_day": limits.per_day,
             "max_submissions_per_month": limits.total,
@@ -108,11 +107,6 @@ def _phases(terms: Terms) -> list[dict[str, Any]]:
         }
         for number, (part, (start, end), limits) in enumerate(terms.phases, 1)
     ]
-
-
-def _shown(moment: datetime) -> str:
-    """A date as EvalAI reads it, in UTC."""
-    return str(moment)
 
 
 def _html(markdown: str) -> str:

@@ -42,19 +42,15 @@ def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
 
 
 def run_fresh(
-    do: str,
-    python: str = sys.executable,
-    seconds: float | None = None,
-    program: str = kernel.__file__,
-    **task: Any,
+    do: str, python: str = sys.executable, seconds: float | None = None, **task: Any
 ) -> dict[str, Any]:
-    """Let a program do a task in a process of its own, which shares nothing with this one."""
+    """Let `podium.hosting.kernel` do a task in a process of its own, which shares nothing with this one."""
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))
         task_file.write_bytes(pickle.dumps(task | {"do": do}))
         workplace.mkdir()
-        command = [python, "-I", program, str(task_file), str(answer_file)]
+        command = [python, "-I", kernel.__file__, str(task_file), str(answer_file)]
         try:
             done = subprocess.run(
                 command, cwd=workplace, capture_output=True, stdin=subprocess.DEVNULL, timeout=limit
@@ -63,9 +59,9 @@ def run_fresh(
             raise HostError(f"the metric file is still running after {limit:,.0f} s") from None
         if answer_file.exists():
             return dict(json.loads(answer_file.read_text(encoding="utf-8")))
-    raise HostError(
-        f"the metric file ended its process with exit code {done.returncode}. {_end_of(done, 1)}".strip()
-    )
+    last = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()[-1:]
+    ended = f"the metric file ended its process with exit code {done.returncode}."
+    raise HostError(" ".join([ended, *last]))
 
 
 def pins() -> Path:
@@ -128,8 +124,3 @@ def _run(command: list[str], failure: str) -> str:
     if done.returncode:
         raise UsageError(f"{failure}:\n{said or 'no reason given'}")
     return said
-
-
-def _end_of(done: subprocess.CompletedProcess[bytes], number: int) -> str:
-    """The last lines that a process printed, errors first."""
-    return "\n".join((done.stderr or done.stdout).decode(errors="replace").strip().splitlines()[-number:])

@@ -52,8 +52,7 @@ def main(task_file: str, answer_file: str) -> None:
     modules: dict[str, Any] = sys.modules
     modules[OURS] = None  # podium is installed here, but not on Kaggle
     task = pickle.loads(Path(task_file).read_bytes())
-    do: dict[str, Callable[..., Answer]] = {"check": try_file, "import": import_module, "score": score_part}
-    answer = do[task.pop("do")](**task)
+    answer = TASKS[task.pop("do")](**task)
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
 
 
@@ -559,6 +558,12 @@ def peak_memory() -> int | None:
         return None
     return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
 
+
+TASKS: dict[str, Callable[..., Answer]] = {
+    "check": try_file,
+    "import": import_module,
+    "score": score_part,
+}
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

@@ -129,11 +129,6 @@ def to_json(value: object) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def public_files(competition: Competition) -> Content:
-    """Read the files that participants get."""
-    return {name: path.read_bytes() for name, path in competition.public.items()}
-
-
 def within(folder: str, content: Mapping[str, bytes]) -> Content:
     """Move files into a folder."""
     return {f"{folder}/{name}": data for name, data in content.items()}

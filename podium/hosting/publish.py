@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,43 +71,44 @@ class Plan(Competition):
         return [self.sample, perfect] if perfect.is_file() else [self.sample]
 
 
-Say = Callable[[str], None]
-
-
 class Step(NamedTuple):
     """One step of publishing."""
 
-    do: Callable[[Plan, Say], str]  # Does the step, and returns what to print about it
+    do: Callable[[Plan], str]  # Does the step, and returns what to print about it
     # Returns everything on which the step depends: paths of files, and values that JSON can hold. If any of it
     # changes, the step is done again.
     inputs: Callable[[Plan], Iterable[object]]
 
 
-def publish(plan: Plan, steps: list[str], again: bool, force: bool, say: Say) -> None:
-    """Do the steps that are not done yet, and those whose inputs have changed since."""
+def publish(plan: Plan, steps: list[str], again: bool, force: bool) -> Iterator[str]:
+    """Do the steps that are not done yet, and those whose inputs have changed since; tell what is done."""
     plan, state = _checked(plan, steps)
-    kept = keep_parameters(plan)
-    if kept:
-        say(f"parameters: {kept}")
-    _write_own(plan, state, say)
+    recorded = keep_parameters(plan)
+    if recorded:
+        yield f"parameters: {recorded}"
+    edited = _write_own(plan, state)
+    if edited:
+        yield f"pages: these were edited and stay as they are: {', '.join(edited)}"
     done = state["steps"]
     for name in steps:
         inputs = _digest(STEPS[name].inputs(plan))
         if not again and done.get(name, {}).get("inputs") == inputs:
-            say(f"{name}: done before")
+            yield f"{name}: done before"
             continue
+        if name == "metric":
+            yield _clicks(plan)
         try:
             if name == "launch":
                 _check_launch(plan, done, force)
             if name == "create" and name in done and not again:
                 said = f"{plan.slug} exists already; make later changes of {HOST} by hand on the site"
             else:
-                said = STEPS[name].do(plan, say)
+                said = STEPS[name].do(plan)
         except ToolError as problem:
             raise type(problem)(f"{name}: {problem}") from None
         done[name] = {"inputs": inputs, "said": said}
         _save(plan, state)
-        say(f"{name}: {said}")
+        yield f"{name}: {said}"
 
 
 def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
@@ -219,22 +220,21 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
     return said
 
 
-def _write_own(plan: Plan, state: dict[str, Any], say: Say) -> None:
-    """Write the pages and settings that the steps send; pages that the host has edited are not overwritten."""
+def _write_own(plan: Plan, state: dict[str, Any]) -> list[str]:
+    """Write the pages and settings that the steps send, except pages that the host has edited; list these."""
     _write(plan.own / METADATA, json.dumps(_metadata(plan), indent=2) + "\n")
     _write(plan.own / SETTINGS, json.dumps(_settings(plan), indent=2) + "\n")
-    kept = []
+    edited = []
     for name, text in pages(plan).items():
         path = plan.own / "pages" / f"{name}.md"
         written = state["pages"].get(name)
         if path.exists() and path.read_text(encoding="utf-8") != text and _digest([path]) != written:
-            kept.append(str(path))
+            edited.append(str(path))
             continue
         _write(path, text)
         state["pages"][name] = _digest([path])
-    if kept:
-        say(f"pages: these were edited and stay as they are: {', '.join(kept)}")
     _save(plan, state)
+    return edited
 
 
 def _write(path: Path, text: str) -> None:
@@ -286,7 +286,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
     return settings | _of_the_host(plan, "settings")
 
 
-def create(plan: Plan, say: Say) -> str:
+def create(plan: Plan) -> str:
     """Create the competition, unless it exists already."""
     try:
         with kaggle.talking() as api:
@@ -309,7 +309,7 @@ def _is_ours(plan: Plan) -> bool:
         return False
 
 
-def write_pages(plan: Plan, say: Say) -> str:
+def write_pages(plan: Plan) -> str:
     """Create or update every page, and publish it."""
     with kaggle.talking() as api:
         there = {page.name.lower(): page.name for page in api.competition_list_pages(plan.slug) or []}
@@ -323,7 +323,7 @@ def write_pages(plan: Plan, say: Say) -> str:
     return ", ".join(plan.page_files)
 
 
-def upload_data(plan: Plan, say: Say) -> str:
+def upload_data(plan: Plan) -> str:
     """Upload ``public/``, and check that every file arrived."""
     with kaggle.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
@@ -338,14 +338,14 @@ def upload_data(plan: Plan, say: Say) -> str:
     return ", ".join(plan.public)
 
 
-def upload_solution(plan: Plan, say: Say) -> str:
+def upload_solution(plan: Plan) -> str:
     """Upload the solution."""
     with kaggle.talking() as api:
         api.competition_create_solution(plan.slug, str(plan.solution), quiet=True)
     return plan.solution.name
 
 
-def update_settings(plan: Plan, say: Say) -> str:
+def update_settings(plan: Plan) -> str:
     """Send title, subtitle, deadline and the host's own settings."""
     settings = _settings(plan)
     with kaggle.talking() as api:
@@ -353,10 +353,8 @@ def update_settings(plan: Plan, say: Say) -> str:
     return ", ".join(settings)
 
 
-def choose_metric(plan: Plan, say: Say) -> str:
-    """Tell the host how to set the metric on the site, wait for it, and check how the site reads the
-    solution.
-    """
+def choose_metric(plan: Plan) -> str:
+    """Wait until the host has set the metric on the site, and check how the site reads the solution."""
 
     def look() -> Any:
         with kaggle.talking() as api:
@@ -366,7 +364,6 @@ def choose_metric(plan: Plan, say: Say) -> str:
             raise HostError(f"Kaggle cannot use the solution (--step solution uploads it again): {reason}")
         return status if status.ready and status.kernels_metric else None
 
-    say(_clicks(plan))
     status = _awaited(plan, look, "the metric is not chosen or the solution is not read")
     solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
     pairs = {"the row id": (plan.arguments["row_id_column_name"], status.row_id_column_name)}
@@ -394,7 +391,7 @@ then Save & Validate.
     Then the site is asked how it reads the solution."""
 
 
-def try_sandbox(plan: Plan, say: Say) -> str:
+def try_sandbox(plan: Plan) -> str:
     """Submit as the host, and compare the site's scores with podium's."""
     solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
     prepared = scoring.prepare(plan.metric, solution, plan.arguments)
@@ -437,7 +434,7 @@ def _is_rounded(text: str, score: float) -> bool:
     return abs(kaggle.number(text) - score) <= 0.5 * 10.0**-digits + 1e-12
 
 
-def launch(plan: Plan, say: Say) -> str:
+def launch(plan: Plan) -> str:
     """Open the competition, now or at a date."""
     with kaggle.talking() as api:
         api.competition_launch(plan.slug, plan.launch_at)

@@ -174,6 +174,8 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
          "Kaggle cuts a message of 512 characters: 'no column answer word word word "),
         (GOOD.replace('    """The share', '    _ = """The share'), "docstring",
          "there is none, and Kaggle shows it to hosts who choose a metric"),
+        (GOOD + "\nimport pickle\ndef load(x):\n    return eval(x), pd.read_pickle(x)\n", check.RUNS_TEXT,
+         "line 34: pickle, line 36: eval, line 36: read_pickle: WHAT A SUBMISSION BRINGS THERE RUNS AS A "),
         (GOOD + "\ndef test_it(tmp_path):\n    pass\n", "tests", "not run, as they need fixtures: test_it"),
     ],
 )  # fmt: skip

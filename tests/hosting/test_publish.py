@@ -483,12 +483,12 @@ def test_nothing_is_sent_if_a_file_tells_the_solution(capsys, site, files):
 
 def test_a_page_that_tells_the_solution(capsys, site, files):
     assert run(capsys, files, "--step", "create")[0] == 0
-    rows = (files / "private" / "solution.csv").read_text().splitlines()
-    (files / "kaggle" / "pages" / "rules.md").write_text(f"# Rules\n\n{rows[5]}\n")
+    rows = (files / "private" / "solution.csv").read_text()
+    (files / "kaggle" / "pages" / "rules.md").write_text(f"# Rules\n\n{rows}\n")
     requests = len(site.requests)
     code, _, err = run(capsys, files)
     assert code == 4
-    assert err.startswith("error: rules.md has a row of solution.csv, that of ")
+    assert err.startswith("error: rules.md tells ")
     assert len(site.requests) == requests
 
 

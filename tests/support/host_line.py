@@ -61,9 +61,7 @@ def run_podium(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[
 def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Do in this process what podium would do in a fresh one, and undo its effects afterwards."""
 
-    def run_here(
-        do: str, python: str = "", seconds: float | None = None, program: str = "", **task: Any
-    ) -> dict[str, Any]:
+    def run_here(do: str, python: str = "", seconds: float | None = None, **task: Any) -> dict[str, Any]:
         with monkeypatch.context() as context:
             context.setitem(sys.modules, "__main__", sys.modules["__main__"])
             context.setitem(sys.modules, kernel.UTILITIES, None)
@@ -72,10 +70,6 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             context.setattr(sys, "dont_write_bytecode", True)
             context.chdir(folder)
             sys.modules.pop(kernel.MODULE, None)
-            work: Any = {"check": kernel.try_file, "import": kernel.import_module, "score": kernel.score_part}[
-                do
-            ]
-            answer: dict[str, Any] = work(**task)
-            return answer
+            return kernel.TASKS[do](**task)
 
     monkeypatch.setattr(fresh, "run_fresh", run_here)

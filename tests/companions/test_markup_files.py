@@ -73,16 +73,6 @@ def test_a_folder_scores_as_the_frames_do(
     assert score(companion, path) == metric.score(*data.frames(data.samples()), "document_id")
 
 
-@pytest.mark.parametrize("data", [markup_consistency_data, readable_data])
-def test_samples_are_what_the_generator_writes(data: Any, tmp_path: Path) -> None:
-    data.write(tmp_path)
-    written = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
-    kept = sorted(path.relative_to(data.SAMPLES) for path in data.SAMPLES.rglob("*") if path.is_file())
-    assert written == kept
-    for path in written:
-        assert (tmp_path / path).read_bytes() == (data.SAMPLES / path).read_bytes()
-
-
 def test_one_markup_per_file(tmp_path: Path) -> None:
     """The competition sent its files in this form: meta.expert says whose markup a file has."""
     for name, expert in (("one", "Ivanova"), ("two", "Petrova"), ("alg", "")):

@@ -370,12 +370,6 @@ def test_a_folder_with_a_run_and_topics_names_events_by_their_datasets(tmp_path:
     assert read["tweet_id"].tolist() == ["12", "13", "14"]
 
 
-def test_the_samples_are_what_the_generator_writes() -> None:
-    assert {path.name for path in SAMPLES.iterdir()} == {*trec_is_data.samples()}
-    for name, content in trec_is_data.samples().items():
-        assert (SAMPLES / name).read_text(encoding="utf-8") == content
-
-
 def test_the_sample_files_of_both_forms_score_alike() -> None:
     with pytest.warns(
         OfficialFileWarning, match="^annotations outside the 25 types .*: Screenshot .161 annotations.$"

@@ -616,14 +616,6 @@ def test_a_bad_cell_of_a_submission(name: str, cell: Any) -> None:
     assert f" Wrong in 1 row of the submission: {row}" in str(caught.value)
 
 
-def test_event_ids_in_two_columns() -> None:
-    twice = pd.concat(
-        [SUBMISSION.assign(event_id="a"), SUBMISSION[["rank"]].set_axis(["event_id"], axis=1)], axis=1
-    )
-    with pytest.raises(trec_is.ParticipantVisibleError, match=r"^the submission: expected one column event_id"):
-        trec_is.score(SOLUTION, twice, "tweet_id")
-
-
 # ---- The host's mistakes ----
 
 BAD_SOLUTIONS: dict[str, tuple[pd.DataFrame, str]] = {

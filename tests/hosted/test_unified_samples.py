@@ -1,4 +1,4 @@
-"""The sample files are what their generator makes, look like real data, and keep their frozen scores."""
+"""The sample files are what their generators make, and those of the Unified Metric keep their frozen scores."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,15 @@ import pytest
 
 import metric
 from podium import hosted, reading
+from tests.support import markup_consistency_data, readable_data, scifact_data, trec_is_data
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition, write_samples
 
 ROOT = Path(metric.__file__).parent
 REAL = ROOT.parent / "shared" / "data" / "fp1"
+needs_real = pytest.mark.skipif(not REAL.exists(), reason="the Feedback-Prize data is not beside the project")
 GOLDEN = json.loads((ROOT / "tests" / "support" / "golden.json").read_text(encoding="utf-8"))
+
+pytestmark = pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -26,21 +30,20 @@ def sample():
     return read(ROOT / SOLUTION_SAMPLE), read(ROOT / SUBMISSION_SAMPLE)
 
 
-def test_the_samples_are_what_the_generator_writes(tmp_path):
-    write_samples(tmp_path)
-    for name in (SOLUTION_SAMPLE, SUBMISSION_SAMPLE):
-        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
+GENERATORS = {
+    ".": write_samples,
+    "metrics/markup_consistency/samples": markup_consistency_data.write,
+    "metrics/readable/samples": readable_data.write,
+    "metrics/scifact/samples": scifact_data.write,
+    "metrics/trec_is/samples": trec_is_data.write,
+}
 
 
-def test_the_sample_has_everything(sample):
-    solution, _ = sample
-    assert solution["essay_id"].nunique() == 40
-    assert set(solution["discourse_type"]) == set(metric.DISCOURSE_TYPES)
-    for attribute in ("ell_status", "economically_disadvantaged"):
-        assert solution[attribute].nunique() == 2
-        assert solution[attribute].isna().any()
-    assert set(solution["Usage"]) == {"Public", "Private"}
-    assert (solution.groupby("essay_id")["Usage"].nunique() == 1).all()
+@pytest.mark.parametrize("folder", GENERATORS)
+def test_samples_are_what_their_generator_writes(folder, tmp_path):
+    GENERATORS[folder](tmp_path)
+    written = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}
+    assert written == {name: (ROOT / folder / name).read_bytes() for name in written} != {}
 
 
 # --- frozen scores: a change of any digit needs a new version of the metric -------------------------
@@ -62,35 +65,30 @@ def test_golden_scores_of_the_sample(sample):
     assert scores == GOLDEN["sample"]
 
 
-@pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
 def test_golden_score_of_two_thousand_essays():
     assert metric.score(*make_competition(2000, seed=2), "row_id") == GOLDEN["two thousand essays"]
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="the Feedback-Prize data is not beside the project")
-@pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
+@needs_real
 def test_golden_score_of_the_feedback_prize_truth():
     pair = [read(REAL / name) for name in ("solution.csv.gz", "submission.csv.gz")]
     assert metric.score(*pair, "row_id") == GOLDEN["feedback prize"]
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="the Feedback-Prize data is not beside the project")
-@pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
+@needs_real
 def test_real_submissions_to_the_five_public_essays():
     """Their truth is not public, so each submission is scored as if another one were the truth."""
     files = sorted((REAL / "real_submissions").glob("*.csv"))
     frames = {
         path.stem: read(path)
         .rename(columns={"id": "essay_id", "class": "discourse_type"})
-        .assign(score_discourse_effectiveness_0=1, score_discourse_effectiveness_1=0)
+        .assign(score_discourse_effectiveness_0=1, score_discourse_effectiveness_1=0, discourse_effectiveness=0)
         for path in files
     }
     assert len(frames) == 3
     for name, frame in frames.items():
         scores = {
-            other: metric.score(
-                truth.assign(discourse_effectiveness=0), frame, "essay_id", subpopulation_column_names=""
-            )
+            other: metric.score(truth, frame, "essay_id", subpopulation_column_names="")
             for other, truth in frames.items()
         }
         assert scores[name] == 1.0

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import metric
 from podium import scoring
-from tests.support import unified
+from tests.support import frames, unified
 from tests.support import unified_transcription as transcription
 from tests.support.examples import examples
 from tests.support.strategies import ATTRIBUTES, Competition, competitions
@@ -59,13 +59,6 @@ def rows_of(table: pd.DataFrame) -> list[Any]:
 def close(expected: Any) -> Any:
     """A value from which rounding alone may differ."""
     return pytest.approx(expected, rel=0, abs=1e-9)
-
-
-def segment(
-    first: int, last: int, d: tuple[float, float] = (0.0, 1.0), discourse_type: str = "Claim", row: int = 0
-) -> transcription.Segment:
-    """A segment of the transcription, with the words from the first to the last one."""
-    return transcription.Segment(row, "essay", discourse_type, set(range(first, last + 1)), d)
 
 
 # Equal to the transcription
@@ -183,8 +176,8 @@ def test_equal_to_transcription_on_all_feedback_prize_essays() -> None:
 
 def test_missing_values_are_apart_from_the_text_that_labels_them() -> None:
     values = pd.Series(["(missing)", None], dtype=object)
-    solution = frame_of("A 0 1 Claim 1", "B 0 1 Claim 1").assign(ell_status=values)
-    submission = perfect(solution.head(1), "essay_id")
+    solution = frames.solution(("A", "Claim", "0 1", 1), ("B", "Claim", "0 1", 1)).assign(ell_status=values)
+    submission = frames.perfect(solution.head(1))
     competition = Competition(solution, submission, {"subpopulation_column_names": "ell_status"})
     assert [s.score for s in transcribe(competition).subpopulations] == [1, 0]
     assert evaluate(competition).explanation.groups["essays"].tolist() == [1, 1]
@@ -192,8 +185,9 @@ def test_missing_values_are_apart_from_the_text_that_labels_them() -> None:
 
 
 def test_combinations_are_apart_though_they_read_the_same() -> None:
-    solution = frame_of("A 0 1 Claim 1", "B 0 1 Claim 1").assign(x=["a & b", "a"], y=["c", "b & c"])
-    submission = perfect(solution.head(1), "essay_id")
+    rows = ("A", "Claim", "0 1", 1), ("B", "Claim", "0 1", 1)
+    solution = frames.solution(*rows, x=["a & b", "a"], y=["c", "b & c"])
+    submission = frames.perfect(solution.head(1))
     parameters = {"subpopulation_column_names": "x,y", "intersectional": True, "temperature": 0.0}
     competition = Competition(solution, submission, parameters)
     assert [s.score for s in transcribe(competition).subpopulations] == [1, 0]
@@ -201,31 +195,15 @@ def test_combinations_are_apart_though_they_read_the_same() -> None:
     assert score(competition) == transcribe(competition).score == 0.5
 
 
-SHORT, LONG = "A 0 13 Claim 1", "A 0 24 Claim 1"
-
-
-@pytest.mark.parametrize(("prediction", "truth"), [(SHORT, LONG), (LONG, SHORT)])
-def test_the_threshold_is_compared_with_a_quotient(prediction: str, truth: str) -> None:
-    solution, submission = frame_of(truth), perfect(frame_of(prediction), "essay_id")
+@pytest.mark.parametrize(("predicted", "true"), [(14, 25), (25, 14)])
+def test_the_threshold_is_compared_with_a_quotient(predicted: int, true: int) -> None:
+    solution = frames.solution(("A", "Claim", frames.words(0, true - 1), 1))
+    submission = frames.submission(("A", "Claim", frames.words(0, predicted - 1), 1))
     parameters = {"subpopulation_column_names": "", "overlap_threshold": 0.56}
     competition = Competition(solution, submission, parameters)
     assert 14 / 25 >= 0.56
     assert 14 < 0.56 * 25
     assert score(competition) == transcribe(competition).score > 0.5
-
-
-def frame_of(*rows: str) -> pd.DataFrame:
-    """A solution from lines with an essay, the first and last word, the type and the effectiveness."""
-    cells = [row.split(maxsplit=4) for row in rows]
-    return pd.DataFrame(
-        {
-            "row_id": range(len(rows)),
-            "essay_id": [essay for essay, *_ in cells],
-            "discourse_type": [kind for _, _, _, kind, _ in cells],
-            "predictionstring": [" ".join(map(str, range(int(a), int(b) + 1))) for _, a, b, _, _ in cells],
-            "discourse_effectiveness": [int(label) for *_, label in cells],
-        }
-    )
 
 
 # Properties
@@ -250,16 +228,7 @@ def disguised(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
 @BRIEF
 @given(competitions())
 def test_a_perfect_submission_scores_exactly_one(competition: Competition) -> None:
-    submission = perfect(competition.solution, competition.parameters["essay_id_column_name"])
-    assert score(competition._replace(submission=submission)) == 1
-
-
-def perfect(solution: pd.DataFrame, essay_id: str) -> pd.DataFrame:
-    """The solution as a submission, with its overlaps."""
-    label = solution["discourse_effectiveness"]
-    return solution[["row_id", essay_id, "discourse_type", "predictionstring"]].assign(
-        score_discourse_effectiveness_0=1 - label, score_discourse_effectiveness_1=label
-    )
+    assert score(competition._replace(submission=frames.perfect(competition.solution))) == 1
 
 
 @BRIEF

@@ -131,12 +131,11 @@ def samples() -> dict[str, str]:
     }
 
 
-def write_samples(folder: Path) -> None:
-    """Write the sample files into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write(folder: Path) -> None:
+    """Write the samples into a folder."""
     for name, text in samples().items():
         (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
 if __name__ == "__main__":
-    write_samples(SAMPLES)
+    write(SAMPLES)

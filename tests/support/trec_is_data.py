@@ -186,7 +186,11 @@ def samples() -> dict[str, str]:
     }
 
 
-if __name__ == "__main__":
-    SAMPLES.mkdir(parents=True, exist_ok=True)
+def write(folder: Path) -> None:
+    """Write the samples into a folder."""
     for name, content in samples().items():
-        (SAMPLES / name).write_text(content, encoding="utf-8", newline="\n")
+        (folder / name).write_text(content, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write(SAMPLES)

@@ -12,7 +12,6 @@ from hypothesis import given
 from podium import hosted, scoring
 from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
-from tests.support import scifact_data
 from tests.support import scifact_transcription as transcription
 from tests.support.examples import examples
 from tests.support.scifact_data import (
@@ -366,17 +365,6 @@ def test_a_corpus_of_other_abstracts(evaluation, tmp_path):
     path.write_text('{"doc_id": 12, "title": "a", "abstract": []}')
     with pytest.raises(UsageError, match="has none of the 3 abstracts"):
         companion.texts(evaluation, path)
-
-
-# --- samples --------------------------------------------------------------------------------------
-
-
-def test_the_samples_are_what_the_generator_writes(tmp_path):
-    scifact_data.write_samples(tmp_path)
-    names = {path.name for path in SAMPLES.iterdir()}
-    assert names == {path.name for path in tmp_path.iterdir()} == set(scifact_data.samples())
-    for name in names:
-        assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes()
 
 
 # --- the command line -----------------------------------------------------------------------------

@@ -346,6 +346,8 @@ def test_run_files_with_tabs_or_spaces(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("", "It has no lines$"),
+        (bytes(range(256)), "^a.run: expected lines such as"),
+        ((SAMPLES / "labels.json").read_text(encoding="utf-8"), "not JSON"),
         ("flood Q0 12 1 0.9 News tag\n", r"line 1 \(no list of types after the score: 'News tag'\)"),
         ('flood Q0 12 1 0.9 ["A B"] tag\n', "Wrong in 1 line: line 1 "),
         ("flood Q0 12 1 0.9 " + "[" * 200_000 + "] tag\n", "Wrong in 1 line: line 1 "),

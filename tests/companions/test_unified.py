@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import metric
-from podium import hosted, scoring, statistics
+from podium import hosted, statistics
 from tests.support.corpora import make_corpus
 from tests.support.essays import make_competition
 from tests.support.frames import WHOLE, perfect, solution, submission, words
@@ -50,21 +49,13 @@ def test_undefined_shares_are_nan():
     assert len(classes) == 7  # the whole population once, although it is also the only sub-population
 
 
-def test_small_sub_populations_are_noticed(evaluation):
-    notice = evaluation.explanation.notices[-1]
-    small = evaluation.explanation.groups.query("essays < 50")
-    assert len(small)
-    assert all(f"{row.attribute} = {row.value} ({row.essays})" in notice for row in small.itertuples())
-    large = solution(*((f"{n}", "Lead", "0 1", 1) for n in range(50)), ell_status=["No"] * 50)
-    assert evaluate(large, perfect(large), subpopulation_column_names="ell_status").explanation.notices == []
-
-
 @pytest.mark.parametrize("essays", [49, 50])
-def test_few_essays_without_sub_populations_are_noticed(essays):
-    truth = solution(*((f"{n}", "Lead", "0 1", 1) for n in range(essays)))
-    few = ["chance weighs much in groups of fewer than 50 essays: all essays (49)"]
-    notices = evaluate(truth, perfect(truth), subpopulation_column_names="").explanation.notices
-    assert notices == (few if essays < 50 else [])
+def test_few_essays_are_noticed(essays):
+    truth = solution(*((f"{n}", "Lead", "0 1", 1) for n in range(essays)), ell_status=["No"] * essays)
+    few = "chance weighs much in groups of fewer than 50 essays: "
+    for column, group in (("", "all essays"), ("ell_status", "ell_status = No")):
+        notices = evaluate(truth, perfect(truth), subpopulation_column_names=column).explanation.notices
+        assert notices == ([f"{few}{group} (49)"] if essays < 50 else [])
 
 
 def test_any_column_can_name_the_essays_of_a_corpus(tmp_path):
@@ -75,20 +66,6 @@ def test_any_column_can_name_the_essays_of_a_corpus(tmp_path):
 
 
 # --- prepared solutions -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("parameters", [{}, {"intersectional": True}, WHOLE])
-def test_a_part_is_what_prepare_makes_of_its_rows(parameters):
-    solution, submission = make_competition(60, seed=5, shared_words=False)
-    usage = solution["Usage"].to_numpy()
-    whole = scoring.evaluate(scoring.prepare(hosted.load(metric.NAME), solution, parameters), submission)
-    for part in scoring.PARTS:
-        rows = solution[usage == part].drop(columns="Usage")
-        assert whole.scores[part] == metric.score(rows, submission, "row_id", **parameters)
-        prepared = metric.prepare(rows, "row_id", **parameters)
-        of_part = whole.solution.prepared[part]
-        assert (of_part.items, of_part.labels) == (prepared.items, prepared.labels)
-        assert (of_part.groups == prepared.groups).all()
 
 
 def test_the_gain_of_rounding_is_that_of_a_rounded_file(competition):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import explain
 from podium.report import page
 from tests.support.frames import perfect, solution, words
 from tests.support.unified import evaluate
@@ -174,15 +173,6 @@ def test_only_a_group_of_fifty_is_named(small, named):
     assert advice["cause"] == "boundaries"
     assert (advice["group"] is not None) == named
     assert not named or (advice["group"]["name"], advice["group"]["size"]) == ("ell_status: Yes", 50)
-
-
-def test_shares_add_up_to_the_whole_and_nothing_else_is_added():
-    truth = make_truth()
-    evaluation = evaluate(truth, spoil(truth, "split"), subpopulation_column_names="ell_status")
-    causes = explain.gains_by_cause(evaluation.explanation)
-    assert causes["share"].sum() == pytest.approx(1)
-    assert causes["gain"].is_monotonic_decreasing
-    assert causes["cause"][0] == "split"
 
 
 def test_a_perfect_submission_gets_no_advice():

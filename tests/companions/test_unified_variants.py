@@ -1,7 +1,5 @@
 """Variants of the Unified Metric agree with literal transcriptions that use sets and loops."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,93 +7,53 @@ import pytest
 import metric
 from podium import hosted, statistics
 from tests.support import frames
+from tests.support import unified_transcription as transcription
 from tests.support.essays import make_competition
 from tests.support.unified import make_segments
+from tests.support.unified_transcription import overlaps_enough
 
 unified_variants = hosted.module("unified", "variants")
-
-TYPES = metric.DISCOURSE_TYPES
-
-
-def segments_of(frame):
-    """The essay, the type, the set of words and d[1] of each row."""
-    d1 = frame.get("score_discourse_effectiveness_1", frame.get("discourse_effectiveness"))
-    return [
-        (essay, kind, frozenset(map(int, text.split())), probability)
-        for essay, kind, text, probability in zip(
-            frame["essay_id"], frame["discourse_type"], frame["predictionstring"], d1
-        )
-    ]
-
-
-def without_overlaps(segments):
-    """Transcribe section 1 literally: segments are sorted by their start, and a word can be used once."""
-    left = []
-    for essay in sorted({segment[0] for segment in segments}):
-        used = set()
-        of_essay = [segment for segment in segments if segment[0] == essay]
-        order = sorted(of_essay, key=lambda s: (min(s[2]), max(s[2]), TYPES.index(s[1]), s[3]))
-        for _, kind, words, d1 in order:
-            rest = words - used
-            used |= words
-            if rest == words or len(rest) > 1:
-                left.append((essay, kind, rest, d1))
-    return left
 
 
 def macro_f1(predictions, truths, threshold, fraction):
     """Transcribe section 2.1 literally, with the fractions of sections 2.2 and 2.3."""
     scores = []
-    for kind in TYPES:
-        ours = [p for p in predictions if p[1] == kind]
-        theirs = [g for g in truths if g[1] == kind]
+    for kind in transcription.DISCOURSE_TYPES:
+        ours = [p for p in predictions if p.discourse_type == kind]
+        theirs = [g for g in truths if g.discourse_type == kind]
         if not theirs:
             continue
         tp = fn = 0.0
         matched = set()
         for g in theirs:
-            candidates = []
-            for number, p in enumerate(ours):
-                common = len(p[2] & g[2])
-                if p[0] == g[0] and common / len(p[2]) >= threshold and common / len(g[2]) >= threshold:
-                    most = max(common / len(p[2]), common / len(g[2]))
-                    candidates.append((-most, min(p[2]), max(p[2]), number))
-            if candidates:
-                number = min(candidates)[-1]
-                matched.add(number)
-                tp += fraction(ours[number], g)
-                fn += 1 - fraction(ours[number], g)
-            else:
-                fn += 1
-        fp = len(ours) - len(matched)
-        scores.append(2 * tp / (2 * tp + fp + fn))
+            candidates = [p for p in ours if p.essay == g.essay and overlaps_enough(p, g, threshold)]
+            # The one with most words in common; of equal ones, the first in the text.
+            best = min(candidates, key=lambda p: (-most_common(p, g), min(p.words), max(p.words)), default=None)
+            worth = 0.0 if best is None else fraction(best, g)
+            tp, fn = tp + worth, fn + 1 - worth
+            matched |= {best and best.row} - {None}
+        scores.append(2 * tp / (2 * tp + len(ours) - len(matched) + fn))
     return sum(scores) / len(scores)
+
+
+def most_common(p, g):
+    """The larger of the shares of common words."""
+    common = len(p.words & g.words)
+    return max(common / len(p.words), common / len(g.words))
 
 
 def label(p, g):
     """The predicted probability of the true effectiveness."""
-    return p[3] if g[3] == 1 else 1 - p[3]
+    return p.d[g.d.index(1.0)]
 
 
-def whole(p, g):
-    """The worth of a match that counts fully."""
-    return 1.0
-
-
-def effective(p, g):
-    """The worth of a match by its effectiveness alone."""
-    return 0.5 + 0.5 * label(p, g)
-
-
-def iou(p, g):
-    """The worth of a match by IoU and effectiveness."""
-    return 0.5 * len(p[2] & g[2]) / len(p[2] | g[2]) + 0.5 * label(p, g)
-
-
-def most_overlap(p, g):
-    """The worth of a match by the larger share of common words and effectiveness."""
-    common = len(p[2] & g[2])
-    return 0.5 * max(common / len(p[2]), common / len(g[2])) + 0.5 * label(p, g)
+# What a match is worth: fully, by its effectiveness alone, by IoU too, and by the larger share of common words.
+WORTH = {
+    "whole": lambda p, g: 1.0,
+    "effective": lambda p, g: 0.5 + 0.5 * label(p, g),
+    "iou": lambda p, g: transcription.true_positive_fraction(p, g, 0.5),
+    "most overlap": lambda p, g: 0.5 * most_common(p, g) + 0.5 * label(p, g),
+}
 
 
 @pytest.fixture(scope="module", params=range(4))
@@ -111,7 +69,11 @@ def case(request):
     extra = longer.assign(predictionstring=shifted, row_id="x" + longer["row_id"].astype(str))
     frame = pd.concat([submission, extra], ignore_index=True)
     prepared = metric.prepare(solution, "row_id", subpopulation_column_names="")
-    return prepared, frame, segments_of(solution), segments_of(frame)
+    truths, given = (
+        transcription.read_truths(solution, "essay_id"),
+        transcription.read_predictions(frame, "essay_id"),
+    )
+    return prepared, frame, truths, given
 
 
 def scores_of(case):
@@ -125,19 +87,23 @@ def scores_of(case):
 
 def test_each_variant_is_its_literal_transcription(case):
     _, _, truths, given = case
-    apart = without_overlaps(given)
+    apart = [
+        segment
+        for of_essay in transcription.by_essay(given).values()
+        for segment in transcription.remove_overlaps(of_essay)
+    ]
     assert len(apart) < len(given)
     expected = {
-        "Feedback Prize 1": macro_f1(given, truths, 0.5, whole),
-        "+ 51%": macro_f1(given, truths, 0.51, whole),
-        "+ overlap removal": macro_f1(apart, truths, 0.51, whole),
-        "+ effectiveness": macro_f1(apart, truths, 0.51, effective),
-        "+ IoU": macro_f1(apart, truths, 0.51, iou),
-        "+ softmin": macro_f1(apart, truths, 0.51, iou),  # of everybody at once
-        "overlaps kept": macro_f1(given, truths, 0.51, iou),
-        "most overlap": macro_f1(apart, truths, 0.51, most_overlap),
-        "threshold 0.6": macro_f1(apart, truths, 0.6, iou),
-        "threshold 0.75": macro_f1(apart, truths, 0.75, iou),
+        "Feedback Prize 1": macro_f1(given, truths, 0.5, WORTH["whole"]),
+        "+ 51%": macro_f1(given, truths, 0.51, WORTH["whole"]),
+        "+ overlap removal": macro_f1(apart, truths, 0.51, WORTH["whole"]),
+        "+ effectiveness": macro_f1(apart, truths, 0.51, WORTH["effective"]),
+        "+ IoU": macro_f1(apart, truths, 0.51, WORTH["iou"]),
+        "+ softmin": macro_f1(apart, truths, 0.51, WORTH["iou"]),  # of everybody at once
+        "overlaps kept": macro_f1(given, truths, 0.51, WORTH["iou"]),
+        "most overlap": macro_f1(apart, truths, 0.51, WORTH["most overlap"]),
+        "threshold 0.6": macro_f1(apart, truths, 0.6, WORTH["iou"]),
+        "threshold 0.75": macro_f1(apart, truths, 0.75, WORTH["iou"]),
     }
     scores = scores_of(case)
     for name, score in expected.items():
@@ -179,4 +145,3 @@ def test_temperatures():
     assert scores == sorted(scores, reverse=True)
     for temperature, score in zip((0.0, 50.0, 60.0, 70.0, 80.0, np.inf), scores):
         assert score == metric.score(solution, submission, "row_id", temperature=temperature)
-    assert dataclasses.replace(prepared, temperature=50.0).temperature == 50.0

@@ -277,6 +277,11 @@ def test_what_is_no_line(tmp_path, line, reason):
     assert message == f"predictions.jsonl: {EXPECTED_LINE} Wrong in 1 line: line 3 ({reason})"
 
 
+def test_half_a_packed_file(tmp_path):
+    message = unreadable(tmp_path, gzip.compress(LINE.encode())[:-20])
+    assert message.startswith("predictions.jsonl: expected a file packed by gzip, found ")
+
+
 def test_an_empty_file_has_no_claims(tmp_path):
     submission = read(tmp_path, "\n")
     assert list(submission.columns) == ["claim_id", "evidence"]

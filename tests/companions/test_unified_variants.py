@@ -29,9 +29,11 @@ def macro_f1(predictions, truths, threshold, fraction):
             candidates = [p for p in ours if p.essay == g.essay and overlaps_enough(p, g, threshold)]
             # The one with most words in common; of equal ones, the first in the text.
             best = min(candidates, key=lambda p: (-most_common(p, g), min(p.words), max(p.words)), default=None)
-            worth = 0.0 if best is None else fraction(best, g)
+            worth = 0.0
+            if best is not None:
+                matched.add(best.row)
+                worth = fraction(best, g)
             tp, fn = tp + worth, fn + 1 - worth
-            matched |= {best and best.row} - {None}
         scores.append(2 * tp / (2 * tp + len(ours) - len(matched) + fn))
     return sum(scores) / len(scores)
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium import hosted
+from podium import hosted, scoring
 from tests.support import markup_consistency_data, readable_data
 from tests.support.examples import examples, some
 from tests.support.markups import (
@@ -150,15 +150,13 @@ def test_large_assignments_are_as_good_as_plain_ones(
 
 @cases
 def test_progress_is_told_and_complete(case: Case) -> None:
-    in_prepare: list[tuple[int, int]] = []
-    in_statistics: list[tuple[int, int]] = []
-    solution, submission = case.data.corpus(12, experts=3)
-    prepare = case.module.prepare
-    untold = prepare(solution, "document_id").statistics(submission)
-    prepared = prepare(solution, "document_id", progress=lambda *numbers: in_prepare.append(numbers))
-    told = prepared.statistics(submission, progress=lambda *numbers: in_statistics.append(numbers))
-    assert told.tolist() == untold.tolist()
-    assert in_prepare == in_statistics == [(done, 12) for done in range(1, 13)]
+    told: list[tuple[int, int]] = []
+    tables = case.data.corpus(12, experts=3)
+    untold = case.module.prepare(tables[0], "document_id").statistics(tables[1])
+    solution = scoring.prepare(hosted.load(case.name), tables[0], {}, lambda *numbers: told.append(numbers))
+    evaluation = scoring.evaluate(solution, tables[1], lambda *numbers: told.append(numbers))
+    assert evaluation.statistics.tolist() == untold.tolist()
+    assert told == [(done, 12) for done in range(1, 13)] * 2
 
 
 @cases

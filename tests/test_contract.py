@@ -515,7 +515,7 @@ def test_names_that_cannot_be(new: Path, capsys: pytest.CaptureFixture[str], nam
     ("annotation", "default", "cut", "found"),
     [
         # Labels have four letters at most, so less changes them.
-        ("int", "4", ".str[:beta]", "beta=4 and beta=1"),
+        ("int", "4", ".str[:beta]", "beta=4 and beta=2"),
         ("float", "2.0", ".str[: int(2 * beta)]", "beta=2.0 and beta=1.0"),
         ("bool", "True", ".str[: 4 if beta else 1]", "beta=True and beta=False"),
         ("str", "'ab'", ".str[: len(beta)]", "beta=ab and beta=abx"),

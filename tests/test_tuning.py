@@ -20,6 +20,7 @@ from tests.support import command_line
 from tests.support.essays import make_competition
 
 ESSAYS = 48
+FEW = Doubt(Reason.FEW_ITEMS, 1)
 
 
 @pytest.fixture(scope="module")
@@ -109,15 +110,9 @@ def test_the_thresholds_are_those_that_are_known(known):
     ("gain", "told"),
     [
         ((0.02, 0.01, 0.03, 1.0), "Gain      0.020000  95% interval from 0.010000 to 0.030000"),
-        (
-            (0.02, -0.01, 0.05, 0.8),
-            "Change    0.020000  95% interval from -0.010000 to 0.050000: it may be chance",
-        ),
+        ((0.02, -0.01, 0.04, 0.8), "0.020000  95% interval from -0.010000 to 0.040000: it may be chance"),
         ((-0.02, -0.05, -0.01, 0.0), "Loss      -0.020000  95% interval from -0.050000 to -0.010000"),
-        (
-            (0.02, math.nan, math.nan, 0.8, Doubt(Reason.FEW_ITEMS, 1)),
-            "Change    0.020000  no interval, because about 1 item decides",
-        ),
+        ((0.02, *[math.nan] * 2, 0.8, FEW), "Change    0.020000  no interval, because about 1 item decides"),
     ],
 )
 def test_a_gain_is_called_one_if_its_interval_excludes_0(tuned, gain, told):

@@ -181,13 +181,6 @@ def test_the_first_teams_have_labels_that_cover_nothing(teams, seed):
                 assert not (box.x0 - radius < x < box.x1 + radius and box.y0 - radius < y < box.y1 + radius)
 
 
-def test_labels_of_teams_at_one_point():
-    board = boost(pd.DataFrame({"team": list("abcdefgh"), "score": 0.6, "runtime": 40}))
-    figure = plots.score_and_runtime(board)
-    assert len(figure.axes[0].texts) == 8
-    assert_readable(figure)
-
-
 def test_names_are_drawn_as_they_are(tmp_path):
     names = ["$\\alpha$", "a_b^c", "x" * 50, "two\nlines"]
     board = boost(pd.DataFrame({"team": names, "score": 0.6, "runtime": [40, 41, 42, 43]}))

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from podium import hosted, reading, scoring
+from podium import hosted, limits, reading, scoring
 from podium.errors import HostError, SubmissionRejected
 from podium.essays import corpus
 from podium.hosting import bundle, judge, making, program
@@ -562,6 +562,23 @@ def test_evalai_s_worker_follows_no_link(files, tmp_path, monkeypatch):
     for path in (link, fifo, tmp_path, tmp_path / "none.csv"):
         with pytest.raises(ValueError, match=f"^{re.escape(path.name)}: expected a regular file"):
             score(str(path), "public", str(files / "private" / "solution.csv"))
+
+
+@pytest.mark.parametrize(
+    ("body", "limit"),
+    [("while True: pass", "0.2 s of processor time"), ("return float(len(bytes(2**29)))", "128 MB of memory")],
+)
+def test_a_submission_may_not_take_more_than_the_limits(tmp_path, monkeypatch, body, limit):
+    small = limits.Limits(2**27, 0.2)
+    monkeypatch.setattr(judge.limits, "Limits", lambda: small)
+    (tmp_path / "metric").mkdir()
+    (tmp_path / "metric" / "metric.py").write_text(ACCURACY.replace("BODY", body))
+    settings = {"metric": "metric/metric.py", "arguments": {"row_id_column_name": "id"}}
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    folder = small_files(tmp_path)
+    paths = folder / "private" / "solution.csv", folder / "public" / "sample_submission.csv"
+    with pytest.raises(SubmissionRejected, match=f"^takes more than {limit}$"):
+        judge.measures(tmp_path, *paths, ["Public"])
 
 
 # --- the command ------------------------------------------------------------------------------------

@@ -175,7 +175,7 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
         (GOOD.replace('    """The share', '    _ = """The share'), "docstring",
          "there is none, and Kaggle shows it to hosts who choose a metric"),
         (GOOD + "\nimport pickle\ndef load(x):\n    return eval(x), pd.read_pickle(x)\n", check.RUNS_TEXT,
-         "line 34: pickle, line 36: eval, line 36: read_pickle: WHAT A SUBMISSION BRINGS THERE RUNS AS A "),
+         "line 32: pickle, line 34: eval, line 34: read_pickle: WHAT A SUBMISSION BRINGS THERE RUNS AS A "),
         (GOOD + "\ndef test_it(tmp_path):\n    pass\n", "tests", "not run, as they need fixtures: test_it"),
     ],
 )  # fmt: skip

@@ -222,10 +222,21 @@ def test_every_essay_can_be_drawn():
     assert times / 2000 == pytest.approx([0.3] * 8, abs=0.04)
 
 
-def test_too_few_essays_to_split(by_offsets):
-    two = by_offsets[by_offsets["essay_id_comp"].isin(by_offsets["essay_id_comp"].unique()[:2])]
-    with pytest.raises(HostError, match=r"^expected enough items to split, found 2: none is left for "):
-        make(two)
+@pytest.mark.parametrize(
+    ("shares", "absent"),
+    [
+        ((0.99, 0.5), "train"),
+        ((1.0, 0.01), "Public"),
+        ((1.0, 0.99), "Private"),
+        ((0.01, 0.5), "Public and Private"),
+    ],
+)
+def test_too_few_items_for_every_part(shares, absent):
+    ids = ["a", "b", "c"]
+    with pytest.raises(
+        HostError, match=rf"^expected enough items to split, found 3: none is left for {absent};"
+    ):
+        making.split(ids, [()] * 3, ids, *shares, 0)
 
 
 def test_essays_of_the_same_text_stay_together(by_words):

@@ -94,11 +94,7 @@ TELLING = "submission, progress):\n        progress(5, 5)\n        return np"
         (STATISTICS, STATISTICS, TOLD),
         (STATISTICS, TELLING, [*TOLD, (5, 5)]),
         (MEASURES, STAGED.format(argument="", call="") + MEASURES, TOLD),
-        (
-            MEASURES,
-            STAGED.format(argument=", progress", call="progress(7, 7)") + MEASURES,
-            [*TOLD, (7, 7)],
-        ),
+        (MEASURES, STAGED.format(argument=", progress", call="progress(7, 7)") + MEASURES, [*TOLD, (7, 7)]),
     ],
     ids=["prepare", "statistics", "no step", "compare"],
 )

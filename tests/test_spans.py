@@ -92,9 +92,7 @@ def test_tags_become_segments_as_one_reads_them_word_by_word(labels, data):
 def test_a_word_of_several_tokens_begins_where_one_of_them_does():
     # With its aggregation "average", transformers would lose the second beginning: two of three tokens say I.
     segments = from_tokens(
-        "one unbelievable",
-        [(0, 3), (4, 6), (6, 10), (10, 16)],
-        ["B-Claim", "B-Claim", "I-Claim", "I-Claim"],
+        "one unbelievable", [(0, 3), (4, 6), (6, 10), (10, 16)], ["B-Claim", "B-Claim", "I-Claim", "I-Claim"]
     )
     assert triples(segments) == [(0, "Claim", 0, 0), (0, "Claim", 1, 1)]
     assert segments.repaired.tolist() == [0, 0]

@@ -21,21 +21,6 @@ ESSAYS = str(readable_data.SAMPLES / "essays")
 DOCUMENTS = str(markup_consistency_data.SAMPLES / "documents")
 
 
-def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["agreement", "--metric", "readable", ESSAYS]) == 0
-    printed = capsys.readouterr()
-    assert printed.err == (
-        "warning: documents with fewer than two experts are left out: essay-04, essay-06 (2 documents)\n"
-    )
-    titles = [text.splitlines()[0] for text in printed.out.strip().split("\n\n")]
-    assert titles == [
-        "Agreement of the experts",
-        "Experts, least agreement first",
-        "Documents on which they agree least",
-    ]
-    assert "Fragment detection accuracy and recall" in printed.out
-
-
 def test_json_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["agreement", "--metric", "markup_consistency", DOCUMENTS, "--json"]
     assert main([*arguments, "--set", "weights=overtexts=0,fragments.overtexts=0"]) == 0

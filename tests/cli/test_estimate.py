@@ -18,22 +18,6 @@ def board(tmp_path):
     return str(path)
 
 
-def test_the_memo_s_example(capsys, board):
-    assert cli.main(["estimate", board, "Red"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    now, curve, changes = out.split("\n\n")
-    assert now.splitlines()[0] == "The team now"
-    assert now.splitlines()[2].split() == ["3", "Red", "0.6", "50", "True", "1.25", "0", "0.6", "1"]
-    rows = [line.split() for line in curve.splitlines()[2:]]
-    assert [row[0] for row in rows] == ["32", "34", "36", "38", "40", "42", "44", "46", "48", "50"]
-    assert [row[-1] for row in rows] == ["1", "1", "1", "1", "1", "1", "1", "2", "3", "3"]
-    assert [line.split() for line in changes.splitlines()[2:]] == [
-        ["45.6", "1", "2"],
-        ["46.35833333", "2", "3"],
-    ]
-
-
 def test_runtimes_and_parameters(capsys, board):
     runtimes = "45.6, 41,45.60000000000000000000000000000001"
     assert cli.main(["estimate", board, "Red", "--runtimes", runtimes, "--max-boost", "0.1", "--json"]) == 0

@@ -71,11 +71,7 @@ def test_whatever_a_command_prints_is_made_harmless(capsys):
     assert capsys.readouterr().out == "a\\x1b]0;owned\\x07\\x1b[2J\\u202e\\x9b31m\tb\n"
 
 
-COMMANDS = {
-    "score": [SOLUTION, "BAD"],
-    "emulate": ["unified", SOLUTION, "BAD"],
-    "tune": [SOLUTION, "BAD"],
-}
+COMMANDS = {"score": [SOLUTION, "BAD"], "emulate": ["unified", SOLUTION, "BAD"], "tune": [SOLUTION, "BAD"]}
 OF_THE_HOST = {
     "score": ["BAD", SUBMISSION],
     "emulate": ["unified", "BAD", SUBMISSION],

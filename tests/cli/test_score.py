@@ -53,22 +53,6 @@ def test_the_sample_as_a_user_runs_it():
     assert done.stdout.isascii()  # output into a pipe has no colors
 
 
-def test_tables(call):
-    _, out, _ = call(SOLUTION, SUBMISSION)
-    sections = out.split("\n\n")
-    assert sections[1].splitlines()[:2] == [
-        "Sub-populations",
-        "attribute                   value                           essays     score    weight",
-    ]
-    assert sections[1].splitlines()[3].split() == ["ell_status", "Yes", "3", "0.582746", "0.113343"]
-    assert sections[2].splitlines()[1].split() == [
-        "discourse_type", "tp", "fp", "fn", "precision", "recall", "f1",
-    ]  # fmt: skip
-    assert sections[2].splitlines()[2].split() == [
-        "Lead", "16.66", "2.00", "9.34", "0.892830", "0.640845", "0.746137",
-    ]  # fmt: skip
-
-
 def test_public_and_private_are_the_scores_of_their_rows(call, frames):
     truth, predicted = frames
     report = json.loads(call(SOLUTION, SUBMISSION, "--json")[1])
@@ -252,10 +236,7 @@ def test_a_solution_that_lacks_other_columns_too_may_be_for_another_metric(call,
     """Whoever forgets --metric reads that there is one."""
     (tmp_path / "truth.csv").write_text("id,rating\na,1\n")
     code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
-    assert (code, err.endswith(". If it is for another metric, name that by --metric\n")) == (
-        4,
-        True,
-    )
+    assert (code, err.endswith(". If it is for another metric, name that by --metric\n")) == (4, True)
 
 
 def test_the_bare_score_writes_what_is_asked_for(call, tmp_path):

@@ -16,8 +16,7 @@ import pandas as pd
 import pytest
 from nbformat import NotebookNode
 
-from podium import cli, hosted
-from podium.ranking.submissions import find
+from podium import cli
 from tests.running.support import needs_sandbox
 from tests.support import teams
 from tests.support.boards import TABLE_2, TABLE_3
@@ -89,12 +88,6 @@ def joined(pieces: list[NotebookNode]) -> list[NotebookNode]:
     return whole
 
 
-def test_what_is_cut_within_a_line_is_joined():
-    pieces = [("stderr", "resampling: 3 of 3"), ("stderr", "\nnotice"), ("stdout", "a"), ("stderr", "b")]
-    notebook = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
-    assert [PROGRESS.sub("", each.text) for each in joined(notebook)] == ["notice", "a", "b"]
-
-
 def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
     """List what every code cell prints and shows, as pairs of a kind and a text.
 
@@ -153,24 +146,12 @@ def test_the_example_is_what_the_generator_writes(tmp_path):
     assert sum(map(len, example.values())) < 400_000
 
 
-def test_the_example_has_everything():
-    submissions = find(str(ROOT / teams.EXAMPLE / teams.SUBMISSIONS))
-    assert len({submission.team for submission in submissions}) == len(teams.TEAMS) + 1
-    assert sum(submission.team == "Second Draft" for submission in submissions) == 2
-    runtimes = pd.read_csv(ROOT / teams.EXAMPLE / teams.RUNTIMES)
-    assert runtimes.loc[runtimes["runtime"].isna(), "team"].tolist() == ["Marginalia"]
-
-
 @pytest.mark.parametrize(("name", "table"), [("table_2.csv", TABLE_2), ("table_3.csv", TABLE_3)])
 def test_the_tables_are_the_memo_s(name, table):
     pd.testing.assert_frame_equal(pd.read_csv(ROOT / teams.EXAMPLE / name), table)
 
 
 # --- what is committed ------------------------------------------------------------------------------
-
-
-def test_there_are_three():
-    assert [path.stem for path in NOTEBOOKS] == ["boost_estimator", "final_ranking", "first_submission"]
 
 
 @pytest.mark.parametrize(
@@ -208,21 +189,6 @@ def test_the_estimator_prints_what_is_committed_and_needs_the_package_alone(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_estimator_s_boards_are_the_memo_s_and_the_example():
-    """The cells contain the boards, so that the notebook is a single file; notebooks/example/ has the same
-    ones.
-    """
-    cells = [cell.source for cell in committed(BOOST).cells if cell.cell_type == "code"]
-    made = {"pd": pd, "boost": hosted.module("boost")}
-    for cell in cells:
-        if "pd.DataFrame" in cell:
-            exec(cell, made)
-    pd.testing.assert_frame_equal(made["table_2"], TABLE_2)
-    pd.testing.assert_frame_equal(made["table_3"], TABLE_3)
-    example = pd.read_csv(ROOT / teams.EXAMPLE / "leaderboard.csv")
-    pd.testing.assert_frame_equal(made["board"], example[["team", "score", "runtime"]])
-
-
 @pytest.mark.slow
 def test_the_first_submission_prints_what_is_committed_from_any_folder(tmp_path):
     """The project lies elsewhere, and the notebook writes neither there nor in its own folder."""
@@ -233,12 +199,6 @@ def test_the_first_submission_prints_what_is_committed_from_any_folder(tmp_path)
     assert outputs(notebook) == outputs(committed(FIRST))
     assert files_of(project) == before
     assert files_of(working) == {}
-
-
-def test_the_first_submission_has_ten_cells_and_one_place_to_set_the_folder():
-    cells = [cell.source for cell in committed(FIRST).cells if cell.cell_type == "code"]
-    assert len(cells) == 10
-    assert sum("PROJECT = " in cell for cell in cells) == 1
 
 
 def test_the_page_on_thresholds_quotes_it():

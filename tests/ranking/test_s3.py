@@ -128,18 +128,6 @@ def test_what_is_not_there_is_said(folder, call, arguments, message):
     assert not (folder / "final" / "run.json").exists()
 
 
-def test_a_missing_key_of_a_manifest_is_a_fault(folder, call, system):
-    system.rm("teams/final/2.csv")
-    code, out, err = call(teams="s3://host/manifest.csv")
-    assert (code, out) == (2, "")
-    assert err.endswith("\n  2/2.csv: cannot read s3://teams/final/2.csv: No such file or directory\n")
-    assert not (folder / "final" / "rejected.csv").exists()
-    assert len(store.names(folder / "final" / "store")) == TEAMS - 1
-    system.pipe("teams/final/2.csv", b"id\n1\n1\n")
-    assert call(teams="s3://host/manifest.csv")[0] == 0
-    assert scores(folder) == EXPECTED
-
-
 def test_credentials_that_are_refused_while_it_runs_are_faults(folder, call, server, monkeypatch):
     real = final.start_workers
 

@@ -90,10 +90,7 @@ def test_marks_and_provisional_runtimes_are_said():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (
-            {"runtime_error": ["-1"]},
-            "runtime_error: expected seconds of at least 0 or .*, found '-1'",
-        ),
+        ({"runtime_error": ["-1"]}, "runtime_error: expected seconds of at least 0 or .*, found '-1'"),
         ({"runtime_error": ["x"]}, "runtime_error: .* found 'x'"),
         ({"runs": ["1.5 2"]}, "runs: expected the number of runs or an empty cell, found '1.5 2'"),
     ],

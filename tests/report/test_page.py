@@ -324,8 +324,7 @@ def test_calibration():
 
 
 @pytest.mark.parametrize(
-    "values",
-    [[0.246, 0.783], [0.5], [-0.4, 0.97], [17.0, 115.5], [0.45250, 0.45251], [math.nan], [1e6, 2e6]],
+    "values", [[0.246, 0.783], [0.5], [-0.4, 0.97], [17.0, 115.5], [0.45250, 0.45251], [math.nan], [1e6, 2e6]]
 )
 def test_an_axis_holds_its_values_with_a_few_round_ticks(values):
     axis = report.Axis(values)

@@ -20,12 +20,7 @@ __all__ = ["write_texts"]
 TRAIN_ESSAYS, TRAIN_SEED = 60, 1918
 CUE_SHARE, OWN_WORD_SHARE = 0.75, 0.35
 REASON_SHARE = {0: 0.2, 1: 0.7}
-PARAGRAPH_SHARE = {
-    "Position": 0.4,
-    "Claim": 0.6,
-    "Counterclaim": 0.8,
-    "Concluding Statement": 0.95,
-}
+PARAGRAPH_SHARE = {"Position": 0.4, "Claim": 0.6, "Counterclaim": 0.8, "Concluding Statement": 0.95}
 SENTENCE_WORDS = (7, 17)
 
 CUES = {

@@ -88,12 +88,6 @@ def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any
     return statistics.measures(prepared, prepared.statistics(submission))
 
 
-def of_types(solution: pd.DataFrame, submission: pd.DataFrame) -> dict[str, list[float]]:
-    """The true positives, false positives, false negatives and squared error of each type."""
-    numbers = trec_is.prepare(solution, "tweet_id").statistics(submission).sum(axis=0)[4:]
-    return dict(zip(trec_is.INFORMATION_TYPES, numbers.reshape(4, -1).T.tolist()))
-
-
 def same(first: dict[str, float], second: dict[str, float]) -> bool:
     """Whether two dicts have the same numbers to the last bit, where NaN equals NaN."""
     return repr(first) == repr(second)
@@ -161,14 +155,6 @@ def test_equation_1(priority: str, true: str, score: float, said: str, worth: fl
     assert worth_of(priority, true, score, said) == pytest.approx(worth, abs=1e-15)
 
 
-def test_equation_4_gamma_asks_the_assessor_not_the_run() -> None:
-    # Without a true actionable type γ is 0. Then all weight is on the other types, and the run's extra type is
-    # free.
-    assert worth_of("High", OTHER, 1.0, BOTH) == 1.0
-    assert worth_of("High", BOTH, 1.0, OTHER) == pytest.approx(0.3 + 0.7 * 0.25)
-    assert worth_of("High", BOTH, 1.0, ACTIONABLE, actionable_weight=0.4) == pytest.approx(0.3 + 0.7 * 0.4)
-
-
 @pytest.mark.parametrize("priority", ["Low", "Medium"])
 def test_equation_5(priority: str) -> None:
     assert worth_of(priority, BOTH, 0.69, ACTIONABLE) == 0.75
@@ -179,35 +165,7 @@ def test_equation_5(priority: str) -> None:
     assert worths(solution, submission)[:31] == pytest.approx(expected, abs=1e-15)
 
 
-def test_equation_6_is_the_mean_of_the_two_groups_means() -> None:
-    solution = labeled(("High", OTHER), ("Critical", OTHER), ("High", OTHER), ("Low", BOTH), ("Medium", OTHER))
-    submission = answered((0.9, OTHER), (0.1, OTHER), (0.8, ""), (0.0, ACTIONABLE), (0.0, OTHER))
-    values = measures(solution, submission)
-    assert values["high_priority_worth"] == pytest.approx((1 - 1 + 0.3) / 3)
-    assert values["low_priority_worth"] == pytest.approx((0.75 + 1) / 2)
-    assert values["accumulated_alert_worth"] == pytest.approx((0.1 + 0.875) / 2)
-
-
 # ---- The seven properties of section 4.2 ----
-
-
-def test_property_1_ends_of_the_range_are_reached() -> None:
-    solution = labeled(("High", OTHER), *[("Low", OTHER)] * 40)
-    best = answered((1.0, OTHER), *[(0.0, OTHER)] * 40)
-    assert measures(solution, best)["accumulated_alert_worth"] == 1.0
-    worst = answered((0.0, OTHER), *[(1.0, OTHER)] * 40)
-    values = measures(solution, worst)
-    assert values["high_priority_worth"] == -1.0
-    assert values["low_priority_worth"] < -0.8
-    assert values["accumulated_alert_worth"] < -0.9
-
-
-def test_property_2_no_alert_to_an_unimportant_tweet_adds_worth_but_equation_5_rewards_leaving_it_alone() -> (
-    None
-):
-    solution = labeled(("Low", OTHER), ("Medium", OTHER), *REST)
-    assert worths(solution, answered((1.0, OTHER), (1.0, OTHER), *REST_ANSWERS))[:2] == [0.0, -math.log10(1.5)]
-    assert worths(solution, answered((0.0, OTHER), (0.0, ""), *REST_ANSWERS))[:2] == [1.0, 0.0]
 
 
 def test_property_6_false_alerts_escalate_to_minus_1_after_18_of_them() -> None:
@@ -220,14 +178,6 @@ def test_property_6_false_alerts_escalate_to_minus_1_after_18_of_them() -> None:
     assert worth[:19] == sorted(set(worth[:19]), reverse=True)  # each of them costs more than the one before
     assert worth[17] == pytest.approx(-math.log10(9.5))
     assert worth[18:] == [-1.0] * 3
-
-
-def test_property_7_events_with_many_important_tweets_weigh_more() -> None:
-    solution = labeled(*[("High", OTHER, "big")] * 3, ("High", OTHER, "small"), ("Low", "", "small"))
-    good_in_big = answered(*[(1.0, OTHER)] * 3, (0.0, ""), (0.0, ""))
-    good_in_small = answered(*[(0.0, "")] * 3, (1.0, OTHER), (0.0, ""))
-    assert measures(solution, good_in_big)["high_priority_worth"] == 0.5
-    assert measures(solution, good_in_small)["high_priority_worth"] == -0.5
 
 
 # ---- δ ----
@@ -251,41 +201,6 @@ def test_delta(tweets: list[Any], expected: list[int]) -> None:
     assert column("delta", solution, submission)[: len(tweets)] == expected
 
 
-def test_ties_of_rank_are_visited_by_id_as_text() -> None:
-    solution = labeled(*[("Low", "")] * 3, *REST).assign(tweet_id=["9", "10", "100", "x", "y"])
-    submission = answered(*[(1.0, "")] * 3, *REST_ANSWERS).assign(tweet_id=solution["tweet_id"], rank=1)
-    visits = visited(solution, submission)
-    assert visits["tweet_id"].tolist() == ["10", "100", "9", "x", "y"]
-    assert visits["delta"].tolist()[:3] == [0, 1, 2]
-
-
-# ---- Information feed and prioritization ----
-
-
-def test_f1_per_type_over_all_events_averaged_over_25_and_6_types() -> None:
-    solution = labeled(("High", BOTH, "a"), ("Low", BOTH, "b"), ("Low", OTHER, "b"))
-    submission = answered((1.0, ACTIONABLE), (0.0, OTHER), (0.0, f"{ACTIONABLE} {OTHER} {ANOTHER}"))
-    counts = of_types(solution, submission)
-    assert counts[ACTIONABLE][:3] == [1, 1, 1]
-    assert counts[OTHER][:3] == [2, 0, 1]
-    assert counts[ANOTHER][:3] == [0, 1, 0]
-    values = measures(solution, submission)
-    assert values["info_type_f1_all"] == pytest.approx((0.5 + 0.8) / 25)
-    assert values["info_type_f1_actionable"] == pytest.approx(0.5 / 6)
-    assert values["info_type_accuracy_all"] == pytest.approx((1 / 3 + 2 / 3 + 2 / 3 + 22) / 25)
-
-
-def test_mse_per_type_over_the_types_that_occur() -> None:
-    solution = labeled(("Critical", BOTH), ("Medium", OTHER), ("Low", OTHER), ("Low", ANOTHER))
-    submission = answered((0.5, ""), (0.25, ""), (0.35, ""), (0.45, f"{ACTIONABLE} Other-Advice"))
-    values = measures(solution, submission)
-    actionable, other, another = 0.25, (0.25 + 0.0625 + 0.01) / 3, 0.04
-    assert values["priority_mse_actionable"] == pytest.approx(actionable)
-    assert values["priority_mse_all"] == pytest.approx((actionable + other + another) / 3)
-    assert values["priority_rmse_actionable"] == pytest.approx(0.5)
-    assert values["priority_rmse_all"] == pytest.approx(math.sqrt((actionable + other + another) / 3))
-
-
 def test_only_errors_of_the_priority_are_better_lower() -> None:
     for name in trec_is.MEASURES:
         assert trec_is.higher_is_better(measure=name) is not ("mse" in name)
@@ -296,30 +211,11 @@ def test_only_errors_of_the_priority_are_better_lower() -> None:
 # ---- Rules beyond the memo ----
 
 
-def test_a_labeled_tweet_missing_from_the_run() -> None:
-    solution = labeled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER), ("Medium", OTHER))
-    submission = answered((1.0, BOTH), (1.0, OTHER), (0.0, OTHER), (0.0, OTHER)).iloc[[0, 2]]
-    values = measures(solution, submission)
-    assert values["high_priority_worth"] == 0.5  # 1 and 0, by 2
-    assert values["low_priority_worth"] == 0.5
-    assert of_types(solution, submission)[OTHER] == pytest.approx([2, 0, 2, 0.25**2 + 0.75**2 + 0.0 + 0.25**2])
-    visits = visited(solution, submission).set_index("tweet_id")
-    assert visits.loc["t02", ["case", "worth", "score"]].tolist() == ["missing", 0.0, 0.25]
-
-
 def test_an_empty_submission_misses_everything() -> None:
     solution = labeled(("High", OTHER), ("Low", OTHER))
     values = measures(solution, answered((1.0, "")).head(0))
     assert values["score"] == values["info_type_f1_all"] == 0.0
     assert column("case", solution, answered((1.0, "")).head(0)) == ["missing", "missing"]
-
-
-def test_normalize_priority_scales_by_the_whole_run() -> None:
-    solution = labeled(("High", OTHER), ("Low", OTHER), ("Critical", OTHER))
-    submission = answered((2.0, OTHER), (1.0, OTHER), (5.0, OTHER), (3.0, OTHER))  # t04 has no label
-    normalized = visited(solution, submission, normalize_priority=True)
-    assert normalized["score"].tolist() == [0.25, 0.0, 1.0]
-    assert normalized["case"].tolist() == ["missed alert", "no alert", "true alert"]
 
 
 def test_normalizing_a_constant_run_gives_0() -> None:
@@ -338,15 +234,6 @@ def test_normalizing_survives_scores_of_any_size() -> None:
     assert trec_is.score(solution, huge.head(0), "tweet_id", normalize_priority=True) == 0.0
 
 
-def test_of_a_tweet_in_the_lists_of_several_events_the_row_of_its_own_event_counts() -> None:
-    solution = labeled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
-    own = answered((0.9, OTHER), (0.1, OTHER)).assign(event_id=["flood", "fire"], rank=[7, 1])
-    other = answered((0.1, "")).assign(event_id="fire", rank=2)
-    for rows in ([own, other], [other, own]):
-        assert same(measures(solution, pd.concat(rows)), measures(solution, own))
-        assert visited(solution, pd.concat(rows))["case"].tolist() == ["no alert", "true alert"]
-
-
 def test_of_a_tweet_in_the_lists_of_several_other_events_the_best_ranked_row_counts() -> None:
     solution = labeled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
     rest = answered((0.0, ""), (0.1, OTHER)).iloc[[1]].assign(event_id="fire")
@@ -360,17 +247,6 @@ def test_of_a_tweet_in_the_lists_of_several_other_events_the_best_ranked_row_cou
             assert column("score", solution, pd.concat([rest, *order]))[0] == score
     fire = answered((0.6, "")).assign(event_id="fire", rank=3)
     assert column("score", solution, pd.concat([rest, fire, unnamed]))[0] == 0.6
-
-
-def test_of_a_tweet_in_several_lists_the_one_that_shares_most_tweets_with_its_event_counts() -> None:
-    solution = labeled(*[("Low", "", "fire")] * 2, *[("Low", "", "flood")] * 3, ("High", OTHER, "flood"))
-    # The flood's tweet t06 is in both lists, and has a better rank in that of the fire.
-    ours = answered(*[(0.1, "")] * 5, (0.9, OTHER)).assign(event_id=["H-1"] * 2 + ["H-2"] * 4)
-    twice = pd.concat([ours, answered(*[(0.1, "")] * 6).iloc[[5]].assign(event_id="H-1", rank=0)])
-    assert column("case", solution, twice)[5] == "true alert"
-    numbers = {"H-1": "fire", "H-2": "flood"}
-    renamed = twice.assign(event_id=twice["event_id"].map(numbers))
-    assert same(measures(solution, twice), measures(solution, renamed))
 
 
 def test_a_tweet_twice_in_the_solution_with_equal_labels_counts_once() -> None:

@@ -140,24 +140,6 @@ def test_ama_ema_rma_example() -> None:
 # ---- Settled questions --------------------------------------------------------------------------------
 
 
-def test_equal_sums_are_settled_by_more_pairs() -> None:
-    """(0, 0) is worth 1, (0, 1) is worth 1/3 and (1, 0) is worth 2/3. So one pair or two have the same sum,
-    up to rounding.
-    """
-    first, second = spans((0, 8), (0, 4)), spans((0, 8), (6, 10))
-    texts = {"fragments.tags": 0, "fragments.overtexts": 0}
-    result = consistency(first, second, texts)
-    assert [(pair.first, pair.second) for pair in result.pairs[0].fragments] == [(0, 1), (1, 0)]
-    assert [pair.consistency for pair in result.pairs[0].fragments] == pytest.approx([1 / 3, 2 / 3])
-    places = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 2]])
-    for noise, chosen in ((0.0, False), (1e-12, False), (-1e-12, False), (1e-8, True)):
-        worth = np.array([1 + noise, 1 / 3, 2 / 3])
-        criteria = dict.fromkeys(metric.PARTS["fragments"][1:], worth)
-        rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-        level = metric.level_of("fragments", np.array([4]), places, criteria, rules)
-        assert level.partners[:, 3].tolist() == ([0] if chosen else [1, 2])
-
-
 def notes(comment: str) -> dict[str, Any]:
     """A markup of one element with this comment."""
     return markup(element("", overtexts=[overtext(comment)]))
@@ -233,13 +215,6 @@ def test_overtexts_need_a_common_word_or_tag(ours: Any, theirs: Any, paired: boo
 )
 def test_bags_of_words(comment: str, words: list[tuple[str, int]]) -> None:
     assert metric.bag_of_words(comment, str) == frozenset(words)
-
-
-def test_only_the_accordance_counts_where_all_else_has_no_weight() -> None:
-    weights = {"fragments.texts": 0, "fragments.tags": 0, "fragments.overtexts": 0}
-    result = consistency(spans((0, 5), (5, 9)), spans((0, 9), (4, 6)), weights)
-    assert result.fragments == result.parts["fragments.accordance"] == 1
-    assert [pair.consistency for pair in result.pairs[0].fragments] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -437,26 +412,6 @@ def test_accordance_against_every_accordance(kind: str) -> None:
         check(first, second, {"accordance": 1 + number % 4}, kind)
 
 
-def test_exact_accordances_of_many_pairs_against_every_size() -> None:
-    """Bisection over the sizes finds the same accordance as trying all sizes."""
-    rng = np.random.default_rng(2)
-    for _ in range(some(200)):
-        rows, columns, n = rng.integers(1, 9), rng.integers(1, 9), rng.integers(2, 20)
-        row, column = np.nonzero(rng.random((rows, columns)) < 0.6)
-        if not len(row):
-            continue
-        row, column = (np.unique(side, return_inverse=True)[1] for side in (row, column))
-        worth, share = rng.random(len(row)) ** 3, rng.random()
-        chosen = metric.best_average(np.column_stack([row, column]), worth, n, share)
-        ours = 2 * share / n * chosen.sum() + (1 - share) * worth[chosen].sum() / chosen.sum()
-        if column.max() < row.max():
-            row, column = column, row
-        sizes = {metric._best_of_size(row, column, worth, q).tobytes() for q in range(1, row.max() + 2)}
-        tried = [np.frombuffer(size, dtype=bool) for size in sizes]
-        values = [2 * share / n * one.sum() + (1 - share) * worth[one].sum() / one.sum() for one in tried]
-        assert ours == pytest.approx(max(values), abs=1e-12)
-
-
 @examples(40)
 @given(
     st.lists(st.tuples(st.lists(ELEMENT_MARKUPS, max_size=3), ELEMENT_MARKUPS), min_size=1, max_size=3), KINDS
@@ -513,23 +468,6 @@ def test_cost_is_that_of_what_overlaps() -> None:
         assert metric.overlapping(spans_of_all, spans_of_all).tolist() == [[n, n] for n in range(number)]
         assert len(levels["total"].partners) == len(one.elements)
         assert levels["total"].averages["total"].tolist() == [1.0]
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 9)), min_size=1, max_size=9))
-@examples(200)
-def test_the_largest_sum_by_trying_all(candidates: list[tuple[int, int, int]]) -> None:
-    """This includes candidates from several components whose objects are mixed."""
-    worth = {(7 * i % 6, 5 * k % 6): value for i, k, value in candidates}
-    ends, values = np.array(list(worth)), np.array([float(value) for value in worth.values()])
-    chosen = metric.best_sum(ends, values)
-    sums = [
-        sum(worth[pair] for pair in subset)
-        for number in range(len(worth) + 1)
-        for subset in itertools.combinations(worth, number)
-        if all(len(set(side)) == number for side in zip(*subset))
-    ]
-    assert values[chosen].sum() == max(sums)
-    assert all(len(set(side)) == chosen.sum() for side in ends[chosen].T.tolist())
 
 
 @pytest.mark.slow

@@ -125,19 +125,6 @@ def test_largest_grades(subject: str, largest: int) -> None:
         accuracy(markup(K1=largest, K2=1), markup(), subject)
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "m1"),
-    [
-        ({"K1": 3}, {"K2": 3}, 50),  # a grade that is missing is 0
-        ({"K1": 12}, {"K2": 12}, 0),  # and not less than 0
-        ({"K1": 0}, {}, 100),
-        ({"K1": "2", "K2": " 1.5 "}, {"K1": 2.0, "K2": 1.5}, 100),
-    ],
-)
-def test_grades(ours: dict[str, Any], theirs: dict[str, Any], m1: float) -> None:
-    assert accuracy(markup(**ours), markup(**theirs), "hist").m1 == pytest.approx(m1)
-
-
 @pytest.mark.parametrize("missing", [{}, {"subtype": None, "correction": "", "group": None}])
 def test_missing_texts_and_selections_are_empty(missing: dict[str, Any]) -> None:
     one = {"startSelection": 0, "endSelection": 5, "type": "x"}
@@ -151,29 +138,6 @@ def test_both_empty_and_one_empty() -> None:
     assert one == pytest.approx({"M": 100 / 6, "M1": 100, "M2": 0, "M3": 0, "M4": 0, "M5": 0, "M6": 0})
     apart = numbers(accuracy(markup(selection(0, 5)), markup(selection(5, 9)), "rus"))
     assert apart == one
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "cost"),
-    [
-        (selection(0, 10), selection(0, 10), 0.0),
-        (selection(0, 10), selection(0, 5), 0.5),
-        (selection(0, 10), selection(5, 10), 1.5),
-        (selection(0, 10), selection(0, 5, "fact"), 1.5),
-        (selection(0, 10), selection(5, 10, "fact"), None),  # 2.5
-        (selection(0, 10), selection(0, 10, group="meaning"), None),  # 4
-        (selection(0, 10), selection(10, 20), None),
-        (selection(5, 5), selection(5, 5), 0.0),
-        (selection(5, 5), selection(5, 5, " LOGIC"), 0.0),
-        (selection(5, 5), selection(5, 5, "fact"), None),
-        (selection(5, 5), selection(5, 5, group="meaning"), None),  # 4
-        (selection(5, 5), selection(6, 6), None),
-        (selection(5, 5), selection(0, 10), None),
-    ],
-)
-def test_costs(ours: Any, theirs: Any, cost: float | None) -> None:
-    result = accuracy(markup(ours), markup(theirs), "rus")
-    assert [pair.cost for pair in result.pairs] == ([] if cost is None else [cost])
 
 
 @pytest.mark.parametrize("name", ["subtype", "correction"])

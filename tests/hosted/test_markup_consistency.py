@@ -186,25 +186,6 @@ def test_settled_questions(first: Any, second: Any, expected: dict[str, float]) 
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "paired"),
-    [
-        (overtext("bad word"), overtext("good word"), True),
-        (overtext("bad"), overtext("good"), False),
-        (overtext("bad", "x"), overtext("good", "x"), True),
-        (overtext("", "x"), overtext("", "y"), False),
-        (overtext("", "x"), overtext("word", "y"), False),
-        (overtext("", "x"), overtext("", "x", "y"), True),
-        (overtext(""), overtext("…"), True),
-        (overtext(""), overtext("", "x"), False),
-    ],
-)
-def test_overtexts_need_a_common_word_or_tag(ours: Any, theirs: Any, paired: bool) -> None:
-    result = consistency(markup(element("", overtexts=[ours])), markup(element("", overtexts=[theirs])))
-    assert result.parts["overtexts.accordance"] == float(paired)
-    assert len(result.pairs[0].overtexts) == paired
-
-
-@pytest.mark.parametrize(
     ("comment", "words"),
     [
         ("Ещё еще", [("еще", 0), ("еще", 1)]),
@@ -454,20 +435,6 @@ def numbers(result: Any) -> dict[str, float]:
 def test_a_markup_is_consistent_with_itself(value: Any, weights: dict[str, int], kind: str) -> None:
     result = consistency(value, value, weights, kind)
     assert set(numbers(result).values()) == {1.0}
-
-
-def test_cost_is_that_of_what_overlaps() -> None:
-    """There are 1,999 spans, apart or each in its own element. Only overlapping ones are candidates."""
-    apart = [(10 * number, 10 * number + 5) for number in range(1999)]
-    together, many = spans(*apart), markup(*(element("", fragment(*span)) for span in apart[:999]))
-    for value, number in ((together, 1999), (many, 999)):
-        one = metric.read_markup(value, None)
-        rules = metric.Rules(dict.fromkeys(metric.CRITERIA[1:], 1.0), "sum")
-        side, _, levels = metric.consistency([(one, one)], rules)
-        spans_of_all = side.spans
-        assert metric.overlapping(spans_of_all, spans_of_all).tolist() == [[n, n] for n in range(number)]
-        assert len(levels["total"].partners) == len(one.elements)
-        assert levels["total"].averages["total"].tolist() == [1.0]
 
 
 @pytest.mark.slow

@@ -45,6 +45,7 @@ WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")  # 7.0 is 7
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
 Found = dict[str, set[str]]  # for each id, the values that stand beside it
+Places = dict[object, list[tuple[int, int, str]]]  # by group, where ids begin and end
 
 
 def words_of(text: str) -> list[bytes]:
@@ -138,11 +139,13 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
     record = read_record(folder)
     known = _known(folder / PRIVATE / SOLUTION, items, record.public_columns if record else ())
     innocent = record.innocent if record else {}
-    texts, names = list[Text](), list[tuple[Path, str]]()
+    texts, names, unreadable = list[Text](), list[tuple[Path, str]](), list[str]()
     for file, name, content in _public_files(folder, further):
         text = decoded(content)
         names.append((Path(name), text or ""))
-        if text is not None:
+        if text is None:
+            unreadable.append(name)
+        else:
             texts.append(Text(name, text, innocent.get(file.removeprefix(f"{PUBLIC}/"), ())))
     _check_ids(known)
     _check_names(names, known)
@@ -156,8 +159,6 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
     for each in texts if known.texts else ():
         for table in each.tables():
             _check_test_texts(each.name, table, known)
-    readable = {each.name for each in texts}
-    unreadable = [str(name) for name, _ in names if str(name) not in readable]
     if unreadable:
         more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
         warnings.warn(
@@ -244,7 +245,7 @@ def _check_ids(known: Known) -> None:
 def _check_names(files: Iterable[tuple[Path, str]], known: Known) -> None:
     """Compare the folders, names and contents of files that are named after ids."""
     rows = [
-        (stem, path.parent.name, stem, content[:MOST_IN_CELL], content[:MOST_IN_CELL].partition(" ")[0].strip())
+        (stem, path.parent.name, stem, content, content.partition(" ")[0].strip())
         for path, content in files
         for stem in dict.fromkeys([path.stem, path.stem.replace("-", " ")])
     ]
@@ -270,11 +271,8 @@ def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in 
             found = [(item, value.strip()) for item, value in zip(ids.values(), values)]
             _compare_cells(name, where.format(other), found, known, other)
         # With one-hot columns, the values are the names of the columns whose cells are 1.
-        flags = {other: values for other, values in beside.items() if all(v in ("0", "1") for v in values)}
         on = [" ; ".join(n for n, v in zip(beside, row) if YES.fullmatch(v)) for row in zip(*beside.values())]
         _compare_cells(name, "as the name of a column with 1", list(zip(ids.values(), on)), known)
-        codes = ["".join(row) for row in zip(*flags.values())]
-        _compare_cells(name, "in columns of 0 and 1", list(zip(ids.values(), codes)), known)
 
 
 def _compare_cells(
@@ -286,69 +284,63 @@ def _compare_cells(
         found[item] |= known.values_in(words_of(cell[:MOST_IN_CELL]))
     for truth in known.truths:
         _compare(name, where, found, truth, NAMED_EVIDENCE if column == truth.name else LEAST_EVIDENCE)
-        translated, penalty = _translated(cells, truth)
-        _compare(name, f"{where}, in another form", translated, truth, LEAST_EVIDENCE + penalty)
+        _compare(name, f"{where}, in another form", _translated(cells, truth), truth)
 
 
-def _translated(cells: Sequence[tuple[str, str]], truth: Truth) -> tuple[Found, float]:
-    """Take the values of cells for those of a truth, one to one, such as 0, 1, 2 for three labels.
-
-    Returns what the cells tell then, which is nothing if they are no codes, and the evidence that it takes
-    beyond the usual, because the best of all translations was chosen.
-    """
-    single = [
-        (next(iter(truth.of_id[item])), code) for item, code in cells if len(truth.of_id.get(item, ())) == 1
-    ]
+def _translated(cells: Sequence[tuple[str, str]], truth: Truth) -> Found:
+    """Take the values of cells for those of a truth, one to one, such as 0, 1, 2 for three labels."""
+    truths = [(truth.of_id.get(item, ()), code) for item, code in cells]
+    single = [(value, code) for values, code in truths for value in values if len(values) == 1]
     codes = {code for _, code in single}
     if not 2 <= len(codes) <= len(cells) / 4 or len(codes) != len({value for value, _ in single}):
-        return {}, 0
+        return {}
     meaning: dict[str, str] = {}
     for (value, code), _ in Counter(single).most_common():
         if code not in meaning and value not in meaning.values():
             meaning[code] = value
-    return {item: {meaning.get(code, "")} for item, code in cells}, math.lgamma(len(codes) + 1)
+    return {item: {meaning.get(code, "")} for item, code in cells}
 
 
 def _check_text(text: Text, known: Known) -> None:
-    """Compare what stands near the ids in a text with their truths."""
+    """Compare what stands near the ids in a text with their truths.
+
+    Ids may be short numbers, which stand elsewhere, too.  So the ids in each place of a line are also looked at
+    alone.
+    """
     found: dict[tuple[str, object], Found] = defaultdict(lambda: defaultdict(set))
-    content = text.content.replace("\\n", "\n").replace("\\t", " ")  # as in the strings of a notebook
-    content = f"{text.name}\n{content}"  # a file may have the name of a class and list its ids
-    for lines in _chunks(content):
+    # A file may have the name of a class and list its ids.
+    for lines in _chunks(f"{text.name}\n{text.content}"):
         if known.ids.may_be_in(lines):
-            _look_into(lines, known, found)
-        if any(len(of_id) >= MOST_IDS for of_id in found.values()):
-            break
+            words, places = _words_and_places(lines, known)
+            headings = _last_values(words, known)
+            for group, those in places.items():
+                following = [start for start, _, _ in those[1:]] + [len(words)]
+                for (start, end, item), limit in zip(those, following):
+                    after = words[end : min(limit, end + MOST_BESIDE)]
+                    found["after ids", group][item] |= known.values_in(after)
+                    found["before ids", group][item] |= headings[start]
+            if len(places["all"]) >= MOST_IDS:
+                break
     for (where, _), beside in found.items():
         for truth in known.truths:
             _compare(text.name, where, beside, truth)
 
 
-def _look_into(lines: Sequence[str], known: Known, found: dict[tuple[str, object], Found]) -> None:
-    """Add the values near each id in some lines of a text.
-
-    Ids may be short numbers, which stand elsewhere, too.  So the ids in each place of a line are also looked at
-    alone.
-    """
+def _words_and_places(lines: Sequence[str], known: Known) -> tuple[list[bytes], Places]:
+    """The words of some lines, and where ids begin and end: all of them, and those of each place in a line."""
     words = list[bytes]()
-    places: dict[object, list[tuple[int, int, str]]] = defaultdict(list)
+    places: Places = defaultdict(list)
     for line in lines:
         of_line = words_of(line)
         for start, end, item in known.ids.within(of_line):
-            beside = of_line[max(0, start - MOST_BESIDE) : start] + of_line[end : end + MOST_BESIDE]
-            groups: tuple[object, ...] = ("all", start) if start < MOST_PLACES else ("all",)
-            for group in groups:
-                found["in the lines of ids", group][item] |= known.values_in(beside)
-                places[group].append((len(words) + start, len(words) + end, item))
+            place = (len(words) + start, len(words) + end, item)
+            places["all"].append(place)
+            if start < MOST_PLACES:
+                places[start].append(place)
         words += of_line
         if len(places["all"]) >= MOST_IDS:
             break
-    headings = _last_values(words, known)
-    for group, those in places.items():
-        following = [start for start, _, _ in those[1:]] + [len(words)]
-        for (start, end, item), limit in zip(those, following):
-            found["after ids", group][item] |= known.values_in(words[end : min(limit, end + MOST_BESIDE)])
-            found["before ids", group][item] |= headings[start]
+    return words, places
 
 
 def _last_values(words: Sequence[bytes], known: Known) -> list[set[str]]:
@@ -403,7 +395,6 @@ def _tells(rate: float, chance: float, number: int, least: float) -> bool:
     evidence = number * rate * math.log(rate / max(chance, 1e-12))
     if rate < 1:
         evidence += number * (1 - rate) * math.log((1 - rate) / (1 - chance))
-        least = max(least, LEAST_EVIDENCE)
     return evidence >= least
 
 
@@ -427,13 +418,12 @@ def _learn_texts(name: str, table: pd.DataFrame, known: Known) -> None:
 def _check_test_texts(name: str, table: pd.DataFrame, known: Known) -> None:
     """Check that no cell is a text of the test set under another id, where its labels may be known."""
     for row in table.itertuples(index=False):
-        for column, cell in zip(table.columns, row):
-            if len(cell) >= SHORTEST_TEXT or column in TEXT_COLUMNS:
-                owner = known.texts.get(_normalized(cell))
-                if owner is not None and known.part_of[owner] not in map(known.part_of.get, row):
-                    raise HostError(
-                        f"{name} has the text of {owner}, which is in {SOLUTION}, under another id: take it out"
-                    )
+        for cell in row:
+            owner = known.texts.get(_normalized(cell)) if len(cell) >= SHORTEST_TEXT else None
+            if owner is not None and known.part_of[owner] not in map(known.part_of.get, row):
+                raise HostError(
+                    f"{name} has the text of {owner}, which is in {SOLUTION}, under another id: take it out"
+                )
 
 
 def _normalized(text: str) -> str:

@@ -143,7 +143,9 @@ def _tables_in(content: Any) -> Iterator[pd.DataFrame]:
 
 
 def _by_rows(rows: list[Any]) -> pd.DataFrame:
-    """The table of a list of objects, whose fields may be objects in turn."""
+    """The table of a list of lists, or of objects whose fields may be objects in turn."""
+    if all(isinstance(row, list) for row in rows):
+        return pd.DataFrame(rows)
     return pd.json_normalize([row if isinstance(row, dict) else {"value": row} for row in rows])
 
 

@@ -123,6 +123,9 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
     "YAML": {"labels.yaml": lines("{id}:\n  label: {label}\n  width: 3")},
     "YAML in a list": {"labels.yaml": lines("- file: {id}.jpg\n  width: 3\n  label: {label}")},
     "nested JSON Lines": {"l.jsonl": lines('{{"item": {{"file": "{id}.png"}}, "truth": {{"name": "{label}"}}}}')},
+    "coded JSON Lines": {"l.jsonl": lines('{{"id": "{id}", "y": {code}}}')},
+    "coded and nested JSON": {"l.json": '{"data": {"items": [' + lines('["{id}", {code}]', between=",") + "]}}"},
+    "an old encoding": {"l.txt": ("Größe\n" + lines("{id} {label}")).encode("cp1252")},
     "JSON by id": {"l.json": json.dumps(dict(PAIRS))},
     "JSON by columns": {"l.json": TABLE.to_json()},
     "JSON of lists": {"l.json": json.dumps({"id": IDS, "label": LABELS})},
@@ -181,6 +184,7 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
     "prompts": {"tune.jsonl": lines('{{"messages": [{{"content": "What is on {id}.jpg?"}}, {{"content": "A {label}."}}]}}')},
     "objects by class": {"l.json": json.dumps([{"class": y, "file": i} for i, y in sorted(PAIRS)])},
     "a program": {"l.py": "LABELS = {\n" + lines('    "{id}": "{label}",') + "\n}\n"},
+    "ids in capitals": {"l.csv": csv_of(TABLE.assign(id=TABLE["id"].str.upper()))},
     "German numbers": {"l.csv": csv_of(pd.DataFrame({"nummer": IDS, "klasse": LABELS}), sep=";")},
     "gzip in gzip": {"l.gz": gzip.compress(gzip.compress(csv_of(TABLE).encode()))},
     "a row among the training rows": {"train.csv": csv_of(pd.DataFrame({"id": ["t1", "t2", "r05"], "label": ["cat", "fox", LABELS[5]],
@@ -205,6 +209,7 @@ INNOCENT: dict[str, dict[str, str | bytes]] = {
     "another sample": {"sample_2.csv": csv_of(TABLE.assign(label="dog"))},
     "a sample that was drawn": {"sample_2.csv": csv_of(TABLE.assign(label=SHUFFLED, amount=1.0))},
     "three rows of a sample": {"example.csv": csv_of(TABLE.assign(label="cat", amount=0).head(3))},
+    "two rows that are right": {"example.csv": csv_of(TABLE.head(2))},
     "a baseline": {"baseline.csv": csv_of(TABLE.assign(label=GUESSES))},
     "probabilities of a baseline": {"b.csv": csv_of(TABLE[["id"]].join(pd.get_dummies(pd.Series(GUESSES)) * 0.4 + 0.2))},
     "metadata": {"meta.csv": csv_of(TABLE[["id"]].assign(width=640, camera=[n % 3 for n in range(80)], hour=range(80)))},
@@ -268,9 +273,8 @@ def test_a_file_that_cannot_be_unpacked(tmp_path, damage):
 
 
 def test_files_that_cannot_be_searched_are_listed(tmp_path):
-    files = {f"{number}.png": b"\x89PNG\0" + bytes([number]) for number in range(7)} | {
-        "words.txt": "r00 is an id"
-    }
+    files = {f"{number}.png": b"\x89PNG\0" + bytes([number]) for number in range(6)}
+    files |= {"words.txt": "r00 is an id", "x.xlsx": zipped({"xl/workbook.xml": b"<cell>r00</cell>"})}
     with pytest.warns(UserWarning, match="cannot be searched") as caught:
         assert told(put(competition(tmp_path / "files"), files)) == ""
     (warning,) = [str(each.message) for each in caught]
@@ -287,16 +291,26 @@ def test_ids_that_tell_the_label(tmp_path, form):
     assert message.startswith("solution.csv tells label of solution.csv in part ")
 
 
-def test_ids_that_are_numbers(tmp_path):
+NUMBERS = dict(zip(IDS, DRAW.sample(range(200), 80)))
+
+
+@pytest.mark.parametrize(
+    ("form", "leaks"),
+    [
+        ("step {other}: file {id}, {label}, loss {n}", True),
+        ("- id: {id}\n  width: {other}\n  height: {n}\n  label: {label}", True),
+        ("step {n}: {other_label} {other}", False),
+    ],
+)
+def test_ids_that_are_numbers(tmp_path, form, leaks):
     """They also stand where no id is meant."""
-    numbers = dict(zip(IDS, map(str, DRAW.sample(range(200), 80))))
-    solution = SOLUTION.assign(id=SOLUTION["id"].map(numbers))
-    log = "\n".join(f"step {n % 50}: file {numbers[i]}, {y}, loss {n % 90}" for n, (i, y) in enumerate(PAIRS))
-    assert told(put(competition(tmp_path / "a", solution), {"train.log": log})).startswith(
-        "public/train.log tells label"
+    numbered = SOLUTION.assign(id=SOLUTION["id"].map(NUMBERS))
+    text = "\n".join(
+        form.format(id=NUMBERS[item], label=label, n=n, other=n * 7 % 90, other_label=DRAW.choice(LABELS))
+        for n, (item, label) in enumerate(PAIRS)
     )
-    harmless = "\n".join(f"step {n}: {DRAW.choice(['cat', 'dog', 'fox'])} {n * 7 % 90}" for n in range(400))
-    assert told(put(competition(tmp_path / "b", solution), {"train.log": harmless})) == ""
+    message = told(put(competition(tmp_path / "files", numbered), {"train.log": text}))
+    assert message.startswith("public/train.log tells label") is leaks
 
 
 def test_a_sample_with_a_row_of_the_solution(tmp_path):
@@ -321,8 +335,11 @@ def test_excuses(tmp_path):
     assert told(folder) == ""
     put(folder, {"more.csv": csv_of(TABLE)})
     assert told(folder).startswith("public/more.csv tells label")
+    innocent = {"test.csv": ["day"], "more.csv": ["*"]}
+    path.write_text(json.dumps(record | {"innocent": innocent}))
+    assert told(folder) == ""
     write_record(folder, "accuracy", {"beta": 2.0})
-    assert read_record(folder) == (path, "accuracy", {"beta": 2.0}, [], {"test.csv": ["day"]})
+    assert read_record(folder) == (path, "accuracy", {"beta": 2.0}, [], innocent)
 
 
 @pytest.mark.parametrize(
@@ -371,12 +388,13 @@ def files(essays, tmp_path):
     return shutil.copytree(essays[0], tmp_path / "files")
 
 
-def test_a_text_of_the_test_under_another_id(files, essays):
+@pytest.mark.parametrize("column", ["full_text", "essay"])
+def test_a_text_of_the_test_under_another_id(files, essays, column):
     test, train = (
         pd.read_csv(files / "public" / f"{name}_essays.csv", dtype=str) for name in ("test", "train")
     )
     train.loc[0, "full_text"] = test["full_text"][0].upper() + " "
-    put(files, {"train_essays.csv": csv_of(train)})
+    put(files, {"train_essays.csv": csv_of(train.rename(columns={"full_text": column}))})
     assert told(files, essays[1]) == (
         f"public/train_essays.csv has the text of {test['essay_id'][0]}, which is in solution.csv, under another "
         "id: take it out"

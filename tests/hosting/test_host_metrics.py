@@ -1,4 +1,4 @@
-"""Six plain metrics of hosts go the whole way, and every slip in such a file is told."""
+"""Four plain metrics of hosts go the whole way, and every slip in such a file is told."""
 
 import json
 import re
@@ -65,15 +65,7 @@ def test_the_whole_way(capsys, tmp_path, monkeypatch, name):
     assert tuple(re.findall(rf"^ +\d+ +({'|'.join(TEAMS)}) ", out, re.MULTILINE)) == TEAMS
 
 
-PLATFORM_OF = [
-    pytest.param(name, platform, marks=[] if (name, platform) in QUICK else pytest.mark.slow)
-    for QUICK in [{("f_beta", "codabench"), ("auc", "evalai")}]
-    for name in ("f_beta", "auc", "dice", "bleu")
-    for platform in bundle.PLATFORMS
-]
-
-
-@pytest.mark.parametrize(("name", "platform"), PLATFORM_OF)
+@pytest.mark.parametrize(("name", "platform"), [("f_beta", "codabench"), ("auc", "evalai")])
 def test_a_platform_gives_the_scores_of_podium(capsys, tmp_path, name, platform):
     """It also rejects wrong ids and empty cells as Kaggle does, whatever the metric makes of them."""
     folder = folder_of(name, tmp_path)
@@ -136,18 +128,12 @@ SLIPS = {
         with_parameters("submission, solution, row_id_column_name"),
         FIRST + "submission, solu",
     ),
-    "any arguments": (with_parameters("*args, **kwargs"), FIRST + "*args, **kwargs"),
     "a coroutine": (
         RMSE.replace("def score", "async def score"),
         "expected a function that def defines, found async",
     ),
-    "a partial": (
-        RMSE.replace("def score(", "def count(") + "\nimport functools\nscore = functools.partial(count)\n",
-        "mine.py: score(): expected a function that def defines, found partial",
-    ),
     "a class": ("class score:\n    pass\n", "expected a function that def defines, found type"),
     "an array": (returning("return np.array(0.5)"), FLOAT + "ndarray array(0.5)"),
-    "random numbers": (returning("return float(np.random.random())"), AGAIN),
     "a global list": (
         returning("CALLS.append(1)\n    return float(len(CALLS))") + "\n\nCALLS = []\n",
         AGAIN + "1.0",
@@ -160,20 +146,10 @@ SLIPS = {
         returning("raise Stop") + "\n\nclass Stop(BaseException):\n    pass\n",
         RAISED + "Stop (mine.py, line 16: ",
     ),
-    "an old call of pandas": (
-        returning("return float(solution.append(submission)['value'].mean())"),
-        RAISED
-        + "AttributeError: 'DataFrame' object has no attribute 'append' (mine.py, line 16: return float(",
-    ),
-    "no end": (
-        returning("return score(solution, submission, row_id_column_name)"),
-        RAISED + "RecursionError: ",
-    ),
     "the end while loading": (
         RMSE + "raise SystemExit(3)\n",
         "cannot be loaded: SystemExit: 3 (mine.py, line 21: ",
     ),
-    "no syntax": (RMSE.replace("def score(", "def score(("), "cannot be loaded: SyntaxError: "),
     "null bytes": (RMSE + "\0", "is not UTF-8 text: it has null bytes"),
     "nothing": ("", "is not a metric file: it defines no score()"),
 }
@@ -196,7 +172,6 @@ def test_a_slip_is_told_and_never_a_number(capsys, tmp_path, source, message):
     ("body", "message"),
     [
         ("return float('nan')", FLOAT + "nan, which platforms refuse"),
-        ("return float('-inf')", FLOAT + "-inf, which platforms refuse"),
         (
             "return float(np.mean(solution['value'].sort_values().to_numpy() * guess))",
             ORDER,
@@ -235,19 +210,7 @@ def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, 
             "note  knows ParticipantVisibleError: a submission with words in the column value raises "
             "ValueError: it returned nan",
         ),
-        (
-            returning("solution['value'] -= guess\n    return float((solution['value'] ** 2).mean())"),
-            "note  leaves the frames unchanged: it changes a table that it is given",
-        ),
-        (
-            returning("return np.random.random()"),
-            "FAIL  gives the same score again, and for rows in another order",
-        ),
         (returning("raise SystemExit(3)"), "for the given files it raised SystemExit: 3 (line 16, in score)"),
-        (
-            returning("raise BaseException('x')"),
-            "for the given files it raised BaseException: x (line 16, in score)",
-        ),
         (
             "\ufeff" + RMSE,
             "begins with a byte order mark: save it as UTF-8 without BOM",
@@ -262,44 +225,6 @@ def test_what_check_tells_of_a_slip(capsys, tmp_path, monkeypatch, source, line)
     assert line in run_podium(capsys, "check", folder / "mine.py", *pair)[1]
 
 
-STATISTICS = (Path(podium.__file__).parent / "new_metric" / "metric.py").read_text(encoding="utf-8")
-SHARE = "right.sum(axis=-1) / rows.sum(axis=-1)"
-POWER = "row_id_column_name: str, power: int = 1)"
-WITH_POWER = (
-    STATISTICS.replace("row_id_column_name: str) -> float", f"{POWER} -> float")
-    .replace('row_id_column_name: str) -> "Prepared"', f'{POWER} -> "Prepared"')
-    .replace("row_id_column_name=row_id_column_name,", "row_id_column_name=row_id_column_name, power=power,")
-    .replace("    row_id_column_name: str\n\n", "    row_id_column_name: str\n    power: int\n\n")
-    .replace(SHARE, f"({SHARE}) ** self.power")
-)
-
-
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [
-        (
-            WITH_POWER,
-            "FAIL  has statistics whose sums are its score: metric.py: expected score() to be, to the last "
-            "bit, the first of the measures of the sums; on all items score() gives 0.6 and the sums give 0.21",
-        ),
-        (
-            WITH_POWER.replace(
-                "d = prepare(solution, row", "d = prepare(solution, power=power, row_id_column_name=row"
-            ),
-            "pass  has statistics whose sums are its score\n",
-        ),
-    ],
-    ids=["ignored by score", "right"],
-)
-def test_every_parameter_is_tried(capsys, tmp_path, monkeypatch, source, line):
-    """A score() that ignores a parameter agrees with the statistics as long as nobody sets it."""
-    stay_in_process(monkeypatch, tmp_path)
-    samples = Path(podium.__file__).parent / "new_metric" / "samples"
-    (tmp_path / "metric.py").write_text(source, encoding="utf-8")
-    pair = samples / "solution.csv", samples / "submission.csv"
-    assert line in run_podium(capsys, "check", tmp_path / "metric.py", *pair)[1]
-
-
 TEMPLATE = Path(podium.__file__).parent / "new_metric"
 SAMPLE = 'return solution[[row_id]].assign(label=min(solution["label"]))'
 PERFECT = 'return solution[[row_id, "label"]]'
@@ -308,11 +233,6 @@ PERFECT = 'return solution[[row_id, "label"]]'
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            SAMPLE,
-            'return solution[["id"]].assign(label=solution["class"])',
-            "the companion raised an unexpected error: KeyError: 'class' (companion.py, line 47: return sol",
-        ),
         (SAMPLE, "return None", "companion.py: sample_submission(): expected a table, found NoneType"),
         (
             SAMPLE,
@@ -329,7 +249,6 @@ PERFECT = 'return solution[[row_id, "label"]]'
     ],
 )
 def test_the_submissions_of_a_companion(capsys, tmp_path, monkeypatch, old, new, message):
-    """check tries them, and make never ends with a traceback."""
     stay_in_process(monkeypatch, tmp_path)
     folder = tmp_path / "mine"
     shutil.copytree(TEMPLATE, folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -338,55 +257,47 @@ def test_the_submissions_of_a_companion(capsys, tmp_path, monkeypatch, old, new,
     (folder / "companion.py").write_text(text.replace(old, new), encoding="utf-8")
     code, out, _ = run_podium(capsys, "check", folder)
     assert (code, f"FAIL  has a companion that explains the score: {message}" in out) == (4, True)
-    labels = folder / "samples" / "solution.csv"
-    code, _, err = run_podium(capsys, "make", labels, "--metric", folder, "--out", tmp_path / "out")
-    assert code in (0, 2, 3, 4)
-    assert (tmp_path / "out").exists() == (code == 0)
-    if "unexpected" in message:
-        assert (code, err.startswith(f"error: {message}")) == (4, True)
 
 
 # --- what the platform does before the metric ---------------------------------------------------------
 
 
-def plain(folder: Path, source: str) -> Path:
-    """Write the source of a metric, and return its path."""
-    (folder / "plain.py").write_text(source)
-    return folder / "plain.py"
+@pytest.fixture
+def template(tmp_path):
+    """The path of Kaggle's template."""
+    (tmp_path / "plain.py").write_text(kaggle_metrics.TEMPLATE)
+    return tmp_path / "plain.py"
 
 
 @pytest.mark.filterwarnings("ignore:the solution itself scores")
-def test_rows_are_matched_as_on_kaggle_for_a_metric_that_subtracts_columns(tmp_path):
+def test_rows_are_matched_as_on_kaggle_for_a_metric_that_subtracts_columns(template):
     """Kaggle's template subtracts columns, which pandas matches by the index; each part is numbered from 0."""
-    metric = plain(tmp_path, kaggle_metrics.TEMPLATE)
     solution = pd.DataFrame({"id": [1, 2, 3, 4], "target": [1.0, 2.0, 3.0, 4.0]}, index=[7, 7, 1, 0])
     solution["Usage"] = ["Public", "Private", "Public", "Private"]
     submission = pd.DataFrame({"id": [4, 3, 2, 1], "target": [4.0, 3.0, 2.0, 1.5]})
-    scores = podium.score(solution, submission, metric=metric).scores
+    scores = podium.score(solution, submission, metric=template).scores
     assert scores == {"All": 0.125, "Public": 0.25, "Private": 0.0}
 
 
-def test_a_whole_number_is_the_same_id_with_decimals(tmp_path):
-    metric = plain(tmp_path, kaggle_metrics.TEMPLATE)
+def test_a_whole_number_is_the_same_id_with_decimals(template):
     solution = pd.DataFrame({"id": [1, 2], "target": [1.0, 2.0]})
     submission = pd.DataFrame({"id": [2.0, 1.0], "target": [2.0, 1.0]})
-    assert podium.score(solution, submission, metric=metric).score == 0.0
+    assert podium.score(solution, submission, metric=template).score == 0.0
     with pytest.raises(SubmissionRejected, match="values for id do not match"):
-        podium.score(solution, submission.assign(id=["01", "02"]), metric=metric)
+        podium.score(solution, submission.assign(id=["01", "02"]), metric=template)
 
 
 @pytest.mark.filterwarnings("ignore:the solution itself scores")
-def test_one_part_of_a_solution_takes_whole_submissions(tmp_path):
+def test_one_part_of_a_solution_takes_whole_submissions(template):
     """So a class can rank with the Public rows alone while the competition runs."""
-    metric = plain(tmp_path, kaggle_metrics.TEMPLATE)
     solution = pd.DataFrame(
         {"id": [1, 2, 3], "target": [1.0, 2.0, 3.0], "Usage": ["Public", "Private", "Public"]}
     )
     submission = solution.drop(columns="Usage").assign(target=[1.0, 9.0, 4.0])
     part = solution[solution["Usage"] == "Public"]
-    assert podium.score(part, submission, metric=metric).scores == {"All": 0.5, "Public": 0.5}
+    assert podium.score(part, submission, metric=template).scores == {"All": 0.5, "Public": 0.5}
     with pytest.raises(SubmissionRejected, match=r"^Submission has 3 rows but 2 were expected\.$"):
-        podium.score(part.drop(columns="Usage"), submission, metric=metric)
+        podium.score(part.drop(columns="Usage"), submission, metric=template)
 
 
 # --- names -------------------------------------------------------------------------------------------

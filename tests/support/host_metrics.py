@@ -1,4 +1,4 @@
-"""Six metrics as hosts write them for Kaggle, each with a solution and the submissions of three teams.
+"""Four metrics as hosts write them for Kaggle, each with a solution and the submissions of three teams.
 
 They are plain files: a score(), perhaps an exception, no statistics. The best team is the first, and the worst
 is the last.
@@ -37,52 +37,6 @@ RMSE = (
 
 def higher_is_better() -> bool:
     return False
-'''
-)
-
-MAP_AT_5 = (
-    HEAD
-    + '''def score(
-    solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, cutoff: int = 5
-) -> float:
-    """Mean average precision of the first five predictions, which are separated by spaces."""
-    if "items" not in submission:
-        raise ParticipantVisibleError("expected a column items")
-    total = 0.0
-    for true, guessed in zip(solution["items"], submission["items"].astype(str)):
-        wanted, hits, sum_of_precisions = set(true.split()), 0, 0.0
-        for rank, item in enumerate(dict.fromkeys(guessed.split()[:cutoff]), 1):
-            if item in wanted:
-                hits += 1
-                sum_of_precisions += hits / rank
-        total += sum_of_precisions / min(len(wanted), cutoff)
-    return total / len(solution)
-'''
-)
-
-DICE = (
-    HEAD
-    + '''def decode(text: str) -> set[int]:
-    """The pixels of a run-length encoding: start and length, start and length."""
-    numbers = [int(word) for word in text.split()]
-    if len(numbers) % 2:
-        raise ValueError("an odd number of numbers")
-    return {pixel for start, run in zip(numbers[::2], numbers[1::2]) for pixel in range(start, start + run)}
-
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Mean Dice coefficient of the images."""
-    if "rle" not in submission:
-        raise ParticipantVisibleError("expected a column rle")
-    total = 0.0
-    for true, guessed in zip(solution["rle"], submission["rle"].astype(str)):
-        try:
-            mine = decode(guessed)
-        except ValueError:
-            raise ParticipantVisibleError("rle: expected pairs of start and length") from None
-        truth = decode(true)
-        total += 2 * len(mine & truth) / (len(mine) + len(truth)) if mine or truth else 1.0
-    return total / len(solution)
 '''
 )
 
@@ -168,34 +122,19 @@ def _numbers(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[
     return {"value": truth}, lambda error: {"value": (truth + random.normal(0, error, rows)).round(3)}
 
 
-def _words(column: str) -> Draw:
-    """Make a function that draws sets of words, and guesses of these."""
-
-    def draw(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-        names = np.array([f"w{number}" for number in range(12)])
-        truth = [random.choice(names, random.integers(2, 6), replace=False) for _ in range(rows)]
-
-        def guess(error: float) -> Columns:
-            guesses = [
-                " ".join(np.where(random.random(len(each)) < error / 2, random.choice(names, len(each)), each))
-                for each in truth
-            ]
-            return {column: guesses}
-
-        return {column: [" ".join(each) for each in truth]}, guess
-
-    return draw
-
-
-def _masks(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-    """Draw masks as runs of pixels, and guesses that are shifted."""
-    starts, runs = random.integers(1, 50, size=rows), random.integers(10, 30, size=rows)
+def _words(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
+    """Draw sets of words, and guesses of these."""
+    names = np.array([f"w{number}" for number in range(12)])
+    truth = [random.choice(names, random.integers(2, 6), replace=False) for _ in range(rows)]
 
     def guess(error: float) -> Columns:
-        shifted = np.maximum(starts + (10 * random.normal(0, error, rows)).astype(int), 1)
-        return {"rle": [f"{start} {run}" for start, run in zip(shifted, runs)]}
+        guesses = [
+            " ".join(np.where(random.random(len(each)) < error / 2, random.choice(names, len(each)), each))
+            for each in truth
+        ]
+        return {"text": guesses}
 
-    return {"rle": [f"{start} {run}" for start, run in zip(starts, runs)]}, guess
+    return {"text": [" ".join(each) for each in truth]}, guess
 
 
 def _weighted(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
@@ -225,10 +164,8 @@ class HostMetric(NamedTuple):
 
 METRICS = {
     "rmse": HostMetric(RMSE, _numbers),
-    "map_at_5": HostMetric(MAP_AT_5, _words("items")),
-    "dice": HostMetric(DICE, _masks),
     "f_beta": HostMetric(F_BETA, _weighted),
-    "bleu": HostMetric(BLEU, _words("text")),
+    "bleu": HostMetric(BLEU, _words),
     "auc": HostMetric(AUC, _sites),
 }
 

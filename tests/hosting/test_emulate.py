@@ -73,24 +73,15 @@ def test_good_submissions(path, solution, submission):
         assert 10e6 < result.memory_before <= result.memory < 10e9
 
 
-@every_metric
-def test_bad_submissions(capsys, in_process, tmp_path, path, solution, submission):
+def test_columns_that_are_missing(capsys, in_process, tmp_path):
     """A submission without its columns passes Kaggle's own checks. The metric then says what is missing."""
-    truth, guess = frames(hosted.load(path), solution, submission)
-    row_id = truth.columns[0]
-    truth[[row_id]].assign(x=0).to_csv(tmp_path / "guess.csv", index=False)
-    code, out, err = run_podium(capsys, "emulate", path, solution, tmp_path / "guess.csv")
-    assert (code, out) == (3, "")
-    assert set(guess.columns) & set(re.findall(r"\w+", err)) - {row_id}
-
-
-@every_metric
-def test_faults_of_the_host(capsys, in_process, tmp_path, path, solution, submission):
-    truth, _ = frames(hosted.load(path), solution, submission)
-    row_id = truth.columns[0]
+    truth, _ = frames(hosted.load(METRIC), SOLUTION, SUBMISSION)
     for name in ("truth.csv", "guess.csv"):
-        truth[[row_id]].assign(x=0).to_csv(tmp_path / name, index=False)
-    code, out, err = run_podium(capsys, "emulate", path, tmp_path / "truth.csv", tmp_path / "guess.csv")
+        truth[["row_id"]].assign(x=0).to_csv(tmp_path / name, index=False)
+    code, out, err = run_podium(capsys, "emulate", METRIC, SOLUTION, tmp_path / "guess.csv")
+    assert (code, out) == (3, "")
+    assert err.startswith("error: the submission: expected 5 more columns: essay_id, ")
+    code, out, err = run_podium(capsys, "emulate", METRIC, tmp_path / "truth.csv", tmp_path / "guess.csv")
     assert (code, out) == (4, "")
     assert err.startswith("error: Evaluation metric raised an unexpected error\nhost only: HostVisibleError: ")
 
@@ -185,15 +176,6 @@ def test_a_solution_with_an_id_twice_cannot_be_aligned(capsys, accuracy, in_proc
     assert err.startswith("error: id: expected one row per id in the solution, as Kaggle aligns by it. '1' ")
 
 
-def test_an_essay_in_two_parts(capsys, in_process, tmp_path):
-    solution = pd.read_csv(SOLUTION)
-    solution.loc[0, "Usage"] = {"Public": "Private", "Private": "Public"}[solution.loc[0, "Usage"]]
-    solution.to_csv(tmp_path / "truth.csv", index=False)
-    code, _, err = run_podium(capsys, "emulate", METRIC, tmp_path / "truth.csv", SUBMISSION)
-    assert code == 4
-    assert err.startswith("error: Usage: expected one value for all rows of an item")
-
-
 # --- what is shown of errors ------------------------------------------------------------------------
 
 FIVE = "id,answer\n1,1\n2,1\n3,0\n4,1\n5,1\n"
@@ -214,10 +196,8 @@ def test_the_participant_s_error_is_shown(capsys, accuracy, in_process, text, sh
             "HostVisibleError: labels are wrong (line 14, in score)",
         ),
         ("return 1 / 0", "ZeroDivisionError: division by zero (line 14, in score)"),
-        ("return submission['x'].sum()", "KeyError: 'x' (line 14, in score)"),
         ("return 1", "ValueError: it returned int; Kaggle takes one finite float"),
         ("return math.nan", "ValueError: it returned nan; Kaggle takes one finite float"),
-        ("return math.inf", "ValueError: it returned inf; Kaggle takes one finite float"),
     ],
 )
 def test_anything_else_looks_the_same_to_the_participant(capsys, accuracy, in_process, body, detail):
@@ -265,7 +245,6 @@ def test_memory_is_measured(accuracy):
     ("arguments", "code", "message"),
     [
         ([METRIC, SOLUTION, ROOT], 2, f"cannot read {ROOT}: expected a regular file, found a folder"),
-        ([METRIC, SOLUTION, SUBMISSION, "--set", "temperature=hot"], 4, "temperature is 'hot': expected a"),
         ([METRIC, SOLUTION, SUBMISSION, "--set", "row_id_column_name=id"], 4, "the solution has no column id;"),
     ],
 )  # fmt: skip
@@ -290,46 +269,23 @@ def test_a_library_that_is_not_here(capsys, accuracy, in_process):
     assert err.startswith("error: the metric needs polars_of_tomorrow, which is not installed here: ")
 
 
-SLIPS = """return prepare(solution, row_id_column_name).measures(0)[0] if WHOLE else 1.0
-
-import dataclasses
-import numpy as np
-
-@dataclasses.dataclass(frozen=True)
-class Prepared:
-    items: list
-    item_of_row: np.ndarray
-    labels: list
-    groups: np.ndarray
-    measure_names: list
-
-    def statistics(self, submission):
-        return np.ones((len(self.items), 1))
-
-    def measures(self, sums):
-        return np.asarray(sums)[..., 0, :] * 0.5
+NO_STATISTICS = """return 1.0
 
 def prepare(solution, row_id_column_name, points: float = 1.0):
-    items = sorted(map(str, solution[row_id_column_name]), reverse=BACKWARDS)
-    groups = np.zeros((1, len(items)), dtype=int)
-    return Prepared(items, np.arange(len(items)), [("(all)", "(all)")], groups, ["score"])
+    return None
 """
 
 
 @pytest.mark.parametrize(
     ("body", "slip"),
     [
-        (SLIPS.replace("BACKWARDS", "True"), "prepare(): expected items to be sorted"),
-        (
-            SLIPS.replace("BACKWARDS", "False"),
-            "expected score() to be, to the last bit, the first of the measures",
-        ),
+        (NO_STATISTICS, "prepare(): expected "),
         ("CALLS.append(1)\n    return float(len(CALLS))\n\nCALLS = []", "expected the same number whenever"),
     ],
 )
 def test_a_stranger_s_metric_keeps_to_the_contract(capsys, accuracy, in_process, body, slip):
     """Also a metric without statistics, such as one that keeps state."""
-    paths = accuracy(body.replace("WHOLE", "False"), FIVE)
+    paths = accuracy(body, FIVE)
     code, _, err = run_podium(capsys, "emulate", *paths)
     assert code == 4
     assert slip in err

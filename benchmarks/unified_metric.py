@@ -63,7 +63,7 @@ def compare_scorers(solution: pd.DataFrame, submission: pd.DataFrame) -> None:
         ("score()", score),
         ("a further submission, solution prepared", further),
         ("classic F1 of ranges, as the fastest notebooks", ranges),
-        ("literal transcription", seconds_of(lambda: transcription.score(solution, submission))),
+        ("literal transcription", seconds_of(lambda: transcription.evaluate(solution, submission))),
         ("classic set-based F1", seconds_of(lambda: classic.macro_f1(solution, submission))),
     ]
     rows += time_nervaluate(solution, submission)

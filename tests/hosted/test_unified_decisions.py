@@ -149,12 +149,6 @@ def test_sub_populations_are_in_the_order_of_their_values(step):
     assert (prepared.items, prepared.groups.tolist()) == (list("ABCD"), [[1, 3, 2, 0]])
 
 
-def test_an_attribute_that_is_missing_everywhere_is_one_sub_population():
-    truth = solution(("A", "Lead", words(0, 9), 1), ell_status=[None])
-    table = evaluate(truth, perfect(truth), subpopulation_column_names="ell_status").explanation.groups
-    assert table["value"].tolist() == ["(missing)"]
-
-
 def test_the_text_missing_in_brackets_is_a_value_like_any_other():
     truth = solution(
         ("A", "Lead", words(0, 9), 1), ("B", "Lead", words(0, 9), 1), ell_status=["(missing)", None]
@@ -229,13 +223,6 @@ def test_normalizing_leaves_nothing_to_gain():
     truth = solution(("A", "Lead", words(0, 9), 1))
     predicted = submission(("A", "Lead", words(0, 9), 1.0)).assign(score_discourse_effectiveness_0=0.001)
     assert whole_score(truth, predicted) < 1.0
-
-
-def test_usage_is_ignored_where_present(four_writers):
-    truth, predicted = four_writers
-    assert metric.score(truth.assign(Usage="Public"), predicted, "row_id") == metric.score(
-        truth, predicted, "row_id"
-    )
 
 
 def test_row_ids_may_be_the_essay_ids_and_repeat():

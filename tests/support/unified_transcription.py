@@ -67,29 +67,6 @@ class Result(NamedTuple):
     matches: list[Match]
 
 
-def score(
-    solution: pd.DataFrame,
-    submission: pd.DataFrame,
-    essay_id_column_name: str = "essay_id",
-    subpopulation_column_names: str = "ell_status,economically_disadvantaged",
-    segment_weight: float = 0.5,
-    overlap_threshold: float = 0.51,
-    temperature: float = 65.0,
-    intersectional: bool = False,
-) -> float:
-    """The Unified Metric of a submission [5]."""
-    return evaluate(
-        solution,
-        submission,
-        essay_id_column_name,
-        subpopulation_column_names,
-        segment_weight,
-        overlap_threshold,
-        temperature,
-        intersectional,
-    ).score
-
-
 def evaluate(
     solution: pd.DataFrame,
     submission: pd.DataFrame,

@@ -470,6 +470,10 @@ def test_a_sixth_metric_is_scored_explained_ranked_and_verified(
     verify = ["verify", "final", "--jobs", "1", "--solution", "elsewhere/samples/solution.csv"]
     assert cli.main(verify) == 2
     assert cli.main([*verify, "--metric", "elsewhere"]) == 0
+    with (tmp_path / "elsewhere" / "metric.py").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert cli.main([*verify, "--metric", "elsewhere"]) == 1
+    assert "the metric elsewhere has changed since the earlier run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("row_id", ["id", "pupil"])

@@ -66,20 +66,14 @@ def visited(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any)
     )
 
 
-def worths(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> list[float]:
-    """The worth of every labeled tweet, in the order of the ids."""
-    return column("worth", solution, submission, **parameters)
-
-
 def column(name: str, solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> list[Any]:
     """A column of `visited`, in the order of the ids."""
     return visited(solution, submission, **parameters).sort_values("tweet_id")[name].tolist()
 
 
-def worth_of(priority: str, true: str, score: float, said: str, **parameters: Any) -> float:
+def worth_of(priority: str, true: str, score: float, said: str) -> float:
     """The worth of the first tweet of an event, which is the only one."""
-    solution = labeled((priority, true), *REST)
-    return worths(solution, answered((score, said), *REST_ANSWERS), **parameters)[0]
+    return column("worth", labeled((priority, true), *REST), answered((score, said), *REST_ANSWERS))[0]
 
 
 def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> dict[str, float]:
@@ -111,26 +105,13 @@ def test_the_types_are_those_of_the_ontology() -> None:
     assert [entry["id"] for entry in ontology["informationTypes"]] == list(trec_is.INFORMATION_TYPES)
 
 
-@pytest.mark.parametrize("full", transcription.ALL)
-def test_a_short_name_is_the_full_name(full: str) -> None:
-    sets, unknown = trec_is.parse_types([full, full.split("-")[1], f" {full}\t{full}\n"])
-    assert sets[0] == sets[1] == sets[2] == 1 << trec_is.INFORMATION_TYPES.index(full)
-    assert unknown == ["", "", ""]
-
-
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("Report-SignificantEventChange", "Report-NewSubEvent"),
-        ("Other-PastNews", "Other-ContextualInformation"),
-        ("Other-KnownAlready", "Report-OriginalEvent"),
-        ("Other-ContinuingNews", "Report-News"),
-    ],
+    ("name", "full"), [*((full, full) for full in transcription.ALL), *transcription.RENAMED.items()]
 )
-def test_the_names_of_2018_are_the_types_they_became(old: str, new: str) -> None:
-    sets, unknown = trec_is.parse_types([old, old.split("-")[1], new])
-    assert sets[0] == sets[1] == sets[2] != 0
-    assert unknown == ["", "", ""]
+def test_short_names_and_those_of_2018(name: str, full: str) -> None:
+    sets, unknown = trec_is.parse_types([full, name, name.split("-")[-1], f" {name}\t{name}\n"])
+    assert sets.tolist() == [1 << trec_is.INFORMATION_TYPES.index(full)] * 4
+    assert unknown == [""] * 4
 
 
 # ---- Equations (1) to (6) ----
@@ -162,43 +143,7 @@ def test_equation_5(priority: str) -> None:
     solution = labeled(*[(priority, BOTH)] * 31, *REST)
     submission = answered(*[(0.7, BOTH)] * 31, *REST_ANSWERS)
     expected = [max(-math.log10(delta / 2 + 1), -1.0) for delta in range(31)]
-    assert worths(solution, submission)[:31] == pytest.approx(expected, abs=1e-15)
-
-
-# ---- The seven properties of section 4.2 ----
-
-
-def test_property_6_false_alerts_escalate_to_minus_1_after_18_of_them() -> None:
-    solution = labeled(*[("Low", "")] * 21, *REST)
-    submission = answered(*[(0.9, "")] * 21, *REST_ANSWERS)
-    worth = worths(solution, submission)[:21]
-    assert column("delta", solution, submission)[:21] == list(range(21))
-    assert math.copysign(1, worth[0]) == 1.0  # the first is free, and no negative zero
-    assert worth[0] == 0.0
-    assert worth[:19] == sorted(set(worth[:19]), reverse=True)  # each of them costs more than the one before
-    assert worth[17] == pytest.approx(-math.log10(9.5))
-    assert worth[18:] == [-1.0] * 3
-
-
-# ---- δ ----
-
-
-@pytest.mark.parametrize(
-    ("tweets", "expected"),
-    [
-        ([("Low", 1.0), ("Medium", 1.0), ("High", 1.0), ("Low", 1.0), ("Critical", 0.7), ("Low", 1.0)],
-         [0, 1, 2, 0, 1, 0]),
-        ([("Low", 1.0), ("High", 0.0), ("Low", 0.0), ("Low", 1.0), ("Low", 1.0)], [0, 1, 1, 1, 2]),
-        # Events are visited one by one, even if their ranks interleave.
-        ([("Low", 1.0, "a"), ("Low", 1.0, "b"), ("Low", 1.0, "a"), ("Low", 1.0, "b")], [0, 0, 1, 1]),
-    ],
-    ids=["true alerts reset it", "nothing else does", "new events reset it"],
-)  # fmt: skip
-def test_delta(tweets: list[Any], expected: list[int]) -> None:
-    """The tweets are given as (priority, score[, event]) and ranked in this order."""
-    solution = labeled(*[(tweet[0], "", *tweet[2:]) for tweet in tweets], *REST)
-    submission = answered(*[(tweet[1], "") for tweet in tweets], *REST_ANSWERS)
-    assert column("delta", solution, submission)[: len(tweets)] == expected
+    assert column("worth", solution, submission)[:31] == pytest.approx(expected, abs=1e-15)
 
 
 def test_only_errors_of_the_priority_are_better_lower() -> None:

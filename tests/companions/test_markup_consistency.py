@@ -275,20 +275,6 @@ def test_experts_without_names_of_their_own_are_numbered(names: tuple[str, str])
     assert set(agreement_of(markups).experts["expert"]) == {"expert 1", "expert 2"}
 
 
-def test_an_algorithm_that_is_an_expert() -> None:
-    """An expert's relative agreement is the RMA that the same markups would have as a submission."""
-    solution, submission = data.corpus(20, experts=3, seed=4)
-    prepared = metric.prepare(solution, "document_id")
-    table = companion.agreement(prepared, solution).experts.set_index("expert")
-    experts = [json.loads(cell) for cell in solution["markups"]]
-    for number in range(3):
-        others = solution.assign(markups=[json.dumps(each[:number] + each[number + 1 :]) for each in experts])
-        answer = submission.assign(markup=[json.dumps(each[number]) for each in experts])
-        weights = companion.weights(prepared)
-        rma = metric.score(others, answer, "document_id", weights=weights)
-        assert table.loc[f"expert {number + 1}", "relative"] == pytest.approx(rma)
-
-
 def test_a_solution_with_ignored_rows_keeps_its_names() -> None:
     documents = [[spans((0, 10)) | {"expert": name} for name in names] for names in (("x", "y"), ("a", "b"))]
     frame = pd.DataFrame({"document_id": ["p", "q"], "markups": [json.dumps(each) for each in documents]})

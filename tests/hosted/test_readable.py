@@ -22,7 +22,14 @@ from tests.support import readable_data as data
 from tests.support.examples import examples, some
 from tests.support.markups import ESSAY_MARKUPS, Evaluated, crowded_essay, solution_of, submission_of
 from tests.support.readable_pairs import accuracy, markup, selection
-from tests.support.readable_transcription import accuracies, best_matching, every_matching, relative, value_of
+from tests.support.readable_transcription import (
+    LARGEST,
+    accuracies,
+    best_matching,
+    every_matching,
+    relative,
+    value_of,
+)
 
 companion = hosted.module("readable", "companion")
 
@@ -115,16 +122,6 @@ def test_the_relative_measures_by_hand() -> None:
 # ---- Settled questions --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("subject", "largest"), {"rus": 24, "rus-free": 24, "lit": 14, "social": 6, "hist": 12,
-                                                  "eng": 14, "eng-free": 24}.items())  # fmt: skip
-def test_largest_grades(subject: str, largest: int) -> None:
-    assert accuracy(markup(K1=largest), markup(K1=largest - 3), subject).m1 == pytest.approx(
-        100 * (1 - 3 / largest)
-    )
-    with pytest.raises(ValueError, match="more than the maximum"):
-        accuracy(markup(K1=largest, K2=1), markup(), subject)
-
-
 @pytest.mark.parametrize("missing", [{}, {"subtype": None, "correction": "", "group": None}])
 def test_missing_texts_and_selections_are_empty(missing: dict[str, Any]) -> None:
     one = {"startSelection": 0, "endSelection": 5, "type": "x"}
@@ -138,17 +135,6 @@ def test_both_empty_and_one_empty() -> None:
     assert one == pytest.approx({"M": 100 / 6, "M1": 100, "M2": 0, "M3": 0, "M4": 0, "M5": 0, "M6": 0})
     apart = numbers(accuracy(markup(selection(0, 5)), markup(selection(5, 9)), "rus"))
     assert apart == one
-
-
-@pytest.mark.parametrize("name", ["subtype", "correction"])
-def test_among_equal_costs_equal_details(name: str) -> None:
-    texts = ("a", "b", "c")
-    first = markup(*(selection(0, 9, **{name: text}) for text in texts))
-    for order in itertools.permutations(texts):
-        second = markup(*(selection(0, 9, **{name: text.upper()}) for text in order))
-        result = accuracy(first, second, "rus")
-        assert set(numbers(result).values()) == {100.0}
-        assert ends(result) == [(position, order.index(text)) for position, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize(
@@ -166,17 +152,18 @@ def test_texts_are_compared_without_case_outer_spaces_and_unicode_form(
 WEIGHTS = {"M1": 1, "M2": 2, "M3": 1, "M4": 1, "M5": 1, "M6": 0, "M7": 0}
 
 
-def test_weights() -> None:
-    frames = data.frames(data.samples())
+def test_the_competitions_numbers() -> None:
+    assert metric.LARGEST_GRADE == LARGEST
     assert metric.WEIGHTS == WEIGHTS
-    assert hosted.defaults(metric)["weights"] == ",".join(
-        f"{name}={weight}" for name, weight in WEIGHTS.items()
-    )
+    assert metric._parse_weights(hosted.defaults(metric)["weights"], metric.CRITERIA) == WEIGHTS
+
+
+def test_weights_that_are_left_out_are_the_competitions() -> None:
+    frames = data.frames(data.samples())
     for text in ("", "M2=2", "M1=1, M6=0"):
         assert metric.score(*frames, "document_id", weights=text) == metric.score(*frames, "document_id")
     result = evaluate(*frames, "m", weights="M1=0,M2=0,M3=0,M4=0,M5=0,M6=3")
-    assert result.score == result.m == result.m6
-    assert result.m == evaluate(*frames).m6
+    assert result.score == result.m == result.m6 == evaluate(*frames).m6
 
 
 def test_m7_is_the_hosts_judgment_of_a_submission() -> None:

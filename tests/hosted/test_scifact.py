@@ -288,6 +288,11 @@ def test_further_keys_are_ignored():
 # --- the participant's faults -----------------------------------------------------------------------
 
 
+def with_sentence(sentence: str) -> str:
+    """A prediction with this text among the sentences."""
+    return f'{{"11": {{"sentences": [0, {sentence}, 2], "label": "SUPPORT"}}}}'
+
+
 @pytest.mark.parametrize(
     ("cell", "reason"),
     [
@@ -314,6 +319,12 @@ def test_further_keys_are_ignored():
          "the key 'label' is written twice"),
         ('{"11": {"sentences": [1], "label": "SUPPORT"}, "\\u00311": {"sentences": [], "label": "SUPPORT"}}',
          "the key '11' is written twice"),
+        (with_sentence('"5"'), "document '11': the text '5' among the sentences"),
+        (with_sentence("1.5"), "document '11': 1.5 among the sentences"),
+        (with_sentence("true"), "document '11': true among the sentences"),
+        (with_sentence("1e400"), "document '11': inf among the sentences"),
+        (with_sentence("1000000000"), "document '11': 1000000000 among the sentences"),
+        (with_sentence("9" * 4000), f"document '11': {'9' * 40}… among the sentences"),
         (json.dumps({"x" * 50: 1}),
          f"document '{'x' * 40}…': 1 instead of an object"),
         ('{"a\\nb": 1}', r"document 'a\nb': 1 instead of an object"),
@@ -323,22 +334,6 @@ def test_further_keys_are_ignored():
 )  # fmt: skip
 def test_what_is_no_prediction(cell, reason):
     assert rejection(cell) == f"{EXPECTED_PREDICTION}{ROW} ({reason})"
-
-
-@pytest.mark.parametrize(
-    ("sentence", "shown"),
-    [
-        ('"5"', "the text '5'"),
-        ("1.5", "1.5"),
-        ("true", "true"),
-        ("1e400", "inf"),
-        ("1000000000", "1000000000"),
-        ("9" * 4000, "9" * 40 + "…"),
-    ],
-)
-def test_what_is_no_sentence(sentence, shown):
-    message = rejection(f'{{"11": {{"sentences": [0, {sentence}, 2], "label": "SUPPORT"}}}}')
-    assert message.endswith(f"{ROW} (document '11': {shown} among the sentences)")
 
 
 @pytest.mark.parametrize(
@@ -389,15 +384,15 @@ def test_claims_that_are_not_those_of_the_test_set(ids, fault):
 def test_repeated_ids():
     good = table({}, {}, {}, {})
     bad = good.assign(claim_id=pd.Series([1, "2", 1.0, "1"], dtype=object))
-    rows = "claim_id 1 (repeated), claim_id 1 (repeated)"
-    with pytest.raises(scifact.ParticipantVisibleError) as caught:
-        scifact.score(good, bad, "claim_id")
-    assert (
-        str(caught.value) == f"claim_id: expected every claim once. Wrong in 2 rows of the submission: {rows}"
-    )
-    with pytest.raises(scifact.HostVisibleError) as caught:
-        scifact.score(bad, good, "claim_id")
-    assert str(caught.value) == f"claim_id: expected every claim once. Wrong in 2 rows of the solution: {rows}"
+    for name, error, sides in (
+        ("submission", scifact.ParticipantVisibleError, (good, bad)),
+        ("solution", scifact.HostVisibleError, (bad, good)),
+    ):
+        with pytest.raises(error) as caught:
+            scifact.score(*sides, "claim_id")
+        assert (
+            str(caught.value) == f"claim_id: expected every claim once. Wrong in 2 rows of the {name}: {rows}"
+        )
 
 
 # --- the host's faults ------------------------------------------------------------------------------

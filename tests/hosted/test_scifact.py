@@ -390,9 +390,8 @@ def test_repeated_ids():
     ):
         with pytest.raises(error) as caught:
             scifact.score(*sides, "claim_id")
-        assert (
-            str(caught.value) == f"claim_id: expected every claim once. Wrong in 2 rows of the {name}: {rows}"
-        )
+        rows = f"2 rows of the {name}: claim_id 1 (repeated), claim_id 1 (repeated)"
+        assert str(caught.value) == f"claim_id: expected every claim once. Wrong in {rows}"
 
 
 # --- the host's faults ------------------------------------------------------------------------------

@@ -272,6 +272,22 @@ def test_links_of_ones_own_are_followed(odd):
         files.read_bytes(odd / "a circle")
 
 
+def test_a_file_that_becomes_a_pipe_is_not_waited_for(tmp_path, monkeypatch):
+    """The file is replaced by a pipe after podium has looked at it and before podium opens it."""
+    path = tmp_path / "file"
+    path.touch()
+    real = os.open
+
+    def exchange(*arguments):
+        path.unlink()
+        os.mkfifo(path)
+        return real(*arguments)
+
+    monkeypatch.setattr(os, "open", exchange)
+    with pytest.raises(NotAFile, match="found a pipe"):
+        files.read_bytes(path)
+
+
 # ---- Habits of participants -----------------------------------------------------------------------------
 
 

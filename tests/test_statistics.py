@@ -171,6 +171,12 @@ def squared(sums):
     return (np.asarray(sums)[..., 0] ** 2).sum(axis=-1)[..., np.newaxis]
 
 
+def test_the_smallest_numbers_are_rounded_without_a_warning() -> None:
+    rounded = sampling.rounded(np.array([[2e-313], [1e300]]))
+    assert rounded.tolist() == [[0.0, 1e300]]
+    assert sampling.rounded(np.array([[2e-313], [0.0]])).tolist() == [[0.0, 0.0]]
+
+
 # --- intervals ----------------------------------------------------------------------------------------------
 
 

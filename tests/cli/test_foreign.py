@@ -100,9 +100,17 @@ def test_a_bad_file_has_the_same_words_in_every_command(call, tmp_path, monkeypa
     assert "expected a CSV table, found an Excel workbook" in err
 
 
-def test_a_workbook_is_refused_before_any_work(call):
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "none.csv", "none.csv", "--rows"],
+        ["leaderboard", "none", "--out"],
+        ["boost", "none.csv", "--out"],
+    ],
+)
+def test_a_workbook_is_refused_before_any_work(call, arguments):
     expected = "error: cannot write x.xlsx: expected a name that ends in .csv, .csv.gz, .parquet\n"
-    assert call("score", "none.csv", "none.csv", "--rows", "x.xlsx") == (2, "", expected)
+    assert call(*arguments, "x.xlsx") == (2, "", expected)
 
 
 @pytest.mark.slow

@@ -1,5 +1,4 @@
-"""Metric files in the style of public ones on Kaggle, with the checks that they fail: a template and five
-others.
+"""Metric files in the style of public ones on Kaggle, with the checks that they fail.
 
 Each is tried with `SOLUTION` and a submission that its `score` accepts.
 """
@@ -82,26 +81,6 @@ def test_perfect():
     assert abs(score(frame, frame, "id") - 1) < 1e-12
 '''
 )
-# Its message names every wrong row, but Kaggle shows only the first 280 characters.
-TALKATIVE = (
-    HEAD
-    + '''
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Accuracy at 0.5."""
-    if "target" not in submission:
-        raise ParticipantVisibleError("; ".join(f"row {n} has no target" for n in range(200)))
-    return float(((submission["target"] > 0.5) == solution["target"]).mean())
-'''
-)
-# It has what the site refuses: a default for the row id, an argument without annotation, and another result.
-CARELESS = (
-    HEAD
-    + '''
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str = "id", beta=1.0):
-    """Brier score, unannotated."""
-    return ((submission["target"] - solution["target"]) ** 2).mean()
-'''
-)
 # It works only in its author's own folder.
 AT_HOME = (
     HEAD
@@ -131,7 +110,5 @@ FATES = {
     # The helper passes on what scikit-learn says about texts in place of numbers, whatever its length.
     "helped": Fate(HELPED, set(), {"messages"}),
     "tested": Fate(TESTED, set(), {"participant"}),
-    "talkative": Fate(TALKATIVE, set(), {"messages", "participant"}),
-    "careless": Fate(CARELESS, {"row id", "annotations", "return"}, {"participant"}),
     "at home": Fate(AT_HOME, {"imports", "runs", "module"}, set()),
 }

@@ -20,8 +20,7 @@ import yaml
 import podium
 from podium import hosted, limits, reading, scoring
 from podium.errors import HostError, SubmissionRejected
-from podium.essays import corpus
-from podium.hosting import bundle, judge, making, program
+from podium.hosting import bundle, judge, program
 from podium.hosting.competition import Competition, Terms
 from tests.support.corpora import make_corpus
 from tests.support.frames import WHOLE, perfect, solution, words
@@ -31,16 +30,6 @@ from tests.support.unified import evaluate
 TIMES = ["--start", "2027-01-15T12:00", "--switch", "2027-04-01", "--end", "2027-04-15"]
 TITLE = ["--title", "Feedback: “on writing”"]
 UNEXPECTED = "Evaluation metric raised an unexpected error"
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """The files of a small competition."""
-    folder = tmp_path_factory.mktemp("made")
-    make_corpus(24).to_csv(folder / "corpus.csv", index=False)
-    made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
-    making.write(made, folder / "files")
-    return folder / "files"
 
 
 @pytest.fixture(scope="module")

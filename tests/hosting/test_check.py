@@ -13,7 +13,7 @@ from podium import checking
 from podium.errors import UsageError
 from podium.hosting import check, fresh, kernel
 from podium.hosting.kernel import FAIL, NOTE, PASS, UNTRIED
-from tests.support.host_line import ROOT, SOLUTION, every_metric, run_podium, stay_in_process
+from tests.support.host_line import ROOT, SOLUTION, every_metric, run_podium
 from tests.support.kaggle_metrics import FATES
 from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION
 from tests.support.kaggle_metrics import SUBMISSION as KAGGLE_SUBMISSION
@@ -54,12 +54,6 @@ SCORES = """
     >>> score(solution, solution, "id")
     1.0
 """
-
-
-@pytest.fixture
-def in_process(monkeypatch, tmp_path):
-    """Run what `podium check` runs in this process, which is quicker than a new one."""
-    stay_in_process(monkeypatch, tmp_path)
 
 
 def verdicts(source: str, tmp_path: Path, verdict: str, **further: object) -> dict[str, str]:

@@ -14,16 +14,9 @@ from tests.support.host_line import (
     SUBMISSION,
     every_metric,
     run_podium,
-    stay_in_process,
 )
 
 METRIC = ROOT / "metric.py"
-
-
-@pytest.fixture
-def in_process(monkeypatch, tmp_path):
-    """Run metrics in this process, which is quicker than a new one."""
-    stay_in_process(monkeypatch, tmp_path)
 
 
 @pytest.fixture

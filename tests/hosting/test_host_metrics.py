@@ -16,7 +16,7 @@ from podium.hosting import bundle
 from podium.hosting.competition import Competition, Terms
 from tests.hosting.test_bundle import execute, unpack
 from tests.support import kaggle_metrics
-from tests.support.host_line import run_podium, stay_in_process
+from tests.support.host_line import run_podium
 from tests.support.host_metrics import METRICS, TEAMS, tables
 
 TERMS = Terms(datetime(2027, 1, 15), datetime(2027, 4, 1), datetime(2027, 4, 15))
@@ -39,9 +39,8 @@ def folder_of(name: str, folder: Path) -> Path:
     "name",
     [pytest.param(name, marks=[] if name in ("auc", "bleu") else pytest.mark.slow) for name in METRICS],
 )
-def test_the_whole_way(capsys, tmp_path, monkeypatch, name):
+def test_the_whole_way(capsys, in_process, tmp_path, name):
     """A plain file with a score() is checked, made a competition, emulated, packed and ranked."""
-    stay_in_process(monkeypatch, tmp_path)
     folder = folder_of(name, tmp_path)
     metric, files, worst = folder / f"{name}.py", folder / "files", folder / "teams" / "Cy.csv"
     made = ["make", folder / "labels.csv", "--metric", metric, "--sample", worst, "--out", files]
@@ -179,9 +178,8 @@ def test_a_slip_is_told_and_never_a_number(capsys, tmp_path, source, message):
         ("return float(solution['value'].to_numpy()[0] - guess[0])", ORDER),
     ],
 )
-def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, message):
+def test_a_doubt_is_told_beside_the_number(capsys, in_process, tmp_path, body, message):
     """Both may be right, such as the order of a time series, so they are no errors of `podium score`."""
-    stay_in_process(monkeypatch, tmp_path)
     folder = folder_of("rmse", tmp_path)
     (folder / "mine.py").write_text(returning(body))
     pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
@@ -217,8 +215,7 @@ def test_a_doubt_is_told_beside_the_number(capsys, tmp_path, monkeypatch, body, 
         ),
     ],
 )
-def test_what_check_tells_of_a_slip(capsys, tmp_path, monkeypatch, source, line):
-    stay_in_process(monkeypatch, tmp_path)
+def test_what_check_tells_of_a_slip(capsys, in_process, tmp_path, source, line):
     folder = folder_of("rmse", tmp_path)
     (folder / "mine.py").write_text(source, encoding="utf-8")
     pair = folder / "labels.csv", folder / "teams" / "Ada.csv"
@@ -248,8 +245,7 @@ PERFECT = 'return solution[[row_id, "label"]]'
         ),
     ],
 )
-def test_the_submissions_of_a_companion(capsys, tmp_path, monkeypatch, old, new, message):
-    stay_in_process(monkeypatch, tmp_path)
+def test_the_submissions_of_a_companion(capsys, in_process, tmp_path, old, new, message):
     folder = tmp_path / "mine"
     shutil.copytree(TEMPLATE, folder, ignore=shutil.ignore_patterns("__pycache__"))
     text = (folder / "companion.py").read_text(encoding="utf-8")
@@ -304,8 +300,7 @@ def test_one_part_of_a_solution_takes_whole_submissions(template):
 
 
 @pytest.mark.parametrize("name", ["class.py", "2nd métrique.b.py"])
-def test_a_file_may_have_any_name(capsys, tmp_path, monkeypatch, name):
-    stay_in_process(monkeypatch, tmp_path)
+def test_a_file_may_have_any_name(capsys, in_process, tmp_path, name):
     folder = folder_of("rmse", tmp_path)
     (folder / name).write_text(RMSE)
     pair = folder / "labels.csv", folder / "teams" / "Ada.csv"

@@ -77,22 +77,3 @@ def test_what_the_pages_print(monkeypatch, made, tmp_path, block):
     pattern = ".*?".join(map(re.escape, block.split("…")))
     text = "".join(printed)
     assert re.fullmatch(pattern, text, re.DOTALL), text
-
-
-def test_every_option_of_the_commands_is_explained():
-    """Each option is on the page of its command or in a table of options."""
-    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    for command in ("make", "emulate", "check", "publish", "bundle"):
-        options = set(re.findall(r"--[a-z-]+", printed_here([command, "--help"])))
-        assert {option for option in options if option not in pages} <= {
-            "--help",
-            "--wait",
-            "--subtitle",
-            "--metric",
-        }
-
-
-def test_links_lead_to_pages():
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).is_file() or "index" in Path(target).name, f"{page}: {target}"

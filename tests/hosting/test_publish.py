@@ -10,9 +10,7 @@ import pandas as pd
 import pytest
 
 from podium import hosted
-from podium.essays import corpus
-from podium.hosting import making, publish
-from tests.support.corpora import make_corpus
+from podium.hosting import publish
 from tests.support.host_line import run_podium
 from tests.support.kaggle_server import SERVICE, START_UPLOAD, Site, forbid_network, lead_client_to, serve
 
@@ -25,26 +23,10 @@ ALL_STEPS = ["create", "pages", "data", "solution", "settings", "metric", "sandb
 LAUNCH = ["--launch-at", "2027-01-15T12:00Z", "--deadline", "2027-04-15T23:59+02:00"]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """The files of a small competition."""
-    folder = tmp_path_factory.mktemp("made")
-    make_corpus(24).to_csv(folder / "corpus.csv", index=False)
-    return corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
-
-
-@pytest.fixture(scope="module")
-def written(made, tmp_path_factory):
-    """The competition's files in a folder, which no test may change."""
-    folder = tmp_path_factory.mktemp("written") / "files"
-    making.write(made, folder)
-    return folder
-
-
 @pytest.fixture
-def files(written, tmp_path):
+def files(files, tmp_path):
     """A copy of the competition's files that a test may change."""
-    return shutil.copytree(written, tmp_path / "files")
+    return shutil.copytree(files, tmp_path / "files")
 
 
 @pytest.fixture
@@ -85,19 +67,14 @@ def steps_done(out: str) -> list[str]:
     return list(dict.fromkeys(line.partition(":")[0] for line in lines))
 
 
-def assert_published(site, made):
+def assert_published(site, files):
     """Check that the site has everything as it was meant."""
     assert site.competition["slug"] == SLUG
     assert site.competition["title"] == "Feedback on writing"
     assert set(site.pages) == {"description", "evaluation", "data-description", "rules"}
     assert all(page["isPublished"] and page["mimeType"] == "text/markdown" for page in site.pages.values())
-    assert set(site.files) == set(made.public)
-    assert b"discourse_effectiveness" in site.files["train.csv"]
-    theirs, ours = (
-        frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
-        for frame in (site.solution, made.private["solution.csv"])
-    )
-    pd.testing.assert_frame_equal(theirs, ours)
+    assert site.files == {path.name: path.read_bytes() for path in (files / "public").iterdir()}
+    pd.testing.assert_frame_equal(site.solution, pd.read_csv(files / "private" / "solution.csv"))
     assert site.settings["deadline"] == "2027-04-15T21:59:00.000Z"
     assert site.settings["rulesRequired"] is True
     assert site.submissions[-1]["publicScore"] == site.submissions[-1]["privateScore"] == "1.00000"
@@ -107,11 +84,11 @@ def assert_published(site, made):
 # --- all of it --------------------------------------------------------------------------------------
 
 
-def test_all_steps(capsys, site, files, made, monkeypatch):
+def test_all_steps(capsys, site, files, monkeypatch):
     code, out, err = run(capsys, files, *LAUNCH)
     assert (code, err) == (0, "")
     assert steps_done(out) == ALL_STEPS
-    assert_published(site, made)
+    assert_published(site, files)
     report = (files / "report.md").read_text()
     scores = next(line.split("|")[2:4] for line in report.splitlines() if "sample_submission.csv" in line)
     for part, score in zip(("public", "private"), scores):
@@ -137,7 +114,7 @@ def test_nothing_opens_without_a_date(capsys, site, files):
     assert site.launched == "now"
 
 
-def test_every_step_can_be_repeated_alone(capsys, site, files, made):
+def test_every_step_can_be_repeated_alone(capsys, site, files):
     assert run(capsys, files, *LAUNCH)[0] == 0
     for step in ALL_STEPS:
         requests = len(site.requests)
@@ -145,11 +122,11 @@ def test_every_step_can_be_repeated_alone(capsys, site, files, made):
         assert (code, err) == (0, "")
         assert steps_done(out) == [step]
         assert len(site.requests) > requests
-    assert_published(site, made)
+    assert_published(site, files)
 
 
 @pytest.mark.slow
-def test_interrupted_anywhere_and_started_again(capsys, site, made, tmp_path):
+def test_interrupted_anywhere_and_started_again(capsys, site, files, tmp_path):
     """Every request fails once, before or after the site has done its work. The next run goes on from there."""
     number_of_runs = 0
     for is_done in (False, True):
@@ -158,11 +135,9 @@ def test_interrupted_anywhere_and_started_again(capsys, site, made, tmp_path):
             number += 1
             site.__init__(site.address)
             site.score = lambda solution, submission: metric.score(solution, submission, "row_id")
-            folder = tmp_path / f"{is_done}-{number}"
-            making.write(made, folder)
-            site.fault = lambda count, number=number, is_done=is_done: (
-                (500, is_done) if count == number else None
-            )
+            folder = shutil.copytree(files, tmp_path / f"{is_done}-{number}")
+            fault = {number: (500, is_done)}
+            site.fault = fault.get
             code, _, err = run(capsys, folder, *LAUNCH)
             number_of_runs += 1
             if len(site.requests) < number:
@@ -172,7 +147,7 @@ def test_interrupted_anywhere_and_started_again(capsys, site, made, tmp_path):
                 assert len(err.splitlines()) == 1
                 assert "start the same command again" in err or "Kaggle cannot use" in err
                 assert run(capsys, folder, *LAUNCH)[0] == 0
-            assert_published(site, made)
+            assert_published(site, files)
     assert number_of_runs > 50
 
 

@@ -11,11 +11,23 @@ import pandas as pd
 import pytest
 
 from podium import hosted, scoring
+from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.hosting import emulate
 from tests.support import trec_is_data
 from tests.support.host_line import stay_in_process
-from tests.support.trec_is_data import DATA, SAMPLES, answered, competition, labeled, official
+from tests.support.trec_is_data import (
+    ACTIONABLE,
+    ANOTHER,
+    BOTH,
+    DATA,
+    OTHER,
+    SAMPLES,
+    answered,
+    competition,
+    labeled,
+    official,
+)
 
 companion = hosted.module("trec_is", "companion")
 OfficialFileWarning = companion.OfficialFileWarning
@@ -24,28 +36,20 @@ trec_is = hosted.module("trec_is")
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the track's files are not beside the repository")
 
-ACTIONABLE = "Request-SearchAndRescue"
-OTHER = "Report-News"
-ANOTHER = "Other-Sentiment"
-BOTH = f"{ACTIONABLE} {OTHER}"
+
+def evaluated(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> scoring.Evaluation:
+    """Score and explain a run."""
+    return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission)
 
 
 def explained(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> Any:
-    """The explanation of a submission."""
-    evaluation = scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission)
-    return evaluation.explanation
+    """The explanation of a run."""
+    return evaluated(solution, submission, **parameters).explanation
 
 
 def measures(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> dict[str, float]:
-    """The measures of a submission."""
-    return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission).measures
-
-
-def podium_score(*arguments: object) -> int:
-    """Run `podium score` with this metric, and return the exit code."""
-    from podium.cli import main
-
-    return main(["score", "--metric", "trec_is", *map(str, arguments)])
+    """The measures of a run."""
+    return evaluated(solution, submission, **parameters).measures
 
 
 # --- every tweet, type and event ----------------------------------------------------------------------------
@@ -477,7 +481,8 @@ def test_the_row_for_latex(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     quiet = solution[solution["event_id"] == trec_is_data.EVENTS[trec_is_data.QUIET_EVENT]]
     cell = explained(quiet, submission, measure="low_priority_worth").tables[title][heading][0]
     assert cell.startswith("run & - & - & ")
-    assert podium_score(SAMPLES / "solution.csv", SAMPLES / "run.txt", "--json") == 0
+    files = [str(SAMPLES / name) for name in ("solution.csv", "run.txt")]
+    assert main(["score", "--metric", "trec_is", *files, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert [f"{value:.4f}" for value in printed["official"].values()] == expected.strip("& \\").split(" & ")
     assert ["run", *printed["official"]] == heading.split(" & ")
@@ -503,11 +508,6 @@ def test_the_official_label_file_is_the_official_solution() -> None:
 
 
 # --- texts in the report ------------------------------------------------------------------------------------
-
-
-def evaluated(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evaluation:
-    """Score and explain a run with this metric."""
-    return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, {}), submission)
 
 
 def test_texts_of_the_solution_and_the_submission() -> None:

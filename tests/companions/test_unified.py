@@ -10,23 +10,8 @@ import pytest
 
 from podium import hosted, statistics
 from tests.support.corpora import make_corpus
-from tests.support.essays import make_competition
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.unified import evaluate
-
-
-@pytest.fixture(scope="module")
-def competition():
-    """A made-up solution of 200 essays and a submission."""
-    solution, submission = make_competition(200, seed=3, shared_words=False)
-    return solution.drop(columns="Usage"), submission
-
-
-@pytest.fixture(scope="module")
-def evaluation(competition):
-    """The made-up submission, scored."""
-    return evaluate(*competition)
-
 
 NAN = math.nan
 

@@ -11,7 +11,6 @@ import metric
 from podium import cli, explain, hosted
 from tests.companions.test_unified_fates import SlowPairs
 from tests.support import unified_transcription as transcription
-from tests.support.essays import make_competition
 from tests.support.examples import examples
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.strategies import Competition, competitions
@@ -24,18 +23,6 @@ TP, FP, FN = range(3)
 TEXTS = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
-
-
-@pytest.fixture(scope="module")
-def competition():
-    """A made-up solution of 150 essays and a submission."""
-    return make_competition(150, seed=3)
-
-
-@pytest.fixture(scope="module")
-def evaluation(competition):
-    """The made-up submission, scored."""
-    return evaluate(*competition)
 
 
 def score_of_counts(counts, evaluation):

@@ -18,7 +18,11 @@ from podium import hosted, scoring, statistics
 from tests.support import trec_is_transcription as transcription
 from tests.support.examples import examples
 from tests.support.trec_is_data import (
+    ACTIONABLE,
+    ANOTHER,
+    BOTH,
     DATA,
+    OTHER,
     answered,
     competition,
     flat_run,
@@ -33,11 +37,7 @@ trec_is = hosted.module("trec_is")
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the track's files are not beside the repository")
 
 
-ACTIONABLE = "Request-SearchAndRescue"
 ANOTHER_ACTIONABLE = "Report-EmergingThreats"
-OTHER = "Report-News"
-ANOTHER = "Other-Sentiment"
-BOTH = f"{ACTIONABLE} {OTHER}"
 
 
 # One tweet of each group, so that a solution is valid; worth -1 and 0 under REST_ANSWERS.

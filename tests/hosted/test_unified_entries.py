@@ -101,13 +101,6 @@ ENTRIES: dict[str, Callable[[Path, Path], float | None]] = {
             **WHOLE,
         ).score
     ),
-    "rank, which has read the bytes": lambda files, path: (
-        podium.score(
-            pd.read_csv(files / "solution.csv"),
-            reading.parse_submission(UNIFIED, path.read_bytes(), path.name, {}),
-            **WHOLE,
-        ).score
-    ),
     "score": by_command,
 }
 

@@ -21,6 +21,11 @@ TYPES = hosted.module("trec_is").INFORMATION_TYPES
 PRIORITIES = ("Low", "Medium", "High", "Critical")
 EVENTS = ("harbour_flood.2031", "mill_fire.2032", "old_bridge_collapse.2033", "quarry_landslide.2034")
 
+ACTIONABLE = "Request-SearchAndRescue"
+OTHER = "Report-News"
+ANOTHER = "Other-Sentiment"
+BOTH = f"{ACTIONABLE} {OTHER}"
+
 QUIET_EVENT = 3  # has no tweet of High or Critical priority
 ALERTING_EVENT = 1  # the run alerts to 25 unimportant tweets in a row there
 

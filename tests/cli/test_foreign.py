@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from podium import limits
+from podium import errors, limits
 from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]
@@ -65,10 +65,13 @@ def test_escape_sequences_in_what_is_printed(call, tmp_path, options):
 
 
 def test_whatever_a_command_prints_is_made_harmless(capsys):
-    from podium import errors
+    def work():
+        print(f"a{ESCAPES}\tb")
+        raise errors.UsageError(ESCAPES)
 
-    assert errors.run(lambda: print(f"a{ESCAPES}\tb")) == 0
-    assert capsys.readouterr().out == "a\\x1b]0;owned\\x07\\x1b[2J\\u202e\\x9b31m\tb\n"
+    assert errors.run(work) == 2
+    escaped = "\\x1b]0;owned\\x07\\x1b[2J\\u202e\\x9b31m"
+    assert capsys.readouterr() == (f"a{escaped}\tb\n", f"error: {escaped}\n")
 
 
 COMMANDS = {"score": [SOLUTION, "BAD"], "emulate": ["unified", SOLUTION, "BAD"], "tune": [SOLUTION, "BAD"]}

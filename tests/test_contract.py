@@ -1,6 +1,4 @@
-"""Every mistake that a metric's author can make is named by the check of the contract, and never becomes a
-score.
-"""
+"""The check of the contract names a mistake of a metric's author before it becomes a score."""
 
 import os
 import re
@@ -366,9 +364,7 @@ def test_a_slip_of_a_companion_is_named(
     new: str,
     message: str,
 ) -> None:
-    """Every command that shows the companion names the fault without a traceback, and ``podium check`` names
-    it beforehand.
-    """
+    """Every command that shows the companion names the fault, and ``podium check`` does so beforehand."""
     metric_with(tmp_path)
     text = (TEMPLATE / "companion.py").read_text(encoding="utf-8")
     assert old in text
@@ -522,9 +518,7 @@ def test_names_that_cannot_be(new: Path, capsys: pytest.CaptureFixture[str], nam
 def test_statistics_that_depend_on_a_measure_parameter(
     tmp_path: Path, annotation: str, default: str, cut: str, found: str
 ) -> None:
-    """Such a parameter is refused, because a board that is ranked again with another value would silently be
-    wrong.
-    """
+    """It is refused, because a board that is ranked again with another value would be wrong."""
     edits = [
         (old, new.replace("beta: float = 2.0", f"beta: {annotation} = {default}")) for old, new in WITH_BETA
     ]

@@ -1,6 +1,4 @@
-"""The companion of markup consistency explains every object, and its tables, figures and agreement are
-right.
-"""
+"""The companion of markup consistency: what became of every object, tables, figures and agreement."""
 
 import itertools
 import json
@@ -122,9 +120,7 @@ def test_texts(tmp_path: Path) -> None:
 
 
 def test_the_barrier(evaluated: Any) -> None:
-    """A submission passes the barrier with an RMA of at least 1; its probability is the share of resamples
-    that do.
-    """
+    """It is an RMA of at least 1, and its probability the share of resamples that reach it."""
     row = evaluated.tables["Barrier"].to_dict("records")[0]
     draws = statistics.draw(len(evaluated.numbers), statistics.RESAMPLES, 0)
     samples = statistics.resample(evaluated.prepared, evaluated.numbers, draws)[:, 3]

@@ -70,9 +70,7 @@ def test_tables(evaluated: Any) -> None:
 
 
 def test_the_barrier_is_above_a_hundred() -> None:
-    """The experts agree completely, and the algorithm agrees with them: exactly 100 does not pass the
-    barrier.
-    """
+    """Where all markups are equal, the score is exactly 100, which does not pass the barrier."""
     frame = pd.DataFrame(
         {"document_id": ["a"], "subject": "lit", "markups": [json.dumps([markup(), markup()])]}
     )

@@ -156,37 +156,27 @@ def test_outcomes_equal_the_transcription(competition):
 def test_explanations_add_up_to_the_counts(competition):
     whole = evaluate(*frames(*competition))
     evaluation = whole.explanation
-    counted = evaluation.counts["correct"]
-    assert evaluation.claims[["label_only", "rationalized", "selection", "sentence_label"]].sum().tolist() == (
-        counted.tolist()
-    )
-    assert evaluation.claims[["relevant", "retrieved"]].sum().tolist() == (
-        evaluation.counts.loc["sentence_label", ["relevant", "retrieved"]].tolist()
-    )
-    assert len(evaluation.claims.drop_duplicates(["claim_id", "abstract"])) == len(evaluation.claims)
-    assert set(evaluation.claims["claim_id"]) == set(whole.prepared.items)
+    claims, counts = evaluation.claims, evaluation.counts
+    of_credits = ["label_only", "rationalized", "selection", "sentence_label"]
+    assert claims[of_credits].sum().tolist() == counts["correct"].tolist()
+    of_units = ["relevant", "retrieved"]
+    assert claims[of_units].sum().tolist() == counts.loc["sentence_label", of_units].tolist()
+    assert len(claims.drop_duplicates(["claim_id", "abstract"])) == len(claims)
+    assert set(claims["claim_id"]) == set(whole.prepared.items)
     tabled = evaluation.tables["Outcomes"].set_index("outcome")
-    for column, (side, level) in {
-        "claims": ("prediction", "claim"),
-        "predicted_abstracts": ("prediction", "abstract"),
-        "gold_abstracts": ("truth", "abstract"),
-        "predicted_sentences": ("prediction", "sentence"),
-        "gold_sentences": ("truth", "sentence"),
-    }.items():
+    for side, level, column in (
+        ("prediction", "claim", "claims"),
+        ("prediction", "abstract", "predicted_abstracts"),
+        ("truth", "abstract", "gold_abstracts"),
+        ("prediction", "sentence", "predicted_sentences"),
+        ("truth", "sentence", "gold_sentences"),
+    ):
         rows = evaluation.rows[(evaluation.rows["side"] == side) & (evaluation.rows["level"] == level)]
-        assert tabled[column].to_dict() == {
-            name: int((rows["outcome"] == name).sum()) for name in companion.OUTCOMES
-        }
-    assert tabled.loc["correct", "predicted_abstracts"] == counted["abstract_rationalized"]
-    assert tabled.loc["correct", "predicted_sentences"] == counted["sentence_label"]
-    assert tabled.loc["correct", "gold_sentences"] == counted["sentence_label"]
-    assert tabled.loc[["correct", "wrong label"], "gold_sentences"].sum() == counted["sentence_selection"]
-    credits = evaluation.tables["Measures"].set_index("credit")
-    assert credits[["relevant", "retrieved", "correct"]].equals(evaluation.counts)
-    assert (
-        credits[["precision", "recall", "f1"]].to_numpy().ravel().tolist()
-        == (list(whole.measures.values())[1:])
-    )
+        assert tabled[column].tolist() == [(rows["outcome"] == name).sum() for name in companion.OUTCOMES]
+    measures = evaluation.tables["Measures"].set_index("credit")
+    assert measures[counts.columns].equals(counts)
+    values = measures[["precision", "recall", "f1"]].to_numpy().ravel().tolist()
+    assert values == list(whole.measures.values())[1:]
 
 
 # --- official files -------------------------------------------------------------------------------

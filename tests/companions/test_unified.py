@@ -1,6 +1,4 @@
-"""`evaluate` explains a score of the Unified Metric, and solutions can be prepared once for many
-submissions.
-"""
+"""What the Unified Metric's companion tells beside the score, and how its measures are resampled."""
 
 import math
 

@@ -149,9 +149,7 @@ def to_perfection(evaluation):
 
 
 def assert_points_add_up(evaluation):
-    """Check that each mistake counts once: in each essay, the points are the gradient times the way to
-    perfection.
-    """
+    """Check that the points of each essay are the gradient times the way to perfection."""
     points = evaluation.explanation.rows.groupby("essay_id")["points_lost"].sum()
     expected = (evaluation.explanation.gradient * to_perfection(evaluation)).sum(axis=(1, 2))
     assert points.reindex(evaluation.prepared.items).to_numpy() == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -173,9 +171,7 @@ def test_points_and_outcomes_add_up_whatever_the_segments(case: Competition):
 
 
 def slow_losses(case, evaluation):
-    """Compute `Explanation.losses` from sets of words, pair by pair; only the gradient is taken from the
-    fast code.
-    """
+    """`Explanation.losses` from sets of words; only the gradient is that of the fast code."""
     pairs = SlowPairs(case.solution, case.submission, **case.parameters)
     given, kept, truths, w = pairs.given_predictions, pairs.predictions, pairs.truths, pairs.w
     merged, split = pairs.merged, pairs.split

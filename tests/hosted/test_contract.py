@@ -91,9 +91,7 @@ print(json.dumps(printed))
 
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory) -> dict[str, str]:
-    """Run the doctests of every file as cells, with a kernel's arguments and without the project around
-    them.
-    """
+    """What the doctests of every file print as cells, with a kernel's arguments and without the project."""
     folder = tmp_path_factory.mktemp("cells")
     for name in hosted.names():
         (folder / f"cell_{name}.py").write_text(source_of(name), encoding="utf-8")
@@ -137,9 +135,7 @@ CELLS = [
 
 
 def faults(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    """The table without each of its columns, with each column twice, and with bad values in the first cell
-    and in all cells of each column.
-    """
+    """The table without or with two of each column, and with bad values in the first cell or in all cells."""
     broken = [frame.drop(columns=name) for name in frame]
     broken += [pd.concat([frame, frame[[name]]], axis=1) for name in frame]
     broken += [frame.rename(columns={name: "é" * 1000}) for name in frame]

@@ -1,7 +1,4 @@
-"""metrics/markup_consistency computes the paper's formulas and answers open questions as decided.
-
-Properties and bad input are tested as well.
-"""
+"""metrics/markup_consistency computes the paper's formulas and answers open questions as decided."""
 
 import itertools
 import math
@@ -339,9 +336,7 @@ def accordance_of(pairs: list[Any]) -> list[Any]:
 
 
 def check(first: Any, second: Any, weights: dict[str, int], kind: str) -> None:
-    """Check that the accordance is as good as the best of all on every level, and gives exactly these
-    criteria.
-    """
+    """Check that the accordance is as good as the best one on every level, and gives these criteria."""
     transcription = Transcription({name: Fraction(weight) for name, weight in weights.items()}, kind)
     result = consistency(first, second, weights, kind)
     best = transcription.criteria(first, second)
@@ -429,9 +424,7 @@ def test_a_markup_is_consistent_with_itself(value: Any, weights: dict[str, int],
 
 @pytest.mark.slow
 def test_two_thousand_nested_fragments() -> None:
-    """Four million pairs overlap. This takes seconds, but would take minutes as an assignment problem
-    without structure.
-    """
+    """Four million pairs overlap, which would take minutes in one assignment problem without structure."""
     ours, theirs = (
         spans(*((number + shift, 10_000 - number) for number in range(1999)), tags="a") for shift in (0, 1)
     )

@@ -107,9 +107,7 @@ def test_order_of_rows_and_experts_has_no_influence(case: Case, drawn: Any, rng:
     ids=lambda value: getattr(value, "name", None) or str(value),
 )
 def test_ties_are_settled_by_contents(case: Case, parameters: dict[str, str]) -> None:
-    """Many matchings are equally good but differ in their criteria. Neither the order nor the exchange of sides
-    changes the result.
-    """
+    """Of many equally good matchings, neither the order nor the exchange of sides chooses another one."""
     rng = random.Random(3)
     documents = [[case.crowded(rng) for _ in range(3)] for _ in range(some(200))]
     mixed = [[shuffled(markup, rng) for markup in reversed(markups)] for markups in documents]

@@ -1,7 +1,4 @@
-"""metrics/readable computes the paper's measures and answers open questions as decided.
-
-Properties and bad input are tested as well.
-"""
+"""metrics/readable computes the paper's measures and answers open questions as decided."""
 
 import itertools
 import json

@@ -92,9 +92,7 @@ def worked():
 
 
 def test_worked_example_counts(worked):
-    """Counted are the abstracts and the sentences to find and those found, and what is right for each kind
-    of credit.
-    """
+    """The abstracts and sentences to find, those found, and what is right for each kind of credit."""
     assert counted(*worked).tolist() == [[2, 2, 4, 5, 1, 1, 1, 1]]
 
 

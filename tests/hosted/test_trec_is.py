@@ -1,6 +1,4 @@
-"""`metrics/trec_is` computes the memo's equations, has its properties, follows the rules beyond it, and
-names bad input.
-"""
+"""`metrics/trec_is` computes the memo's equations, follows the rules beyond it, and names bad input."""
 
 import itertools
 import json
@@ -243,9 +241,7 @@ PARAMETERS = st.fixed_dictionaries(
 
 @st.composite
 def competitions(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A small valid solution and run, with many ties, false alerts, and missing, unlabeled and repeated
-    tweets.
-    """
+    """A small valid pair with many ties and false alerts, and with missing, unlabeled and repeated tweets."""
     ids = draw(st.permutations(IDS))
     number = draw(st.integers(2, 10))
     label = st.tuples(

@@ -1,6 +1,4 @@
-"""A file is accepted or rejected alike wherever it goes in: as the hosted file on Kaggle, from Python and by
-every command.
-"""
+"""A file is accepted or rejected alike on Kaggle, in Python and by every command."""
 
 import contextlib
 import csv

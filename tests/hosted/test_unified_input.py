@@ -1,6 +1,4 @@
-"""Solutions and submissions are accepted in all forms that files have, and everything else gets a clear
-message.
-"""
+"""All forms of tables that files have are accepted, and everything else gets a clear message."""
 
 import io
 import re

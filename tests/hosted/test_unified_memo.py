@@ -36,9 +36,7 @@ def test_a_segment_of_one_word_or_less_is_discarded(last, left):
 
 
 def test_overlaps_would_unjustifiably_improve_scores():
-    """Footnote 1: predicting two types for the same words does not pay, because the second prediction is
-    removed.
-    """
+    """Footnote 1: a second type for the same words does not pay, because overlaps are removed."""
     truth = solution(("A", "Claim", words(0, 9), 1))
     guesses = submission(("A", "Claim", words(0, 9), 1), ("A", "Lead", words(0, 9), 1))
     assert whole_score(truth, guesses) == 0.0
@@ -97,9 +95,7 @@ def test_class_wise_f1_scores_are_averaged():
 
 
 def test_effective_with_probability_08():
-    """Words that agree exactly give w + (1 - w) * 0.8. The rest of the true positive is added to FN, and FP
-    does not change.
-    """
+    """For exact words TP is w + (1 - w) * 0.8, the rest is added to FN, and FP does not change."""
     truth = solution(("A", "Lead", words(0, 9), 1))
     predicted = submission(("A", "Lead", words(0, 9), 0.8))
     for w in (0.0, 0.25, 0.5, 1.0):
@@ -153,9 +149,7 @@ def test_table_1(name):
 
 
 def test_a_short_prediction_inside_the_truth_scores_its_share():
-    """Section 2.3: the maximum overlap would give 1 to a prediction with only a part of the words. IoU gives
-    this part.
-    """
+    """Section 2.3: the maximum overlap would be 1, however few of the words are predicted."""
     segments = make_segments((0, "Lead", 0, 4, 1))
     assert metric.intersection_over_union(segments, make_segments((0, "Lead", 0, 9, 1))).tolist() == [0.5]
 
@@ -265,9 +259,7 @@ def test_the_memo_s_softmin_is_not_monotone():
 
 
 def test_the_flow_of_section_5_by_hand():
-    """Overlaps are removed, sub-categories are scored, and the softmin aggregates. Every number is computed
-    here by hand.
-    """
+    """Every number is computed here by hand."""
     truth = solution(
         ("A", "Lead", words(0, 9), 1),
         ("A", "Claim", words(10, 19), 0),

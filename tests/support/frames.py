@@ -8,9 +8,7 @@ WHOLE = {"subpopulation_column_names": ""}
 
 
 def solution(*segments: tuple[str, str, str, int], **demographics: list[object]) -> pd.DataFrame:
-    """A solution from true segments (essay, type, predictionstring, E), with the writers' attributes as
-    further columns.
-    """
+    """A solution from true segments (essay, type, predictionstring, E) and the writers' attributes."""
     names = ["essay_id", "discourse_type", "predictionstring", "discourse_effectiveness"]
     return _numbered("t", segments, names).assign(**demographics)
 

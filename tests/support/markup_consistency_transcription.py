@@ -107,9 +107,7 @@ def every_accordance(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, i
 def best_accordance(
     worth: dict[tuple[int, int], Fraction], objects: int, share: Fraction, kind: str
 ) -> list[tuple[int, int]]:
-    """The accordance with the largest sum or, with `share`, with the largest average, for (13), (16) or
-    (20).
-    """
+    """The accordance with the largest sum, or with the largest average for (13), (16) or (20)."""
 
     def value(accordance: list[tuple[int, int]]) -> tuple[Fraction, int]:
         total, pairs = sum((worth[pair] for pair in accordance), ZERO), len(accordance)
@@ -271,9 +269,7 @@ def mean(values: list[Fraction]) -> Fraction | None:
 
 
 def corpus(documents: list[tuple[list[Any], Any]], kind: str = "sum") -> dict[str, Fraction | None]:
-    """AMA, EMA and RMA, by (10) to (12), of documents that consist of the experts' markups and the
-    algorithm's.
-    """
+    """AMA, EMA and RMA, by (10) to (12), of documents: the experts' markups and the algorithm's."""
     transcription = Transcription(weights_of([experts for experts, _ in documents]), kind)
     ama, ema, ama_of_two = [], [], []
     for experts, algorithm in documents:

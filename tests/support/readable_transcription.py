@@ -79,9 +79,7 @@ def costs(ours: list[Any], theirs: list[Any]) -> dict[tuple[int, int], Fraction]
 
 
 def value_of(matching: Pairs, ours: list[Any], theirs: list[Any]) -> tuple[Fraction, int, int]:
-    """What the best matching minimizes: first its cost, then the number of pairs left out, then of unequal
-    details.
-    """
+    """What the best matching minimizes: its cost, the pairs left out, and the unequal details."""
     of_pair = costs(ours, theirs)
     alone = len(ours) + len(theirs) - 2 * len(matching)
     details = sum(equal(ours[i], theirs[k], name) for i, k in matching for name in ("subtype", "correction"))

@@ -40,9 +40,7 @@ WORKED_PREDICTION = {
 
 
 def claims(number: int, seed: int = 1) -> tuple[list[Line], list[Line]]:
-    """Make up claims with gold evidence, and predictions with mistakes of every kind, as in the
-    official files.
-    """
+    """Made-up claims with gold evidence, and predictions with mistakes of every kind."""
     rng = random.Random(seed)
     gold, predictions = [WORKED_GOLD], [WORKED_PREDICTION]
     claim_id = 52
@@ -73,9 +71,7 @@ def _gold(rng: random.Random) -> list[Line]:
 
 
 def _answer(sets: list[Line], rng: random.Random) -> Line:
-    """The sentences of the sets with mistakes: some are lost, others are added or repeated, or the label is
-    wrong.
-    """
+    """The sentences of the sets, of which some are lost, added or repeated, and perhaps a wrong label."""
     sentences = [sentence for one in sets for sentence in one["sentences"] if rng.random() < 0.85]
     mistake = rng.randrange(10)
     if mistake < 3:

@@ -19,9 +19,7 @@ def hosted_files() -> list[Path]:
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    """The title and the text of each section with its heading; the first has no title and is what precedes
-    the others.
-    """
+    """The title and the text of each section; what precedes the first heading has no title."""
     starts = [0, *(heading.start() for heading in HEADING.finditer(text)), len(text)]
     titles = ["", *HEADING.findall(text)]
     return [(title, text[start:end].strip("\n")) for title, start, end in zip(titles, starts, starts[1:])]

@@ -71,9 +71,7 @@ class Span(NamedTuple):
 
 
 def one_of_each(*options: Sequence[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
-    """One item of each sequence, by a single draw; a draw for each item would make competitions three times
-    as slow.
-    """
+    """One item of each sequence, by a single draw, which is three times as fast as one for each."""
 
     def decode(number: int) -> tuple[Any, ...]:
         items = []

@@ -154,9 +154,7 @@ def official() -> pd.DataFrame:
 
 
 def flat_run(solution: pd.DataFrame) -> pd.DataFrame:
-    """A run in which every score is 0.5, every tweet is Other-Irrelevant, and ranks follow the order of the
-    file.
-    """
+    """A run in which every score is 0.5 and every tweet Other-Irrelevant, ranked as in the file."""
     rank = solution.groupby("event_id").cumcount() + 1
     return solution[["tweet_id"]].assign(rank=rank, priority=0.5, categories="Other-Irrelevant")
 

@@ -300,9 +300,7 @@ def value_or_none(value: Any) -> str | None:
 
 
 def softmin_weights(scores: list[float], sizes: list[int], temperature: float) -> list[float]:
-    """beta_i = |P_i| exp(-alpha s_i) / sum_j |P_j| exp(-alpha s_j); at infinity only the minimum has a
-    weight.
-    """
+    """beta_i = |P_i| exp(-alpha s_i) / sum_j |P_j| exp(-alpha s_j); at infinity, of the minimum only."""
     lowest = min(scores)
     if math.isinf(temperature):
         terms = [float(size) if s == lowest else 0.0 for s, size in zip(scores, sizes, strict=True)]

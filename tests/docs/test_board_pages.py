@@ -32,5 +32,5 @@ def test_the_pages_quote_the_example(tmp_path, capsys):
         f"{question} {answer}" for question, answer in re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", summary)
     ]
     page = (ROOT / "docs" / "how-to" / "read-a-board.md").read_text(encoding="utf-8")
-    (quoted,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    quoted = " ".join(re.findall(r"^> (.*)$", page, re.MULTILINE)).replace("**", "")
     assert quoted.split() == " ".join(answers).split()

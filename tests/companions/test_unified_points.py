@@ -51,27 +51,21 @@ def score_of_counts(counts, evaluation):
 def test_the_gradient_is_that_of_the_score(competition, parameters):
     """It agrees with central differences of the score, for some essays and for all counts together."""
     evaluation = evaluate(*competition, **parameters)
-    random = np.random.default_rng(0)
-    step = 1e-4
-    directions = [random.random(evaluation.explanation.essay_counts.shape)]
+    told, random, step = evaluation.explanation, np.random.default_rng(0), 1e-4
+    directions = [random.random(told.essay_counts.shape)]
     for essay in random.choice(len(evaluation.prepared.items), 6, replace=False):
         for of_type, count in ((0, TP), (2, FP), (5, FN), (6, TP)):
-            directions.append(np.zeros(evaluation.explanation.essay_counts.shape))
+            directions.append(np.zeros(told.essay_counts.shape))
             directions[-1][essay, of_type, count] = 1.0
-    occurs = (
-        evaluation.explanation.counts[..., [TP, FN]].sum(axis=-1) > 0
-    )  # the score is not smooth where a type begins to occur
+    occurs = told.counts[..., [TP, FN]].sum(axis=-1) > 0  # the score is not smooth where a type begins to occur
     for direction in directions:
         direction *= occurs[evaluation.prepared.groups].all(axis=0)[..., np.newaxis]
         direction /= max(direction.sum(), 1.0)
         high, low = (
-            score_of_counts(evaluation.explanation.essay_counts + sign * step * direction, evaluation)
-            for sign in (1, -1)
+            score_of_counts(told.essay_counts + sign * step * direction, evaluation) for sign in (1, -1)
         )
         expected = (high - low) / (2 * step)
-        assert (evaluation.explanation.gradient * direction).sum() == pytest.approx(
-            expected, rel=1e-6, abs=1e-9
-        )
+        assert (told.gradient * direction).sum() == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 def test_a_type_that_the_truth_lacks_has_no_gradient():
@@ -87,9 +81,8 @@ def test_a_type_that_the_truth_lacks_has_no_gradient():
 
 def test_the_probability_alone_gains_nothing_without_a_match():
     truth = solution(("A", "Lead", words(0, 9), 1))
-    gains = evaluate(truth, submission(("A", "Lead", words(7, 16), 0.5)), **WHOLE).explanation.gains.loc[
-        "(all)"
-    ]
+    told = evaluate(truth, submission(("A", "Lead", words(7, 16), 0.5)), **WHOLE).explanation
+    gains = told.gains.loc["(all)"]
     assert gains[gains != 0].to_dict() == {"boundaries": pytest.approx(0.75 * 2 / 1.75)}
 
 
@@ -139,23 +132,15 @@ def test_where_merging_begins(predicted, outcome):
     assert evaluate(truth, guess, **WHOLE, overlap_threshold=0.61).explanation.rows["outcome"][0] == outcome
 
 
-def to_perfection(evaluation):
-    """The counts of a submission that repeats the truth."""
-    counts = np.zeros_like(evaluation.explanation.essay_counts)
-    counts[..., TP] = (
-        evaluation.explanation.essay_counts[..., TP] + evaluation.explanation.essay_counts[..., FN]
-    )
-    return counts - evaluation.explanation.essay_counts
-
-
 def assert_points_add_up(evaluation):
     """Check that the points of each essay are the gradient times the way to perfection."""
-    points = evaluation.explanation.rows.groupby("essay_id")["points_lost"].sum()
-    expected = (evaluation.explanation.gradient * to_perfection(evaluation)).sum(axis=(1, 2))
+    told = evaluation.explanation
+    right = np.zeros_like(told.essay_counts)
+    right[..., TP] = told.essay_counts[..., TP] + told.essay_counts[..., FN]
+    expected = (told.gradient * (right - told.essay_counts)).sum(axis=(1, 2))
+    points = told.rows.groupby("essay_id")["points_lost"].sum()
     assert points.reindex(evaluation.prepared.items).to_numpy() == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert evaluation.explanation.rows["points_lost"].sum() == pytest.approx(
-        expected.sum(), rel=1e-9, abs=1e-12
-    )
+    assert told.rows["points_lost"].sum() == pytest.approx(expected.sum(), rel=1e-9, abs=1e-12)
 
 
 @examples(60)

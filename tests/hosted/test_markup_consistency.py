@@ -453,38 +453,25 @@ def test_experts_who_have_nothing_in_common() -> None:
     assert str(error.value) == "markups: expected experts that have something in common, found none"
 
 
-PARAMETER_FAULTS = [
-    ({"measure": "f1"}, "measure: expected rma, ama, consistency, found 'f1'"),
-    ({"accordance": "best"}, "accordance: expected sum, exact, found 'best'"),
-    ({"criterion": "words"}, "criterion: expected total, accordance, "),
-    ({"criterion": "tags"}, "criterion: expected only with measure 'consistency', found 'rma'"),
-    ({"lemmatizer": "x"}, "lemmatizer: expected none, pymorphy3 or simplemma:LANGUAGE, found 'x'"),
-    (
-        {"lemmatizer": "simplemma"},
-        "lemmatizer: expected none, pymorphy3 or simplemma:LANGUAGE, found 'simplemma'",
-    ),
-    *(
-        (
-            {"weights": text},
-            f"weights: expected NAME=NUMBER, each at least 0 and once, found '{part}'. The names are ",
-        )
-        for text, part in {
-            "tags": "tags",
-            "tags=inf": "tags=inf",
-            "tags=²": "tags=²",
-            "total=1": "total=1",
-        }.items()
-    ),
-    (
-        {"weights": "overtexts.accordance=0"},
-        "weights: expected one above 0 among the parts of overtexts, found none",
-    ),
-]
-
-
-@pytest.mark.parametrize(("parameters", "message"), PARAMETER_FAULTS)
-def test_bad_parameters(parameters: dict[str, str], message: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("measure", "f1", "expected rma, ama, consistency, found 'f1'"),
+        ("accordance", "best", "expected sum, exact, found 'best'"),
+        ("criterion", "words", "expected total, accordance, "),
+        ("criterion", "tags", "expected only with measure 'consistency', found 'rma'"),
+        ("lemmatizer", "x", "expected none, pymorphy3 or simplemma:LANGUAGE, found 'x'"),
+        ("lemmatizer", "simplemma", "expected none, "),
+        ("weights", "tags", "expected NAME=NUMBER, each at least 0 and once, found 'tags'. The names are "),
+        ("weights", "tags=inf", "expected NAME=NUMBER, "),
+        ("weights", "tags=²", "expected NAME=NUMBER, "),
+        ("weights", "total=1", "expected NAME=NUMBER, "),
+        ("weights", "tags=1,tags=1", "expected NAME=NUMBER, "),
+        ("weights", "overtexts.accordance=0", "expected one above 0 among the parts of overtexts, found none"),
+    ],
+)
+def test_bad_parameters(name: str, value: str, message: str) -> None:
     with pytest.raises(metric.HostVisibleError) as error:
-        metric.prepare(solution_of([spans((0, 5))] * 2), "document_id", **parameters)
-    assert str(error.value).startswith(message)
+        metric.prepare(solution_of([spans((0, 5))] * 2), "document_id", **{name: value})
+    assert str(error.value).startswith(f"{name}: {message}")
     assert len(str(error.value)) <= 280

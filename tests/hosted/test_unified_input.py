@@ -261,16 +261,10 @@ def test_demographics_that_differ_within_an_essay(truth):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("segment_weight", -0.01),
-        ("segment_weight", 1.01),
-        ("overlap_threshold", 0.5),
-        ("overlap_threshold", 1.01),
-        ("temperature", -1.0),
-        ("temperature", np.nan),
-        ("subpopulation_column_names", "a,,b"),
-        ("subpopulation_column_names", "a,a"),
-        ("subpopulation_column_names", ","),
-        ("temperature", 10**400),
+        *(("segment_weight", value) for value in (-0.01, 1.01)),
+        *(("overlap_threshold", value) for value in (0.5, 1.01)),
+        *(("temperature", value) for value in (-1.0, np.nan, 10**400)),
+        *(("subpopulation_column_names", value) for value in ("a,,b", "a,a", ",")),
     ],
 )
 def test_parameters_out_of_range(truth, name, value):

@@ -147,6 +147,7 @@ def test_weights_for_hosting() -> None:
     text = companion.weights(result.prepared)
     assert text.startswith("accordance=1,tags=1,overtexts=1,")
     assert "fragments.overtexts.tags=0" in text
+    assert result.notices[2:] == ["criteria that do not count: fragments.overtexts.tags"]
     assert metric.score(solution, submission, "document_id", weights=text) == result.score
     assert metric.prepare(solution, "document_id", weights=text).rules == result.prepared.rules
 
@@ -167,29 +168,6 @@ def test_advice_to_hosts() -> None:
     assert companion.advice(parts, arguments | {"weights": weights}) == []
     with pytest.raises(HostError, match=r"^markups: expected a list of markups in JSON"):
         companion.advice(parts.assign(markups="?"), arguments)
-
-
-def test_histograms(evaluated: Any) -> None:
-    figures = evaluated.histograms
-    assert list(figures) == ["Consistency criteria", "Documents"]
-    panels = figures["Consistency criteria"]
-    weighed = [name for name in metric.CRITERIA if name != "fragments.overtexts.tags"]
-    assert list(panels) == [companion.CRITERIA.titles[name] for name in weighed]
-    pairs, documents = evaluated.pairs, evaluated.documents
-    with_algorithm = pairs["markup"] == "algorithm"
-    for name, panel in zip(weighed, panels.values()):
-        among, ours = panel["series"].values()
-        assert sorted(among) == sorted(pairs.loc[~with_algorithm, name])
-        assert sorted(ours) == sorted(pairs.loc[with_algorithm, name])
-        means = [documents[f"experts.{name}"].mean(), documents[f"algorithm.{name}"].mean()]
-        assert list(panel["lines"].values()) == pytest.approx(means)
-    relative = figures["Documents"]["RMA"]
-    assert next(iter(relative["series"].values())).tolist() == documents["rma"].dropna().tolist()
-    assert list(relative["lines"].values()) == [evaluated.rma, 1.0]
-    assert evaluated.notices[2:] == ["criteria that do not count: fragments.overtexts.tags"]
-    simple = evaluate(*data.corpus(3)).histograms["Consistency criteria"]
-    assert "Overtexts consistency" not in simple
-    assert "Consistency of overtexts accordance" not in simple
 
 
 def test_agreement_of_experts(evaluated: Any) -> None:

@@ -49,6 +49,30 @@ def test_documents_and_criteria_are_means_of_pairs(name: str) -> None:
 
 
 @cases
+def test_histograms(name: str) -> None:
+    """They have the criteria that count, and the measures of the documents."""
+    evaluation = evaluated(name)
+    explanation: Any = evaluation.explanation
+    of_criteria, of_documents = explanation.histograms.values()
+    pairs, documents = explanation.pairs, explanation.documents
+    without = {"readable": "M6", "markup_consistency": "fragments.overtexts.tags"}[name]
+    counting = [criterion for criterion in explanation.names if criterion != without]
+    assert list(of_criteria) == [explanation.criteria.titles[criterion] for criterion in counting]
+    with_algorithm = pairs["markup"] == "algorithm"
+    for criterion, panel in zip(counting, of_criteria.values()):
+        among, ours = panel["series"].values()
+        assert sorted(among) == sorted(pairs.loc[~with_algorithm, criterion])
+        assert sorted(ours) == sorted(pairs.loc[with_algorithm, criterion])
+        means = [documents[f"{side}.{criterion}"].mean() for side in ("experts", "algorithm")]
+        assert list(panel["lines"].values()) == pytest.approx(means)
+    barrier = explanation.criteria.unit
+    for title, panel in list(of_documents.items())[1:]:
+        (series,) = panel["series"].values()
+        assert series.tolist() == documents[title.lower()].dropna().tolist()
+        assert list(panel["lines"].values()) == [evaluation.measures[title], barrier]
+
+
+@cases
 def test_documents_are_sorted_by_id_and_some_are_left_out(name: str) -> None:
     metric, explanation = hosted.load(name), evaluated(name).explanation
     solution, submission = (

@@ -128,20 +128,6 @@ def why_unmatched(ours: dict[str, Any], others: list[dict[str, Any]]) -> str:
     return "too costly" if overlapping else "no overlap"
 
 
-def test_histograms(evaluated: Any) -> None:
-    figures = evaluated.histograms
-    assert list(figures) == ["Accuracy", "Documents"]
-    names = ["M", "M1", "M2", "M3", "M4", "M5"]
-    assert list(figures["Accuracy"]) == [companion.CRITERIA.titles[name] for name in names]
-    assert {panel["last"] for panel in figures["Accuracy"].values()} == {100}
-    for title in ("M_avg", "M_opt", "OTAR"):
-        panel = figures["Documents"][title]
-        (series,) = panel["series"].values()
-        assert series.tolist() == evaluated.documents[title.lower()].dropna().tolist()
-        assert list(panel["lines"].values()) == [evaluated.measures[title], 100.0]
-    assert figures["Documents"]["Mean M"]["lines"]["algorithm with experts"] == evaluated.m
-
-
 # ---- M7 --------------------------------------------------------------------------------------------------
 
 

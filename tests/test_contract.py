@@ -357,12 +357,7 @@ COMPANION_SLIPS = {
 
 @pytest.mark.parametrize(("old", "new", "message"), COMPANION_SLIPS.values(), ids=COMPANION_SLIPS.keys())
 def test_a_slip_of_a_companion_is_named(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    old: str,
-    new: str,
-    message: str,
+    tmp_path: Path, monkeypatch: Any, capsys: Any, old: str, new: str, message: str
 ) -> None:
     """Every command that shows the companion names the fault, and ``podium check`` does so beforehand."""
     metric_with(tmp_path)
@@ -382,7 +377,7 @@ def test_a_slip_of_a_companion_is_named(
     assert capsys.readouterr() == ("", f"error: {caught.value}\n")
 
 
-def test_a_relative_folder_has_its_lines_told_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_folder_has_its_lines_told_too(tmp_path: Path, monkeypatch: Any) -> None:
     metric_with(tmp_path, ("    items = sorted(ids)", "    1 / 0\n    items = sorted(ids)"))
     monkeypatch.chdir(tmp_path.parent)
     with pytest.raises(HostError, match=r"ZeroDivisionError: division by zero \(metric\.py, line \d+: 1 / 0\)"):
@@ -397,7 +392,7 @@ def test_a_folder_without_a_metric_and_a_name_that_is_none(tmp_path: Path) -> No
 
 
 @pytest.fixture
-def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def new(tmp_path: Path, monkeypatch: Any) -> Path:
     """The folder that `podium new sixth --statistics` writes."""
     monkeypatch.chdir(tmp_path)
     assert cli.main(["new", "sixth", "--statistics"]) == 0
@@ -412,9 +407,7 @@ def test_a_new_metric_passes_its_own_test(new: Path) -> None:
     assert " passed" in done.stdout
 
 
-def test_a_new_metric_passes_podium_check(
-    new: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_metric_passes_podium_check(new: Path, capsys: Any, monkeypatch: Any) -> None:
     host_line.stay_in_process(monkeypatch, new.parent)
     assert cli.main(["check", "sixth"]) == 0
     out = capsys.readouterr().out
@@ -423,9 +416,7 @@ def test_a_new_metric_passes_podium_check(
     assert {line[:4] for line in out.splitlines()} == {"pass"}
 
 
-def test_the_shortest_new_metric(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shortest_new_metric(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     host_line.stay_in_process(monkeypatch, tmp_path)
     assert cli.main(["new", "seventh"]) == 0
@@ -441,9 +432,7 @@ def test_the_shortest_new_metric(
     assert "Score    0.600000\n" in capsys.readouterr().out
 
 
-def test_a_sixth_metric_is_scored_explained_ranked_and_verified(
-    new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sixth_metric_is_scored_explained_ranked_and_verified(new: Path, tmp_path: Path, capsys: Any) -> None:
     solution, submission = new / "samples" / "solution.csv", new / "samples" / "submission.csv"
     metric = ["--metric", "sixth"]
     assert (
@@ -473,9 +462,7 @@ def test_a_sixth_metric_is_scored_explained_ranked_and_verified(
 
 
 @pytest.mark.parametrize("row_id", ["id", "pupil"])
-def test_the_files_of_a_competition_are_made_for_a_new_metric(
-    new: Path, capsys: pytest.CaptureFixture[str], row_id: str
-) -> None:
+def test_the_files_of_a_competition_are_made_for_a_new_metric(new: Path, capsys: Any, row_id: str) -> None:
     """Also if the first column of the labels, which names the rows, has another name than in the template."""
     labels = pd.DataFrame({row_id: [f"a{number}" for number in range(40)], "label": ["cat", "dog"] * 20})
     labels["group"] = "north"
@@ -496,7 +483,7 @@ def test_the_files_of_a_competition_are_made_for_a_new_metric(
         ("sixth", "cannot write sixth: expected a new or empty folder"),
     ],
 )
-def test_names_that_cannot_be(new: Path, capsys: pytest.CaptureFixture[str], name: str, message: str) -> None:
+def test_names_that_cannot_be(new: Path, capsys: Any, name: str, message: str) -> None:
     assert cli.main(["new", name]) == 2
     assert message in capsys.readouterr().err
 

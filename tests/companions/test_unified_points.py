@@ -117,21 +117,6 @@ def test_merged_and_split():
     pd.testing.assert_frame_equal(told.losses, expected, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("predicted", "outcome"),
-    [
-        ((words(0, 13),), "matched"),  # enough of the first truth, although it also has some of the second
-        ((words(0, 14),), "covers several"),
-        ((words(0, 12), words(13, 19)), "matched"),
-        ((words(3, 13),), "too little overlap"),  # less than half of the second truth
-    ],
-)
-def test_where_merging_begins(predicted, outcome):
-    truth = solution(("A", "Claim", words(0, 8), 1), ("A", "Claim", words(9, 19), 1))
-    guess = submission(*(("A", "Claim", cell, 1) for cell in predicted))
-    assert evaluate(truth, guess, **WHOLE, overlap_threshold=0.61).explanation.rows["outcome"][0] == outcome
-
-
 def assert_points_add_up(evaluation):
     """Check that the points of each essay are the gradient times the way to perfection."""
     told = evaluation.explanation

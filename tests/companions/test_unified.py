@@ -8,28 +8,13 @@ import pytest
 
 from podium import hosted, statistics
 from tests.support.corpora import make_corpus
-from tests.support.frames import WHOLE, perfect, solution, submission, words
+from tests.support.frames import perfect, solution, words
 from tests.support.unified import evaluate
 
 NAN = math.nan
 
 
 # --- tables -----------------------------------------------------------------------------------------
-
-
-def test_undefined_shares_are_nan():
-    truth = solution(("A", "Lead", words(0, 9), 1))
-    classes = evaluate(
-        truth, submission(("A", "Claim", words(0, 9), 1)), **WHOLE
-    ).explanation.classes.set_index("discourse_type")
-    assert classes.loc["Lead", ["precision", "recall", "f1"]].tolist() == pytest.approx(
-        [NAN, 0, 0], nan_ok=True
-    )
-    assert classes.loc["Claim", ["precision", "recall", "f1"]].tolist() == pytest.approx(
-        [0, NAN, NAN], nan_ok=True
-    )
-    assert classes.loc["Evidence", ["precision", "recall", "f1"]].isna().all()
-    assert len(classes) == 7  # the whole population once, although it is also the only sub-population
 
 
 @pytest.mark.parametrize("essays", [49, 50])

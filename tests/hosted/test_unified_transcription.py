@@ -115,25 +115,19 @@ def assert_same_subpopulations(
 
 def assert_same_classes(evaluation: scoring.Evaluation, expected: transcription.Result) -> None:
     """Check the counts of all types in all sub-populations against the transcription."""
-    table = evaluation.explanation.classes
-    rows = {(row.attribute, row.value, row.discourse_type): row for row in rows_of(table)}
-    assert len(rows) == len(table)
     populations = {names(subpopulation): subpopulation.essays for subpopulation in expected.subpopulations}
     populations["(all)", "(all)"] = list(expected.essay_counts)
-    assert len(rows) == len(populations) * len(DISCOURSE_TYPES)
-    for (attribute, value), essays in populations.items():
+    rows = []
+    for labels, essays in populations.items():
         for kind in DISCOURSE_TYPES:
-            row = rows[attribute, value, kind]
             tp, fp, fn = (sum(expected.essay_counts[essay][kind][i] for essay in essays) for i in range(3))
-            assert (row.tp, row.fp, row.fn) == close((tp, fp, fn))
-            if tp + fn > 0:
-                assert row.f1 == close(transcription.f1(tp, fp, fn))
-                assert row.recall == close(tp / (tp + fn))
-            else:
-                assert math.isnan(row.f1)
-                assert math.isnan(row.recall)
-            if tp + fp > 0:
-                assert row.precision == close(tp / (tp + fp))
+            precision, recall = (tp / total if total > 0 else math.nan for total in (tp + fp, tp + fn))
+            f1 = transcription.f1(tp, fp, fn) if tp + fn > 0 else math.nan
+            rows.append((*labels, kind, tp, fp, fn, precision, recall, f1))
+    columns = ["attribute", "value", "discourse_type", "tp", "fp", "fn", "precision", "recall", "f1"]
+    theirs, ours = pd.DataFrame(rows, columns=columns), evaluation.explanation.classes[columns]
+    theirs, ours = (table.set_index(columns[:3]).sort_index() for table in (theirs, ours))
+    pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, rtol=0, atol=1e-9)
 
 
 @QUICK

@@ -8,7 +8,6 @@ those of its line, those up to the next id, and those of its row or object.  If 
 much more often than that of another id would be, the file tells the solution.
 """
 
-import io
 import math
 import re
 import warnings
@@ -37,7 +36,7 @@ MOST_BESIDE = 80  # words before or after an id
 MOST_IN_CELL = 2_000  # characters
 MOST_PLACES = 12  # places in lines whose ids are also looked at alone
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words
-CHUNK = 1 << 22  # characters of a text that are looked at together
+CHUNK = 1 << 20  # characters of a text that are looked at together
 
 # Words consist of letters, digits and minus signs, so that the ending of a file is a word of its own.
 SPACES = bytes(code if chr(code).isalnum() or code >= 128 or code == ord("-") else 32 for code in range(256))
@@ -142,7 +141,7 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
     texts, names, unreadable = list[Text](), list[tuple[Path, str]](), list[str]()
     for file, name, content in _public_files(folder, further):
         text = decoded(content)
-        names.append((Path(name), text or ""))
+        names.append((Path(name), (text or "")[:MOST_IN_CELL]))
         if text is None:
             unreadable.append(name)
         else:
@@ -243,7 +242,7 @@ def _check_ids(known: Known) -> None:
 
 
 def _check_names(files: Iterable[tuple[Path, str]], known: Known) -> None:
-    """Compare the folders, names and contents of files that are named after ids."""
+    """Compare the folders, names and beginnings of files that are named after ids."""
     rows = [
         (stem, path.parent.name, stem, content, content.partition(" ")[0].strip())
         for path, content in files
@@ -359,9 +358,9 @@ def _last_values(words: Sequence[bytes], known: Known) -> list[set[str]]:
 
 
 def _chunks(text: str) -> Iterator[list[str]]:
-    """The lines of a text in large parts."""
-    file = io.StringIO(text)
-    return iter(lambda: file.readlines(CHUNK), [])
+    """The lines of a text in large parts; that one of them is cut at the end of a part does not matter."""
+    for start in range(0, len(text), CHUNK):
+        yield text[start : start + CHUNK].split("\n")
 
 
 # ---- The comparison ------------------------------------------------------------------------------------------

@@ -86,10 +86,8 @@ def decoded(content: bytes) -> str | None:
 
 def tables_of(text: str) -> list[pd.DataFrame]:
     """The tables in a text, whose cells are str: JSON, JSON Lines, lines with delimiters, and lists."""
-    tables = list(_tables_in(_from_json(text)))
-    if not tables:
-        tables = [*_from_lines(text), *_from_lists(text)]
-    return [table.astype(str) for table in tables if len(table)]
+    tables = [table.astype(str) for table in _tables_in(_from_json(text)) if len(table)]
+    return tables or [*_from_lines(text), *_from_lists(text)]
 
 
 def _from_lines(text: str) -> Iterator[pd.DataFrame]:
@@ -98,7 +96,7 @@ def _from_lines(text: str) -> Iterator[pd.DataFrame]:
     delimiter = max("\t;|,", key=head.count)
     separator = delimiter if delimiter in head else r"\s+"
     with contextlib.suppress(ValueError), warnings.catch_warnings(action="ignore"):  # it may be no table
-        file = io.StringIO(text)
+        file = io.BytesIO(text.encode())
         yield pd.read_csv(file, sep=separator, dtype=str, na_filter=False, index_col=False, on_bad_lines="skip")
 
 

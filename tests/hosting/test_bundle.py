@@ -648,6 +648,15 @@ def test_further_public_files_are_named(capsys, tmp_path):
     assert page.startswith("# Data\n\n**map.png**: a further file of the hosts.\n\n**sample_submission.csv**: ")
 
 
+def test_a_metric_that_breaks_the_contract(tmp_path):
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return math.inf"))
+    with pytest.raises(
+        HostError, match=r"^sample_submission\.csv: expected a finite score, found none in Public"
+    ):
+        make(small_files(tmp_path), "codabench", tmp_path / "out", tmp_path / "accuracy.py")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_solution_without_parts(tmp_path):
     folder = small_files(tmp_path)
     (folder / "private" / "solution.csv").write_text("id,answer\n1,1\n")

@@ -21,7 +21,7 @@ from podium.report import page as report
 from podium.statistics import Doubt, Reason
 from tests.support import command_line
 from tests.support.browser import CONTRAST, look
-from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
+from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.unified import evaluate
 
@@ -178,6 +178,17 @@ def test_the_first_line_says_what_to_correct(page, evaluation):
     after = f"from {evaluation.score:.4f} to {evaluation.score + total[cause]:.4f}"
     assert f"{after}. The largest part of this is in {label} (" in first
     assert "Of the groups with at least 50" not in first
+
+
+def test_a_group_of_fifty_that_loses_more_than_its_share_is_named():
+    truth, predicted = make_competition(160, seed=1, shared_words=False)
+    attribute, group = "economically_disadvantaged", "Economically disadvantaged"
+    members = set(truth.loc[truth[attribute] == group, "essay_id"])
+    assert len(members) >= 50
+    missed = predicted["essay_id"].isin(members) & (np.arange(len(predicted)) % 8 == 0)
+    text = flat(Page(render(truth, predicted[~missed], most_items=1)).text)
+    assert f"Of the groups with at least 50 essays, {attribute}: {group} loses most by it: " in text
+    assert f", with {len(members)} of 160 essays." in text
 
 
 def test_offsets_of_matches(evaluation):

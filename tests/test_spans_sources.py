@@ -10,9 +10,9 @@ import pytest
 
 import podium
 from podium import spans
-from podium.spans import LABELS, TYPES, bio_tags, from_quotes, from_tokens, from_word_ids, from_words
+from podium.spans import LABELS, bio_tags, from_quotes, from_tokens, from_word_ids, from_words
 from tests.support.essays import make_competition
-from tests.test_spans import BIOES, disjoint, make_texts, tokenizer_of, triples
+from tests.test_spans import BIOES, disjoint, make_texts, offsets_of_words, tokenizer_of, triples
 
 ALPHABETICAL = sorted(LABELS)
 
@@ -94,22 +94,13 @@ def test_words_that_were_tokenized_come_back(kind, labels, windows):
     tokenizer.no_truncation()
     if windows:
         tokenizer.enable_truncation(max_length=48, stride=16)
+    tags_of_words = bio_tags(texts, [offsets_of_words(text) for text in texts], truths, labels)
     word_ids, tags, essay = [], [], []
     for number, text in enumerate(texts):
-        if not text:
-            continue
-        own = truths[truths.essay == number]
-        tag_of_word = np.full(len(text.split()), labels.index("O"))
-        for first, last, name in zip(own.first, own.last, np.array(TYPES)[own.discourse_type]):
-            of_segment = [f"I-{name}"] * (last - first + 1)
-            of_segment[0] = f"B-{name}"
-            if labels is BIOES:
-                of_segment[-1] = f"E-{name}" if last > first else f"S-{name}"
-            tag_of_word[first : last + 1] = [labels.index(label) for label in of_segment]
         encoding = tokenizer.encode(text.split(), is_pretokenized=True)
         for window in [encoding, *encoding.overflowing]:
             word_ids.append([None, *window.word_ids, None])
-            tags.append([-100, *(int(tag_of_word[word]) for word in window.word_ids), -100])
+            tags.append([-100, *(int(tags_of_words[number][word]) for word in window.word_ids), -100])
             essay.append(number)
     assert (len(word_ids) > len(texts)) == windows
     tokenizer.no_truncation()

@@ -69,17 +69,6 @@ def test_without_usage_there_is_one_score(call, frames, tmp_path):
     assert out.startswith("Score    0.587969\n\nSub-populations\n")
 
 
-def test_json(call):
-    code, out, err = call(SOLUTION, SUBMISSION, "--json")
-    report = json.loads(out)
-    assert (code, err) == (0, "")
-    assert list(report) == ["score", "public", "private", "signature", "measures", "tables", "warnings"]
-    assert report["measures"]["F1 of Lead"] == report["tables"]["Discourse types"][0]["f1"]
-    assert report["tables"]["Sub-populations"][1]["essays"] == 3
-    assert len(report["tables"]["Discourse types"]) == 7
-    assert "ell_status = No (35), " in report["warnings"][-1]
-
-
 def test_undefined_numbers_are_null_in_json_and_dashes_in_tables(call, tmp_path):
     solution(("A", "Lead", "0 1", 1)).to_csv(tmp_path / "truth.csv", index=False)
     submission(("A", "Lead", "0 1", 1)).to_csv(tmp_path / "guess.csv", index=False)

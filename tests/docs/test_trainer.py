@@ -6,12 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from podium import spans
+from tests.test_spans import disjoint, make_texts, tokenizer_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "log-the-metric-in-training.md"
-WORDS = {name: name.split()[0].lower() for name in spans.TYPES}
 # All segments found, to the word, and half of a point for effectiveness each: F1 = 2·0.75 / (2·0.75 + 0.25).
 BEST = 6 / 7
 
@@ -27,36 +26,14 @@ def compute_metrics_of():
 
 @pytest.fixture(scope="module")
 def fold():
-    """A fold to train on: texts whose words tell the type of their segment, ids, true segments, solution and
-    tokenizer.
-    """
-    random = np.random.default_rng(0)
-    texts, columns = [], []
-    for essay in range(32):
-        words: list[str] = []
-        for kind in random.permutation(len(spans.TYPES)).tolist():
-            words += ["and"] * int(random.integers(1, 4))
-            size = int(random.integers(2, 9))
-            columns.append((essay, len(words), len(words) + size - 1, kind))
-            words += [WORDS[spans.TYPES[kind]]] * size
-        texts.append(" ".join(words))
-    essay, first, last, kinds = np.array(columns).T
-    truths = spans.from_words(first, last, kinds, essay=essay)
+    """A fold to train on: texts, ids, true segments, solution and tokenizer."""
+    texts = make_texts(32, seed=2)
+    truths = disjoint(np.random.default_rng(0), [len(text.split()) for text in texts])
     essay_ids = [f"essay {number}" for number in range(len(texts))]
     solution = spans.to_submission(truths, essay_ids).assign(
-        discourse_effectiveness=essay % 2, ell_status="No", economically_disadvantaged="No"
+        discourse_effectiveness=np.arange(len(truths)) % 2, ell_status="No", economically_disadvantaged="No"
     )
-
-    tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]"], show_progress=False
-    )
-    tokenizer.train_from_iterator(texts, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    return texts, essay_ids, truths, solution, tokenizer
+    return texts, essay_ids, truths, solution, tokenizer_of("byte-level BPE")
 
 
 @pytest.mark.parametrize("has_windows", [True, False])

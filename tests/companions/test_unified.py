@@ -11,9 +11,6 @@ from tests.support.corpora import make_corpus
 from tests.support.frames import perfect, solution, words
 from tests.support.unified import evaluate
 
-NAN = math.nan
-
-
 # --- tables -----------------------------------------------------------------------------------------
 
 

@@ -110,9 +110,9 @@ def a_range(first, last):
     return " ".join(map(str, range(first, last + 1)))
 
 
-def of_probabilities(write):
-    """A change of both columns of probabilities."""
-    return lambda frame: frame.assign(**{name: write(frame[name]) for name in D})
+def of_cells(write, *columns):
+    """A change of the cells of some columns."""
+    return lambda frame: frame.assign(**{name: frame[name].map(write) for name in columns})
 
 
 MISTAKES = {
@@ -120,31 +120,26 @@ MISTAKES = {
         lambda frame: frame.rename(columns=" {} ".format),
         "rename 5 columns: ' essay_id ' to ",
     ),
-    "upper case": (
-        lambda frame: frame.rename(columns=str.upper),
-        "rename 5 columns: 'ESSAY_ID' to 'essay_id', ",
-    ),
+    "upper case": (lambda frame: frame.rename(columns=str.upper), "rename 5 columns: 'ESSAY_ID' to 'essay_id'"),
     "first and last": (of_words("{} {}".format), "list all positions, not only the first and the last, in "),
     "lists": (of_words(lambda a, b: list(range(a, b + 1))), "leave out brackets and quotes in predictions"),
-    "lower case": (
-        lambda frame: frame.assign(discourse_type=frame["discourse_type"].str.lower()),
-        "write 'Lead' in discourse_type, found 'lead'. The metric says: ",
-    ),
+    "lower case": (of_cells(str.lower, "discourse_type"), "write 'Lead' in discourse_type, found 'lead'. The "),
+    "numbers": (of_cells("{} 1".format, "discourse_type"), "write 'Lead' in discourse_type, found 'Lead 1'"),
     "paths": (
-        lambda frame: frame.assign(essay_id="../test/" + frame["essay_id"] + ".txt"),
+        of_cells("../test/{}.txt".format, "essay_id"),
         "spell essay_id as the solution does: '9E3779B97F5D', found '../test/9E3779B97F5D.txt'",
     ),
-    "percent": (of_probabilities(lambda column: column * 100), "divide the two probabilities by 100, because "),
+    "percent": (of_cells(lambda d: d * 100, *D), "divide the two probabilities by 100, because "),
     "percent signs": (
-        of_probabilities(lambda column: (column * 100).map("{:.1f}%".format)),
+        of_cells(lambda d: f"{100 * d:.1f}%", *D),
         "write shares of 1 instead of percentages, found '59.0%'. The metric says: ",
     ),
     "decimal commas": (
-        of_probabilities(lambda column: column.astype(str).str.replace(".", ",")),
+        of_cells(lambda d: str(d).replace(".", ","), *D),
         "write decimals with a point instead of a comma, found '0,5898'. The metric says: ",
     ),
     "logits": (
-        of_probabilities(lambda column: 6 * column - 3),
+        of_cells(lambda d: 6 * d - 3, *D),
         "give probabilities, such as the softmax of logits, found 1.6146. The metric says: ",
     ),
     "one column": (
@@ -162,10 +157,6 @@ MISTAKES = {
     "a type for no type": (
         lambda frame: frame.assign(discourse_type=frame["discourse_type"].mask(frame.index == 3, "O")),
         "leave out the rows of type 'O', which stands for words outside of all segments. The metric says: ",
-    ),
-    "numbered types": (
-        lambda frame: frame.assign(discourse_type=frame["discourse_type"] + " 1"),
-        "write 'Lead' in discourse_type, found 'Lead 1'. The metric says: ",
     ),
     "names twice": (
         lambda frame: pd.concat([frame, pd.DataFrame([dict(zip(frame, frame))]), frame]),

@@ -37,20 +37,9 @@ def cut(text: str, begin: float, end: float) -> str:
     return " ".join(positions[round(begin * len(positions)) : round(end * len(positions))])
 
 
-def unsure(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(**dict.fromkeys(D, 0.5))
-
-
-def dropped(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.iloc[:0]
-
-
-def moved(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(predictionstring=[cut(text, 0, 0.4) for text in rows["predictionstring"]])
-
-
-def exchanged(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(discourse_type=rows["discourse_type"].map({"Claim": "Evidence"}).fillna("Claim"))
+def beginning(text: str) -> str:
+    """Too few of a segment's words for a match."""
+    return cut(text, 0, 0.4)
 
 
 def in_parts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,12 +66,14 @@ def repeated(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 SPOILT = {
-    "effectiveness": unsure,
-    "missed": dropped,
-    "boundaries": moved,
+    "effectiveness": lambda rows: rows.assign(**dict.fromkeys(D, 0.5)),
+    "missed": lambda rows: rows.iloc[:0],
+    "boundaries": lambda rows: rows.assign(predictionstring=rows["predictionstring"].map(beginning)),
     "merged": with_neighbors,
     "split": in_parts,
-    "wrong type": exchanged,
+    "wrong type": lambda rows: rows.assign(
+        discourse_type=rows["discourse_type"].map({"Claim": "Evidence"}).fillna("Claim")
+    ),
     "spurious": repeated,
 }
 

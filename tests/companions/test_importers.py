@@ -16,16 +16,9 @@ import pytest
 from podium import hosted
 from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
+from tests.support.writing import write
 
 markup_consistency = hosted.module("markup_consistency", "companion")
-
-
-def write(folder: Path, name: str, content: str | bytes) -> Path:
-    """Write a file below a folder, and return its path."""
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 def left_out(counts: str) -> Any:
@@ -345,7 +338,7 @@ def task(number: int, data: dict[str, Any], *annotations: dict[str, Any], **more
 
 def label_studio(folder: Path, *tasks: dict[str, Any]) -> Path:
     """Write the JSON export of a project."""
-    return write(folder, "project-3-at-2024-05-02.json", json.dumps(tasks))
+    return write(folder, "project-3-at-2024-05-02.json", tasks)
 
 
 THE_CAT = {"id": "corpus-7", "title": "A title that is longer than the text", "Full_Text": "The cat sat."}
@@ -433,7 +426,7 @@ def test_one_person_is_one_expert(tmp_path: Path) -> None:
 )
 def test_the_text_of_a_task(data: dict[str, Any], spans: list[Any], text: str, tmp_path: Path) -> None:
     results = [region(str(start), start, end, said, labels=["x"]) for start, end, said in spans]
-    path = write(tmp_path, "export.json", json.dumps([task(1, data, annotation(1, 5, *results))]))
+    path = write(tmp_path, "export.json", [task(1, data, annotation(1, 5, *results))])
     assert markup_consistency.read_documents(path)["text"].tolist() == [text]
 
 

@@ -17,6 +17,7 @@ from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.markups import agreement
 from tests.support import markup_consistency_data, readable_data
 from tests.support.markups import Evaluated
+from tests.support.writing import write
 
 markup_consistency = hosted.module("markup_consistency", "companion")
 readable = hosted.module("readable", "companion")
@@ -33,15 +34,6 @@ def selections(*spans: tuple[int, int], **more: Any) -> dict[str, Any]:
 def elements(*spans: tuple[int, int]) -> dict[str, Any]:
     """A markup with one element, whose fragments have these starts and ends."""
     return {"elements": [{"fragments": [{"start": start, "end": end} for start, end in spans]}]}
-
-
-def write(folder: Path, name: str, content: Any, encoding: str = "utf-8") -> Path:
-    """Write a text, or any other value as JSON, and return the path."""
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    path.write_bytes(text.encode(encoding))
-    return path
 
 
 def score(companion: ModuleType, solution: Path, submission: Path | None = None) -> float:

@@ -28,6 +28,7 @@ from tests.support.trec_is_data import (
     labeled,
     official,
 )
+from tests.support.writing import write
 
 companion = hosted.module("trec_is", "companion")
 OfficialFileWarning = companion.OfficialFileWarning
@@ -196,13 +197,6 @@ def test_the_tables_say_where_worth_was_lost() -> None:
 # --- label files --------------------------------------------------------------------------------------------
 
 
-def write(folder: Path, name: str, content: str | bytes) -> Path:
-    """Write a file, and return its path."""
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
 def label_json(*tweets: dict[str, Any], event: Any = "flood") -> dict[str, Any]:
     """The content of a label file with these tweets of one event."""
     return {"events": [{"eventid": event, "tweets": [*tweets]}]}
@@ -230,7 +224,7 @@ def test_the_rows_of_a_tweet_in_a_label_file_are_united(tmp_path: Path) -> None:
         {"postID": "1", "categories": ["Weather"], "priority": "High"},
         {"postID": "1", "categories": ["News"], "priority": "Low"},
     )["events"]
-    read = read_solution(str(write(tmp_path, "labels.json", json.dumps(content))))
+    read = read_solution(str(write(tmp_path, "labels.json", content)))
     assert read.to_numpy().tolist() == [["1", "second as text", "High", "Report-News Report-Weather"]]
 
 
@@ -240,7 +234,7 @@ def test_annotations_beyond_the_types_are_left_out_with_a_warning(tmp_path: Path
         OfficialFileWarning,
         match="^annotations outside the 25 types were left out: Bot, Damage, News Weather .4 annotations.$",
     ):
-        read = read_solution(write(tmp_path, "labels.json", json.dumps(label_json(tweet))))
+        read = read_solution(write(tmp_path, "labels.json", label_json(tweet)))
     assert read["categories"].tolist() == ["Report-News"]
 
 
@@ -278,16 +272,16 @@ def test_only_the_letters_a_to_e_after_a_digit_are_parts(tmp_path: Path) -> None
     events = ["fire2016F", "fire2016a", "planE", "fire2016AB", "2016A.corrected", "fire2016E"]
     content = {"events": [{"eventid": event, "tweets": [tweet]} for event, tweet in zip(events, tweets)]}
     with pytest.warns(OfficialFileWarning, match="^parts of events were united: 1 part of fire2016$"):
-        read = read_solution(write(tmp_path, "labels.json", json.dumps(content)))
+        read = read_solution(write(tmp_path, "labels.json", content))
     assert read["event_id"].tolist() == [*events[:-1], "fire2016"]
 
 
 def test_a_folder_of_labels_with_topics_and_ontology(tmp_path: Path) -> None:
     tweet = {"postID": "1", "categories": ["News"], "priority": "Low"}
     other = {"eventid": "H-077", "tweets": [{**tweet, "postID": "2"}]}
-    write(tmp_path, "1.json", json.dumps(label_json(tweet)))
+    write(tmp_path, "1.json", label_json(tweet))
     write(tmp_path, "2.json.gz", gzip.compress(json.dumps({"events": [other]}).encode()))
-    write(tmp_path, "types.json", json.dumps({"informationTypes": []}))
+    write(tmp_path, "types.json", {"informationTypes": []})
     write(tmp_path, "2021a.topics", TOPICS)
     write(tmp_path, ".hidden.json", "?")
     write(tmp_path, "readme.txt", "?")
@@ -309,7 +303,7 @@ def test_texts_of_label_files(tmp_path: Path) -> None:
         {"postID": "2", "categories": [], "priority": "High"},
         {"postID": "1", "categories": [], "priority": "Low", "text": "another"},
     ]
-    read = read_solution(write(tmp_path, "labels.json", json.dumps(label_json(*tweets))))
+    read = read_solution(write(tmp_path, "labels.json", label_json(*tweets)))
     assert read["text"][0] == "Water in\nthe street"
     assert read["text"].isna().tolist() == [False, True]
 
@@ -449,7 +443,7 @@ def test_topics_beside_the_labels_name_the_events_of_the_run(tmp_path: Path) -> 
         {"eventid": "bar_shooting.2020", "tweets": tweets[2:]},
         {"eventid": "of_no_topic.2020", "tweets": [{**tweets[0], "postID": "t9"}]},
     ]
-    labels = write(tmp_path, "labels.json", json.dumps({"events": events}))
+    labels = write(tmp_path, "labels.json", {"events": events})
     write(tmp_path, "2020.topics", TOPICS)
     solution = read_solution(labels)
     assert solution["event_number"].tolist() == ["H-076"] * 2 + ["H-077"] * 2 + [None]

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from podium.cli import main
-from podium.running import hardware
 from tests.running.support import SUBMIT, needs_sandbox, write_model
 
 # The command prints its warnings, and these tests do not depend on how slow this machine is now.
@@ -132,33 +131,32 @@ def test_wrong_usage(
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("models", ["nowhere", "empty"])
-def test_no_models(place: Path, capsys: pytest.CaptureFixture[str], models: str) -> None:
-    (place / "empty").mkdir()
-    assert call(place, models=models) == 2
-    assert "there " in capsys.readouterr().err
-    assert call(place, "--one", models="nowhere") == 2
-    assert f"error: there is no folder {place / 'nowhere'}" in capsys.readouterr().err
-    assert call(place, models="models/Good") == 2
-    assert "models/Good is a model itself: give the folder that has a folder per team, or --one" in (
-        capsys.readouterr().err
-    )
-    assert call(place, "--one", models="empty") == 3
-    said = capsys.readouterr().err
-    assert said.startswith("error: there is no model: expected one notebook")
-    assert said.endswith("found nothing\n")
-
-
 @pytest.mark.parametrize(
-    "option",
+    ("arguments", "code", "message"),
     [
-        ["--time-limit", "9x"], ["--time-limit", "0"], ["--time-limit", "-1h"], ["--time-limit", "nan"],
-        ["--memory-limit", "lots"], ["--memory-limit", "inf"],
+        (["nowhere"], 2, "there is no folder {place}/nowhere"),
+        (["empty"], 2, "there are no models in {place}/empty"),
+        (
+            ["models/Good"],
+            2,
+            "models/Good is a model itself: give the folder that has a folder per team",
+        ),
+        (["nowhere", "--one"], 2, "there is no folder {place}/nowhere"),
+        (["empty", "--one"], 3, "there is no model: expected one notebook"),
     ],
-)  # fmt: skip
-def test_wrong_times_and_sizes(place: Path, option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(place, "=".join(option)) == 2
-    assert f"error: {option[0]}: expected a " in capsys.readouterr().err
+)
+def test_no_models(
+    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
+) -> None:
+    (place / "empty").mkdir()
+    assert call(place, *arguments[1:], models=arguments[0]) == code
+    assert message.format(place=place) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--time-limit=9x", "--time-limit=-1h", "--memory-limit=inf"])
+def test_wrong_times_and_sizes(place: Path, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(place, option) == 2
+    assert f"error: {option.partition('=')[0]}: expected a " in capsys.readouterr().err
 
 
 def test_the_function_does_what_the_command_does_and_returns_tables(place: Path) -> None:
@@ -182,18 +180,6 @@ print(made.failed["reason"].tolist(), len(made.runs), made.provisional)
         "['exit code 1: no idea'] 5 True",
     ], done.stderr
     assert "UserWarning: no sandbox" in done.stderr
-
-
-def test_hardware_is_described_and_compared() -> None:
-    machine = hardware.describe()
-    assert machine["cpu"]
-    assert machine["cores"] >= 1
-    assert "numpy" in machine["packages"]
-    assert hardware.differences(machine, machine) == ""
-    other = machine | {"cores": 99, "packages": machine["packages"] | {"numpy": "0.1"}}
-    assert hardware.differences(machine, other) == (
-        f"cores: 99 instead of {machine['cores']}; numpy: 0.1 instead of {machine['packages']['numpy']}"
-    )
 
 
 # Run podium on a disk with this many bytes left, and again when there is room.

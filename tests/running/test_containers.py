@@ -15,7 +15,7 @@ import pytest
 
 from podium.running import containers, machine, settings
 from podium.running.measuring import Outcome, Run
-from podium.running.models import Failure, Model, find_model
+from podium.running.models import Model, find_model
 from tests.running.support import settings_for, write_model
 
 pytestmark = pytest.mark.slow
@@ -159,10 +159,3 @@ def test_images_that_are_their_team_s_failure(tmp_path: Path, engine: str) -> No
         containers.image_id(engine, IMAGE)
     with pytest.raises(ValueError, match="the image localhost:9/none:1 cannot be pulled: "):
         containers.image_id(engine, "localhost:9/none:1")
-
-
-@pytest.mark.parametrize("name", ["dir:/etc", "oci-archive:/srv/image.tar", "containers-storage:x"])
-def test_images_come_from_registries_alone(tmp_path: Path, name: str) -> None:
-    failure = find_model(write_model(tmp_path, name, "container.txt"), "team")
-    assert isinstance(failure, Failure)
-    assert "names no image" in failure.reason

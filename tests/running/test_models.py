@@ -48,7 +48,10 @@ def test_a_container_is_named_by_its_image(tmp_path: Path) -> None:
     assert (model.entry, model.kind) == ("docker.io/blue/model:1.0@sha256:ab", Kind.CONTAINER)
 
 
-@pytest.mark.parametrize("image", ["", "--privileged", "a b", "a\nb", "../x", "é", "x" * 1000])
+@pytest.mark.parametrize(
+    "image",
+    ["", "--privileged", "a b", "a\nb", "../x", "é", "x" * 1000, "dir:/etc", "oci-archive:/x.tar"],
+)
 def test_an_image_that_is_none(tmp_path: Path, image: str) -> None:
     failure = find_model(write_model(tmp_path / "Blue", image, "container.txt"), "Blue")
     assert isinstance(failure, Failure)

@@ -201,12 +201,6 @@ def test_neighbors_whose_order_is_undecided_or_contrary_are_named():
     assert "do not decide the order of A and B (0.1% apart)" in " ".join(results.notices)
 
 
-def test_two_thousand_models_are_planned_in_no_time():
-    models = [model(f"Team {number}") for number in range(2000)]
-    rows = [row(one.team, number) for number in range(3) for one in models]
-    assert len(next_turns(models, rows, Plan(3), {one.key for one in models})) == 2000
-
-
 def test_no_cell_of_the_journal_is_executed_and_each_is_read_as_it_was(tmp_path):
     rows = [
         row("", 1)._replace(team=text, model=text, submission=f"{text}.csv", reason=text, exit_code=-9)

@@ -73,10 +73,7 @@ UNKNOWN = row("A", 1, others=float("nan"))
         (QUIET, ("quiet", False)),
         ([*QUIET, row("A", 10, others=0.5)], ("quiet but for 1 of 10 runs", False)),
         ([one._replace(others=0.06) for one in QUIET], ("others took 6% of the cores all along", True)),
-        (
-            QUIET[::2] + [one._replace(others=0.5) for one in QUIET[1::2]],
-            ("others used the cores in 4 of 9 runs", True),
-        ),
+        ([*QUIET[::2], *[row("A", 2, others=0.5)] * 4], ("others used the cores in 4 of 9 runs", True)),
         ([UNKNOWN], ("unknown", True)),
         ([row("A", 0), UNKNOWN], ("unknown", True)),
         ([row("A", 1), UNKNOWN], ("unknown in 1 of 2 runs", True)),

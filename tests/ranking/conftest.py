@@ -10,6 +10,7 @@ import pytest
 
 from podium import cli
 from podium.files import is_url
+from podium.ranking import score
 from tests.support import command_line
 from tests.support.essays import make_competition
 from tests.support.finished_run import TEAMS, arguments
@@ -28,6 +29,11 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 def higher_is_better(low: bool = False, **_: object) -> bool:
     return not low
 """
+
+
+@pytest.fixture(autouse=True)
+def _retries_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score, "SECONDS_BEFORE_RETRY", 0.0)
 
 
 @pytest.fixture(scope="session")

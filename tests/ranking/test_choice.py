@@ -254,8 +254,7 @@ def test_the_public_scores_of_a_manifest_choose_where_there_are_no_others(folder
     ],
 )
 @pytest.mark.usefixtures("manifest")
-def test_wrong_manifests(folder, call, text, code, message, monkeypatch):
-    monkeypatch.setattr("podium.ranking.score.SECONDS_BEFORE_RETRY", 0.0)
+def test_wrong_manifests(folder, call, text, code, message):
     (folder / "wrong.csv").write_text(text)
     exit_code, out, err = call(teams="wrong.csv")
     assert (exit_code, out) == (code, "")

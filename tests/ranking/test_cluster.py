@@ -6,20 +6,19 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from podium.ranking import store
 from tests.ranking.test_faults import COMPLETE, ROWS
+from tests.ranking.test_killed import SECONDS, wait_until
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="distributed is not here"),
 ]
 
-SECONDS = 300  # the longest wait, for a machine that is very busy
 # What a worker does before it starts: it has no podium, or another one, or does not see the files.
 PRELOADS = {
     "no package": (
@@ -78,7 +77,7 @@ class Cluster:
         self.file = folder / "scheduler.json"
         options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
         self.start("distributed.cli.dask_scheduler", *options, *self.preloaded(preload))
-        wait_until(self.is_written)
+        assert wait_until(self.is_written)
         self.address = json.loads(self.file.read_text())["address"]
 
     def is_written(self) -> bool:
@@ -128,14 +127,6 @@ class Cluster:
         )
 
 
-def wait_until(condition) -> None:
-    """Wait for a condition, and fail if it does not come true."""
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def pids(folder: Path) -> set[int]:
     """The processes that have scored something."""
     path = folder / "pids"
@@ -166,7 +157,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_files(cluster, folder):
     cluster.wait_for_workers(2)
     there = cluster.rank("there", "--dask", cluster.address)
     both = {worker.pid for worker in workers}
-    wait_until(lambda: len(store.names(folder / "there" / "store")) >= 5 and pids(folder) == both)
+    assert wait_until(lambda: len(store.names(folder / "there" / "store")) >= 5 and pids(folder) == both)
     workers[0].kill()
     assert len(store.names(folder / "there" / "store")) < 40  # in the middle
     (folder / "go").touch()

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import filelock
@@ -23,6 +22,7 @@ from podium.ranking import job as job_module
 from podium.ranking import score, store
 from podium.ranking.submissions import Submission
 from podium.ranking.workers import Workers
+from tests.ranking.test_killed import wait_until
 from tests.support import command_line
 
 ROWS = '''
@@ -50,10 +50,8 @@ FAULTS = [
 
 
 @pytest.fixture(autouse=True)
-def no_pause(monkeypatch):
-    """Try again at once, also where memory was lacking."""
-    monkeypatch.setattr(score, "SECONDS_BEFORE_RETRY", 0.0)
-    # If the machine is full, what it refuses is not the fault of a submission.
+def full_machine(monkeypatch):
+    """If the machine is full, what it refuses is not the fault of a submission."""
     monkeypatch.setattr(limits_module, "_available_memory", lambda: 0)
 
 
@@ -410,11 +408,7 @@ def test_killed_and_run_again(folder, call):
     command = [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--out", str(folder / "final")]
     running = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        end = time.monotonic() + 300
-        while entries(folder) < 5:
-            assert running.poll() is None
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        assert wait_until(lambda: entries(folder) >= 5 or running.poll() is not None)
     finally:
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 import boost
 import metric
@@ -19,6 +18,7 @@ from podium import hosted, reading, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import job, score
+from podium.statistics import inference, sampling
 from tests.cli.test_score import ACCURACY
 from tests.support import command_line
 from tests.support.essays import make_competition
@@ -310,7 +310,7 @@ def test_against_a_direct_slow_bootstrap(files, call):
     intervals = read(files / "final" / "intervals.csv")
     prepared = metric.prepare(solution, "row_id", **whole)
     influence = {team: influences(prepared, submissions[team]) for team in TEAMS}
-    wider = widening([influence[team] for team in leaderboard["team"]])
+    wider = inference.widening(np.stack([influence[team] for team in leaderboard["team"]], axis=-1))
     for column in ("score", "boosted_score"):
         low, median, high = np.quantile([b[column] for b in boards], [0.025, 0.5, 0.975], axis=0)
         assert intervals[f"{column}_low"].tolist() == pytest.approx(median - wider * (median - low), rel=1e-4)
@@ -323,29 +323,15 @@ def test_against_a_direct_slow_bootstrap(files, call):
         influence[one] * worth[one] - influence[other] * worth[other]
         for one, other in zip(leaderboard["team"][:3], leaderboard["team"][1:])
     ]
-    wider = widening(gains)
+    wider = inference.widening(np.stack(gains, axis=-1))
     assert differences["low"].tolist() == pytest.approx(median - wider * (median - low), rel=1e-4)
     assert differences["high"].tolist() == pytest.approx(median + wider * (high - median), rel=1e-4)
 
 
-def widening(gains):
-    """How much wider Student's t is than the normal distribution, with two degrees of freedom for each like
-    gain.
-    """
-    freedom = [2 * (each**2).sum() ** 2 / (each**4).sum() for each in gains]
-    return stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
-
-
 def influences(prepared, submission):
-    """How fast the score grows with the weight of each item, one item after the other."""
-    numbers, little = prepared.statistics(submission), 1e-6
-    total = statistics.sums(numbers, prepared.groups)
-    slopes = []
-    for item, of_item in enumerate(numbers):
-        more = total.copy()
-        more[prepared.groups[:, item]] += little * of_item
-        slopes.append((prepared.measures(more)[0] - prepared.measures(total)[0]) / little)
-    return np.array(slopes)
+    """How fast the score grows with the weight of each item."""
+    numbers = prepared.statistics(submission)
+    return sampling.influences(prepared, numbers, statistics.sums(numbers, prepared.groups))
 
 
 def repeated(frame: pd.DataFrame, times: dict[str, int]) -> pd.DataFrame:

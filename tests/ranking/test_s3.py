@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from podium import cli
-from podium.ranking import final, score, store
+from podium.ranking import final, store
 from tests.ranking.test_faults import COMPLETE, ROWS
 from tests.support import command_line
 
@@ -35,7 +35,6 @@ def server():
 @pytest.fixture
 def system(server, monkeypatch):
     """The file system of an empty server."""
-    monkeypatch.setattr(score, "SECONDS_BEFORE_RETRY", 0.0)
     for name, value in {
         "AWS_ENDPOINT_URL": server,
         "AWS_ACCESS_KEY_ID": "somebody",

@@ -11,16 +11,14 @@ import pytest
 from podium import hosted, reading, scoring
 from podium.errors import HostError
 from podium.files import read_table
-from podium.ranking import score
 
 SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "readable" / "samples"
 WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path):
     """Three teams with the same markups but other judgments of the experts, and a manifest."""
-    monkeypatch.setattr(score, "SECONDS_BEFORE_RETRY", 0.0)
     solution, submission, side = (
         pd.read_csv(SAMPLES / f"{name}.csv").head(4) for name in ("solution", "submission", "explanations")
     )

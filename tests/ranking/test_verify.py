@@ -320,7 +320,6 @@ def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(run_cop
 
 
 def test_a_submission_that_changes_between_two_readings_is_noticed(run_copy, call, monkeypatch):
-    monkeypatch.setattr(score, "SECONDS_BEFORE_RETRY", 0.0)
     real = score.score
 
     def score_and_change(job, submissions, *more):

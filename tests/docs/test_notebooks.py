@@ -25,7 +25,6 @@ from tests.support.essays import SUBMISSION_SAMPLE
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 BOOST, RANKING, FIRST = NOTEBOOKS
-PROJECT_FILES = ("notebooks", "examples")
 SECONDS = 300
 # Progress, and the warnings of podium run about a machine that is not quiet.
 PROGRESS = re.compile(
@@ -37,15 +36,8 @@ MEASURED = "measured"  # the tag of a cell whose numbers differ from run to run
 
 def copy_project(folder: Path) -> Path:
     """Copy what the notebooks need from the project into another folder."""
-    folder.mkdir()
-    for name in PROJECT_FILES:
-        source = ROOT / name
-        if source.is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "final", ".*")
-            shutil.copytree(source, folder / name, ignore=ignored)
-        else:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, folder / name)
+    for name in ("notebooks", "examples"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "final", ".*"))
     return folder
 
 
@@ -55,7 +47,7 @@ def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNo
 
     notebook = nbformat.read(path, as_version=4)
     if project is not None:
-        first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+        first = code_cells(notebook)[0]
         first.source, replaced = re.subn(r"(?m)^PROJECT = \S+", f"PROJECT = {str(project)!r}", first.source)
         assert replaced == 1
     client = NotebookClient(
@@ -64,11 +56,11 @@ def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNo
         startup_timeout=SECONDS,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # what a cell prints is cut at random
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute()
-    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
-        cell.outputs = joined(cell.outputs)
+    for cell in code_cells(notebook):
         for output in cell.outputs:
             if output.output_type == "stream":
                 output.text = PROGRESS.sub("", output.text)
@@ -76,44 +68,31 @@ def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNo
     return notebook
 
 
-def joined(pieces: list[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell printed on one stream in a row. Where it was cut depends on the clock."""
-    whole: list[NotebookNode] = []
-    for piece in pieces:
-        is_stream = piece.output_type == "stream"
-        if is_stream and whole and whole[-1].output_type == "stream" and whole[-1].name == piece.name:
-            whole[-1].text += piece.text
-        else:
-            whole.append(piece)
-    return whole
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """The cells of a notebook that are executed."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
-    """List what every code cell prints and shows, as pairs of a kind and a text.
+    """List what every code cell prints and shows, as sorted pairs of a kind and a text.
 
     Images are listed without their content, and what is measured by its kind alone, because warnings depend on
     how busy the machine is.
     """
-    return [
-        [(kind, "") for kind, _ in shown] if MEASURED in cell.metadata.get("tags", []) else shown
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for shown in [cell_outputs(cell)]
-    ]
+    listed = []
+    for cell in code_cells(notebook):
+        shown = sorted(pair for output in cell.outputs for pair in parts_of(output))
+        is_measured = MEASURED in cell.metadata.get("tags", [])
+        listed.append([(kind, "") for kind, _ in shown] if is_measured else shown)
+    return listed
 
 
-def cell_outputs(cell: NotebookNode) -> list[tuple[str, str]]:
-    """What a cell prints and shows, as sorted pairs of a kind and a text."""
-    streams: dict[str, str] = {}
-    shown = []
-    for output in cell.outputs:
-        if output.output_type == "stream":  # the number of pieces depends on timing
-            streams[output.name] = streams.get(output.name, "") + output.text
-        else:
-            data = output.get("data", {"error": output.get("evalue")})
-            shown += [(kind, "" if kind.startswith("image/") else text) for kind, text in data.items()]
-    whole = {name: PROGRESS.sub("", text) for name, text in streams.items()}  # the other stream may cut a line
-    return [*sorted((name, text) for name, text in whole.items() if text), *sorted(shown)]
+def parts_of(output: NotebookNode) -> list[tuple[str, str]]:
+    """The kinds of an output, each with its text."""
+    if output.output_type == "stream":
+        return [(output.name, output.text)]
+    data = output.get("data", {"error": output.get("evalue")})
+    return [(kind, "" if kind.startswith("image/") else text) for kind, text in data.items()]
 
 
 def committed(path: Path) -> NotebookNode:
@@ -162,7 +141,7 @@ def test_the_tables_are_the_memo_s(name, table):
 def test_they_are_committed_as_executed_from_top_to_bottom(path, images, bytes_at_most):
     notebook = committed(path)
     nbformat.validate(notebook)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    cells = code_cells(notebook)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     kinds = [kind for cell in outputs(notebook) for kind, _ in cell]
     assert "error" not in kinds

@@ -1,7 +1,7 @@
 """Hypothesis strategies for whole small competitions with many of the cases in which scorers go wrong.
 
 Essays have about 30 words. So segments often overlap, touch, begin or end together, repeat each other, have a
-single word, or lose all but one. `tests/hosted/test_unified_transcription.py` counts how often.
+single word, or lose all but one.
 """
 
 import math

@@ -177,21 +177,6 @@ def test_normalizing_survives_scores_of_any_size() -> None:
     assert trec_is.score(solution, huge.head(0), "tweet_id", normalize_priority=True) == 0.0
 
 
-def test_of_a_tweet_in_the_lists_of_several_other_events_the_best_ranked_row_counts() -> None:
-    solution = labeled(("High", OTHER, "flood"), ("Low", OTHER, "fire"))
-    rest = answered((0.0, ""), (0.1, OTHER)).iloc[[1]].assign(event_id="fire")
-    later = answered((0.1, "")).assign(event_id="B", rank=3)
-    sooner = answered((0.9, OTHER)).assign(event_id="C", rank=2)
-    tie = answered((0.8, ANOTHER)).assign(event_id="A", rank=2)
-    unnamed = answered((0.75, "")).assign(event_id=None, rank=2)
-    # Each of these lists shares one tweet with the flood, but "no name" shares none.
-    for rows, score in (([later, sooner], 0.9), ([sooner, tie], 0.8), ([unnamed, tie, sooner, later], 0.8)):
-        for order in (rows, rows[::-1]):
-            assert column("score", solution, pd.concat([rest, *order]))[0] == score
-    fire = answered((0.6, "")).assign(event_id="fire", rank=3)
-    assert column("score", solution, pd.concat([rest, fire, unnamed]))[0] == 0.6
-
-
 def test_a_tweet_twice_in_the_solution_with_equal_labels_counts_once() -> None:
     once = labeled(("High", BOTH, "b"), ("Low", OTHER, "a"), ("Low", OTHER, "b"))
     again = once.iloc[[0]].assign(event_id="c", categories=f"{OTHER} {ACTIONABLE}")

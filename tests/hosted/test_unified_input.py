@@ -134,10 +134,6 @@ def test_faults_are_found_in_every_block_of_rows(truth):
         cells[row] = "4 2"
     many = submission(*(("A", "Lead", cell, 0.5) for cell in cells))
     assert "in 3 rows" in rejection(truth, many)
-    only_last = many.assign(
-        predictionstring=[*cells[1 : metric.ROWS_AT_ONCE], *["0"] * (len(cells) - metric.ROWS_AT_ONCE), "4 2"]
-    )
-    assert f"row_id p{len(cells) - 1} ('4 2'" in rejection(truth, only_last)
 
 
 def test_an_unknown_type_is_quoted_and_the_seven_listed(truth, predicted):

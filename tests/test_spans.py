@@ -431,6 +431,8 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_tokens("a b", [0, 2], ["O", "O"]), r"found int64 of shape \(2,\)"),
         (lambda: from_tokens(*GOOD, ["O", "B-Klaim"]), r"names or indices of the labels .*, found 'B-Klaim'"),
         (lambda: from_tokens(*GOOD, np.where(PROBABILITIES == 1, np.nan, 0), LABELS), "softmax of logits"),
+        (lambda: from_tokens(*GOOD, PROBABILITIES * 2, LABELS), "softmax of logits, found .* for token 0"),
+        (lambda: from_tokens(*GOOD, ["O", "O"], [*LABELS, "O"]), "labels: expected each once, found 'O'"),
         (lambda: from_tokens(*GOOD, PROBABILITIES[:, :8], LABELS), "15 probabilities per token, .*, found 8"),
         (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "B-Lead", "X-Lead"]), "found 'X-Lead'"),
         (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "Lead", "I-Claim"]), "a prefix or none"),

@@ -179,11 +179,12 @@ def test_axes_have_ticks_and_nothing_is_beyond_them(teams):
     assert teams == 1 or everything[-1] == 1
 
 
-def test_both_teams_of_a_tie_are_marked():
-    run = run_of(
-        board_of(4).assign(boosted_score=[0.6, 0.5, 0.5, 0.4]), boosted=False, ties=["", rewards.BY_NAME, ""]
-    )
-    assert [row["tied"] for row in page._rows(run)] == [False, True, True, False]
+@pytest.mark.parametrize("row", [0, 1])
+def test_both_teams_of_a_tie_are_marked(row):
+    ties = ["", "", ""]
+    ties[row] = rewards.BY_NAME
+    rows = page._rows(run_of(board_of(4), boosted=False, ties=ties))
+    assert [each["rank"] for each in rows if each["tied"]] == [row + 1, row + 2]
 
 
 # --- the board ----------------------------------------------------------------------------------------------
@@ -312,6 +313,9 @@ def test_a_difference_is_above_zero_whichever_way_is_better():
     run = run_of(lower, Rules(prizes=1), False, False, certainty=chance(2))
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
     assert "<td>0.30000</td><td>-0.0200 to 0.0100</td>" in html
+    assert "difference is between -0.02000 and 0.01000." in " ".join(wording.why_not_better(run, 1))
+    html = page.of_board(run_of(board_of(2), Rules(prizes=1), True, False, certainty=chance(2)))
+    assert "<td>0.30000</td><td>-0.0100 to 0.0200</td>" in html
     assert "usually scores worse" not in page.of_board(run)
 
 
@@ -347,7 +351,11 @@ def test_names_from_right_to_left_are_isolated_and_long_ones_are_cut():
     )
 
 
-def test_a_tie_for_the_first_place_and_a_single_team():
+def test_a_tie_for_the_first_or_the_last_prize_and_a_single_team():
+    last = run_of(board_of(3), Rules(prizes=2), boosted=False, ties=["", rewards.BY_NAME])
+    assert wording.summary(last)[-1] == (
+        "The last prize, place 2, goes to T2; T3 has the same score, and the order of the names decides."
+    )
     tied = run_of(board_of(2), boosted=False, ties=[rewards.BY_TIME])
     assert wording.summary(tied)[0] == (
         "T1 and T2 have the same score, 0.60000; the earlier submission puts T1 first."

@@ -61,6 +61,9 @@ def check_contract(
     except checking.ContractError as problem:
         return [problem.finding]
     except HostError as problem:
+        library = kernel.lacking(problem.__cause__)
+        if library and hosted.stands_beside(path, library):
+            return []  # Another check has told that it is uploaded alone.
         return [_why_not_held(problem)]
     loads = Finding(checking.SIGNATURE)
     further = []

@@ -1,6 +1,7 @@
 """`podium score` works as its users run it: its output, options, files and exit codes."""
 
 import io
+import itertools
 import json
 import shlex
 import subprocess
@@ -25,16 +26,33 @@ WHOLE = ("--set", "subpopulation_column_names=")
 
 
 @pytest.fixture
-def call(capsys):
-    """Run `podium score` in this process, and return exit code, stdout and stderr."""
-    return lambda *arguments: command_line.run(capsys, "score", *arguments)
+def call(capsys, tmp_path):
+    """Runs `podium score` and returns exit code, stdout and stderr; tables are given as files."""
+
+    def given(number, argument):
+        if not isinstance(argument, pd.DataFrame):
+            return argument
+        argument.to_csv(tmp_path / f"table{number}.csv", index=False)
+        return tmp_path / f"table{number}.csv"
+
+    return lambda *arguments: command_line.run(capsys, "score", *map(given, itertools.count(1), arguments))
+
+
+def read(path):
+    """A table with ids as text."""
+    return pd.read_csv(path, dtype={"essay_id": str}, keep_default_na=False, na_values=[""])
 
 
 @pytest.fixture
-def frames():
-    """The sample solution and the sample submission."""
-    options = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
-    return pd.read_csv(SOLUTION, **options), pd.read_csv(SUBMISSION, **options)
+def truth():
+    """The sample solution."""
+    return read(SOLUTION)
+
+
+@pytest.fixture
+def predicted():
+    """The sample submission."""
+    return read(SUBMISSION)
 
 
 def test_the_sample_as_a_user_runs_it():
@@ -53,26 +71,21 @@ def test_the_sample_as_a_user_runs_it():
     assert done.stdout.isascii()  # output into a pipe has no colors
 
 
-def test_public_and_private_are_the_scores_of_their_rows(call, frames):
-    truth, predicted = frames
+def test_public_and_private_are_the_scores_of_their_rows(call, truth, predicted):
     report = json.loads(call(SOLUTION, SUBMISSION, "--json")[1])
     assert report["score"] == metric.score(truth, predicted, "row_id")
     for part in ("Public", "Private"):
         assert report[part.lower()] == metric.score(truth[truth["Usage"] == part], predicted, "row_id")
 
 
-def test_without_usage_there_is_one_score(call, frames, tmp_path):
-    truth, _ = frames
-    truth.drop(columns="Usage").to_csv(tmp_path / "truth.csv", index=False)
-    code, out, _ = call(tmp_path / "truth.csv", SUBMISSION)
+def test_without_usage_there_is_one_score(call, truth):
+    code, out, _ = call(truth.drop(columns="Usage"), SUBMISSION)
     assert code == 0
     assert out.startswith("Score    0.587969\n\nSub-populations\n")
 
 
-def test_undefined_numbers_are_null_in_json_and_dashes_in_tables(call, tmp_path):
-    solution(("A", "Lead", "0 1", 1)).to_csv(tmp_path / "truth.csv", index=False)
-    submission(("A", "Lead", "0 1", 1)).to_csv(tmp_path / "guess.csv", index=False)
-    arguments = (tmp_path / "truth.csv", tmp_path / "guess.csv", "--set", "subpopulation_column_names=")
+def test_undefined_numbers_are_null_in_json_and_dashes_in_tables(call):
+    arguments = (solution(("A", "Lead", "0 1", 1)), submission(("A", "Lead", "0 1", 1)), *WHOLE)
     assert json.loads(call(*arguments, "--json")[1])["tables"]["Discourse types"][1]["f1"] is None
     assert (
         "Position              0.000000  0.000000  0.000000          -         -         -"
@@ -80,7 +93,7 @@ def test_undefined_numbers_are_null_in_json_and_dashes_in_tables(call, tmp_path)
     )
 
 
-def test_set_changes_parameters(call, frames):
+def test_set_changes_parameters(call, truth, predicted):
     _, out, _ = call(
         SOLUTION, SUBMISSION, "--json",
         "--set", "temperature=inf", "--set", "segment_weight=1", "--set", "intersectional=true",
@@ -88,7 +101,8 @@ def test_set_changes_parameters(call, frames):
     )  # fmt: skip
     report = json.loads(out)
     assert report["score"] == metric.score(
-        *frames,
+        truth,
+        predicted,
         "row_id",
         subpopulation_column_names="ell_status",
         segment_weight=1.0,
@@ -104,12 +118,10 @@ def test_the_bare_score_and_standard_input(call, monkeypatch):
     assert call("-b", SOLUTION, "-") == (0, "0.5879685542299694\n", "")
 
 
-def test_usage_that_splits_an_essay_is_an_error(call, frames, tmp_path):
+def test_usage_that_splits_an_essay_is_an_error(call, truth):
     """Otherwise the segments of one essay would be scored without each other."""
-    truth, _ = frames
     truth.loc[0, "Usage"] = "Private" if truth["Usage"][0] == "Public" else "Public"
-    truth.to_csv(tmp_path / "truth.csv", index=False)
-    code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
+    code, _, err = call(truth, SUBMISSION)
     assert code == 4
     assert err.startswith("error: Usage: expected one value for all rows of an item, found ")
     assert truth["essay_id"][0] in err
@@ -118,9 +130,8 @@ def test_usage_that_splits_an_essay_is_an_error(call, frames, tmp_path):
 # --- a participant's day ----------------------------------------------------------------------------
 
 
-def test_several_submissions_in_one_paired_table(call, frames, tmp_path):
+def test_several_submissions_in_one_paired_table(call, truth, predicted, tmp_path):
     """All files but the first have one name, so their paths tell them apart."""
-    truth, predicted = frames
     others = [tmp_path / folder / "guess.csv" for folder in ("half", "same")]
     for path, share in zip(others, (0.5, 1)):
         path.parent.mkdir()
@@ -140,16 +151,13 @@ def test_several_submissions_in_one_paired_table(call, frames, tmp_path):
 
 
 @pytest.fixture
-def fold(frames, tmp_path):
-    """The ids of ten essays, and the file of a submission for these alone."""
-    ids = sorted(frames[0]["essay_id"].unique())[:10]
-    path = tmp_path / "fold.csv"
-    frames[1][frames[1]["essay_id"].isin(ids)].to_csv(path, index=False)
-    return ids, path
+def fold(truth, predicted):
+    """The ids of ten essays, and a submission for these alone."""
+    ids = sorted(truth["essay_id"].unique())[:10]
+    return ids, predicted[predicted["essay_id"].isin(ids)]
 
 
-def test_some_essays_alone(call, frames, fold, tmp_path):
-    truth, predicted = frames
+def test_some_essays_alone(call, truth, predicted, fold, tmp_path):
     (tmp_path / "ids.txt").write_text("\n".join([*fold[0], "nobody", ""]))
     _, out, err = call("-b", SOLUTION, SUBMISSION, "--essays", tmp_path / "ids.txt")
     assert float(out) == metric.score(truth[truth["essay_id"].isin(fold[0])], predicted, "row_id")
@@ -157,10 +165,9 @@ def test_some_essays_alone(call, frames, fold, tmp_path):
     assert "count as missed; to score a fold, name its essays by --essays FILE\n" in call(SOLUTION, fold[1])[2]
 
 
-def test_the_essays_with_a_prediction_alone(call, frames, fold):
-    truth, predicted = frames[0], pd.read_csv(fold[1])
-    part = truth[truth["essay_id"].isin(predicted["essay_id"])]
-    score = metric.score(part, predicted, "row_id")
+def test_the_essays_with_a_prediction_alone(call, truth, fold):
+    part = truth[truth["essay_id"].isin(fold[1]["essay_id"])]
+    score = metric.score(part, fold[1], "row_id")
     _, out, err = call(SOLUTION, fold[1], "--only-predicted")
     assert out.startswith(f"Score    {score:.6f}\n")
     assert err.splitlines()[0] == (
@@ -171,30 +178,29 @@ def test_the_essays_with_a_prediction_alone(call, frames, fold):
     assert call("-b", SOLUTION, fold[1], "--only-predicted") == (0, f"{score}\n", f"{err.splitlines()[0]}\n")
 
 
-def test_ids_of_no_essay(call, frames, fold, tmp_path):
-    ids, first = tmp_path / "ids.txt", min(frames[0]["essay_id"])
+def test_ids_of_no_essay(call, truth, fold, tmp_path):
+    ids, first = tmp_path / "ids.txt", min(truth["essay_id"])
     for content, found in (("nobody\nsomebody\n", "'nobody'"), (" \n", "an empty file")):
         ids.write_text(content)
         expected = f"expected ids of the solution, such as {first!r}, one per line; found {found}"
         assert call(SOLUTION, SUBMISSION, "--essays", ids) == (2, "", f"error: {ids}: {expected}\n")
-    ids.write_text(max(frames[0]["essay_id"]))
+    ids.write_text(max(truth["essay_id"]))
     message = "error: --only-predicted: expected a submission with a prediction for what is scored\n"
     assert call(SOLUTION, fold[1], "--essays", ids, "--only-predicted") == (2, "", message)
     assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "none.txt")[0] == 2
 
 
-def test_the_signature_has_whatever_changes_the_score(call, frames, tmp_path):
-    essays = sorted(frames[0]["essay_id"].unique())
-    (tmp_path / "ids.txt").write_text("\n".join(essays[:5]))
-    frames[1][frames[1]["essay_id"].isin(essays[:8])].to_csv(tmp_path / "fold.csv", index=False)
-    plain = call(SOLUTION, tmp_path / "fold.csv")[1].splitlines()[-1]
+def test_the_signature_has_whatever_changes_the_score(call, fold, tmp_path):
+    ids, predicted = fold
+    (tmp_path / "ids.txt").write_text("\n".join(ids[:5]))
+    plain = call(SOLUTION, predicted)[1].splitlines()[-1]
     for options, further in (
         (("--effectiveness", "0.5"), "|effectiveness:0.5"),
         (("--essays", tmp_path / "ids.txt"), "|essays:5/40"),
-        (("--only-predicted",), "|only_predicted:8/40"),
+        (("--only-predicted",), "|only_predicted:10/40"),
         (("--effectiveness", "1", "--essays", tmp_path / "ids.txt"), "|effectiveness:1|essays:5/40"),
     ):
-        assert call(SOLUTION, tmp_path / "fold.csv", *options)[1].splitlines()[-1] == plain + further
+        assert call(SOLUTION, predicted, *options)[1].splitlines()[-1] == plain + further
 
 
 def test_the_file_of_another_metric(call):
@@ -211,20 +217,18 @@ def test_files_in_the_wrong_order(call, tmp_path):
     assert call(SUBMISSION, SUBMISSION)[2].startswith("error: the solution: expected 3 more columns: ")
 
 
-def test_the_parameter_that_names_missing_columns_is_told(call, frames, tmp_path):
-    frames[0].drop(columns="ell_status").to_csv(tmp_path / "truth.csv", index=False)
-    code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
+def test_the_parameter_that_names_missing_columns_is_told(call, truth):
+    lacking = truth.drop(columns="ell_status")
+    code, _, err = call(lacking, SUBMISSION)
     advice = ". Set subpopulation_column_names to columns it has; --set subpopulation_column_names= leaves "
     assert (code, advice in err) == (4, True)
-    assert call("-b", tmp_path / "truth.csv", SUBMISSION, "--set", "subpopulation_column_names=")[0] == 0
-    frames[0].drop(columns="discourse_type").to_csv(tmp_path / "truth.csv", index=False)
-    assert "leaves them out" not in call(tmp_path / "truth.csv", SUBMISSION)[2]
+    assert call("-b", lacking, SUBMISSION, *WHOLE)[0] == 0
+    assert "leaves them out" not in call(truth.drop(columns="discourse_type"), SUBMISSION)[2]
 
 
-def test_a_solution_that_lacks_other_columns_too_may_be_for_another_metric(call, tmp_path):
+def test_a_solution_that_lacks_other_columns_too_may_be_for_another_metric(call):
     """Whoever forgets --metric reads that there is one."""
-    (tmp_path / "truth.csv").write_text("id,rating\na,1\n")
-    code, _, err = call(tmp_path / "truth.csv", SUBMISSION)
+    code, _, err = call(pd.DataFrame({"id": ["a"], "rating": [1]}), SUBMISSION)
     assert (code, err.endswith(". If it is for another metric, name that by --metric\n")) == (4, True)
 
 
@@ -236,12 +240,9 @@ def test_the_bare_score_writes_what_is_asked_for(call, tmp_path):
     assert page.stat().st_size > 100_000
 
 
-def test_a_column_that_is_scored_is_never_made_up(call, frames, tmp_path):
+def test_a_column_that_is_scored_is_never_made_up(call, truth, predicted):
     """This holds even for the solution's first column, which names the rows."""
-    truth, predicted = frames
-    truth.drop(columns="row_id").to_csv(tmp_path / "truth.csv", index=False)
-    predicted.drop(columns="essay_id").to_csv(tmp_path / "guess.csv", index=False)
-    code, _, err = call(tmp_path / "truth.csv", tmp_path / "guess.csv")
+    code, _, err = call(truth.drop(columns="row_id"), predicted.drop(columns="essay_id"))
     assert code == 3
     assert err.startswith("error: the submission: expected 1 more column: essay_id. It has row_id, ")
 
@@ -254,50 +255,44 @@ def test_what_is_not_installed_is_told(call, monkeypatch):
     assert call(SOLUTION, SUBMISSION, "--bootstrap", "10") == (2, "", message)
 
 
-def test_other_peoples_columns(call, frames, tmp_path):
+def test_other_peoples_columns(call, truth, predicted, tmp_path):
     """The Feedback Prize's files have no row id and no effectiveness."""
-    truth, predicted = frames
     names = {"essay_id": "id", "discourse_type": "class"}
-    predicted.rename(columns=names)[["id", "class", "predictionstring"]].to_csv(tmp_path / "f.csv", index=False)
-    code, out, err = call(SOLUTION, tmp_path / "f.csv")
-    assert (code, out) == (3, "")
-    assert err == (
+    theirs = predicted.rename(columns=names)[["id", "class", "predictionstring"]]
+    assert call(SOLUTION, theirs) == (
+        3,
+        "",
         "error: add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1; "
         "0.5 in both, or --effectiveness 0.5, scores the segmentation alone. "
-        "The submission has id, class, predictionstring\n"
+        "The submission has id, class, predictionstring\n",
     )  # the message does not mention a column that the file lacks
-    _, out, err = call("-b", SOLUTION, tmp_path / "f.csv", "--effectiveness", "0.5")
+    _, out, err = call("-b", SOLUTION, theirs, "--effectiveness", "0.5")
     told = ["the column id is taken for essay_id", "the column class is taken for discourse_type"]
     assert err.splitlines() == [f"warning: {notice}" for notice in told]
-    of_the_second = call("-b", SOLUTION, SUBMISSION, tmp_path / "f.csv", "--effectiveness", 0)[2].splitlines()
-    assert of_the_second[-2:] == [f"warning: {tmp_path / 'f.csv'}: {notice}" for notice in told]
+    of_the_second = call("-b", SOLUTION, SUBMISSION, theirs, "--effectiveness", 0)[2].splitlines()
+    assert of_the_second[-2:] == [f"warning: {tmp_path / 'table4.csv'}: {notice}" for notice in told]
     even = predicted.assign(score_discourse_effectiveness_0=0.5, score_discourse_effectiveness_1=0.5)
     assert float(out) == metric.score(truth, even, "row_id")
 
 
-def test_the_cure_comes_first(call, frames, tmp_path):
+def test_the_cure_comes_first(call, predicted, tmp_path):
     """The message first says what to write instead, and then what Kaggle would say."""
-    frames[1].assign(essay_id=frames[1]["essay_id"].str.lower()).to_csv(tmp_path / "guess.csv", index=False)
-    code, out, err = call(SOLUTION, tmp_path / "guess.csv")
+    lower = predicted.assign(essay_id=predicted["essay_id"].str.lower())
+    code, out, err = call(SOLUTION, lower)
     assert (code, out) == (3, "")
     assert err.startswith("error: spell essay_id as the solution does: '")
     assert ". The metric says: " in err
-    second = call(SOLUTION, SUBMISSION, tmp_path / "guess.csv")[2]
-    assert second.startswith(f"error: {tmp_path / 'guess.csv'}: spell essay_id as ")
+    second = call(SOLUTION, SUBMISSION, lower)[2]
+    assert second.startswith(f"error: {tmp_path / 'table3.csv'}: spell essay_id as ")
 
 
-def test_rows_that_are_named_by_the_tool_are_lines(call, frames, tmp_path):
+def test_rows_that_are_named_by_the_tool_are_lines(call, predicted):
     """If a file has no row_id, messages do not speak of row ids that it does not have."""
-    _, predicted = frames
-    predicted.drop(columns="row_id").assign(predictionstring="05 06").to_csv(
-        tmp_path / "guess.csv", index=False
-    )
-    err = call(SOLUTION, tmp_path / "guess.csv")[2]
+    err = call(SOLUTION, predicted.drop(columns="row_id").assign(predictionstring="05 06"))[2]
     assert "row_id of line 2 ('05 06': '05' has a leading zero) and 321 more" in err
 
 
-def test_two_submissions_are_compared_in_words(call, frames, tmp_path):
-    _, predicted = frames
+def test_two_submissions_are_compared_in_words(call, predicted, tmp_path):
     predicted.sample(frac=0.5, random_state=0).to_csv(tmp_path / "half.csv", index=False)
     arguments = (SOLUTION, SUBMISSION, tmp_path / "half.csv", *WHOLE)
     report = json.loads(call(*arguments, "--json")[1])
@@ -312,9 +307,8 @@ def test_two_submissions_are_compared_in_words(call, frames, tmp_path):
     assert call(*arguments[:3], arguments[2]) == (2, "", message)
 
 
-def test_where_a_few_essays_decide_the_large_groups_are_shown(call, frames, tmp_path):
-    frames[1].sample(frac=0.9, random_state=0).to_csv(tmp_path / "most.csv", index=False)
-    _, out, _ = call(SOLUTION, SUBMISSION, tmp_path / "most.csv")
+def test_where_a_few_essays_decide_the_large_groups_are_shown(call, predicted):
+    _, out, _ = call(SOLUTION, SUBMISSION, predicted.sample(frac=0.9, random_state=0))
     told, table = out.split("\n\n")[3:5]
     assert told.endswith("; this test set cannot tell which is better.")
     measures = [line.split("  ")[0] for line in table.splitlines()[2:]]
@@ -328,20 +322,18 @@ def test_where_a_few_essays_decide_the_large_groups_are_shown(call, frames, tmp_
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
 
 
-def test_json_has_the_warnings_that_are_printed(call, frames, tmp_path):
-    pd.concat([frames[1]] * 2).to_csv(tmp_path / "guess.csv", index=False)
-    err = call(SOLUTION, tmp_path / "guess.csv")[2]
+def test_json_has_the_warnings_that_are_printed(call, predicted):
+    twice = pd.concat([predicted] * 2)
+    err = call(SOLUTION, twice)[2]
     assert "overlap removal discarded " in err
-    report = json.loads(call(SOLUTION, tmp_path / "guess.csv", "--json")[1])
+    report = json.loads(call(SOLUTION, twice, "--json")[1])
     assert [f"warning: {text}" for text in report["warnings"]] == err.splitlines()
 
 
-def test_the_bare_score_warns_of_a_file_that_is_probably_wrong(call, frames, tmp_path):
-    truth = frames[0]
+def test_the_bare_score_warns_of_a_file_that_is_probably_wrong(call, truth):
     right = truth.assign(**{D[0]: 0.9 - 0.8 * truth["discourse_effectiveness"]})
     swapped = right.assign(**{D[1]: 1 - right[D[0]]}).rename(columns=dict(zip(D, D[::-1])))
-    swapped.to_csv(tmp_path / "guess.csv", index=False)
-    code, out, err = call("-b", SOLUTION, tmp_path / "guess.csv")
+    code, out, err = call("-b", SOLUTION, swapped)
     assert (code, len(out.splitlines())) == (0, 1)
     assert err.startswith("warning: check whether score_discourse")
     assert len(err.splitlines()) == 1
@@ -443,13 +435,11 @@ def test_what_is_not_there(call, arguments, message):
 
 
 @pytest.mark.parametrize("found", ["public", None])
-def test_a_wrong_usage_of_a_row(call, tmp_path, frames, found):
-    truth, _ = frames
+def test_a_wrong_usage_of_a_row(call, truth, found):
     truth.loc[0, "Usage"] = found
-    truth.to_csv(tmp_path / "truth.csv", index=False)
     message = f"found {found or 'missing'!r} in row number 1 of the solution"
     expected = f"error: Usage: expected Public, Private or Ignored, {message}\n"
-    assert call(tmp_path / "truth.csv", SUBMISSION) == (4, "", expected)
+    assert call(truth, SUBMISSION) == (4, "", expected)
 
 
 def test_a_metric_that_fails_is_the_host_s_matter(call, accuracy, tmp_path):

@@ -139,7 +139,7 @@ def pages(competition: Competition) -> dict[str, str]:
         f"# {competition.title}\n\n{competition.subtitle}\n",
         _evaluation(competition),
         "\n\n".join(["# Data", *(_described(*each) for each in competition.public.items())]) + "\n",
-        RULES.format(version=competition.metric.version),
+        RULES,
     ]
     return dict(zip(PAGES, texts, strict=True))
 
@@ -218,5 +218,5 @@ RULES = """# Rules
 * The public leaderboard shows the score on a part of the test set. The private part decides.
 * If two scores are equal, the earlier submission ranks first.
 * Do not annotate the test set by hand, and do not train on it.
-* The metric file, version {version}, computes the score with the parameters on the page Evaluation.
+* The metric file computes the score with the parameters on the page Evaluation.
 """

@@ -12,6 +12,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -30,9 +31,12 @@ DARK = "@media (prefers-color-scheme:dark){svg{filter:invert(.9) hue-rotate(180d
 TYPE_COLORS = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#882255", "#009e73", "#56b4e9")
 
 
-def figure(width: float = 5.0, height: float = 3.2) -> Figure:
-    """A figure that is narrow enough to be read on a phone."""
-    return Figure(figsize=(width, height), layout="constrained")
+def figure(width: float = 5.0, height: float = 3.2) -> tuple[Figure, Axes]:
+    """A figure that is narrow enough to be read on a phone, and its axes without a frame."""
+    picture = Figure(figsize=(width, height), layout="constrained")
+    axes = picture.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    return picture, axes
 
 
 def save(picture: Figure, name: str) -> None:
@@ -52,8 +56,7 @@ def softmin() -> Figure:
     """Draw the final score of two groups, one of which scores 0.60."""
     metric = hosted.module("unified")
     better = np.linspace(0.55, 0.75, 201)
-    picture = figure()
-    axes = picture.subplots()
+    picture, axes = figure()
     for temperature, color in ((0.0, GRAY), (20.0, ORANGE), (65.0, BLUE)):
         scores = [float(metric.softmin([0.60, score], [500, 500], temperature)) for score in better]
         axes.plot(better, scores, color=color, label=f"temperature {temperature:g}")
@@ -61,7 +64,6 @@ def softmin() -> Figure:
     axes.set_xticks(np.arange(0.55, 0.76, 0.05))
     axes.axvline(0.60, color=GRAY, linewidth=0.5)
     axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
     return picture
 
 
@@ -72,14 +74,12 @@ def rounding() -> Figure:
     said = np.linspace(0, 1, 101)
     worth = 0.7 * said + 0.3 * (1 - said)
     brier = 1 - (0.7 * (1 - said) ** 2 + 0.3 * said**2)
-    picture = figure()
-    axes = picture.subplots()
+    picture, axes = figure()
     axes.plot(said, worth, color=BLUE, label="d[E], as in the metric: best at 1")
     axes.plot(said, brier, color=ORANGE, label="1 − Brier score: best at 0.7")
     axes.set(xlabel="probability that the submission gives", ylabel="worth on average")
     axes.set_title("Effective with probability 0.7")
     axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
     return picture
 
 
@@ -88,21 +88,14 @@ def reliability(result: Evaluation) -> Figure:
     forecasts = result.explanation.forecasts
     bins = np.minimum((forecasts["probability"] * 5).astype(int), 4)
     groups = forecasts.groupby(bins)
-    picture = figure(4.2, 3.6)
-    axes = picture.subplots()
+    picture, axes = figure(4.2, 3.6)
     axes.plot([0, 1], [0, 1], color=GRAY, linewidth=0.8)
     axes.scatter(groups["probability"].mean(), groups["happened"].mean(), s=groups.size() * 4, color=BLUE)
     for (_, group), size in zip(groups, groups.size()):
         place = (group["probability"].mean() + 0.03, group["happened"].mean() - 0.05)
         axes.annotate(str(size), place, color=GRAY)
-    axes.set(
-        xlabel="probability of effective",
-        ylabel="share that is effective",
-        xlim=(-0.05, 1.05),
-        ylim=(-0.05, 1.05),
-    )
-    axes.set_title("Matched segments of the sample")
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.set(xlabel="probability of effective", ylabel="share that is effective")
+    axes.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), title="Matched segments of the sample")
     return picture
 
 
@@ -112,8 +105,7 @@ def essay(result: Evaluation) -> Figure:
     counts = rows[rows["outcome"] == "matched"].groupby("essay_id").size()
     shown = rows[rows["essay_id"] == counts.sort_values(ascending=False).index[3]]
     types = list(hosted.module("unified").DISCOURSE_TYPES)
-    picture = figure(5.4, 2.8)
-    axes = picture.subplots()
+    picture, axes = figure(5.4, 2.8)
     for line, side in enumerate(("prediction", "truth")):
         for row in shown[shown["side"] == side].itertuples():
             color = TYPE_COLORS[types.index(row.discourse_type)]
@@ -126,7 +118,7 @@ def essay(result: Evaluation) -> Figure:
     used = [name for name in types if (shown["discourse_type"] == name).any()]
     handles = [mpl.patches.Patch(color=TYPE_COLORS[types.index(name)]) for name in used]
     picture.legend(handles, used, loc="outside upper center", ncols=4, frameon=False, fontsize="small")
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["left"].set_visible(False)
     return picture
 
 

@@ -89,21 +89,6 @@ def _answer(sets: list[Line], rng: random.Random) -> Line:
     return {"sentences": sentences, "label": label}
 
 
-def corpus(lines: Iterable[Line], seed: int = 1) -> list[Line]:
-    """The abstracts that some lines name, in the form of the official corpus, with twenty sentences each."""
-    rng = random.Random(seed)
-    documents = dict.fromkeys(document for line in lines for document in line["evidence"])
-    return [
-        {
-            "doc_id": int(document),
-            "title": f"{rng.choice(GENES)} and {rng.choice(TARGETS)}",
-            "abstract": [f"{rng.choice(GENES)} {rng.choice(EFFECTS)} it in trial {n}." for n in range(21)],
-            "structured": False,
-        }
-        for document in documents
-    ]
-
-
 def frame(lines: Iterable[Line]) -> pd.DataFrame:
     """The table that a hosted metric gets from an official file: one row for each claim."""
     rows = [(line["id"], json.dumps(line["evidence"])) for line in lines]

@@ -139,12 +139,12 @@ def _tweet(row: list[str]) -> dict[str, object]:
     return {"postID": tweet_id, "postCategories": [*names, "Screenshot"], "postPriority": priority}
 
 
-def run_file(submission: pd.DataFrame, separator: str = "\t") -> str:
+def run_file(submission: pd.DataFrame) -> str:
     """A submission as a run file."""
     lines = []
     for tweet_id, event_id, rank, priority, categories in submission.to_numpy().tolist():
         types = json.dumps(categories.split())
-        lines.append(separator.join([event_id, "Q0", tweet_id, str(rank), str(priority), types, "sample"]))
+        lines.append("\t".join([event_id, "Q0", tweet_id, str(rank), str(priority), types, "sample"]))
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -78,12 +78,10 @@ class Visit(NamedTuple):
 
 
 class Result(NamedTuple):
-    """All measures, and the quantities from which they were computed."""
+    """All measures, and the outcome of each tweet."""
 
     measures: dict[str, float]
     visits: dict[str, Visit]  # by tweet
-    f1: dict[str, float]  # by type
-    mse: dict[str, float]  # by type; only types that occur
 
 
 def evaluate(
@@ -124,7 +122,7 @@ def evaluate(
         "priority_rmse_actionable": math.sqrt(mean(mse_actionable)),
         "priority_rmse_all": math.sqrt(mean([*mse.values()])),
     }
-    return Result(measures, visits, f1, mse)
+    return Result(measures, visits)
 
 
 def mean(numbers: list[float]) -> float:

@@ -10,7 +10,6 @@ from podium import hosted, scoring
 from tests.support import unified_transcription as transcription
 
 Rows = tuple[int, int]  # of a prediction and a truth
-Explanation = hosted.module("unified", "companion").Explanation
 
 
 def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> scoring.Evaluation:
@@ -19,12 +18,6 @@ def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any
         hosted.load(metric.NAME), solution, {"row_id_column_name": "row_id"} | parameters
     )
     return scoring.evaluate(prepared, submission)
-
-
-def explain(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> Explanation:
-    """The explanation of a submission."""
-    explanation: Explanation = evaluate(solution, submission, **parameters).explanation
-    return explanation
 
 
 def slow_groups(

@@ -1,5 +1,6 @@
 """What holds for both metrics of markups: order, symmetry, ids, progress, and what is wrong with a table."""
 
+import gc
 import itertools
 import json
 import random
@@ -109,7 +110,7 @@ def test_order_of_rows_and_experts_has_no_influence(case: Case, drawn: Any, rng:
 def test_ties_are_settled_by_contents(case: Case, parameters: dict[str, str]) -> None:
     """Of many equally good matchings, neither the order nor the exchange of sides chooses another one."""
     rng = random.Random(3)
-    documents = [[case.crowded(rng) for _ in range(3)] for _ in range(some(200))]
+    documents = [[case.crowded(rng) for _ in range(3)] for _ in range(some(400))]
     mixed = [[shuffled(markup, rng) for markup in reversed(markups)] for markups in documents]
     plain, other = (criteria_of_pairs(case, markups, parameters) for markups in (documents, mixed))
     names = {"algorithm": "expert 2", "expert 1": "expert 1", "expert 2": "algorithm"}
@@ -154,6 +155,16 @@ def test_progress_is_told_and_complete(case: Case) -> None:
     evaluation = scoring.evaluate(solution, tables[1], lambda *numbers: told.append(numbers))
     assert evaluation.statistics.tolist() == untold.tolist()
     assert told == [(done, 12) for done in range(1, 13)] * 2
+
+
+@cases
+def test_a_garbage_collector_that_is_off_stays_off(case: Case) -> None:
+    gc.disable()
+    try:
+        case.module.score(*case.data.corpus(2), "document_id")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 # ---- Bad input ----------------------------------------------------------------------------------------
@@ -278,6 +289,7 @@ OWN_FAULTS = {
         '{"criteria": {}, "selections": {}}': "selections is an object instead of a list",
         graded("[1]"): "criterion K1 is a list instead of a number of at least 0",
         graded("-1"): "criterion K1 is -1 instead of a number of at least 0",
+        graded('"x"'): "criterion K1 is 'x' instead of a number of at least 0",
         graded('"1_0"'): "criterion K1 is '1_0' instead of a number of at least 0",
         graded("1e400"): "criterion K1 is inf instead of a number of at least 0",
         graded("true"): "criterion K1 is true instead of a number of at least 0",
@@ -351,6 +363,22 @@ def test_ids_are_compared_as_text(case: Case) -> None:
     for ids, other in itertools.product(([1, 2], [1.0, 2.0], ["1", "2"]), repeat=2):
         ours, theirs = solution.assign(document_id=ids), submission.assign(document_id=other)
         assert case.module.score(ours, theirs, "document_id") == expected
+
+
+@cases
+def test_a_message_about_one_long_id_and_value_is_cut(case: Case) -> None:
+    solution, submission = good(case)
+    values = {
+        "markup_consistency": {"elements": [{"fragments": [{"start": "x" * 99}]}]},
+        "readable": {"criteria": {"K" * 50: "x" * 50}, "selections": []},
+    }
+    ids, cells = ["a", "b" * 90], [submission["markup"][0], json.dumps(values[case.name])]
+    with pytest.raises(case.module.ParticipantVisibleError) as error:
+        case.module.score(
+            solution.assign(document_id=ids), submission.assign(document_id=ids, markup=cells), "document_id"
+        )
+    assert len(str(error.value)) == 280
+    assert str(error.value).endswith("…")
 
 
 @cases

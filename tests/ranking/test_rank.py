@@ -79,17 +79,15 @@ def board(files: Path) -> pd.DataFrame:
     return read(files / "final" / "final_leaderboard.csv")
 
 
-def private_score(files: Path, submission: str) -> float:
+def private(files: Path) -> pd.DataFrame:
+    """The Private part of the solution."""
+    solution = read(files / "solution.csv")
+    return solution[solution["Usage"] == "Private"]
+
+
+def private_score(files: Path, submission: str, **parameters: float) -> float:
     """The score of a submission on the Private part."""
-    solution = read(files / "solution.csv")
-    private = solution[solution["Usage"] == "Private"]
-    return metric.score(private, read(files / "submissions" / submission), "row_id")
-
-
-def private_essays(files: Path) -> int:
-    """The number of Private essays."""
-    solution = read(files / "solution.csv")
-    return solution.loc[solution["Usage"] == "Private", "essay_id"].nunique()
+    return metric.score(private(files), read(files / "submissions" / submission), "row_id", **parameters)
 
 
 # --- the board --------------------------------------------------------------------------------------
@@ -114,8 +112,7 @@ def test_the_other_files(files, call):
     leaderboard = board(files)
     groups = read(files / "final" / "subpopulations.csv")
     assert groups["team"].tolist() == leaderboard["team"].tolist()
-    solution = read(files / "solution.csv")
-    prepared = metric.prepare(solution[solution["Usage"] == "Private"], "row_id")
+    prepared = metric.prepare(private(files), "row_id")
     measures = statistics.measures(prepared, prepared.statistics(read(files / "submissions" / "Bo.csv")))
     bo = groups.set_index("team").loc["Bo"]
     for attribute, value in prepared.labels:
@@ -141,7 +138,11 @@ def test_run_json(files, call):
     assert (facts["rules"]["seed"], facts["rules"]["max_boost"]) == (3, 0.1)
     counts = {"submissions": 6, "rejected": 1, "teams": 5, "teams_without_score": 1, "failed": 0}
     assert facts["counts"] == counts | {"eligible": int(board(files)["eligible"].sum())}
-    assert (facts["items"], facts["item"], facts["boosted"]) == (private_essays(files), "essay", True)
+    assert (facts["items"], facts["item"], facts["boosted"]) == (
+        private(files)["essay_id"].nunique(),
+        "essay",
+        True,
+    )
     assert facts["versions"]["pandas"] == pd.__version__
     digest = hashlib.sha256((files / "solution.csv").read_bytes()).hexdigest()
     assert facts["inputs"]["solution"] == {"path": "../solution.csv", "sha256": digest}
@@ -249,11 +250,8 @@ def test_a_parameter_of_measures_alone_needs_no_scoring(files, call):
     assert call("--resamples", "0", "--set", "temperature=64")[2] == (
         "scoring: 5 of 5\nalready in the store: 5 of 5\nmeasuring: 5 of 5\nmeasuring: 5 of 5\n" + ONCE
     )
-    solution = read(files / "solution.csv")
-    private = solution[solution["Usage"] == "Private"]
     for row in board(files).itertuples():
-        submission = read(files / "submissions" / row.submission)
-        assert row.score == metric.score(private, submission, "row_id", temperature=64.0)
+        assert row.score == private_score(files, row.submission, temperature=64.0)
 
 
 def test_a_renamed_file_is_known_by_its_content(files, call):
@@ -294,8 +292,7 @@ def test_against_a_direct_slow_bootstrap(files, call):
     runtimes.assign(runtime_error=0).to_csv(files / "runtimes.csv", index=False)
     call("--resamples", str(resamples), "--seed", str(seed), "--set", "subpopulation_column_names=")
     leaderboard = board(files)
-    solution = read(files / "solution.csv")
-    solution = solution[solution["Usage"] == "Private"]
+    solution = private(files)
     submissions = {team: read(files / "submissions" / f"{team}.csv") for team in TEAMS}
     essays = sorted(set(solution["essay_id"]))
     boards = []

@@ -6,13 +6,12 @@ import re
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
-from podium.errors import HostError, SubmissionRejected
-from podium.files import read_table
+import podium
+from podium import scoring
+from podium.errors import SubmissionRejected
 from tests.support.essays import make_competition
+from tests.support.samples import case_of
 from tests.support.unified import evaluate
-
-FILES = ("solution", "submission")
 
 
 @pytest.fixture(scope="module")
@@ -36,39 +35,32 @@ def test_loggers_take_the_names_and_get_no_undefined_measures(evaluation: scorin
 
 @pytest.mark.parametrize("name", ["scifact", "trec_is", "markup_consistency", "readable"])
 def test_ignored_items_are_not_explained(name: str) -> None:
-    metric, folder = hosted.load(name), hosted.folder(name) / "samples"
-    solution, submission = (read_table(folder / f"{file}.csv", set(), HostError) for file in FILES)
-    prepared = scoring.prepare(metric, solution, {})
-    item = prepared.prepared["All"].item_of_row
+    case = case_of(name)
+    item = podium.prepare(case.solution, metric=name).prepared["All"].item_of_row
     usage = pd.Series(item).map({0: "Ignored", 1: "Public"}).fillna("Private").tolist()
-    explanation = scoring.evaluate(
-        scoring.prepare(metric, solution.assign(Usage=usage), {}), submission
-    ).explanation
-    row_id = solution.columns[0]
-    kept = solution[item > 0]
-    answers = submission if metric.complete_submission else submission[submission[row_id].isin(kept[row_id])]
-    expected = scoring.evaluate(scoring.prepare(metric, kept, {}), answers).explanation
+    explanation = podium.score(case.solution.assign(Usage=usage), case.submission, metric=name).explanation
+    kept, answers = case.solution[item > 0], case.submission
+    if not case.loaded.complete_submission:
+        answers = answers[answers[case.row_id].isin(kept[case.row_id])]
+    expected = podium.score(kept, answers, metric=name).explanation
     assert explanation.notices == expected.notices
     for title, table in expected.tables.items():
         pd.testing.assert_frame_equal(explanation.tables[title], table)
 
 
 def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
-    metric = hosted.load("scifact")
-    folder = hosted.folder("scifact") / "samples"
-    solution, submission = (pd.read_csv(folder / f"{name}.csv") for name in ("solution", "submission"))
+    _, metric, solution, submission, _ = case_of("scifact")
     usage = ["Ignored"] * 10 + ["Public"] * 10 + ["Private"] * 20
-    evaluation = scoring.evaluate(scoring.prepare(metric, solution.assign(Usage=usage), {}), submission)
-    kept = slice(10, None)
-    assert evaluation.score == metric.score(solution[kept], submission[kept], "claim_id")
+    fold = podium.prepare(solution.assign(Usage=usage), metric="scifact")
+    score = podium.score(fold, submission).score
+    assert score == metric.score(solution[10:], submission[10:], "claim_id")
+    assert podium.score(fold, submission.astype({"claim_id": float})).score == score
     strange = pd.concat([submission, submission.head(1).assign(claim_id=-1)])
     with pytest.raises(SubmissionRejected, match="Not in the test set: 1, such as -1"):
-        scoring.evaluate(evaluation.solution, strange)
-    with_decimals = submission.astype({"claim_id": float})
-    assert scoring.evaluate(evaluation.solution, with_decimals).score == evaluation.score
+        podium.score(fold, strange)
     twice = pd.concat([submission, submission[["claim_id"]]], axis=1)
     with pytest.raises(SubmissionRejected, match="expected one column claim_id, found 2"):
-        scoring.evaluate(evaluation.solution, twice)
+        podium.score(fold, twice)
 
 
 def test_ignored_segments_are_not_explained() -> None:

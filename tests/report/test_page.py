@@ -487,32 +487,25 @@ def test_an_interval_comes_with_its_note():
     assert all(note in sections["measures"] for note in notes)
 
 
-def test_items_without_points_are_in_the_order_of_their_ids():
-    """Ids that are whole numbers are ordered as numbers, and the others come after them."""
-    rows = pd.DataFrame({"claim_id": ["2", "10", "1", "b"], "outcome": "missed"})
-    evaluation = stub(["1", "10", "2", "b"], rows=rows, roles={"item": "claim_id", "outcome": "outcome"})
-    page = Page(report.render(evaluation, "claims"))
-    assert page.items() == ["1", "2", "10", "b"]
-    orders = [attributes["value"] for attributes in page.named("option") if attributes.get("value")]
-    assert orders == ["id", "rows"]
-
-
 def test_items_without_words_and_points_are_tables():
-    """Claims of SciFact and events of TREC-IS have just those columns that the convention's roles name."""
+    """Claims of SciFact and events of TREC-IS have just those columns that the convention's roles name.
+
+    Ids that are whole numbers are ordered as numbers, and the others come after them.
+    """
     frame = pd.DataFrame(
         [
-            ("1", "abstract", "SUPPORT", "correct", 0.5),
-            ("1", "abstract", None, "missed", math.nan),
+            ("10", "abstract", "SUPPORT", "correct", 0.5),
+            ("10", "abstract", None, "missed", math.nan),
             ("2", "abstract", "CONTRADICT", "correct", 1.0),
             ("elsewhere", "abstract", "SUPPORT", "ignored", 2.0),
         ],
         columns=["claim_id", "level", "label", "outcome", "share"],
     )
     roles = {"item": "claim_id", "label": "label", "outcome": "outcome"}
-    page = Page(report.render(stub(["1", "2", "3"], rows=frame, roles=roles), "claims"))
+    page = Page(report.render(stub(["1", "10", "2", "b"], rows=frame, roles=roles), "claims"))
     text = flat(page.sections["items"])
-    assert page.items() == ["1", "2", "3"]
-    assert "1 1 correct 1 missed" in text
+    assert page.items() == ["1", "2", "10", "b"]
+    assert "10 1 correct 1 missed" in text
     assert "label outcome level share SUPPORT correct abstract 0.5 – missed abstract –" in text
     assert "points" not in text
     assert "elsewhere" not in text

@@ -157,8 +157,8 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
          "a message depends on the solution and may tell it to participants: no id answer 0 1 "),
         (changed("return float(", "submission['x'] = 1\n    return float("), "frames",
          "it changes a table that it is given"),
-        (changed('"no column answer"', '"no column answer " + 99 * "word "'), "messages",
-         "Kaggle cuts a message of 512 characters: 'no column answer word word word "),
+        (changed('"no column answer"', '"x" * 281'), "messages",
+         "Kaggle cuts a message of 281 characters: 'xxxxxxxxxxxxxx"),
         (GOOD.replace('    """The share', '    _ = """The share'), "docstring",
          "there is none, and Kaggle shows it to hosts who choose a metric"),
         (GOOD + "\nimport pickle\ndef load(x):\n    return eval(x), pd.read_pickle(x)\n", check.RUNS_TEXT,
@@ -313,6 +313,19 @@ def test_each_fault_is_told_once(capsys, in_process, tmp_path):
         "FAIL  returns a finite float: a_metric.py, line 13: score(): expected one finite "
     )
     assert opens == f"FAIL  opens no files: score() opens {beside}"
+
+
+def test_files_of_libraries_are_no_fault(in_process, tmp_path, monkeypatch):
+    """Also those that a library opens while it is imported."""
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "lazy.py").write_text(f"open({str(tmp_path / 'cache')!r}, 'w').close()\n")
+    monkeypatch.syspath_prepend(tmp_path / "library")
+    source = changed(
+        "return float(np.mean(", "import lazy\n    open(np.__file__).close()\n    return float(np.mean("
+    )
+    truth = pd.DataFrame({"id": [1, 2], "answer": [0, 1]})
+    tables = {"tables": (truth, truth), "arguments": {"row_id_column_name": "id"}}
+    assert failures(source.replace(SCORES, ""), tmp_path, **tables) == {}
 
 
 def test_what_an_earlier_call_left_is_seen_in_a_new_process(capsys, in_process, tmp_path):

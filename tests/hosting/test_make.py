@@ -23,6 +23,9 @@ from tests.support.host_line import run_podium
 metric = hosted.module("unified")
 
 ATTRIBUTES = ["ell_status", "economically_disadvantaged"]
+# Lines of the report
+BEYOND = "segments with words beyond their text"
+OTHER_WORDS = "segments whose words are not those of their characters"
 
 
 @pytest.fixture(scope="module")
@@ -276,25 +279,27 @@ def test_unannotated_rows_are_dropped(by_offsets):
 
 
 @pytest.mark.parametrize(
-    ("layout", "column", "what"),
+    ("dropped", "column", "value", "what"),
     [
-        ("by_offsets", "discourse_effectiveness", "segments without effectiveness"),
-        ("by_offsets", "discourse_start", "segments without words"),
-        ("by_words", "predictionstring", "segments without words"),
+        (["predictionstring"], "discourse_effectiveness", None, "segments without effectiveness"),
+        (["predictionstring"], "discourse_start", None, "segments without words"),
+        (corpus.OFFSETS, "predictionstring", None, "segments without words"),
+        (corpus.OFFSETS, "predictionstring", "90000 90001", BEYOND),
+        ([], "discourse_start", 0, OTHER_WORDS),
     ],
 )
-def test_an_essay_with_a_missing_value_is_left_out_whole(request, layout, column, what):
-    frame = request.getfixturevalue(layout).astype({column: object})
-    essay_id = "essay_id_comp" if "essay_id_comp" in frame else "id"
-    essay = frame.loc[5, essay_id]
-    frame.loc[5, column] = None
+def test_a_doubtful_segment_is_counted(whole, dropped, column, value, what):
+    """Its whole essay is left out, unless nothing is missing."""
+    frame = whole.drop(columns=list(dropped)).astype({column: object})
+    essay = frame.loc[5, "essay_id_comp"]
+    frame.loc[5, column] = value
     files = make(frame)
+    is_left_out = what != OTHER_WORDS
     assert counts(files)[what] == 1
-    assert counts(files)["essays with such a segment: left out"] == 1
-    assert f"Left out: {essay}." in files.report
-    assert essay not in set(files.private["solution.csv"]["essay_id"]) | set(
-        files.public["train.csv"]["essay_id"]
-    )
+    assert counts(files)["essays with such a segment: left out"] == is_left_out
+    assert (f"Left out: {essay}." in files.report) == is_left_out
+    assert (essay in set(essays_of(files)["essay_id"])) != is_left_out
+    assert files.warnings == ([f"{what}: 1"] if what in (BEYOND, OTHER_WORDS) else [])
 
 
 def test_overlaps_are_removed_by_the_metric_s_rule():
@@ -407,24 +412,6 @@ def test_nothing_is_annotated(by_offsets):
     for frame in (by_offsets.head(0), by_offsets.assign(discourse_type="Unannotated")):
         with pytest.raises(HostError, match="the corpus has no annotated row"):
             make(frame)
-
-
-def test_words_beyond_the_text_leave_the_essay_out(whole):
-    row = whole.index[whole["essay_id_comp"] == whole["essay_id_comp"][5]][-1]
-    frame = whole.drop(columns=list(corpus.OFFSETS)).copy()
-    frame.loc[row, "full_text"] = frame["full_text"][5]
-    frame.loc[row, "predictionstring"] = "90000 90001"
-    files = make(frame)
-    assert counts(files)["segments with words beyond their text"] == 1
-    assert counts(files)["essays with such a segment: left out"] == 1
-    assert files.warnings == ["segments with words beyond their text: 1"]
-
-
-def test_words_that_are_not_those_of_the_characters_are_counted(whole):
-    files = make(whole)
-    assert counts(files)["segments whose words are not those of their characters"] == 0
-    frame = whole.assign(discourse_start=whole["discourse_start"].where(whole.index != 5, 0))
-    assert make(frame).warnings == ["segments whose words are not those of their characters: 1"]
 
 
 # --- which column names the essays -------------------------------------------------------------------

@@ -35,10 +35,13 @@ const found = (entries, text) => {
 }
 
 const linksTo = (entries, page) =>
-  entries.map((entry) => {
+  entries.map((entry, place) => {
     const link = document.createElement("a")
     link.href = `${page}#${entry.id}`
-    link.textContent = entry.title
+    const title = document.createElement("span")
+    title.textContent = entry.title
+    title.dataset.mdScore = 1e6 - place // by which the search of the site knows where the key Enter leads
+    link.append(title)
     const item = document.createElement("li")
     item.append(link, ` ${entry.sentence}`)
     return item

@@ -54,6 +54,18 @@ def as_statistics(values) -> np.ndarray:
     return np.stack([values, np.ones(len(values))], axis=1)
 
 
+def repeated(frame: pd.DataFrame, times: dict[str, int]) -> pd.DataFrame:
+    """Each essay as often as it was drawn, under ids of its own."""
+    frame = frame.loc[frame.index.repeat(frame["essay_id"].map(times).fillna(0).astype(int))]
+    return frame.assign(essay_id=frame["essay_id"] + "/" + frame.groupby("row_id").cumcount().astype(str))
+
+
+def widened(samples, wider):
+    """The ends of the 95% interval of draws (r, ...), wider by a factor than their quantiles."""
+    low, median, high = np.quantile(samples, [0.025, 0.5, 0.975], axis=0)
+    return median - wider * (median - low), median + wider * (high - median)
+
+
 @pytest.fixture(scope="module")
 def frames():
     """A made-up solution and two submissions; the second one lacks a tenth of the segments."""
@@ -94,15 +106,7 @@ def test_a_resample_is_the_score_of_the_frames_repeated(frames, pair):
     weights = statistics.draw(60, 4, seed=7)
     for row, measures in zip(weights, statistics.resample(prepared, mine, weights)):
         times = dict(zip(prepared.items, row.tolist()))
-        repeated = [
-            frame.loc[frame.index.repeat(frame["essay_id"].map(times).fillna(0).astype(int))]
-            for frame in (solution, one)
-        ]
-        copies = [
-            frame.assign(essay_id=frame["essay_id"] + "/" + frame.groupby("row_id").cumcount().astype(str))
-            for frame in repeated
-        ]
-        expected = evaluate(*copies).measures
+        expected = evaluate(repeated(solution, times), repeated(one, times)).measures
         assert dict(zip(prepared.measure_names, measures)) == pytest.approx(expected, rel=1e-9, nan_ok=True)
 
 
@@ -222,10 +226,8 @@ def test_the_fewer_items_decide_the_wider_the_interval_of_a_difference():
     theirs[:3] += [1, 2, 3]
     score = statistics.difference(prepared, as_statistics(theirs), as_statistics(mine), resamples=4000).score
     samples = statistics.resample(prepared, as_statistics(theirs - mine), statistics.draw(200, 4000, 0))[:, 0]
-    low, median, high = np.quantile(samples, [0.025, 0.5, 0.975])
     wider = stats.t.ppf(0.975, 2 * 14**2 / 98) / stats.norm.ppf(0.975)
-    expected = [median - wider * (median - low), median + wider * (high - median)]
-    assert [score.low, score.high] == pytest.approx(expected, rel=1e-9)
+    assert (score.low, score.high) == pytest.approx(widened(samples, wider), rel=1e-9)
     assert score.ahead == pytest.approx((samples > 0).mean() + (samples == 0).mean() / 2)
 
 
@@ -239,10 +241,8 @@ def test_the_interval_of_a_score_is_that_of_its_draws_but_wider(frames, paramete
     influence = sampling.influences(prepared, mine, statistics.sums(mine, prepared.groups))
     freedom = 2 * (influence**2).sum() ** 2 / (influence**4).sum()
     wider = margin * stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
-    low, median, high = np.quantile(scores, [0.025, 0.5, 0.975])
     row = statistics.intervals_of(prepared, mine, 100, 5).iloc[0]
-    expected = [median - wider * (median - low), median + wider * (high - median)]
-    assert [row["low"], row["high"]] == pytest.approx(expected, rel=1e-9)
+    assert (row["low"], row["high"]) == pytest.approx(widened(scores, wider), rel=1e-9)
 
 
 def test_without_groups_the_score_s_draws_are_those_of_the_bootstrap(frames):

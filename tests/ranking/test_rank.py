@@ -22,6 +22,7 @@ from podium.statistics import inference, sampling
 from tests.cli.test_score import ACCURACY
 from tests.support import command_line
 from tests.support.essays import make_competition
+from tests.test_statistics import repeated, widened
 
 TEXT_COLUMNS = hosted.module("unified", "companion").TEXT_COLUMNS
 
@@ -305,37 +306,24 @@ def test_against_a_direct_slow_bootstrap(files, call):
         again = boost.boost(leaderboard[["team", "runtime"]].assign(score=scores))
         boards.append(again.set_index("team").loc[leaderboard["team"]])
     intervals = read(files / "final" / "intervals.csv")
+    of_column = {name: np.array([each[name] for each in boards]) for name in ("score", "boosted_score")}
     prepared = metric.prepare(solution, "row_id", **whole)
-    influence = {team: influences(prepared, submissions[team]) for team in TEAMS}
-    wider = inference.widening(np.stack([influence[team] for team in leaderboard["team"]], axis=-1))
-    for column in ("score", "boosted_score"):
-        low, median, high = np.quantile([b[column] for b in boards], [0.025, 0.5, 0.975], axis=0)
-        assert intervals[f"{column}_low"].tolist() == pytest.approx(median - wider * (median - low), rel=1e-4)
-        assert intervals[f"{column}_high"].tolist() == pytest.approx(median + wider * (high - median), rel=1e-4)
-    boosted = np.array([b["boosted_score"] for b in boards])
+
+    def influence_of(team):
+        numbers = prepared.statistics(submissions[team])
+        return sampling.influences(prepared, numbers, statistics.sums(numbers, prepared.groups))
+
+    influence = np.stack([influence_of(team) for team in leaderboard["team"]], axis=-1)
+    for name, draws in of_column.items():
+        low, high = widened(draws, inference.widening(influence))
+        assert intervals[f"{name}_low"].tolist() == pytest.approx(low, rel=1e-4)
+        assert intervals[f"{name}_high"].tolist() == pytest.approx(high, rel=1e-4)
     differences = read(files / "final" / "differences.csv")
-    low, median, high = np.quantile(boosted[:, :-1] - boosted[:, 1:], [0.025, 0.5, 0.975], axis=0)[:, :3]
-    worth = dict(zip(leaderboard["team"], leaderboard["boosted_score"] / leaderboard["score"]))
-    gains = [
-        influence[one] * worth[one] - influence[other] * worth[other]
-        for one, other in zip(leaderboard["team"][:3], leaderboard["team"][1:])
-    ]
-    wider = inference.widening(np.stack(gains, axis=-1))
-    assert differences["low"].tolist() == pytest.approx(median - wider * (median - low), rel=1e-4)
-    assert differences["high"].tolist() == pytest.approx(median + wider * (high - median), rel=1e-4)
-
-
-def influences(prepared, submission):
-    """How fast the score grows with the weight of each item."""
-    numbers = prepared.statistics(submission)
-    return sampling.influences(prepared, numbers, statistics.sums(numbers, prepared.groups))
-
-
-def repeated(frame: pd.DataFrame, times: dict[str, int]) -> pd.DataFrame:
-    """Each essay as often as it was drawn, under ids of its own."""
-    frame = frame.loc[frame.index.repeat(frame["essay_id"].map(times).fillna(0).astype(int))]
-    copy = frame.groupby("row_id").cumcount().astype(str)
-    return frame.assign(essay_id=frame["essay_id"] + "/" + copy)
+    worth = influence * (leaderboard["boosted_score"] / leaderboard["score"]).to_numpy()
+    boosted = of_column["boosted_score"]
+    low, high = widened(boosted[:, :3] - boosted[:, 1:4], inference.widening(worth[:, :3] - worth[:, 1:4]))
+    assert differences["low"].tolist() == pytest.approx(low, rel=1e-4)
+    assert differences["high"].tolist() == pytest.approx(high, rel=1e-4)
 
 
 # --- bad input --------------------------------------------------------------------------------------

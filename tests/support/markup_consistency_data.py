@@ -122,22 +122,11 @@ def frames(documents: dict[str, tuple[str, list[Any], Any]]) -> tuple[pd.DataFra
     return pd.DataFrame(solution), pd.DataFrame(submission)
 
 
-def corpus(
-    documents: int,
-    fragments: int = 10,
-    experts: int = 2,
-    elements: int = 1,
-    comments: bool = False,
-    seed: int = 0,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def corpus(documents: int, fragments: int = 10, experts: int = 2) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A solution and a submission as in the paper: each markup has one element and no comments."""
-    rng = random.Random(seed)
-    return frames(
-        {
-            f"essay-{number}": document(rng, fragments, experts, elements, comments, words=300)
-            for number in range(documents)
-        }
-    )
+    rng = random.Random(0)
+    ids = [f"essay-{number}" for number in range(documents)]
+    return frames({name: document(rng, fragments, experts, 1, False, words=300) for name in ids})
 
 
 def samples() -> dict[str, tuple[str, list[Any], Any]]:

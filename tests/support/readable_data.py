@@ -87,17 +87,12 @@ def frames(essays: dict[str, Essay]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.DataFrame(solution), pd.DataFrame(submission)
 
 
-def corpus(
-    documents: int, selections: int = 10, experts: int = 2, seed: int = 0
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def corpus(documents: int, selections: int = 10, experts: int = 2) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A solution and a submission as in the competition."""
-    rng = random.Random(seed)
-    return frames(
-        {
-            f"essay-{number}": make(rng, SUBJECTS[number % len(SUBJECTS)], selections, experts, words=300)
-            for number in range(documents)
-        }
-    )
+    rng = random.Random(0)
+    subjects = [SUBJECTS[number % len(SUBJECTS)] for number in range(documents)]
+    essays = [make(rng, subject, selections, experts, words=300) for subject in subjects]
+    return frames({f"essay-{number}": each for number, each in enumerate(essays)})
 
 
 def samples() -> dict[str, Essay]:

@@ -264,6 +264,8 @@ def test_the_sentences_for_the_jury():
     ]
     unknown = run_of(board, certainty=chance(4, first_again=np.nan), noise_known=False)
     assert "How often T1 would be first again cannot be said" in wording.summary(unknown)[3]
+    columns = [page.of_board(each).count("first again, of 100") for each in (run, unknown)]
+    assert columns[0] > columns[1] == 0
     alone = run_of(board_of(2), boosted=False, certainty=chance(2, may_be_best=[True, False]))
     assert "With 95% confidence T1 is truly the best team." in wording.summary(alone)
 

@@ -160,6 +160,8 @@ def test_what_is_printed(call):
     assert "; the better by Private score of each team's 2 best files by Public score\nHigher is better" in out
     assert err.startswith("scoring: 5 of 5\ncomparing groups: 5 of 5\nresampling: 5 of 5\n")
     assert err.endswith(ONCE)
+    assert "would be first again cannot be said" in out
+    assert "would be first in " in call("--no-boost")[1]
 
 
 # --- which submissions count ------------------------------------------------------------------------

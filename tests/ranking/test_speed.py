@@ -7,7 +7,6 @@ import pytest
 from podium.errors import HostError
 from podium.ranking import speed
 from podium.statistics import places, population
-from tests.support.finished_run import arguments
 
 # The standard error of the median of four runs of one team, of which each has an error of 1%.
 A_KNOWN = {"runtime_error": [0.5, None, None], "runs": ["4", "", "1"]}
@@ -99,21 +98,6 @@ def test_wrong_errors(tmp_path, columns, message):
     pd.DataFrame({"team": ["a"], "runtime": [1]} | columns).to_csv(tmp_path / "runtimes.csv", index=False)
     with pytest.raises(HostError, match=message):
         speed.read(str(tmp_path / "runtimes.csv"))
-
-
-@pytest.mark.filterwarnings("default")
-def test_without_known_noise_nobody_is_said_to_be_first_again(run_copy, call):
-    runtimes = pd.read_csv(run_copy / "runtimes.csv")[["team", "runtime"]]
-    runtimes.to_csv(run_copy / "runtimes.csv", index=False)
-    code, out, err = call("rank", *arguments(run_copy))
-    assert code == 0
-    assert "warning: all runtimes were measured once; how much they vary is not known" in err
-    assert "would be first again cannot be said" in out
-    html = (run_copy / "final" / "board.html").read_text(encoding="utf-8")
-    assert "All runtimes were measured once; how much they vary is not known" in html
-    assert "first again, of 100" not in html
-    assert call("rank", *arguments(run_copy), "--no-boost")[0] == 0
-    assert "first again, of 100" in (run_copy / "final" / "board.html").read_text(encoding="utf-8")
 
 
 def test_runtimes_are_drawn_apart_from_scores():

@@ -30,9 +30,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: Any) -> str:
     """Lead links to pages of the site there; other files of the repository are named without a link."""
     uri = PurePosixPath(page.file.src_uri)
-    if uri.stem == "messages":
-        # A pasted message leads to its entry, and not to a page that happens to have its words.
-        page.meta["search"] = {"boost": 3}
     name = f"{uri.parent}/{uri.stem}/README.md" if uri.parts[0] == "metrics" else f"docs/{uri}"
     here = (ROOT / name).parent
     pages = {(ROOT / "docs" / file.src_uri).resolve(): file.src_uri for file in files}

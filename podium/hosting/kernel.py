@@ -484,8 +484,7 @@ def check_messages(raised: list[BaseException | None]) -> Answer:
 def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
     """Check that participants learn what is wrong with a submission, and nothing about the solution.
 
-    Submissions that Kaggle itself rejects are left out.  If a message changes with the truths of the solution,
-    it may reveal them.
+    If a message changes with the truths of the solution, it may reveal them.
     """
     for how, problem in spoilt:
         if how and problem is not None and type(problem).__name__ != PARTICIPANTS_ERROR:
@@ -499,18 +498,14 @@ def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
 
 
 def spoilt_frames(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Spoil a table in the ways in which participants spoil submissions."""
-    for number, name in enumerate(frame):
-        is_number = number > 0 and pd.api.types.is_numeric_dtype(frame[name])
-        yield f"a submission without the column {name}" if number else "", frame.drop(columns=name)
-        for value in (None, "word " * 99, -1):
-            how = (
-                f"a submission with words in the column {name}" if is_number and isinstance(value, str) else ""
-            )
+    """Spoil a submission in ways that Kaggle itself does not notice; say how if it has to be rejected."""
+    for name in frame.columns[1:]:
+        yield f"a submission without the column {name}", frame.drop(columns=name)
+        words = f"a submission with words in the column {name}"
+        is_number = pd.api.types.is_numeric_dtype(frame[name])
+        for value, how in (("word " * 99, words if is_number else ""), (-1, "")):
             spoilt = pd.Series([value] * len(frame), index=frame.index, dtype=object)
             yield how, frame.assign(**{str(name): spoilt})
-    yield "", frame.head(0)
-    yield "", pd.concat([frame, frame], ignore_index=True)
 
 
 def score_part(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:

@@ -153,7 +153,7 @@ def test_run_json(files, call):
         assert hashlib.sha256((files / "final" / name).read_bytes()).hexdigest() == digest
 
 
-def test_what_is_printed(call):
+def test_what_is_printed(files, call):
     code, out, err = call()
     assert code == 0
     assert out.startswith("5 submissions, 0 rejected; teams on the board: 5, eligible for a boost: ")
@@ -162,6 +162,7 @@ def test_what_is_printed(call):
     assert err.endswith(ONCE)
     assert "would be first again cannot be said" in out
     assert "would be first in " in call("--no-boost")[1]
+    assert "first again, of 100" in (files / "final" / "board.html").read_text(encoding="utf-8")
 
 
 # --- which submissions count ------------------------------------------------------------------------

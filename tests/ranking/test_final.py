@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -54,41 +53,24 @@ def test_a_published_board_is_verified_from_run_json_and_the_inputs_alone(run_co
     assert call("verify", run_copy / "final" / "run.json", "--jobs", 1)[0] == 0
 
 
-def other_bytes(folder):
-    """Cut the last rows off a submission."""
-    path = folder / "teams" / "Cy.csv"
-    path.write_text(path.read_text().rsplit("\n", 9)[0] + "\n")
-
-
 def another_runtime(folder):
     """Change one runtime."""
     path = folder / "runtimes.csv"
     path.write_text(path.read_text().replace("100.5", "100.25"))
 
 
-def another_seed(folder):
-    """Change the seed in the record of the run."""
-    path = folder / "final" / "run.json"
-    facts = json.loads(path.read_text())
-    facts["rules"]["seed"] = 1
-    path.write_text(json.dumps(facts))
-
-
-@pytest.mark.filterwarnings("ignore:runtimes without a submission")
-@pytest.mark.parametrize(
-    ("change", "messages"),
-    [
-        (other_bytes, ["Cy/Cy.csv: SHA-256 is", "final_leaderboard.csv comes out differently, first in line"]),
-        (another_runtime, ["the runtimes ", "final_leaderboard.csv comes out differently"]),
-        (another_seed, ["intervals.csv comes out differently"]),
-    ],
-)
-def test_the_first_differences_are_said(run_copy, call, change, messages):
-    change(run_copy)
+def test_changed_inputs_and_the_first_differences_are_said(run_copy, call):
+    another_runtime(run_copy)
+    path = run_copy / "teams" / "Cy.csv"
+    path.write_text(path.read_text().rsplit("\n", 9)[0] + "\n")
     code, out, err = call("verify", run_copy / "final", "--jobs", 1)
     assert (code, out) == (1, "")
-    assert f"error: {run_copy / 'final'} is not what its inputs lead to:\n" in err
-    for message in messages:
+    for message in (
+        f"error: {run_copy / 'final'} is not what its inputs lead to:\n",
+        "\nthe runtimes ",
+        "\nCy/Cy.csv: SHA-256 is ",
+        "\nfinal_leaderboard.csv comes out differently, first in line ",
+    ):
         assert message in err
 
 

@@ -59,20 +59,18 @@ def test_the_better_private_of_the_two_best_public_scores_counts(folder, call):
 
 @pytest.mark.usefixtures("several")
 @pytest.mark.parametrize(
-    ("rule", "chosen"), [("public:1", "a.csv"), ("public:3", "c.csv"), ("private", "c.csv")]
+    ("rule", "chosen", "told"),
+    [
+        ("public:1", "a.csv", "best by Public score"),
+        ("public:3", "c.csv", "best by Private score of the 3 best files by Public score"),
+        ("private", "c.csv", "best by Private score"),
+    ],
 )
-def test_other_rules(folder, call, rule, chosen):
+def test_other_rules(folder, call, rule, chosen, told):
     assert call("--choose", rule)[0] == 0
     assert board(folder)["Ada"] == chosen
     assert json.loads((folder / "final" / "run.json").read_text())["rules"]["choose"] == rule
-    assert (
-        why(folder)[chosen]
-        == {
-            "public:1": "best by Public score",
-            "public:3": "best by Private score of the 3 best files by Public score",
-            "private": "best by Private score",
-        }[rule]
-    )
+    assert why(folder)[chosen] == told
 
 
 @pytest.mark.usefixtures("several")

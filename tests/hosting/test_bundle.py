@@ -633,11 +633,29 @@ def test_nothing_is_written_for_bad_input(capsys, files, tmp_path, options, code
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_lower_score_may_be_better(tmp_path):
+    source = ACCURACY.replace("BODY", "return 1.0")
+    (tmp_path / "error.py").write_text(f"{source}\ndef higher_is_better() -> bool:\n    return False\n")
+    files = small_files(tmp_path)
+    settings = {}
+    for platform, archive, name in (
+        ("codabench", "competition.zip", "competition.yaml"),
+        ("evalai", "challenge.zip", "challenge_config.yaml"),
+    ):
+        make(files, platform, tmp_path / platform, tmp_path / "error.py")
+        with zipfile.ZipFile(tmp_path / platform / archive) as opened:
+            settings[platform] = yaml.safe_load(opened.read(name))
+    assert [column["sorting"] for column in settings["codabench"]["leaderboards"][0]["columns"]] == ["asc"]
+    splits = settings["evalai"]["challenge_phase_splits"]
+    assert [split["is_leaderboard_order_descending"] for split in splits] == [False, False]
+
+
 @pytest.mark.filterwarnings("ignore:these files cannot be searched")
 def test_further_public_files_are_named(capsys, tmp_path):
     """A picture has no columns, and a metric without parameters no table of them."""
     folder = small_files(tmp_path)
     (folder / "public" / "map.png").write_bytes(b"\x89PNG\0")
+    (folder / "public" / ".DS_Store").touch()
     source = ACCURACY.replace("BODY", "return 1.0").replace(", points: float = 1.0", "")
     (tmp_path / "accuracy.py").write_text(source)
     with pytest.warns(UserWarning, match=r"look at them yourself: public/map\.png$"):

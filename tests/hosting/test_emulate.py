@@ -213,6 +213,18 @@ def test_every_part_has_a_fresh_process(capsys, accuracy):
     assert code == 0
 
 
+def test_both_parts_share_the_time(accuracy, monkeypatch):
+    given = []
+
+    def run(do, seconds, **task):
+        given.append(seconds)
+        return {"score": 0.5, "seconds": 1000.0, "memory": None, "memory_before": None}
+
+    monkeypatch.setattr(fresh, "run_fresh", run)
+    emulated(*accuracy("return 0.5", FIVE))
+    assert given == [1800, 800]
+
+
 @pytest.mark.slow
 def test_a_metric_that_does_not_end(capsys, accuracy, monkeypatch):
     monkeypatch.setattr(fresh, "TIME_LIMIT", 1.5)

@@ -1,6 +1,7 @@
 """`podium make` turns the official files of the other metrics into competitions for Kaggle."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ import podium
 from podium import hosted, reading
 from podium.errors import HostError
 from podium.hosting import emulate, leaks
+from podium.hosting.folders import as_texts
 from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
 
 SAMPLES = ROOT / "metrics"
@@ -176,6 +178,27 @@ def test_a_run_becomes_the_sample_of_its_labels(capsys, tmp_path):
     sample = pd.read_csv(tmp_path / "out" / "public" / "sample_submission.csv", dtype=str)
     solution = pd.read_csv(tmp_path / "out" / "private" / "solution.csv", dtype=str)
     assert sorted(sample["tweet_id"]) == sorted(solution["tweet_id"])
+
+
+def test_parts_of_labels_with_items_are_drawn_anew(capsys, tmp_path):
+    metric = Path(podium.__file__).parent / "new_metric"
+    given = [
+        metric / "samples" / "solution.csv",
+        "--metric",
+        metric,
+        "--public",
+        0.5,
+        "--out",
+        tmp_path / "out",
+    ]
+    code, _, err = run_podium(capsys, "make", *given)
+    assert (code, err) == (0, "warning: the column Usage of the labels is replaced by a new drawing\n")
+
+
+def test_an_empty_text_is_written_as_a_space():
+    """Kaggle takes an empty cell for a missing value."""
+    table = as_texts(pd.DataFrame({"text": ["x", "", None], "number": [1.0, 2.0, None]}))
+    assert table.to_dict("list") == {"text": ["x", " ", " "], "number": [1.0, 2.0, None]}
 
 
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")

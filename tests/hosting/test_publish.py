@@ -249,6 +249,19 @@ def test_an_upload_that_fails(capsys, site, files):
     assert START_UPLOAD in site.answers
 
 
+def test_an_upload_that_was_cut_short(capsys, site, files):
+    listed = site.answers[SERVICE + "ListDataFiles"]
+
+    def shorter(request):
+        status, answer = listed(request)
+        answer["files"][0]["totalBytes"] -= 1
+        return status, answer
+
+    site.answers[SERVICE + "ListDataFiles"] = shorter
+    code, _, err = run(capsys, files, "--step", "create", "--step", "data")
+    assert (code, "the upload failed: start the same command again" in err) == (4, True)
+
+
 # --- dry run, pages, usage --------------------------------------------------------------------------
 
 

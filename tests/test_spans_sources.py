@@ -294,6 +294,11 @@ def test_quotes_do_not_begin_within_a_word():
     assert len(nothing.spans) == 0
 
 
+def test_quotes_of_an_essay_that_is_not_there():
+    with pytest.raises(ValueError, match="essay: expected indices of the 1 text, counted from 0"):
+        from_quotes("A text.", ["text"], "Lead", essay=1)
+
+
 def test_many_places_and_quotes_take_time_that_grows_with_them():
     text = "the cat " * 3000
     placed = from_quotes(text, ["the cat"] * 150, "Lead", closeness=None)

@@ -18,6 +18,7 @@ from podium.files import read_table
 from podium.statistics import Difference, Doubt, Reason
 from tests.support import command_line
 from tests.support.essays import make_competition
+from tests.support.frames import solution, submission, words
 
 ESSAYS = 48
 FEW = Doubt(Reason.FEW_ITEMS, 1)
@@ -32,35 +33,22 @@ def known():
     it is removed.
     """
     random = np.random.default_rng(0)
-    truth, segments = [], []
+    truth, segments, probabilities = [], [], []
     for essay in range(ESSAYS):
         sure = random.integers(6, 10, 5) / 10
         unsure = random.integers(1, 4, 2) / 10
         true = [("Lead", 0, 19), ("Claim", 20, 29), ("Evidence", 30, 59), ("Rebuttal", 70, 89)]
-        spurious = [
-            ("Lead", 100, 119, unsure[0]),
-            ("Claim", 120, 122, sure[4]),
-            ("Rebuttal", 65, 79, unsure[1]),
-        ]
-        truth += [(f"e{essay}", *segment) for segment in true]
-        segments += [(f"e{essay}", *segment, p) for segment, p in zip(true, sure)]
-        segments += [(f"e{essay}", *segment) for segment in spurious if random.random() < 0.8]
-    columns = ["essay_id", "discourse_type", "first", "last"]
-    solution = pd.DataFrame(truth, columns=columns)
-    number = solution["essay_id"].str[1:].astype(int)
-    solution["ell_status"] = np.where(number % 4 == 0, "Yes", "No")
-    solution["economically_disadvantaged"] = np.where(number % 3 == 0, "Yes", "No")
-    solution["discourse_effectiveness"] = number % 2
-    candidates = pd.DataFrame(segments, columns=[*columns, "probability"])
-    effective = candidates["essay_id"].str[1:].astype(int) % 2
-    candidates["score_discourse_effectiveness_0"] = 1 - effective
-    candidates["score_discourse_effectiveness_1"] = effective
-    for frame in (solution, candidates):
-        frame["row_id"] = np.arange(len(frame))
-        frame["predictionstring"] = predictionstrings(
-            frame.pop("first").to_numpy(), frame.pop("last").to_numpy()
-        )
-    return solution, candidates
+        spurious = [("Lead", 100, 119), ("Claim", 120, 122), ("Rebuttal", 65, 79)]
+        truth += [(f"e{essay}", kind, words(first, last), essay % 2) for kind, first, last in true]
+        there = random.random(3) < 0.8
+        kept = [*true, *(each for each, is_there in zip(spurious, there) if is_there)]
+        segments += [(f"e{essay}", kind, words(first, last), essay % 2) for kind, first, last in kept]
+        probabilities += [*sure[:4], *np.array([unsure[0], sure[4], unsure[1]])[there]]
+    made = solution(*truth)
+    number = made["essay_id"].str[1:].astype(int)
+    groups = {"ell_status": number % 4 == 0, "economically_disadvantaged": number % 3 == 0}
+    made = made.assign(**{name: np.where(column, "Yes", "No") for name, column in groups.items()})
+    return made, submission(*segments).assign(probability=probabilities)
 
 
 @pytest.fixture(scope="module")
@@ -236,23 +224,12 @@ def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap)
 
 def test_gaps_are_joined_where_that_scores_best():
     """The model leaves out the middle word of every claim."""
-    solution = pd.DataFrame(
-        {
-            "row_id": range(40),
-            "essay_id": [f"e{number}" for number in range(40)],
-            "discourse_type": "Claim",
-            "predictionstring": " ".join(map(str, range(20, 41))),
-            "discourse_effectiveness": 1,
-            "ell_status": "No",
-            "economically_disadvantaged": "No",
-        }
-    )
-    halves = pd.concat([solution.assign(predictionstring=text) for text in
-                        (" ".join(map(str, range(20, 30))), " ".join(map(str, range(31, 41))))])  # fmt: skip
-    halves = halves.assign(
-        probability=0.9, score_discourse_effectiveness_0=0.0, score_discourse_effectiveness_1=1.0
-    )
-    fold = podium.prepare(solution)
+    essays = [f"e{number}" for number in range(40)]
+    truth = solution(*((essay, "Claim", words(20, 40), 1) for essay in essays), ell_status=["No"] * 40)
+    parts = ((essay, "Claim", words(*part), 1) for essay in essays for part in ((20, 29), (31, 40)))
+    halves = submission(*parts).assign(probability=0.9)
+    truth = truth.assign(economically_disadvantaged="No")
+    fold = podium.prepare(truth)
     tuned = tuning.tune(fold, halves, folds=2)
     assert (tuned.before, tuned.join_gap, tuned.searches["nested"][0]) == (0.0, 1, 1.0)
     assert tuned.options["join_gap"] == 1

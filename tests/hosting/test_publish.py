@@ -236,6 +236,12 @@ def test_a_name_that_somebody_else_has(capsys, site, files):
     assert (code, err) == (4, f"error: create: Kaggle refuses: The URL {SLUG} is taken\n")
 
 
+def test_a_site_that_chooses_another_address(capsys, site, files):
+    site.answers[SERVICE + "CreateCompetition"] = lambda request: (200, {"ref": "another"})
+    told = "error: create: Kaggle calls it another: start again with --slug another\n"
+    assert run(capsys, files)[::2] == (4, told)
+
+
 def test_an_upload_that_fails(capsys, site, files):
     """The client ignores the failed upload, but podium does not."""
     files_of = site.answers[SERVICE + "CreateCompetitionData"]

@@ -79,7 +79,7 @@ def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
             continue
         for name in [node.module] if node.module else [alias.name for alias in node.names]:
             beside = folder / f"{name}.py"
-            if node.level > 1 or not (beside.is_file() or name == Path(METRIC).stem):
+            if not (beside.is_file() or name == Path(METRIC).stem):
                 found = f"{'.' * node.level}{name}"
                 raise HostError(
                     f"{path.name}, line {node.lineno}: expected the import of a file beside it, found {found}, "

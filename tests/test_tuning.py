@@ -28,9 +28,8 @@ FEW = Doubt(Reason.FEW_ITEMS, 1)
 def known():
     """A solution and candidates whose best thresholds are known.
 
-    All true segments are among the candidates; those of evidence are the less sure ones. Spurious leads are
-    less sure, and spurious claims are shorter. A spurious rebuttal takes half of the words of a true one unless
-    it is removed.
+    All true segments are among the candidates. Spurious leads are less sure, and spurious claims are shorter. A
+    spurious rebuttal takes half of the words of a true one unless it is removed.
     """
     random = np.random.default_rng(0)
     truth, segments, probabilities = [], [], []

@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 
 import metric
-from podium import contract, explain, hosted, reading, scoring, statistics
+import podium
+from podium import contract, explain, hosted, scoring, statistics
 from podium.errors import UsageError
 from podium.report import comparison, items
 from podium.report import page as report
@@ -23,6 +24,7 @@ from tests.support import command_line
 from tests.support.browser import CONTRAST, look
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition
 from tests.support.frames import WHOLE, perfect, solution, submission, words
+from tests.support.samples import case_of
 from tests.support.unified import evaluate
 
 ROOT = Path(metric.__file__).parent
@@ -442,13 +444,10 @@ def test_texts_of_something_else(tmp_path, evaluation, content, message):
 # --- other metrics ----------------------------------------------------------------------------------
 
 
-def evaluate_sample(name: str) -> object:
+def evaluate_sample(name: str) -> scoring.Evaluation:
     """The sample submission of a metric, scored."""
-    module = hosted.load(name)
-    folder = ROOT / "metrics" / name / "samples"
-    prepared = scoring.prepare(module, reading.read_solution(module, folder / "solution.csv", {}), {})
-    submission = reading.read_submission(module, folder / "submission.csv", {})
-    return scoring.evaluate(prepared, submission)
+    case = case_of(name)
+    return podium.score(case.solution, case.submission, metric=name)
 
 
 @pytest.mark.parametrize(

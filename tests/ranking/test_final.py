@@ -91,9 +91,8 @@ def test_what_verify_cannot_do_is_said(run_copy, call):
 def test_again_gives_the_board_that_the_submissions_would_give(run_copy, call):
     options = ["--set", "temperature=50", "--max-boost", "0.02", "--resamples", "40"]
     shutil.move(run_copy / "teams", run_copy / "away")
-    assert (
-        call("rank", "--again", run_copy / "final", "--out", run_copy / "other", *options, "--jobs", 1)[0] == 0
-    )
+    again = ["--again", run_copy / "final", "--out", run_copy / "other", "--jobs", 1]
+    assert call("rank", *again, *options)[0] == 0
     shutil.move(run_copy / "away", run_copy / "teams")
     shutil.move(run_copy / "final", run_copy / "before")
     assert call("rank", *arguments(run_copy), *options)[0] == 0
@@ -119,9 +118,8 @@ def test_a_board_in_python_has_the_tables_the_sentences_and_the_picture(finished
     assert board.plot().axes[0].get_ylabel() == "score"
     by_score = podium.rank(again=finished_run / "final", out=tmp_path / "other", boost=False, resamples=0)
     assert by_score.certainty is None
-    assert [label.get_text() for label in by_score.plot().axes[0].get_yticklabels()] == [
-        *by_score.leaderboard["team"]
-    ]
+    labels = [label.get_text() for label in by_score.plot().axes[0].get_yticklabels()]
+    assert labels == by_score.leaderboard["team"].tolist()
 
 
 def test_what_again_lacks_is_said(run_copy, call):
@@ -186,16 +184,11 @@ def test_variants_are_boards_with_another_decision(finished_run):
     board = pd.read_csv(finished_run / "final" / "final_leaderboard.csv").set_index("team")
     assert variants.loc["largest reward 0.0%", "first_team"] == board["rank_before"].idxmin()
     assert variants.loc["largest reward 0.0%", "same_rank"] == (board["rank"] == board["rank_before"]).sum()
-    solution = pd.read_csv(
-        finished_run / "solution.csv", dtype={"essay_id": str}, keep_default_na=False, na_values=[""]
-    )
+    solution = pd.read_csv(finished_run / "solution.csv", keep_default_na=False, na_values=[""])
     private = solution[solution["Usage"] == "Private"]
-    submissions = {
-        team: pd.read_csv(finished_run / "teams" / f"{team}.csv", dtype={"essay_id": str})
-        for team in board.index
-    }
-    scores = {team: metric.score(private, of, "row_id", temperature=0.0) for team, of in submissions.items()}
-    boosted = boost(board[["runtime"]].reset_index().assign(score=board.index.map(scores)))
+    files = [finished_run / "teams" / f"{team}.csv" for team in board.index]
+    scores = [metric.score(private, pd.read_csv(file), "row_id", temperature=0.0) for file in files]
+    boosted = boost(board[["runtime"]].reset_index().assign(score=scores))
     ranks = boosted.set_index("team")["rank"].loc[board.index]
     assert variants.loc["temperature 0", "same_rank"] == (ranks == board["rank"]).sum()
     # The last step to the metric is the metric.

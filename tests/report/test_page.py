@@ -210,13 +210,11 @@ def test_essays_that_got_better_and_worse(evaluation):
     gains = statistics.gains_by_item(evaluation.prepared, evaluation.statistics, other.statistics)[:, 0]
     for number in (0, 7, 39):
         essay = evaluation.prepared.items[number]
-        mixed = pd.concat(
-            [
-                other.submission[other.submission["essay_id"] != essay],
-                evaluation.submission[evaluation.submission["essay_id"] == essay],
-            ]
+        rest, own = (
+            other.submission.query("essay_id != @essay"),
+            evaluation.submission.query("essay_id == @essay"),
         )
-        after = evaluate(evaluation.solution.frame, mixed)
+        after = evaluate(evaluation.solution.frame, pd.concat([rest, own]))
         assert after.score - other.score == pytest.approx(gains[number], abs=1e-12)
     page = Page(report.render(evaluation, "x", others={"half.csv": compared(evaluation, other, 20)}))
     best = evaluation.prepared.items[int(gains.argmax())]

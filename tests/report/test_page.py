@@ -209,12 +209,9 @@ def test_essays_that_got_better_and_worse(evaluation):
     other = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
     gains = statistics.gains_by_item(evaluation.prepared, evaluation.statistics, other.statistics)[:, 0]
     for number in (0, 7, 39):
-        essay = evaluation.prepared.items[number]
-        rest, own = (
-            other.submission.query("essay_id != @essay"),
-            evaluation.submission.query("essay_id == @essay"),
-        )
-        after = evaluate(evaluation.solution.frame, pd.concat([rest, own]))
+        of_essay = f"essay_id == '{evaluation.prepared.items[number]}'"
+        mixed = [evaluation.submission.query(of_essay), other.submission.query(f"not {of_essay}")]
+        after = evaluate(evaluation.solution.frame, pd.concat(mixed))
         assert after.score - other.score == pytest.approx(gains[number], abs=1e-12)
     page = Page(report.render(evaluation, "x", others={"half.csv": compared(evaluation, other, 20)}))
     best = evaluation.prepared.items[int(gains.argmax())]

@@ -301,6 +301,9 @@ def test_two_submissions_are_compared_in_words(call, predicted, tmp_path):
     assert len(report["comparison"]) == len(report["measures"])
     difference = report["difference"]
     assert difference["low"] > 0
+    assert (
+        json.loads(call(*arguments, "--json", "--bootstrap", 10)[1])["difference"]["low"] != difference["low"]
+    )
     assert difference["ahead"] == 1
     assert "verdict" not in json.loads(call(SOLUTION, SUBMISSION, "--json")[1])
     message = f"error: {arguments[2]} is given twice: name each submission to compare with once\n"

@@ -315,7 +315,8 @@ GREEDY = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.filterwarnings("ignore::podium.errors.ContractWarning")
 def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
     monkeypatch.setattr(limits_module, "_available_memory", lambda: 2**40)

@@ -209,6 +209,7 @@ print(board.leaderboard["team"].tolist())
 """
 
 
+@pytest.mark.slow
 def test_a_plain_script_ranks_with_several_processes(run_copy):
     """It has no guard for __main__, no worker runs it again, and the tables are those of a single process."""
     (run_copy / "script.py").write_text(SCRIPT)

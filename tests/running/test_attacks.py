@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -235,7 +235,12 @@ def bait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, 
     assert visitors == []
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=[attack.name for attack in ATTACKS])
+def case(attack: Attack) -> Any:
+    """An attack as a case, which is slow if it lasts until the time limit."""
+    return pytest.param(attack, id=attack.name, marks=[pytest.mark.slow] if TIME in attack.outcomes else [])
+
+
+@pytest.mark.parametrize("attack", [case(attack) for attack in ATTACKS])
 def test_an_attack_fails_and_the_honest_model_beside_it_does_not(
     attack: Attack, tmp_path: Path, bait: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from podium.running.rounds import Plan, Result, Turn, next_turns, run_all
 from podium.wording import spreadsheet_safe
 from tests.running.support import settings_for
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # each test asks for those that it is about
 
 TWICE = Plan(2)
 TEXTS = ["=cmd|' /C calc'!A0", "+1", "@x", "-2+3", "-", "'quoted'", "Red", ""]

@@ -31,6 +31,9 @@ if not os.access(os.path.expanduser("~"), os.W_OK):
     os.environ["HOME"] = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
 
+# A shell that starts the tests in the background lets them ignore interrupts, and libraries would undo that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Where the network is reached by a proxy, servers of tests are not.
 for name in ("no_proxy", "NO_PROXY"):
     os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost"]))

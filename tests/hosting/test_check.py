@@ -209,6 +209,12 @@ def test_tests_in_the_file_run(in_process, tmp_path):
     assert check.CHECKS["result"] in verdicts(changed(SCORES, "") + TESTS + "RIGHT = 1\n", tmp_path, PASS)
 
 
+@pytest.mark.parametrize("skip", ["raise unittest.SkipTest", "__import__('pytest').skip('no data')"])
+def test_tests_that_are_skipped_do_not_fail(in_process, tmp_path, skip):
+    source = f"{GOOD}{TESTS}RIGHT = True\ndef test_later():\n    {skip}\n"
+    assert verdicts(source, tmp_path, PASS)[check.CHECKS["tests"]] == "3 tests"
+
+
 def test_a_file_beside_the_metric_is_not_uploaded_with_it(in_process, tmp_path):
     (tmp_path / "helper.py").write_text("def half(x):\n    return x / 2\n")
     path = tmp_path / "a_metric.py"

@@ -4,7 +4,7 @@ import pytest
 
 from podium.ranking import page
 from tests.ranking.test_board_page import board_of, run_of
-from tests.support.browser import CONTRAST, look
+from tests.support.browser import CONTRAST, look, visit
 from tests.support.finished_run import TEAMS
 
 MANY = 60
@@ -23,7 +23,7 @@ def many(tmp_path_factory):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_fits_and_can_be_read(finished_run, driver, name, width, scheme):
     look(driver, width, scheme=scheme)
-    driver.get((finished_run / "final" / name).as_uri())
+    visit(driver, (finished_run / "final" / name).as_uri())
     # Only tables and plots can be scrolled sideways, each in its own frame.
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     colors = "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
@@ -58,14 +58,14 @@ def shown(driver) -> list[str]:
 
 
 def test_the_first_rows_then_all(many, driver):
-    driver.get(many.as_uri())
+    visit(driver, many.as_uri())
     assert len(shown(driver)) == 50
     driver.find_element("id", "all").click()
     assert len(shown(driver)) == MANY
 
 
 def test_a_search_finds_teams_in_rows_that_are_not_shown(many, driver):
-    driver.get(many.as_uri())
+    visit(driver, many.as_uri())
     driver.find_element("id", "search").send_keys("t6")
     assert shown(driver) == ["T6", "T60"]
     assert driver.find_element("id", "shown").text == f"2 of {MANY} teams"
@@ -74,14 +74,14 @@ def test_a_search_finds_teams_in_rows_that_are_not_shown(many, driver):
 def test_an_anchor_shows_its_team(many, driver):
     look(driver, 1000)
     driver.get("about:blank")
-    driver.get(f"{many.as_uri()}#team-T55")
+    visit(driver, f"{many.as_uri()}#team-T55")
     assert "T55" in shown(driver)
     top = driver.execute_script("return document.getElementById('team-T55').getBoundingClientRect().top")
     assert 0 < top < 900
 
 
 def test_columns_are_sorted_and_the_line_below_the_prizes_is_drawn_by_rank_alone(many, driver):
-    driver.get(many.as_uri())
+    visit(driver, many.as_uri())
     headers = driver.find_elements("css selector", "#board thead [role=button]")
     score = next(header for header in headers if header.text == "score")
     score.send_keys("\ue007")

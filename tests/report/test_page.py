@@ -21,7 +21,7 @@ from podium.report import comparison, items
 from podium.report import page as report
 from podium.statistics import Doubt, Reason
 from tests.support import command_line
-from tests.support.browser import CONTRAST, look
+from tests.support.browser import CONTRAST, look, visit
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.samples import case_of
@@ -611,7 +611,7 @@ def opened(driver, tmp_path):
         path = tmp_path / "report.html"
         report.write(page, path)
         look(driver, **how)
-        driver.get(path.as_uri())
+        visit(driver, path.as_uri())
         return driver
 
     driver.get("about:blank")

@@ -69,3 +69,12 @@ def look(driver: Any, width: int = 1200, height: int = 900, scheme: str = "light
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def visit(driver: Any, url: str) -> None:
+    """Open a page, and wait until all of it is there: the driver can be told of the end of the page before."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    driver.get(url)
+    is_whole = "return document.readyState == 'complete' && location.href != 'about:blank'"
+    WebDriverWait(driver, 60).until(lambda driver: driver.execute_script(is_whole))

@@ -3,9 +3,9 @@
 `podium make` checks the files that it has written.  `podium publish` and `podium bundle` check the files again
 before they are sent, because anybody may have added a file or a column in the meantime.
 
-Every file is unpacked and decoded.  Wherever it names an id of the test set, the words beside the id are taken:
-those of its line, those up to the next id, and those of its row or object.  If the truth of an id is among them
-much more often than that of another id would be, the file tells the solution.
+Every file is unpacked and decoded.  Wherever it names an id of the test set, the values beside the id are
+taken: those of its row or object, those up to the next id, and the last one before it.  If the truth of an id
+is among them much more often than that of another id would be, the file tells the solution.
 """
 
 import math
@@ -388,7 +388,7 @@ def _compare(name: str, where: str, found: Found, truth: Truth, least: float = L
 
 def _tells(rate: float, chance: float, number: int, least: float) -> bool:
     """Whether the truths of so many ids stand beside them at a rate that chance does not explain."""
-    if chance >= 0.95 or (rate - chance) / (1 - chance) < CLEARLY:
+    if chance >= 1 or (rate - chance) / (1 - chance) < CLEARLY:
         return False
     # Chernoff's bound: the logarithm of the odds against this rate.
     evidence = number * rate * math.log(rate / max(chance, 1e-12))

@@ -4,7 +4,6 @@ import bz2
 import contextlib
 import gzip
 import io
-import json
 import lzma
 import re
 import tarfile
@@ -17,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from podium.errors import HostError
+from podium.files import parse_json
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
@@ -86,7 +86,7 @@ def decoded(content: bytes) -> str | None:
 
 def tables_of(text: str) -> list[pd.DataFrame]:
     """The tables in a text, whose cells are str: JSON, JSON Lines, lines with delimiters, and lists."""
-    tables = [table.astype(str) for table in _tables_in(_from_json(text)) if len(table)]
+    tables = [table for table in _tables_in(_from_json(text)) if len(table)]
     return tables or [*_from_lines(text), *_from_lists(text)]
 
 
@@ -116,10 +116,10 @@ def _from_json(text: str) -> Any:
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         with contextlib.suppress(ValueError):
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+            return [parse_json(line) for line in text.splitlines() if line.strip()]
     return None
 
 
@@ -129,7 +129,7 @@ def _tables_in(content: Any) -> Iterator[pd.DataFrame]:
         yield _by_rows(content)
     if isinstance(content, dict):
         with contextlib.suppress(ValueError, TypeError):  # the values are no columns of one length
-            yield pd.DataFrame(content)
+            yield _as_texts(pd.DataFrame(content))
         objects = {name: value for name, value in content.items() if isinstance(value, dict)}
         large = {name for name, value in objects.items() if len(value) > MOST_FIELDS}
         yield _by_rows([{"name": name, "value": content[name]} for name in content if name not in large])
@@ -143,8 +143,14 @@ def _tables_in(content: Any) -> Iterator[pd.DataFrame]:
 def _by_rows(rows: list[Any]) -> pd.DataFrame:
     """The table of a list of lists, or of objects whose fields may be objects in turn."""
     if all(isinstance(row, list) for row in rows):
-        return pd.DataFrame(rows)
-    return pd.json_normalize([row if isinstance(row, dict) else {"value": row} for row in rows])
+        return _as_texts(pd.DataFrame(rows))
+    return _as_texts(pd.json_normalize([row if isinstance(row, dict) else {"value": row} for row in rows]))
+
+
+def _as_texts(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose cells are str; missing cells are empty, and 7.0, as pandas writes 7 beside them, is 7."""
+    texts = table.astype(object).where(table.notna(), "").astype(str)
+    return texts.replace(r"^(-?\d+)\.0$", r"\1", regex=True)
 
 
 def _with_references(table: pd.DataFrame, others: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -154,5 +160,5 @@ def _with_references(table: pd.DataFrame, others: dict[str, pd.DataFrame]) -> pd
         other = others.get(f"{kind}s", others.get(f"{kind.removesuffix('y')}ies"))
         if other is not None and "id" in other:
             other = other.drop_duplicates("id").add_prefix(f"{kind}.")
-            table = table.merge(other, how="left", left_on=column, right_on=f"{kind}.id")
+            table = table.merge(other, how="left", left_on=column, right_on=f"{kind}.id").fillna("")
     return table

@@ -15,11 +15,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podium.errors import HostError
 from podium.essays import corpus
 from podium.hosting import leaks, making
 from podium.hosting.folders import RECORD, read_record, write_record
+from podium.hosting.unpacking import tables_of
 from tests.support.corpora import make_corpus
 from tests.support.examples import some
 
@@ -126,6 +129,10 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
     "coded JSON Lines": {"l.jsonl": lines('{{"id": "{id}", "y": {code}}}')},
     "coded and nested JSON": {"l.json": '{"data": {"items": [' + lines('["{id}", {code}]', between=",") + "]}}"},
     "an old encoding": {"l.txt": ("Größe\n" + lines("{id} {label}")).encode("cp1252")},
+    "COCO whose numbers are texts": {"l.json": json.dumps(COCO | {"images": [image | {"id": str(image["id"])} for image in
+                                     COCO["images"]]})},
+    "objects of which some lack a field": {"l.json": json.dumps([{"id": i, "y": CODES[y]} | ({"x": None} if i > "r5" else {})
+                                           for i, y in PAIRS] + [{"id": None}, {"id": "t1"}])},
     "JSON by id": {"l.json": json.dumps(dict(PAIRS))},
     "JSON by columns": {"l.json": TABLE.to_json()},
     "JSON of lists": {"l.json": json.dumps({"id": IDS, "label": LABELS})},
@@ -311,6 +318,26 @@ def test_ids_that_are_numbers(tmp_path, form, leaks):
     )
     message = told(put(competition(tmp_path / "files", numbered), {"train.log": text}))
     assert message.startswith("public/train.log tells label") is leaks
+
+
+def test_a_rare_class(tmp_path):
+    """A constant answer is nearly always right, and tells nothing; the labels do."""
+    labels = ["fraud" if number in (3, 40) else "fair" for number in range(80)]
+    folder = competition(tmp_path / "files", SOLUTION[["id", "Usage"]].assign(label=labels))
+    put(folder, {"baseline.csv": csv_of(TABLE.assign(label="fair"))})
+    assert told(folder) == ""
+    put(folder, {"test.csv": csv_of(TABLE.assign(label=labels))})
+    assert told(folder).startswith("public/test.csv tells label")
+
+
+NAMES = st.sampled_from(["id", "image_id", "image.id", "images", "categories", "category_id", "x"])
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+
+
+@given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner), max_leaves=30))
+def test_the_cells_of_all_tables_in_json_are_texts(content):
+    for table in tables_of(json.dumps(content)):
+        assert all(isinstance(cell, str) for row in table.itertuples(index=False) for cell in row)
 
 
 def test_a_sample_with_a_row_of_the_solution(tmp_path):

@@ -19,7 +19,7 @@ import podium
 from benchmarks.measure import machine, print_table, seconds_of
 from podium import hosted, spans
 from podium.errors import HostError
-from podium.essays.spans import to_segments
+from podium.spans.segments import to_segments
 from podium.files import read_table
 from tests.support.essays import make_competition
 

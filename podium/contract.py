@@ -556,7 +556,7 @@ class Companion:
         From the measures it makes the same values under the names that the field's own programs use.
     make_files : function
         From a corpus and its options it makes the files of a competition; see
-        `podium.essays.corpus.make`.
+        `podium.hosting.corpus.make`.
     variants : Variants
         The metric with other decisions.
     """

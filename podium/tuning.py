@@ -1,4 +1,4 @@
-"""Find the thresholds that maximize the Unified Metric; see `podium.essays.tuning`."""
+"""Find the thresholds that maximize the Unified Metric; see `podium.spans.tuning`."""
 
-from podium.essays.tuning import *
-from podium.essays.tuning import __all__ as __all__
+from podium.spans.tuning import *
+from podium.spans.tuning import __all__ as __all__

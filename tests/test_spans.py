@@ -19,7 +19,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 import metric
 import podium
 from podium import cli, essays, spans
-from podium.essays.spans import to_segments
+from podium.spans.segments import to_segments
 from podium.spans import LABELS, TYPES, Spans, bio_tags, from_characters, from_table, from_tokens, from_words
 from tests.support.essays import make_competition
 
@@ -481,7 +481,7 @@ def test_a_score_needs_the_id_of_every_text():
 
 def test_an_old_numpy_is_told(monkeypatch):
     """Podium's folder may be used without being installed, on a machine with another numpy."""
-    from podium.essays import tokens
+    from podium.spans import tokens
 
     monkeypatch.setattr(np, "__version__", "1.26.4")
     with pytest.raises(ImportError, match=r"^podium.spans needs numpy 2.0 or later, found 1.26.4: pip install"):

@@ -12,8 +12,8 @@ import metric
 import podium
 from podium import spans, statistics
 from podium.errors import SubmissionRejected, UsageError
-from podium.essays import tuning
-from podium.essays.spans import predictionstrings
+from podium.spans import tuning
+from podium.spans.segments import predictionstrings
 from podium.files import read_table
 from podium.statistics import Difference, Doubt, Reason
 from tests.support import command_line

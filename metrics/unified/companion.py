@@ -11,8 +11,8 @@ import pandas as pd
 from podium import contract
 from podium import statistics as sufficient
 from podium.contract import Companion, Variants
-from podium.essays import SMALL_SUBPOPULATION
-from podium.essays.arrays import Bools, Floats, Ints
+from podium.spans.vocabulary import SMALL_SUBPOPULATION
+from podium.spans.arrays import Bools, Floats, Ints
 from podium.explain import ratio
 from podium.scoring import ALL, Evaluation
 from podium.wording import counted, listed
@@ -387,8 +387,8 @@ def make_files(
     essay_id: str | None,
     *spellings_and_parameters: Any,
 ) -> Any:
-    """Make a competition's files from a corpus of essays; see `podium.essays.corpus.make`."""
-    from podium.essays import corpus
+    """Make a competition's files from a corpus of essays; see `podium.hosting.corpus.make`."""
+    from podium.hosting import corpus
 
     read = corpus.read_corpus(path, [*attributes, *([] if essay_id is None else [essay_id])])
     return corpus.make(read, attributes, test_share, public_share, seed, essay_id, *spellings_and_parameters)

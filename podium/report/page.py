@@ -16,7 +16,7 @@ import pandas as pd
 
 from podium import explain, scoring, statistics
 from podium.errors import UsageError
-from podium.essays import SMALL_SUBPOPULATION
+from podium.spans.vocabulary import SMALL_SUBPOPULATION
 from podium.files import read_table, write_atomically
 from podium.report import comparison, histograms, items
 from podium.scoring import Evaluation

@@ -26,8 +26,8 @@ import pandas as pd
 
 from podium import explain, hosted, progress, statistics
 from podium.errors import SubmissionRejected, UsageError
-from podium.essays.arrays import Bools, Floats, Ints, ranges
-from podium.essays.spans import Spans, join, prepared_solution, segments_of
+from podium.spans.arrays import Bools, Floats, Ints, ranges
+from podium.spans.segments import Spans, join, prepared_solution, segments_of
 from podium.scoring import Solution
 from podium.wording import counted
 

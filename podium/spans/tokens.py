@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.essays.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
-from podium.essays.spans import (
+from podium.spans.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
+from podium.spans.segments import (
     TYPES,
     Spans,
     Thresholds,

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.essays.arrays import Ints
-from podium.essays.spans import TYPES, Spans, from_words, indices, integers, require_equal_sizes
+from podium.spans.arrays import Ints
+from podium.spans.segments import TYPES, Spans, from_words, indices, integers, require_equal_sizes
 from podium.wording import counted
 
 __all__ = ["Quotes", "from_quotes"]

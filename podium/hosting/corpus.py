@@ -16,9 +16,9 @@ import pandas as pd
 
 from podium import hosted, scoring
 from podium.errors import HostError
-from podium.essays import LABEL, PROBABILITIES, SMALL_SUBPOPULATION, TYPES
-from podium.essays.arrays import Bools, Ints
-from podium.essays.spans import predictionstrings, unified, word_positions
+from podium.spans.vocabulary import LABEL, PROBABILITIES, SMALL_SUBPOPULATION, TYPES
+from podium.spans.arrays import Bools, Ints
+from podium.spans.segments import predictionstrings, unified, word_positions
 from podium.files import read_table
 from podium.hosting.folders import (
     PERFECT,

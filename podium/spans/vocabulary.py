@@ -1,6 +1,5 @@
-"""Tools for essays and their segments: model output to segments, thresholds, and corpora to competitions."""
+"""The words of the Unified Metric's tables, as the metric file has them, and what is known of their sizes."""
 
-# The words of the Unified Metric's tables, as the metric file has them.
 TYPES = ("Lead", "Position", "Claim", "Counterclaim", "Rebuttal", "Evidence", "Concluding Statement")
 LABEL = "discourse_effectiveness"
 PROBABILITIES = ("score_discourse_effectiveness_0", "score_discourse_effectiveness_1")

@@ -6,8 +6,8 @@ text. All functions whose names begin with ``from_`` return `Spans`, which hold 
 models. `to_submission` makes a submission, and `score` scores without one. Wrong input raises a ValueError, and
 an object of another type raises a TypeError.
 
-Functions for labels of tokens and words are in `podium.essays.tokens`, and those for quotes are in
-`podium.essays.quotes`.
+Functions for labels of tokens and words are in `podium.spans.tokens`, and those for quotes are in
+`podium.spans.quotes`.
 """
 
 import dataclasses
@@ -23,8 +23,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, statistics
-from podium.essays import LABEL, LAST_POSITION, PROBABILITIES, TYPES
-from podium.essays.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
+from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
+from podium.spans.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.scoring import ALL, Evaluation, Solution, scores_of
 from podium.wording import counted
 

@@ -19,8 +19,8 @@ import podium
 from benchmarks.measure import machine, print_table, seconds_of
 from podium import hosted, spans
 from podium.errors import HostError
-from podium.spans.segments import to_segments
 from podium.files import read_table
+from podium.spans.segments import to_segments
 from tests.support.essays import make_competition
 
 REAL_ESSAYS = 15_594

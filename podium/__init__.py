@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podium import spans, statistics, tuning
     from podium.front_door import prepare, score
     from podium.ranking.estimate import estimate
-    from podium.ranking.final import rank
+    from podium.ranking.rank import rank
     from podium.ranking.verify import verify
     from podium.running.run import run
 
@@ -35,7 +35,7 @@ __version__ = "4.0.0"
 _FUNCTIONS = {
     "estimate": "podium.ranking.estimate",
     "prepare": "podium.front_door",
-    "rank": "podium.ranking.final",
+    "rank": "podium.ranking.rank",
     "run": "podium.running.run",
     "score": "podium.front_door",
     "verify": "podium.ranking.verify",

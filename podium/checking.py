@@ -12,8 +12,8 @@ runs the quick ones, and every command calls it (by `podium.scoring.hold`) befor
 metric that is not podium's own.
 
 To add a check, write a function that takes an evaluation and yields findings, and add it to `CHECKS`. A check
-that needs a process of its own, or only the text of a file, belongs to `podium.hosting.check`. It makes
-findings of the same class.
+that needs a process of its own, or only the text of a file, belongs to `podium.hosting.kaggle.acceptance`. It
+makes findings of the same class.
 """
 
 import contextlib

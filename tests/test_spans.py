@@ -19,8 +19,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 import metric
 import podium
 from podium import cli, essays, spans
-from podium.spans.segments import to_segments
 from podium.spans import LABELS, TYPES, Spans, bio_tags, from_characters, from_table, from_tokens, from_words
+from podium.spans.segments import to_segments
 from tests.support.essays import make_competition
 
 BIOES = ["O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BIES")]

@@ -12,9 +12,9 @@ import metric
 import podium
 from podium import spans, statistics
 from podium.errors import SubmissionRejected, UsageError
+from podium.files import read_table
 from podium.spans import tuning
 from podium.spans.segments import predictionstrings
-from podium.files import read_table
 from podium.statistics import Difference, Doubt, Reason
 from tests.support import command_line
 from tests.support.essays import make_competition

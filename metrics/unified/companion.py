@@ -11,10 +11,10 @@ import pandas as pd
 from podium import contract
 from podium import statistics as sufficient
 from podium.contract import Companion, Variants
-from podium.spans.vocabulary import SMALL_SUBPOPULATION
-from podium.spans.arrays import Bools, Floats, Ints
 from podium.explain import ratio
 from podium.scoring import ALL, Evaluation
+from podium.spans.arrays import Bools, Floats, Ints
+from podium.spans.vocabulary import SMALL_SUBPOPULATION
 from podium.wording import counted, listed
 
 from . import habits, points, variants

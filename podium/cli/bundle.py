@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the bundle, and tell where it is."""
     from podium import hosted
-    from podium.hosting import bundle
+    from podium.hosting.bundles import bundle
     from podium.hosting.competition import Competition, Terms, keep_parameters
 
     if not options.start < options.switch < options.end:

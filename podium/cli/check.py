@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     """Try the file, and print one line per demand."""
     from podium import hosted
     from podium.checking import Finding, Level
-    from podium.hosting import check, emulate
+    from podium.hosting.kaggle import acceptance, emulate
 
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
     tables, arguments = None, dict[str, Any]()
     further: list[Finding] = []
     if given is not None:
-        loaded = check.loaded(path, needed=bool(options.set))
+        loaded = acceptance.loaded(path, needed=bool(options.set))
         tables = emulate.read_solution(loaded, given[0]), emulate.read_submission(loaded, given[1])
         arguments = {"row_id_column_name": str(tables[0].columns[0])}
         if loaded is not None:
@@ -68,18 +68,18 @@ def run(options: argparse.Namespace) -> None:
             if loaded.companion.advice is not None:
                 further = [Finding(line, Level.NOTE) for line in loaded.companion.advice(tables[0], arguments)]
         complete = loaded is not None and loaded.complete_submission
-        further = check.check_solution(tables[0], arguments["row_id_column_name"], complete) + further
-    results = [*check.check(path, tables, arguments, options.python), *further]
+        further = acceptance.check_solution(tables[0], arguments["row_id_column_name"], complete) + further
+    results = [*acceptance.check(path, tables, arguments, options.python), *further]
     if results[0].level is not Level.FAIL:
-        results += check.check_contract(path, tables, arguments)
-    results = check.without_repetition(results)
+        results += acceptance.check_contract(path, tables, arguments)
+    results = acceptance.without_repetition(results)
     for result in results:
         line = f"{result.name}: {result.text}" if result.text else result.name
         print(f"{result.level.value}  {line}")
     levels = [result.level for result in results]
     if Level.FAIL in levels:
         raise HostError(f"{options.metric} fails {levels.count(Level.FAIL)} of {len(results)} checks")
-    if check.CHECKS["score"] not in [result.name for result in results]:
+    if acceptance.CHECKS["score"] not in [result.name for result in results]:
         raise UsageError(
             "most checks could not be tried, as the file does not run here; the lines with ---- say why"
         )

@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score each part in a fresh process, and print what the site would print."""
-    from podium.hosting import check, emulate, fresh
+    from podium.hosting.kaggle import acceptance, emulate, fresh
 
-    metric = check.load(options.metric)
+    metric = acceptance.load(options.metric)
     solution = emulate.read_solution(metric, options.solution)
     submission = emulate.read_submission(metric, options.submission)
     arguments = {"row_id_column_name": str(solution.columns[0])}

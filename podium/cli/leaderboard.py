@@ -25,10 +25,10 @@ def run(options: argparse.Namespace) -> None:
     """Fetch the leaderboard, and write it."""
     from podium.cli import console
     from podium.files import check_table_name, write_table
-    from podium.hosting import kaggle
+    from podium.hosting.kaggle import client
 
     check_table_name(options.out)
-    board = kaggle.fetch_leaderboard(options.competition)
+    board = client.fetch_leaderboard(options.competition)
     without = int(board["score"].isna().sum())
     if without:
         console.warn([f"teams without a score: {without:,}"])

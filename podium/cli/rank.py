@@ -149,21 +149,21 @@ def choice(text: str) -> str:
 def run(options: argparse.Namespace) -> None:
     """Rank the submissions, write the results, and print the first teams."""
     from podium import hosted
-    from podium.ranking import final, record
+    from podium.ranking import rank, run_json
 
     given = {name: value for name, value in vars(options).items() if name != "set"}
     metric = options.metric
     if options.again is not None:
-        metric = record.request_of(record.read(options.again), options.again).metric
+        metric = run_json.request_of(run_json.read(options.again), options.again).metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
-    board = final.rank(**given, **parameters)
+    board = rank.rank(**given, **parameters)
     print_report(board.run, board.folder)
 
 
 def print_report(result: "Run", out: Path) -> None:
     """Print the counts, the sentences for the jury, the first teams and the warnings."""
     from podium.cli import console
-    from podium.ranking import rewards, wording
+    from podium.ranking import rewards, sentences
     from podium.wording import counted, listed
 
     ranking, facts = result.ranking, result.facts
@@ -173,13 +173,13 @@ def print_report(result: "Run", out: Path) -> None:
         f"{counted(counts['submissions'], 'submission')}, {counts['rejected']:,} rejected; teams on the board: "
         f"{counts['teams']:,}{eligible}; {facts['rule']}"
     )
-    print(wording.of_direction(facts))
+    print(sentences.of_direction(facts))
     top = ranking.leaderboard.head(TEAMS_SHOWN)
     of_boost = ["runtime", "boost", "boosted_score", "rank_before"] if facts["boosted"] else []
     table = top[["rank", "team", "score", *of_boost]]
-    table = table.assign(team=table["team"].map(lambda team: wording.cut(team, CHARACTERS_SHOWN)))
+    table = table.assign(team=table["team"].map(lambda team: sentences.cut(team, CHARACTERS_SHOWN)))
     console.print_table(f"The first {len(top)}", table)
-    print("", *wording.summary(result), sep="\n")
+    print("", *sentences.summary(result), sep="\n")
     print(f"\nwritten to {out}", flush=True)
     if counts["rejected"]:
         without = f"teams without any score, not on the board: {counts['teams_without_score']:,}"

@@ -16,9 +16,6 @@ import pandas as pd
 
 from podium import hosted, scoring
 from podium.errors import HostError
-from podium.spans.vocabulary import LABEL, PROBABILITIES, SMALL_SUBPOPULATION, TYPES
-from podium.spans.arrays import Bools, Ints
-from podium.spans.segments import predictionstrings, unified, word_positions
 from podium.files import read_table
 from podium.hosting.folders import (
     PERFECT,
@@ -32,6 +29,9 @@ from podium.hosting.folders import (
 )
 from podium.hosting.making import TRAIN, split
 from podium.scoring import PARTS, USAGE
+from podium.spans.arrays import Bools, Ints
+from podium.spans.segments import predictionstrings, unified, word_positions
+from podium.spans.vocabulary import LABEL, PROBABILITIES, SMALL_SUBPOPULATION, TYPES
 from podium.wording import counted, listed
 
 METRIC = "unified"

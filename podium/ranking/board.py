@@ -4,7 +4,7 @@
     leaderboard = rewards.reward(…)          what speed is worth, and the ranks
     told = _told_by_statistics(…)            what the statistics of the chosen files say beyond the ranks
 
-Each step is a function of tables. `rank` calls one after the other.
+Each step is a function of tables. `ranking_of` calls one after the other.
 """
 
 import functools
@@ -18,12 +18,12 @@ import pandas as pd
 
 from podium import hosted, scoring
 from podium.errors import HostError
-from podium.ranking import choice, robustness, score, similarity, speed, uncertainty
+from podium.ranking import choice, passes, robustness, similarity, speed, uncertainty
 from podium.ranking.cautions import cautions
 from podium.ranking.job import Job, digests_of, solution_of
+from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Heading, Request, Rules
-from podium.ranking.score import Scored
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty
 from podium.ranking.workers import Workers
@@ -91,7 +91,7 @@ class Run(NamedTuple):
     facts: dict[str, Any]  # the content of ``run.json``
 
 
-def rank(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
+def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
     rules, job = inputs.rules, inputs.job
     solution = solution_of(job)
@@ -210,7 +210,7 @@ def _with_statistics(
     shared = _shared_groups(inputs, {key: entries[key] for key in uncertainty.shared_by(order)}, workers)
     detail = functools.partial(uncertainty.detail, job, solution.deciding, rules.resamples, rules.seed, shared)
     title = "resampling" if rules.resamples else "measuring"
-    detail_of = score.from_store(workers, detail, entries, inputs.store, title)
+    detail_of = passes.from_store(workers, detail, entries, inputs.store, title)
     details = [detail_of[number] for number in order]
     measures = np.stack([each.measures for each in details])
     subpopulations = _subpopulations(leaderboard["team"], measures, prepared)
@@ -245,7 +245,7 @@ def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) ->
     if not rules.resamples or not has_scores_of_groups(prepared):
         return None
     ask = functools.partial(uncertainty.groups, job, part, rules.resamples, rules.seed)
-    answers = score.from_store(workers, ask, entries, inputs.store, "comparing groups")
+    answers = passes.from_store(workers, ask, entries, inputs.store, "comparing groups")
     return mean_of_groups(list(answers.values()))
 
 
@@ -260,7 +260,7 @@ def _under_other_statistics(
         )
         for number in order
     }
-    scores = score.once_more(workers, vary, chosen)
+    scores = passes.once_more(workers, vary, chosen)
     return {name: np.array([scores[number][name] for number in order]) for name in scores[order[0]]}
 
 

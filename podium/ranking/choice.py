@@ -9,8 +9,8 @@ import pandas as pd
 
 from podium import scoring
 from podium.errors import HostError
+from podium.ranking.passes import Scored
 from podium.ranking.rules import Rules
-from podium.ranking.score import Scored
 from podium.ranking.submissions import Submission, errors_of_boost
 
 __all__ = ["METRIC_FAILED", "PUBLIC", "choose", "column_of", "table_of_files", "with_runtimes"]

@@ -15,7 +15,7 @@ from typing import Any
 from podium.errors import UsageError
 from podium.names import safe_for_spreadsheets
 from podium.ranking.board import Ranking
-from podium.ranking.record import RUN, text_of
+from podium.ranking.run_json import RUN, text_of
 
 __all__ = ["PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
 

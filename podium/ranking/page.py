@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.ranking import estimate, wording
+from podium.ranking import estimate, sentences
 from podium.ranking.board import Ranking, Run
 from podium.ranking.rules import Rules
 
@@ -46,7 +46,7 @@ def of_board(run: Run) -> str:
         "board.html",
         heading=run.heading,
         facts=run.facts,
-        summary=wording.summary_by_question(run),
+        summary=sentences.summary_by_question(run),
         boosted=run.facts["boosted"],
         rows=_rows(run),
         more_rows=max(0, len(board) - MOST_ROWS),
@@ -92,7 +92,7 @@ def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
     rank = ranking.leaderboard["rank"].iloc[row]
     rows = _rows(run, slice(max(0, row - NEIGHBORS), row + NEIGHBORS + 1))
     told: dict[str, Any] = {"rows": rows, "row": next(each for each in rows if each["team"] == team)}
-    told["why"] = wording.why_not_better(run, row)
+    told["why"] = sentences.why_not_better(run, row)
     if ranking.variant_ranks is not None and len(ranking.variant_ranks.columns):
         ranks = ranking.variant_ranks.iloc[row]
         told |= {"held": float((ranks == rank).mean()), "others": list(ranks[ranks != rank].items())}
@@ -132,15 +132,15 @@ def _page(template: str, **context: Any) -> str:
         loader=PackageLoader("podium.ranking"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.globals |= {
-        "number": wording.number,
-        "seconds": wording.seconds,
-        "percent": wording.percent,
-        "in_cases": wording.in_cases,
-        "tens": wording.tens,
+        "number": sentences.number,
+        "seconds": sentences.seconds,
+        "percent": sentences.percent,
+        "in_cases": sentences.in_cases,
+        "tens": sentences.tens,
         "anchor_of": anchor_of,
-        "items": wording.items_of(context["facts"]),
-        "score_name": wording.score_name(context["facts"]),
-        "direction": wording.of_direction(context["facts"]),
+        "items": sentences.items_of(context["facts"]),
+        "score_name": sentences.score_name(context["facts"]),
+        "direction": sentences.of_direction(context["facts"]),
         "script": Markup(script),
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
         "base-uri 'none'; form-action 'none'",
@@ -229,10 +229,10 @@ def _shake(board: pd.DataFrame) -> list[Any]:
     points = list(
         zip(board["team"], _axis(public, teams).tolist(), _axis(private, teams).tolist(), public, private)
     )
-    labels = [(wording.cut(team, LABEL_CHARACTERS), x, y) for team, x, y, *_ in points if team in named]
+    labels = [(sentences.cut(team, LABEL_CHARACTERS), x, y) for team, x, y, *_ in points if team in named]
     shifts = iter(_apart(labels))
     return [
-        (x, y, team, wording.cut(team, LABEL_CHARACTERS), next(shifts), int(a), int(b))
+        (x, y, team, sentences.cut(team, LABEL_CHARACTERS), next(shifts), int(a), int(b))
         if team in named
         else (x, y, None, "", 0, int(a), int(b))
         for team, x, y, a, b in points

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from podium.ranking.wording import cut
+from podium.ranking.sentences import cut
 
 __all__ = ["score_and_runtime", "scores"]
 

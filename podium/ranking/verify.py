@@ -12,11 +12,11 @@ from typing import Any
 from podium import hosted
 from podium.errors import HostError, UsageError
 from podium.limits import Limits
-from podium.ranking import board, final, output, record, score
+from podium.ranking import board, output, passes, rank, run_json
 from podium.ranking.board import Run
 from podium.ranking.job import make_job, versions
-from podium.ranking.record import RUN
 from podium.ranking.rules import Heading, Request, Rules
+from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
 from podium.wording import listed
 
@@ -112,9 +112,9 @@ def verify(
         "selection": selection,
         "failed": failed,
     }
-    facts = record.read(folder)
+    facts = run_json.read(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    recorded = record.request_of(facts, home)
+    recorded = run_json.request_of(facts, home)
     given: dict[str, Any] = {name: os.fspath(path) for name, path in moved.items() if path is not None}
     request = recorded._replace(**given)
     _check_parameters(request)
@@ -123,9 +123,9 @@ def verify(
     others = [path.name for path in strangers if path.name not in parts]
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     there = find(request.submissions, request.side)
-    files = [record.as_published(each, published[each[:2]]) for each in there if each[:2] in published]
+    files = [run_json.as_published(each, published[each[:2]]) for each in there if each[:2] in published]
     differences = [
-        *record.changed_inputs(facts, request),
+        *run_json.changed_inputs(facts, request),
         *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
         *_changed_list(there, published),
     ]
@@ -179,20 +179,20 @@ def _ranked_again(
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
     job = make_job(request.metric, request.solution, request.parameters, Limits(**facts["limits"]))
-    with tempfile.TemporaryDirectory() as folder, final.workers_of(job, files, jobs, None) as workers:
+    with tempfile.TemporaryDirectory() as folder, rank.workers_of(job, files, jobs, None) as workers:
         store = Path(folder)
-        inputs = final.inputs_of(request, Rules(**facts["rules"]), job, files, store)
-        scored = score.score(job, files, store, workers)
-        ranking = board.rank(inputs, scored, workers)
+        inputs = rank.inputs_of(request, Rules(**facts["rules"]), job, files, store)
+        scored = passes.score(job, files, store, workers)
+        ranking = board.ranking_of(inputs, scored, workers)
     heading = Heading(**facts["page"])
     if heading.team not in {each.team for each in files}:  # its files are missing, so it can have no page
         heading = heading._replace(team=None)
-    again = record.facts_of(inputs, heading, scored, ranking, home, ())
-    again |= {name: facts.get(name) for name in record.CIRCUMSTANCES}
+    again = run_json.facts_of(inputs, heading, scored, ranking, home, ())
+    again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
     for name, now in again["inputs"].items():
         if now is not None and facts["inputs"].get(name) is not None:
             now["path"] = facts["inputs"][name]["path"]
-    outputs = final.files_of(Run(request, inputs.rules, heading, ranking, again))
+    outputs = rank.files_of(Run(request, inputs.rules, heading, ranking, again))
     again["outputs"] = output.digests(outputs)
     return outputs, again
 
@@ -204,7 +204,7 @@ def _changed_files(
     differences = _changed_submissions(again["submissions"], facts["submissions"])
     for file in sorted(outputs.keys() | facts["outputs"].keys()):
         differences += _changed_file(file, outputs.get(file), facts["outputs"].get(file), home)
-    record_again = record.text_of(again).encode()
+    record_again = run_json.text_of(again).encode()
     if not differences and (home / RUN).read_bytes() != record_again:
         difference = _first_difference((home / RUN).read_bytes(), record_again)
         differences.append(f"{RUN} comes out differently{difference}")

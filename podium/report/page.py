@@ -16,10 +16,10 @@ import pandas as pd
 
 from podium import explain, scoring, statistics
 from podium.errors import UsageError
-from podium.spans.vocabulary import SMALL_SUBPOPULATION
 from podium.files import read_table, write_atomically
 from podium.report import comparison, histograms, items
 from podium.scoring import Evaluation
+from podium.spans.vocabulary import SMALL_SUBPOPULATION
 from podium.wording import plural
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from podium.errors import SubmissionRejected, UsageError
 from podium.names import alike, of_other_scripts, shown
-from podium.running import cluster, rounds
+from podium.running import remote, rounds
 from podium.running.machine import prepare
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_seconds, visible
@@ -147,7 +147,7 @@ def run(
     plan = rounds.Plan(1 if one else repeats, seed, differing == "fail", warm_up=not one)
     with contextlib.ExitStack() as stack:
         if dask:
-            prepared, execute = stack.enter_context(cluster.workers_of(dask, engine, found, given))
+            prepared, execute = stack.enter_context(remote.workers_of(dask, engine, found, given))
         else:
             prepared = prepare(engine, found, given)
             execute = rounds.here(prepared.settings, Path(out))

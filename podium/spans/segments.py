@@ -23,9 +23,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, statistics
-from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
-from podium.spans.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.scoring import ALL, Evaluation, Solution, scores_of
+from podium.spans.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
+from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.wording import counted
 
 __all__ = [

@@ -26,9 +26,9 @@ import pandas as pd
 
 from podium import explain, hosted, progress, statistics
 from podium.errors import SubmissionRejected, UsageError
+from podium.scoring import Solution
 from podium.spans.arrays import Bools, Floats, Ints, ranges
 from podium.spans.segments import Spans, join, prepared_solution, segments_of
-from podium.scoring import Solution
 from podium.wording import counted
 
 __all__ = ["Tuning", "tune"]

@@ -13,7 +13,7 @@ import pytest
 from podium import hosted, scoring
 from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.hosting import emulate
+from podium.hosting.kaggle import emulate
 from tests.support import trec_is_data
 from tests.support.host_line import stay_in_process
 from tests.support.trec_is_data import (

@@ -14,7 +14,7 @@ import podium
 from podium import hosted, reading
 from podium.cli import main
 from podium.errors import SubmissionRejected
-from podium.hosting import emulate
+from podium.hosting.kaggle import emulate
 from tests.support.command_line import run
 from tests.support.frames import WHOLE, solution, words
 

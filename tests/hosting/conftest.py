@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.hosting import corpus
-from podium.hosting import making
+from podium.hosting import corpus, making
 from tests.support.corpora import make_corpus
 from tests.support.host_line import stay_in_process
 

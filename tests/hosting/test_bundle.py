@@ -20,7 +20,7 @@ import yaml
 import podium
 from podium import hosted, limits, reading, scoring
 from podium.errors import HostError, SubmissionRejected
-from podium.hosting import bundle, judge, program
+from podium.hosting.bundles import bundle, judge, program
 from podium.hosting.competition import Competition, Terms
 from tests.support.corpora import make_corpus
 from tests.support.frames import WHOLE, perfect, solution, words
@@ -356,7 +356,7 @@ def test_what_is_in_the_archive(files, bundled):
     program = {name.removeprefix("scoring_program/") for name in contents}
     assert {name.split("/")[1] for name in program if name.startswith("lib/")} == {"podium", "LICENSE"}
     assert contents["scoring_program/lib/LICENSE"].startswith(b"MIT License")
-    assert {"lib/podium/scoring.py", "lib/podium/hosting/judge.py", "metric/metric.py"} < program
+    assert {"lib/podium/scoring.py", "lib/podium/hosting/bundles/judge.py", "metric/metric.py"} < program
     assert not [name for name in program if "__pycache__" in name]
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from podium import checking
 from podium.errors import UsageError
-from podium.hosting import check, fresh, kernel
-from podium.hosting.kernel import FAIL, NOTE, PASS, UNTRIED
+from podium.hosting.kaggle import acceptance as check
+from podium.hosting.kaggle import fresh, kernel
+from podium.hosting.kaggle.kernel import FAIL, NOTE, PASS, UNTRIED
 from tests.support.host_line import SOLUTION, every_metric, run_podium
 from tests.support.kaggle_metrics import FATES
 from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION
@@ -256,7 +257,10 @@ def test_wrong_usage(capsys, arguments, message):
 
 # --- metric files as others write them --------------------------------------------------------------
 
-KEYS = {name: key for key, name in check.CHECKS.items()} | {check.IMPORTS: "imports", check.MODULE: "module"}
+KEYS = {name: key for key, name in check.CHECKS.items()} | {
+    check.IMPORTS: "imports",
+    check.MODULE: "module",
+}
 
 
 @pytest.mark.parametrize(

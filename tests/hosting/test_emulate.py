@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from podium import hosted, reading, scoring
-from podium.hosting import emulate, fresh
+from podium.hosting.kaggle import emulate, fresh
 from tests.support.host_line import (
     ACCURACY,
     ROOT,

@@ -12,7 +12,7 @@ import pytest
 import podium
 from podium import hosted
 from podium.errors import SubmissionRejected
-from podium.hosting import bundle
+from podium.hosting.bundles import bundle
 from podium.hosting.competition import Competition, Terms
 from tests.hosting.test_bundle import execute, unpack
 from tests.support import kaggle_metrics

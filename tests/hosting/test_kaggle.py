@@ -6,7 +6,7 @@ import sys
 import pandas as pd
 import pytest
 
-from podium.hosting import kaggle as site
+from podium.hosting.kaggle import client as site
 from tests.support.host_line import run_podium
 from tests.support.kaggle_server import LEADERBOARD, Kaggle, forbid_network, lead_client_to, serve
 

@@ -19,8 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.errors import HostError
-from podium.hosting import corpus
-from podium.hosting import leaks, making
+from podium.hosting import corpus, leaks, making
 from podium.hosting.folders import RECORD, read_record, write_record
 from podium.hosting.unpacking import tables_of
 from tests.support.corpora import make_corpus

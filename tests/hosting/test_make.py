@@ -14,8 +14,7 @@ from benchmarks.measure import memory_of
 from podium import hosted
 from podium.cli.make import secret_seed
 from podium.errors import HostError
-from podium.hosting import corpus
-from podium.hosting import folders, making
+from podium.hosting import corpus, folders, making
 from tests.support.corpora import make_corpus
 from tests.support.essays import TYPES
 from tests.support.host_line import run_podium

@@ -9,8 +9,9 @@ import pytest
 import podium
 from podium import hosted, reading
 from podium.errors import HostError
-from podium.hosting import emulate, leaks
+from podium.hosting import leaks
 from podium.hosting.folders import as_texts
+from podium.hosting.kaggle import emulate
 from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
 
 SAMPLES = ROOT / "metrics"

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from podium import hosted
-from podium.hosting import publish
+from podium.hosting.kaggle import publish
 from tests.support.host_line import run_podium
 from tests.support.kaggle_server import SERVICE, START_UPLOAD, Site, forbid_network, lead_client_to, serve
 

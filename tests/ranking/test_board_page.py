@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import boost
-from podium.ranking import page, rewards, wording
+from podium.ranking import page, rewards, sentences
 from podium.ranking.board import Ranking, Run
 from podium.ranking.cautions import cautions
 from podium.ranking.rules import Heading, Request, Rules
@@ -103,7 +103,7 @@ def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
 
 def test_a_team_without_a_reward_is_told_why():
     run = run_of(board_of(3, runtime=[40, None, 40]))
-    unknown, too_far = (" ".join(wording.why_not_better(run, row)) for row in (1, 2))
+    unknown, too_far = (" ".join(sentences.why_not_better(run, row)) for row in (1, 2))
     assert "T2 was not eligible, because its runtime is not known." in unknown
     assert "T2 was not eligible, because its runtime is not known, " in too_far
     assert "T3 was not eligible, because its score is too far from the best one." in too_far
@@ -252,7 +252,7 @@ def test_the_sentences_for_the_jury():
     """The fastest team wins although it has the worst score."""
     board = boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"]))
     run = run_of(board, certainty=chance(4))
-    assert wording.summary(run) == [
+    assert sentences.summary(run) == [
         "T1 is first with a boosted score of 0.60900, and T2 is second with 0.60616.",
         "100 essays of the Private part decide.",
         "T1 leads because of its speed. By score alone it would have place 4, and T3 would be first.",
@@ -263,11 +263,11 @@ def test_the_sentences_for_the_jury():
         "With 95% confidence the true difference is between -0.01000 and 0.02000.",
     ]
     unknown = run_of(board, certainty=chance(4, first_again=np.nan), noise_known=False)
-    assert "How often T1 would be first again cannot be said" in wording.summary(unknown)[3]
+    assert "How often T1 would be first again cannot be said" in sentences.summary(unknown)[3]
     columns = [page.of_board(each).count("first again, of 100") for each in (run, unknown)]
     assert columns[0] > columns[1] == 0
     alone = run_of(board_of(2), boosted=False, certainty=chance(2, may_be_best=[True, False]))
-    assert "With 95% confidence T1 is truly the best team." in wording.summary(alone)
+    assert "With 95% confidence T1 is truly the best team." in sentences.summary(alone)
 
 
 def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
@@ -278,15 +278,15 @@ def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
     assert html.count("<td>in more than 80 of 100 cases</td>") == 2
     assert html.count("<td>in about 80 of 100 cases</td>") == 1
     same_file = chance(2, first_again=[0.93, 0.93])
-    summary = wording.summary(run_of(board_of(2), boosted=False, certainty=same_file))
+    summary = sentences.summary(run_of(board_of(2), boosted=False, certainty=same_file))
     assert "T1 would be first in more than 80 of 100 cases, T2 in more than 80." in " ".join(summary)
 
 
 def test_why_a_team_is_not_one_rank_better():
     """In Table 2, Blue is second and Red third by speed, although Red has the better score."""
     run = run_of(boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"])), certainty=chance(4))
-    assert wording.why_not_better(run, 0) == []
-    assert wording.why_not_better(run, 2) == [
+    assert sentences.why_not_better(run, 0) == []
+    assert sentences.why_not_better(run, 2) == [
         "T2 is ahead by 0.00616 in boosted score: 0.60616 against 0.60000.",
         "Before rewards T3 has the higher score, 0.60000 against 0.59500. So speed decides: T2 got a reward of "
         "1.9% for a runtime of 45.0 s, and T3 got none for a runtime of 50.0 s.",
@@ -294,7 +294,7 @@ def test_why_a_team_is_not_one_rank_better():
         "The ranks follow the boosted scores, whether or not the difference is certain.",
     ]
     tied = run_of(board_of(3), boosted=False, ties=["", rewards.BY_NAME])
-    assert wording.why_not_better(tied, 2)[0] == (
+    assert sentences.why_not_better(tied, 2)[0] == (
         "T2 has the same score, 0.30000, and the order of the names puts it ahead."
     )
 
@@ -315,7 +315,7 @@ def test_a_difference_is_above_zero_whichever_way_is_better():
     run = run_of(lower, Rules(prizes=1), False, False, certainty=chance(2))
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
     assert "<td>0.30000</td><td>-0.0200 to 0.0100</td>" in html
-    assert "difference is between -0.02000 and 0.01000." in " ".join(wording.why_not_better(run, 1))
+    assert "difference is between -0.02000 and 0.01000." in " ".join(sentences.why_not_better(run, 1))
     html = page.of_board(run_of(board_of(2), Rules(prizes=1), True, False, certainty=chance(2)))
     assert "<td>0.30000</td><td>-0.0100 to 0.0200</td>" in html
     assert "usually scores worse" not in page.of_board(run)
@@ -347,7 +347,7 @@ def test_what_to_look_at_before_a_prize_is_given():
 
 def test_names_from_right_to_left_are_isolated_and_long_ones_are_cut():
     board = board_of(2).assign(team=["עט אדום 12", "x" * 200])
-    first, *_ = wording.summary(run_of(board, boosted=False))
+    first, *_ = sentences.summary(run_of(board, boosted=False))
     assert first == (
         f"\u2068עט אדום 12\u2069 is first with a score of 0.60000, and {'x' * 59}… is second with 0.30000."
     )
@@ -355,14 +355,14 @@ def test_names_from_right_to_left_are_isolated_and_long_ones_are_cut():
 
 def test_a_tie_for_the_first_or_the_last_prize_and_a_single_team():
     last = run_of(board_of(3), Rules(prizes=2), boosted=False, ties=["", rewards.BY_NAME])
-    assert wording.summary(last)[-1] == (
+    assert sentences.summary(last)[-1] == (
         "The last prize, place 2, goes to T2; T3 has the same score, and the order of the names decides."
     )
     tied = run_of(board_of(2), boosted=False, ties=[rewards.BY_TIME])
-    assert wording.summary(tied)[0] == (
+    assert sentences.summary(tied)[0] == (
         "T1 and T2 have the same score, 0.60000; the earlier submission puts T1 first."
     )
-    assert wording.summary(run_of(board_of(1), boosted=False)) == [
+    assert sentences.summary(run_of(board_of(1), boosted=False)) == [
         "T1 is the only team on the board.",
         "100 essays of the Private part decide.",
     ]

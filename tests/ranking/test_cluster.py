@@ -108,7 +108,7 @@ class Cluster:
 
         with Client(self.address, set_as_default=False, timeout=SECONDS) as client:
             client.wait_for_workers(number, timeout=SECONDS)
-            client.run(importlib.import_module, "podium.ranking.score", on_error="ignore")
+            client.run(importlib.import_module, "podium.ranking.passes", on_error="ignore")
             return {process: address for address, process in client.run(os.getpid).items()}
 
     def stop(self) -> None:

@@ -20,7 +20,7 @@ from podium import cli, files, hosted, reading, scoring
 from podium import limits as limits_module
 from podium.errors import UsageError
 from podium.ranking import job as job_module
-from podium.ranking import score, store
+from podium.ranking import passes, store
 from podium.ranking.submissions import Submission
 from podium.ranking.workers import Workers
 from tests.ranking.test_killed import wait_until
@@ -329,7 +329,7 @@ def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monke
         ["07", "07.csv", "takes more than 256 MB of memory"],
         ["08", "08.csv", "takes more than 0.8 s of processor time"],
     ]
-    assert scores(folder) == {team: score for team, score in RIGHT.items() if team not in ("07", "08")}
+    assert scores(folder) == {team: passes for team, passes in RIGHT.items() if team not in ("07", "08")}
     # --again knows about it, and a run with other limits tries it again.
     again = ["rank", "--again", str(folder / "final"), "--out", str(folder / "other"), "--jobs", "1"]
     assert cli.main(again) == 0
@@ -381,7 +381,7 @@ def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
     calls = []
     submissions = {0: Submission("a", "a.csv", "a.csv"), 1: Submission("b", "b.csv", "b.csv")}
     with pytest.raises(UsageError, match=r"^KeyError: 'x'$"):
-        score.once_more(Workers(None, 1), lambda things: calls.append(things) or broken(things), submissions)
+        passes.once_more(Workers(None, 1), lambda things: calls.append(things) or broken(things), submissions)
     assert len(calls) == 2
 
 

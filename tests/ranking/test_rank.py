@@ -17,7 +17,7 @@ import metric
 from podium import hosted, reading, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
-from podium.ranking import job, score
+from podium.ranking import job, passes
 from podium.statistics import inference, sampling
 from tests.cli.test_score import ACCURACY
 from tests.support import command_line
@@ -267,7 +267,7 @@ def test_a_renamed_file_is_known_by_its_content(files, call):
 
 
 def test_an_interrupted_run_resumes(files, call, monkeypatch):
-    real = score.track
+    real = passes.track
 
     def interrupted(steps, title, total):
         for number, step in enumerate(real(steps, title, total)):
@@ -275,12 +275,12 @@ def test_an_interrupted_run_resumes(files, call, monkeypatch):
                 raise KeyboardInterrupt
             yield step
 
-    monkeypatch.setattr(score, "track", interrupted)
+    monkeypatch.setattr(passes, "track", interrupted)
     code, out, err = call()
     assert (code, out) == (130, "")
     assert err.endswith("interrupted\n")
     assert not (files / "final" / "final_leaderboard.csv").exists()
-    monkeypatch.setattr(score, "track", real)
+    monkeypatch.setattr(passes, "track", real)
     assert call()[2].startswith("scoring: 5 of 5\nalready in the store: 3 of 5\n")
     assert len(board(files)) == 5
 

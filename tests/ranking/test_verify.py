@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from podium.errors import UsageError
-from podium.ranking import output, record, robustness, score, submissions
+from podium.ranking import output, passes, robustness, run_json, submissions
 from podium.ranking import verify as verifying
 from podium.ranking.job import content_digest
 from tests.support.finished_run import arguments
@@ -42,11 +42,11 @@ def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(run_copy):
     path.write_text(path.read_text().replace("Cy", "Zoe"))
     facts = json.loads(run.read_text())
     facts["outputs"]["board.html"] = content_digest(str(path))
-    run.write_text(record.text_of(facts))
+    run.write_text(run_json.text_of(facts))
     text = differences(run_copy)
     assert "board.html comes out differently, first in line" in text
     del facts["outputs"]["board.html"]
-    run.write_text(record.text_of(facts))
+    run.write_text(run_json.text_of(facts))
     assert "board.html does not belong to this run: run.json does not name it" in differences(run_copy)
 
 
@@ -56,10 +56,10 @@ def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(run_copy):
 @pytest.fixture(scope="module")
 def computed(finished_run):
     """What `podium verify` computes of the board, once for all alterations that leave the inputs alone."""
-    facts = record.read(finished_run / "final")
-    request = record.request_of(facts, finished_run / "final")
+    facts = run_json.read(finished_run / "final")
+    request = run_json.request_of(facts, finished_run / "final")
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
-    files = [record.as_published(each, published[each[:2]]) for each in submissions.find(request.submissions)]
+    files = [run_json.as_published(each, published[each[:2]]) for each in submissions.find(request.submissions)]
     return verifying._ranked_again(facts, request, files, finished_run / "final", 1)
 
 
@@ -168,7 +168,7 @@ def altered(folder, *path, to) -> None:
     for name in path[:-1]:
         part = part[name]
     part[path[-1]] = to
-    run.write_text(record.text_of(facts))
+    run.write_text(run_json.text_of(facts))
 
 
 @pytest.mark.parametrize(
@@ -219,18 +219,18 @@ def test_a_record_of_another_form_is_refused(run_copy, path, to):
 
 def test_a_record_without_one_of_its_parts_is_refused(run_copy):
     path = run_copy / "final" / "run.json"
-    facts = record.read(path)
-    for name in record.PARTS:
-        path.write_text(record.text_of({part: facts[part] for part in facts if part != name}))
+    facts = run_json.read(path)
+    for name in run_json.PARTS:
+        path.write_text(run_json.text_of({part: facts[part] for part in facts if part != name}))
         with pytest.raises(UsageError, match=f"'{name}' is wrong or missing"):
-            record.read(path)
+            run_json.read(path)
 
 
 def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(run_copy):
-    listed = record.read(run_copy / "final")["submissions"]
+    listed = run_json.read(run_copy / "final")["submissions"]
     altered(run_copy, "submissions", to=listed * 2)
     with pytest.raises(UsageError, match="'submissions' is wrong or missing"):
-        record.read(run_copy / "final")
+        run_json.read(run_copy / "final")
     altered(run_copy, "submissions", to=listed)
     altered(run_copy, "parameters", to={"foo": 1})
     with pytest.raises(UsageError, match=r"^run.json: expected parameters of the metric, found foo$"):
@@ -250,7 +250,7 @@ def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(run_copy
 def test_what_is_no_record_is_refused(tmp_path, text, message):
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(UsageError, match=message):
-        record.read(tmp_path)
+        run_json.read(tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore:runtimes without a submission")
@@ -320,7 +320,7 @@ def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(run_cop
 
 
 def test_a_submission_that_changes_between_two_readings_is_noticed(run_copy, call, monkeypatch):
-    real = score.score
+    real = passes.score
 
     def score_and_change(job, submissions, *more):
         scored = real(job, submissions, *more)
@@ -328,7 +328,7 @@ def test_a_submission_that_changes_between_two_readings_is_noticed(run_copy, cal
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:-5]))
         return scored
 
-    monkeypatch.setattr(score, "score", score_and_change)
+    monkeypatch.setattr(passes, "score", score_and_change)
     code, out, err = call("rank", *arguments(run_copy), "--variants", "--resamples", "0")
     assert (code, out) == (2, "")
     assert "Cy/Cy.csv has changed since it was scored: its SHA-256 was" in err

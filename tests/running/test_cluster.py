@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from podium.errors import UsageError
-from podium.running import cluster, rounds
+from podium.running import remote, rounds
 from podium.running.journal import read_journal
 from podium.running.models import Model, find_model
 from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_model
@@ -62,7 +62,7 @@ def measure(
 ) -> tuple[list[str], list[Any]]:
     """Run models on a cluster; the teams with a runtime, and the failures."""
     settings = settings_for(folder, sandbox="")
-    with cluster.workers_of(address, engine, models, settings) as (made, execute):
+    with remote.workers_of(address, engine, models, settings) as (made, execute):
         results = rounds.run_all(
             made.models, [], made.settings, folder / "out", rounds.Plan(repeats), made.hardware, execute
         )

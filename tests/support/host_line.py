@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from podium import cli, hosted
-from podium.hosting import fresh, kernel
+from podium.hosting.kaggle import fresh, kernel
 
 ROOT = Path(__file__).parents[2]
 SOLUTION, SUBMISSION = ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"

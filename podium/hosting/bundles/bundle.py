@@ -8,7 +8,8 @@ from pathlib import Path
 
 from podium import reading, scoring
 from podium.errors import HostError
-from podium.hosting import codabench, evalai, leaks
+from podium.hosting import leaks
+from podium.hosting.bundles import codabench, evalai
 from podium.hosting.competition import Competition, Terms
 from podium.hosting.folders import SAMPLE, finite_scores, new_folder
 from podium.scoring import PARTS, USAGE

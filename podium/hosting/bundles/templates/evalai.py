@@ -8,7 +8,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lib"))
 
 from podium.errors import SubmissionRejected
-from podium.hosting import judge
+from podium.hosting.bundles import judge
 
 HOST_LOG = HERE / "host_log.txt"
 

@@ -13,7 +13,7 @@ from podium.errors import HostError
 from podium.hosted import Metric
 from podium.hosting.competition import Competition
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[2]
 TEMPLATES = Path(__file__).with_name("templates")
 OLDEST_PYTHON = "3.11"  # on which the package runs; the pages of a bundle name it
 METRIC, COMPANION = "metric/metric.py", "companion.py"

@@ -1,7 +1,7 @@
 """Run a metric file alone, as Kaggle does.
 
-`podium.hosting.fresh` starts this file as a script, perhaps with another version of Python.  Therefore it
-imports nothing from podium.
+`podium.hosting.kaggle.fresh` starts this file as a script, perhaps with another version of Python.  Therefore
+it imports nothing from podium.
 """
 
 import contextlib

@@ -12,10 +12,10 @@ import pandas as pd
 from podium import hosted, reading, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, csv_of, read_bytes
-from podium.hosting import fresh, kernel
+from podium.hosting.bundles.judge import UNEXPECTED
+from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
-from podium.hosting.judge import UNEXPECTED
-from podium.hosting.program import imported
+from podium.hosting.kaggle import fresh, kernel
 from podium.scoring import ALL, USAGE
 
 

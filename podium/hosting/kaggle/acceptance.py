@@ -12,9 +12,9 @@ import pandas as pd
 from podium import checking, hosted, scoring
 from podium.checking import Finding, Level
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
-from podium.hosting import fresh, kernel
-from podium.hosting.kernel import OURS
-from podium.hosting.program import DISTRIBUTIONS, imported
+from podium.hosting.bundles.program import DISTRIBUTIONS, imported
+from podium.hosting.kaggle import fresh, kernel
+from podium.hosting.kaggle.kernel import OURS
 from podium.scoring import USAGE
 
 COMPILES = "is UTF-8 text that compiles"
@@ -23,7 +23,7 @@ MODULE = "can be imported as a module"
 RUNS_TEXT = "runs no text as a program"
 CONTRACT = "can be held to the contract"
 STATELESS = "use no random numbers, no clock, and nothing that an earlier call left"
-CHECKS = {  # each check's name, by the key under which `podium.hosting.kernel` answers
+CHECKS = {  # each check's name, by the key under which `podium.hosting.kaggle.kernel` answers
     "runs": "runs as a notebook cell, alone",
     "score": "defines score()",
     "row id": "has no default for row_id_column_name",

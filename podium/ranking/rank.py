@@ -19,7 +19,7 @@ from podium.errors import HostError, UsageError, missing_extra
 from podium.files import alone_in, is_url
 from podium.hosting.folders import combined_arguments, record_of_solution
 from podium.limits import Limits
-from podium.ranking import board, output, page, record, score, speed, wording
+from podium.ranking import board, output, page, passes, run_json, sentences, speed
 from podium.ranking.board import Inputs, Run
 from podium.ranking.job import Job, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
@@ -110,7 +110,7 @@ class FinalBoard:
     @property
     def summary(self) -> list[str]:
         """The sentences for the jury with which the page begins."""
-        return wording.summary(self.run)
+        return sentences.summary(self.run)
 
     @property
     def warnings(self) -> list[str]:
@@ -283,7 +283,7 @@ def rank(
     limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
     job = make_job(request.metric, request.solution, request.parameters, limits)
     inputs = inputs_of(request, Rules(**rules), job, files, folder / STORE)
-    score_all = functools.partial(score.score, job, files, folder / STORE)
+    score_all = functools.partial(passes.score, job, files, folder / STORE)
     return _ranked(inputs, Heading(**headings), score_all, folder, jobs, dask, command)
 
 
@@ -352,10 +352,10 @@ def _ranked_again(
     """Rank what an earlier run stored, with other parameters, rules or tables."""
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
-    before = record.read(folder)
-    request = record.request_of(before, folder)
+    before = run_json.read(folder)
+    request = run_json.request_of(before, folder)
     nothing: dict[str, Any] = dict.fromkeys(replaced)
-    if changes := record.changed_inputs(before, request._replace(**nothing)):
+    if changes := run_json.changed_inputs(before, request._replace(**nothing)):
         raise UsageError(changes[0])
     loaded = hosted.load(request.metric)
     hosted.check_parameters(loaded, parameters)
@@ -370,13 +370,13 @@ def _ranked_again(
         )
     listed_before = before["submissions"]
     files = [
-        record.as_published(Submission(each["team"], each["submission"], ""), each) for each in listed_before
+        run_json.as_published(Submission(each["team"], each["submission"], ""), each) for each in listed_before
     ]
     contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in listed_before]
     store = folder / before["store"]
     inputs = inputs_of(request, Rules(**before["rules"] | {"variants": False} | rules), job, files, store)
     heading = Heading(**before["page"] | {"team": None} | headings)
-    score_all = functools.partial(score.stored, job, contents, store)
+    score_all = functools.partial(passes.stored, job, contents, store)
     return _ranked(inputs, heading, score_all, out, jobs, None, command)
 
 
@@ -421,7 +421,7 @@ def _check_team(heading: Heading, files: Sequence[Submission]) -> None:
 def _ranked(
     inputs: Inputs,
     heading: Heading,
-    score_all: Callable[[Workers], list[score.Scored]],
+    score_all: Callable[[Workers], list[passes.Scored]],
     out: Path,
     jobs: int,
     dask: str | None,
@@ -432,8 +432,8 @@ def _ranked(
     solution_of(inputs.job)  # raises an error for a wrong solution before any work begins
     with alone_in(out), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
         scored = score_all(workers)
-        ranking = board.rank(inputs, scored, workers)
-        facts = record.facts_of(inputs, heading, scored, ranking, out, command)
+        ranking = board.ranking_of(inputs, scored, workers)
+        facts = run_json.facts_of(inputs, heading, scored, ranking, out, command)
         run = Run(inputs.request, inputs.rules, heading, ranking, facts)
         files = files_of(run)
         run.facts["outputs"] = output.digests(files)

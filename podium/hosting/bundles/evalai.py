@@ -9,10 +9,10 @@ Source: ``challenge_config.yaml`` in the repository EvalAI-Starters.
 import html
 from typing import Any
 
-from podium.hosting import program
+from podium.hosting.bundles import program
+from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms, pages
 from podium.hosting.folders import SOLUTION
-from podium.hosting.program import Content
 from podium.scoring import PARTS
 
 PRECISION = 6  # digits on the leaderboard

@@ -1,4 +1,4 @@
-"""Run a metric file in a fresh process, as Kaggle does (see `podium.hosting.kernel`)."""
+"""Run a metric file in a fresh process, as Kaggle does (see `podium.hosting.kaggle.kernel`)."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import pandas as pd
 
 from podium.errors import HostError, UsageError
 from podium.files import alone_in
-from podium.hosting import kernel
+from podium.hosting.kaggle import kernel
 
 LINES_SHOWN = 10  # of what pip prints
 TIME_LIMIT = 1800.0  # seconds that Kaggle allows for the Public and the Private part together
@@ -44,7 +44,7 @@ def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
 def run_fresh(
     do: str, python: str = sys.executable, seconds: float | None = None, **task: Any
 ) -> dict[str, Any]:
-    """Let `podium.hosting.kernel` do a task in a process of its own, which shares nothing with this one."""
+    """Let `podium.hosting.kaggle.kernel` do a task in a process that shares nothing with this one."""
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))
@@ -67,7 +67,7 @@ def run_fresh(
 def pins() -> Path:
     """Find the file with the versions of the libraries in Kaggle's image."""
     beside = Path(__file__).with_name("hosted.txt")
-    return beside if beside.is_file() else Path(__file__).parents[2] / ".ci" / "hosted.txt"
+    return beside if beside.is_file() else Path(__file__).parents[3] / ".ci" / "hosted.txt"
 
 
 def environment(version: str | None, packages: Collection[str]) -> str:

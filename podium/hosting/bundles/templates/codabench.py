@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "lib"))
 
 from podium.errors import SubmissionRejected
-from podium.hosting import judge
+from podium.hosting.bundles import judge
 
 
 def main(given: str, output: str) -> int:

@@ -7,10 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from podium.hosting import program
+from podium.hosting.bundles import program
+from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms, pages
 from podium.hosting.folders import SAMPLE, SOLUTION
-from podium.hosting.program import Content
 from podium.scoring import PARTS
 
 # The platform's default image has Python 3.7 and pandas 0.25, on which podium does not run.

@@ -17,8 +17,8 @@ from podium.files import is_url
 from podium.limits import Limits
 from podium.ranking.board import Inputs, Ranking
 from podium.ranking.job import content_digest, versions
+from podium.ranking.passes import Scored
 from podium.ranking.rules import Heading, Request, Rules, fault_of
-from podium.ranking.score import Scored
 from podium.ranking.submissions import Submission, absolute
 
 __all__ = [

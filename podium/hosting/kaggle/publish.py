@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 from podium import hosted, reading, scoring
 from podium.errors import HostError, ToolError, UsageError
 from podium.files import write_atomically
-from podium.hosting import kaggle, leaks
+from podium.hosting import leaks
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
 from podium.hosting.folders import PERFECT, PUBLIC
+from podium.hosting.kaggle import client
 from podium.scoring import PARTS, USAGE
 
 HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"
@@ -289,7 +290,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
 def create(plan: Plan) -> str:
     """Create the competition, unless it exists already."""
     try:
-        with kaggle.talking() as api:
+        with client.talking() as api:
             created = api.competition_create_new(str(plan.own))
     except HostError as problem:
         if not _is_ours(plan):
@@ -303,7 +304,7 @@ def create(plan: Plan) -> str:
 def _is_ours(plan: Plan) -> bool:
     """Whether the competition belongs to this host: the site lets nobody else read its settings."""
     try:
-        with kaggle.talking() as api:
+        with client.talking() as api:
             return bool(api.competition_get_settings(plan.slug).title == plan.title)
     except HostError:
         return False
@@ -311,7 +312,7 @@ def _is_ours(plan: Plan) -> bool:
 
 def write_pages(plan: Plan) -> str:
     """Create or update every page, and publish it."""
-    with kaggle.talking() as api:
+    with client.talking() as api:
         there = {page.name.lower(): page.name for page in api.competition_list_pages(plan.slug) or []}
         for name, path in plan.page_files.items():
             if name in there:
@@ -325,11 +326,11 @@ def write_pages(plan: Plan) -> str:
 
 def upload_data(plan: Plan) -> str:
     """Upload ``public/``, and check that every file arrived."""
-    with kaggle.talking() as api:
+    with client.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
         # The package does not report failed uploads, so the site is asked for its list of files.
-        found = kaggle.pages(
-            lambda token: api.competition_list_files(plan.slug, page_token=token, page_size=kaggle.PAGE_SIZE)
+        found = client.pages(
+            lambda token: api.competition_list_files(plan.slug, page_token=token, page_size=client.PAGE_SIZE)
         )
         listed = {file.name: file for page in found for file in page.files}
     for name, path in plan.public.items():
@@ -340,7 +341,7 @@ def upload_data(plan: Plan) -> str:
 
 def upload_solution(plan: Plan) -> str:
     """Upload the solution."""
-    with kaggle.talking() as api:
+    with client.talking() as api:
         api.competition_create_solution(plan.slug, str(plan.solution), quiet=True)
     return plan.solution.name
 
@@ -348,7 +349,7 @@ def upload_solution(plan: Plan) -> str:
 def update_settings(plan: Plan) -> str:
     """Send title, subtitle, deadline and the host's own settings."""
     settings = _settings(plan)
-    with kaggle.talking() as api:
+    with client.talking() as api:
         api.competition_update_settings(plan.slug, settings)
     return ", ".join(settings)
 
@@ -357,10 +358,10 @@ def choose_metric(plan: Plan) -> str:
     """Wait until the host has set the metric on the site, and check how the site reads the solution."""
 
     def look() -> Any:
-        with kaggle.talking() as api:
+        with client.talking() as api:
             status = api.competition_get_solution_status(plan.slug)
         if status.setup_error:
-            reason = kaggle.one_line(status.setup_error)
+            reason = client.one_line(status.setup_error)
             raise HostError(f"Kaggle cannot use the solution (--step solution uploads it again): {reason}")
         return status if status.ready and status.kernels_metric else None
 
@@ -413,16 +414,16 @@ def try_sandbox(plan: Plan) -> str:
 
 def _submitted(plan: Plan, path: Path) -> Any:
     """Submit a file as the host, and wait for the site's result."""
-    with kaggle.talking() as api:
+    with client.talking() as api:
         answer = api.competition_submit(str(path), TRY, plan.slug, quiet=True, sandbox=True)
     if not answer.ref:
         raise HostError(f"{path.name}: {NOT_UPLOADED}")
 
     def look() -> Any:
-        with kaggle.talking() as api:
-            result = kaggle.ask(api, "get_submission", "ApiGetSubmissionRequest", ref=answer.ref)
+        with client.talking() as api:
+            result = client.ask(api, "get_submission", "ApiGetSubmissionRequest", ref=answer.ref)
         if result.status.name == "ERROR":
-            raise HostError(f"Kaggle rejects {path.name}: {kaggle.one_line(result.error_description)}")
+            raise HostError(f"Kaggle rejects {path.name}: {client.one_line(result.error_description)}")
         return result if result.status.name == "COMPLETE" else None
 
     return _awaited(plan, look, f"{path.name} is not scored")
@@ -431,12 +432,12 @@ def _submitted(plan: Plan, path: Path) -> Any:
 def _is_rounded(text: str, score: float) -> bool:
     """Whether a text on the site is this score, rounded to the number of digits that the text has."""
     digits = len(str(text).partition(".")[2])
-    return abs(kaggle.number(text) - score) <= 0.5 * 10.0**-digits + 1e-12
+    return abs(client.number(text) - score) <= 0.5 * 10.0**-digits + 1e-12
 
 
 def launch(plan: Plan) -> str:
     """Open the competition, now or at a date."""
-    with kaggle.talking() as api:
+    with client.talking() as api:
         api.competition_launch(plan.slug, plan.launch_at)
     return f"{plan.launch_at.isoformat()} UTC" if plan.launch_at else "now"
 

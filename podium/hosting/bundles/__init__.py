@@ -1,0 +1,1 @@
+"""Bundles: a complete competition as one archive for another platform."""

@@ -1,0 +1,1 @@
+"""Kaggle: whether it accepts a metric, what it would show, and publishing a competition there."""

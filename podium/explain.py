@@ -20,6 +20,12 @@ def column(explanation: Explanation, role: str) -> str | None:
     return name if name in table else None
 
 
+def item_noun(evaluation: Evaluation) -> str:
+    """Name an item, such as “essay”."""
+    item = column(evaluation.explanation, "item") or "item"
+    return item.removesuffix("_id").replace("_", " ")
+
+
 def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Divide element by element.
 

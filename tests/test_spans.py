@@ -18,8 +18,18 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 
 import metric
 import podium
-from podium import cli, essays, spans
-from podium.spans import LABELS, TYPES, Spans, bio_tags, from_characters, from_table, from_tokens, from_words
+from podium import cli, spans
+from podium.spans import (
+    LABELS,
+    TYPES,
+    Spans,
+    bio_tags,
+    from_characters,
+    from_table,
+    from_tokens,
+    from_words,
+    vocabulary,
+)  # fmt: skip
 from podium.spans.segments import to_segments
 from tests.support.essays import make_competition
 
@@ -508,9 +518,9 @@ def test_two_texts_never_share_an_id(use):
 
 
 def test_names_and_limits_are_the_metric_s():
-    assert essays.TYPES == metric.DISCOURSE_TYPES
-    assert (essays.LABEL, essays.PROBABILITIES) == (metric.LABEL_COLUMN, metric.PROBABILITY_COLUMNS)
-    assert essays.LAST_POSITION == metric.LAST_POSITION
+    assert vocabulary.TYPES == metric.DISCOURSE_TYPES
+    assert (vocabulary.LABEL, vocabulary.PROBABILITIES) == (metric.LABEL_COLUMN, metric.PROBABILITY_COLUMNS)
+    assert vocabulary.LAST_POSITION == metric.LAST_POSITION
 
 
 def test_the_functions_are_there_without_the_metric_and_its_companion():

@@ -104,19 +104,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Score, explain, and write what was asked for."""
     _check(options)
-    from podium import hosted, progress
+    from podium import hosted, progress, score_files
     from podium.cli import console
     from podium.files import check_table_name
-    from podium.report import scored
 
     if options.rows is not None:
         check_table_name(options.rows)
     metric = hosted.load(options.metric)
     parameters = arguments.parameters(metric, options.set, options.solution)
-    choice = scored.Choice(options.essays, options.only_predicted, options.effectiveness, options.side)
+    choice = score_files.Choice(options.essays, options.only_predicted, options.effectiveness, options.side)
     warn = (lambda notices: None) if options.json else console.warn
     with progress.shown("scoring") as show:
-        done = scored.score_files(metric, options.solution, options.submission, parameters, choice, warn, show)
+        done = score_files.score_files(
+            metric, options.solution, options.submission, parameters, choice, warn, show
+        )
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
         mistakes = [told for each in everything for told in each.explanation.mistakes]

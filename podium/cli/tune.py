@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     from podium import hosted, reading, scoring, tuning
     from podium.cli import console
     from podium.files import check_table_name, write_table
-    from podium.report.scored import check_order
+    from podium.score_files import check_order
 
     if options.out is not None:
         check_table_name(options.out)

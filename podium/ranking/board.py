@@ -30,7 +30,7 @@ from podium.ranking.workers import Workers
 from podium.statistics.population import Groups, has_scores_of_groups, mean_of_groups
 from podium.wording import counted
 
-__all__ = ["Inputs", "Ranking", "Run", "rank"]
+__all__ = ["Inputs", "Ranking", "Run", "ranking_of"]
 
 MOST_TEAMS = 10_000  # teams about which chance is examined; they need 2.4 GB
 

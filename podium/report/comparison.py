@@ -14,12 +14,6 @@ from podium.wording import plural
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def item_noun(evaluation: Evaluation) -> str:
-    """Name an item, such as “essay”."""
-    item = explain.column(evaluation.explanation, "item") or "item"
-    return item.removesuffix("_id").replace("_", " ")
-
-
 def sentence(
     difference: Difference, noun: str, higher_is_better: bool = True, names: tuple[str, str] = ("A", "B")
 ) -> str:
@@ -70,7 +64,9 @@ def sentences(
 ) -> list[str]:
     """Say for one other submission how it compares; for several, only where there is no interval to show."""
     told = {
-        other: sentence(each.score, item_noun(evaluation), evaluation.solution.higher_is_better, (name, other))
+        other: sentence(
+            each.score, explain.item_noun(evaluation), evaluation.solution.higher_is_better, (name, other)
+        )
         for other, each in comparisons.items()
     }
     if len(told) == 1:

@@ -12,9 +12,9 @@ import pandas as pd
 from podium import explain, limits, reading, scoring
 from podium.contract import Metric, Progress
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.explain import item_noun
 from podium.files import read_text
 from podium.hosted import errors_explained
-from podium.report.comparison import item_noun
 from podium.scoring import ALL, Evaluation, Solution
 from podium.wording import counted, listed, plural
 

@@ -32,6 +32,7 @@ def test_json_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
     picture = tmp_path / "a.png"
     assert main(["agreement", "--metric", "readable", ESSAYS, "--plot", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -11,9 +11,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import pytest
+
+pytest.importorskip("nbclient")
+
+import nbformat
 from nbformat import NotebookNode
 
 from podium import cli

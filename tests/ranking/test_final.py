@@ -103,6 +103,7 @@ def test_again_gives_the_board_that_the_submissions_would_give(run_copy, call):
 
 
 def test_a_board_in_python_has_the_tables_the_sentences_and_the_picture(finished_run, tmp_path):
+    pytest.importorskip("matplotlib")
     board = podium.rank(again=finished_run / "final", out=tmp_path / "other", prizes=1, resamples=20, jobs=1)
     teams = pd.read_csv(tmp_path / "other" / "final_leaderboard.csv")["team"].tolist()
     for table in (board.leaderboard, board.certainty, board.groups):

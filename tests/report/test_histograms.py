@@ -12,6 +12,8 @@ from podium.report import histograms
 from tests.support import markup_consistency_data, readable_data
 from tests.support.markups import Evaluated
 
+pytest.importorskip("matplotlib")
+
 SAMPLES = {"markup_consistency": markup_consistency_data, "readable": readable_data}
 
 

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from podium.running import control_group, machine
@@ -59,6 +58,7 @@ def run_model(
 
 def notebook(*cells: str, kernel: str = "python3") -> str:
     """The text of a notebook with one cell of text and these cells of code."""
+    nbformat = pytest.importorskip("nbformat")
     made = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_markdown_cell("# A model"), *map(nbformat.v4.new_code_cell, cells)],
         metadata={"kernelspec": {"name": kernel, "display_name": kernel}},

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted
 from podium.contract import Explanation
 from podium.errors import SubmissionRejected
 from podium.scoring import Evaluation, Solution
@@ -69,8 +68,7 @@ def with_cure(solution: Solution, submission: pd.DataFrame, problem: SubmissionR
     diagnose = solution.metric.companion.diagnose
     if diagnose is None:
         return problem
-    with hosted.errors_explained(solution.metric, companion=True):
-        cure = diagnose(solution, submission)
+    cure = diagnose(solution, submission)
     if cure is None:
         return problem
     text = f"{cure}. The metric says: {problem}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium import explain, hosted, scoring
+from podium import checking, explain, hosted, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.own import DEFAULT
 from podium.scoring import Evaluation, Solution
@@ -107,7 +107,7 @@ def score(
     submission = _recognized(submission, solution)
     try:
         evaluation = scoring.evaluate(solution, submission)
-        scoring.hold(evaluation)
+        checking.hold(evaluation)
         return evaluation
     except SubmissionRejected as problem:
         raise explain.with_cure(solution, submission, problem) from problem

@@ -7,29 +7,25 @@ treated as that metric.
 """
 
 import copyreg
-import dataclasses
 import functools
 import importlib.util
 import inspect
-import linecache
 import numbers
 import os
 import sys
 import time
-import traceback
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from podium import checking, own
+from podium import demands, guard, own
 from podium.contract import Companion, Metric
-from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError, UsageError
+from podium.errors import CompanionError, HostError, ToolError, UsageError
+from podium.guard import PACKAGE
 from podium.own import DEFAULT, ROOT, folder, names
 
 __all__ = [
@@ -37,7 +33,6 @@ __all__ = [
     "ROOT",
     "Metric",
     "defaults",
-    "errors_explained",
     "find",
     "folder",
     "higher_is_better",
@@ -50,18 +45,9 @@ __all__ = [
     "stands_beside",
 ]
 
-# Metrics do not import podium, so their exceptions are known by these names.
-VISIBLE: dict[str, type[ToolError]] = {
-    "ParticipantVisibleError": SubmissionRejected,
-    "HostVisibleError": HostError,
-}
-
-LONGEST_TEXT = 1000  # characters of an unexpected exception's text
 SECONDS_UNTIL_COMPILED = 2  # Python compares the times of files in whole seconds
 FIRST_OF_PREPARE = ["solution", "row_id_column_name"]  # the parameters by which podium knows its prepare()
 _FILE, _COMPANION = "metric.py", "companion.py"
-# Each folder becomes a package below this one, and its files become modules of that package.
-_PACKAGE = "podium_metrics"
 
 
 def find(metric: str | Path) -> Path:
@@ -155,8 +141,8 @@ def _own_metric_with(path: Path) -> str | None:
 def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
     """Load a metric file and the companion in the folder `beside` it; `key` names the package of both."""
     # Each folder is a package, so that a companion can say ``from . import metric``.
-    package = f"{_PACKAGE}.{key}"
-    for name, search in ((_PACKAGE, []), (package, [str(beside)])):
+    package = f"{PACKAGE}.{key}"
+    for name, search in ((PACKAGE, []), (package, [str(beside)])):
         if name not in sys.modules:
             parent = types.ModuleType(name)
             parent.__path__ = search
@@ -186,11 +172,10 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
         measure_parameters=() if prepare is None else _measure_parameters(path, defined),
         companion=_load_companion(beside / _COMPANION, package) if has_companion else Companion(),
     )
-    if is_own:
-        return metric
-    checking.demand(checking.check_signature(metric))
-    checking.demand(checking.check_prepare(metric))
-    return dataclasses.replace(metric, companion=_guarded(metric))
+    if not is_own:
+        demands.demand(demands.check_signature(metric))
+        demands.demand(demands.check_prepare(metric))
+    return guard.guarded(metric)
 
 
 def _prepare_of(path: Path, defined: Mapping[str, Any]) -> Callable[..., Any] | None:
@@ -217,17 +202,6 @@ def _load_companion(path: Path, package: str) -> Companion:
     defined = vars(_load_or_explain(path, f"{package}.companion", CompanionError))
     companion: Companion = _defined(path, defined, "companion", Companion, None, CompanionError)
     return companion
-
-
-def _guarded(metric: Metric) -> Companion:
-    """The companion of a stranger's metric, whose functions raise a CompanionError that names the line."""
-    guard = errors_explained(metric, companion=True)
-    functions: dict[str, Any] = {
-        field.name: guard(value)
-        for field in dataclasses.fields(metric.companion)
-        if inspect.isfunction(value := getattr(metric.companion, field.name))
-    }
-    return dataclasses.replace(metric.companion, **functions)
 
 
 def name_of(path: Path) -> str:
@@ -274,7 +248,7 @@ def _load_or_explain(path: Path, name: str, error: type[HostError] = HostError) 
             hint = f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
         return error(f"{path} cannot be loaded: {description}{hint}")
 
-    with _of_a_stranger(path.parent, told):
+    with guard.entered(path.parent, told):
         return _load_file(path, name)
 
 
@@ -320,14 +294,7 @@ def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
     accepted = inspect.signature(metric.direction).parameters
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in accepted.values())
     known = defaults(metric) if takes_all else accepted
-    with errors_explained(metric):
-        answer = metric.direction(**{name: value for name, value in arguments.items() if name in known})
-    if not isinstance(answer, bool | np.bool_):
-        raise HostError(
-            f"{metric.path.name}: higher_is_better(): expected True or False, "
-            f"found {type(answer).__name__} {answer!r:.60}"
-        )
-    return bool(answer)
+    return metric.direction(**{name: value for name, value in arguments.items() if name in known})
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
@@ -438,75 +405,3 @@ READERS: dict[type, tuple[str, Callable[[str], Any]]] = {
     bool: ("true or false", _truth_value),
     str: ("a text", str),
 }
-
-
-@contextmanager
-def errors_explained(
-    metric: Metric | None = None, submission: bool = False, companion: bool = False
-) -> Iterator[None]:
-    """Turn the exceptions of a metric or of its companion into podium's own.
-
-    To be used in a ``with`` statement.
-    """
-
-    def told(problem: BaseException, description: str) -> ToolError:
-        if companion:
-            return CompanionError(f"the companion raised an unexpected error: {description}")
-        if type(problem).__name__ in VISIBLE:
-            return VISIBLE[type(problem).__name__](str(problem))
-        hint = ""
-        if isinstance(problem, FileNotFoundError):
-            hint = ". A metric file is uploaded alone, so it cannot read other files"
-        elif submission:
-            hint = ". If the submission is at fault, raise ParticipantVisibleError for such input"
-        return MetricError(description, hint)
-
-    is_own = metric is None or metric.is_own
-    with _of_a_stranger(None if metric is None else metric.path.parent, told, is_own):
-        yield
-
-
-@contextmanager
-def _of_a_stranger(
-    folder: Path | None, told: Callable[[BaseException, str], ToolError], may_print: bool = False
-) -> Iterator[None]:
-    """Run a part of a stranger's file, and raise what `told` makes of its exception and a description of it.
-
-    What the file prints goes to stderr, so that it does not mix with what a command prints.
-    """
-    try:
-        with nullcontext() if may_print else redirect_stdout(sys.stderr):
-            yield
-    except ToolError:
-        raise
-    except BaseException as problem:
-        if not _is_of_the_file(problem):
-            raise  # It was raised by the user's Ctrl+C, or by a limit of processor time.
-        raise told(problem, _described(problem, folder)) from problem
-
-
-def _is_of_the_file(problem: BaseException) -> bool:
-    """Tell whether a metric's file raised an exception, and not somebody who wants to end the process."""
-    kind = type(problem)
-    # A library in Rust, such as polars, panics with an exception that is no Exception.
-    is_panic = kind is BaseException or kind.__name__ == "PanicException"
-    return isinstance(problem, Exception | SystemExit) or is_panic or kind.__module__.startswith(_PACKAGE)
-
-
-def shortened(text: str) -> str:
-    """Cut a text that somebody else's exception may have filled with tables."""
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
-
-
-def _described(problem: BaseException, folder: Path | None = None) -> str:
-    """Describe an exception, with the line in a file of this folder that raised it."""
-    text = shortened(f"{type(problem).__name__}: {' '.join(str(problem).split())}").removesuffix(": ")
-    frames = traceback.extract_tb(problem.__traceback__)
-    # The folder may be relative. The names of frames are not, except those of no file, such as "<string>".
-    here = None if folder is None else folder.resolve()
-    files = [frame for frame in frames if Path(frame.filename).is_absolute()]
-    inside = [frame for frame in files if Path(frame.filename).resolve().parent == here]
-    if not inside or inside[-1].lineno is None:
-        return text
-    file, number = inside[-1].filename, inside[-1].lineno
-    return f"{text} ({Path(file).name}, line {number}: {linecache.getline(file, number).strip()})"

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import explain, limits, reading, scoring
+from podium import checking, explain, limits, reading, scoring
 from podium.contract import Metric, Progress
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.explain import item_noun
 from podium.files import read_text
-from podium.hosted import errors_explained
 from podium.scoring import ALL, Evaluation, Solution
 from podium.wording import counted, listed, plural
 
@@ -66,7 +65,7 @@ def score_files(
         with _cured(whole, submission):
             part = _chosen(frame, whole, submission, choice, ids)
             evaluation = scoring.evaluate(part, submission, show)
-            scoring.hold(evaluation)
+            checking.hold(evaluation)
     of_others = {}
     for path in others:
         try:
@@ -157,8 +156,7 @@ def _chosen(
         predicted = whole.metric.companion.predicted
         if predicted is None:
             raise UsageError(f"--only-predicted: every item of {whole.metric.path.name} has a prediction")
-        with errors_explained():
-            kept &= predicted(prepared, submission)
+        kept &= predicted(prepared, submission)
         if not kept.any():
             raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
         further["only_predicted"] = f"{int(kept.sum())}/{len(kept)}"

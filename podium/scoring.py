@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import checking, hosted, statistics
+from podium import hosted, statistics
 from podium.contract import Explanation, Metric, Progress
 from podium.errors import HostError, SubmissionRejected
 from podium.wording import counted, printable
@@ -57,7 +57,7 @@ class Solution:
     further : dict of str to str
         What else changes the scores and is therefore in the signature, such as "essays": "5/40".
     is_held : bool
-        Whether the metric was held to the contract with a first submission; see `hold`.
+        Whether the metric was held to the contract with a first submission; see `podium.checking.hold`.
     """
 
     metric: Metric
@@ -209,21 +209,9 @@ class Evaluation:
 
     @functools.cached_property
     def explanation(self) -> Explanation:
-        """What the metric's companion tells about this submission. It is empty if there is no companion.
-
-        If the companion is not podium's own, what it tells is held to the contract first
-        (`podium.checking.check_explanation`).
-        """
-        metric = self.solution.metric
-        explain = metric.companion.explain
-        if self.statistics is None or explain is None:
-            return _Unexplained(self)
-        if metric.is_own:
-            return explain(self)
-        with hosted.errors_explained(metric, companion=True):
-            explanation = explain(self)
-            checking.demand(checking.check_explanation(explanation))
-            return explanation
+        """What the metric's companion tells about this submission. It is empty if there is no companion."""
+        explain = self.solution.metric.companion.explain
+        return _Unexplained(self) if self.statistics is None or explain is None else explain(self)
 
 
 class _Unexplained(Explanation):
@@ -246,15 +234,9 @@ def prepare(
     items: dict[str, Bools] = {}
     notices: list[str] = []
     if metric.prepare is not None:
-        with (
-            _columns_explained(metric, arguments, frame),
-            hosted.errors_explained(metric),
-            warnings.catch_warnings(record=True) as caught,
-        ):
+        with _columns_explained(metric, arguments, frame), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             everything = metric.prepare(frame[rows[ALL]], **arguments, **_told(metric.prepare, progress))
-            if not metric.is_own:
-                checking.demand(checking.check_prepared(metric, everything, int(rows[ALL].sum())))
         notices = [str(warning.message) for warning in caught]
         for part, of_part in rows.items():
             items[part] = items_of(everything, of_part[rows[ALL]], part)
@@ -318,35 +300,23 @@ def solution_of_items(solution: Solution, frame: pd.DataFrame, kept: Bools) -> S
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
     """Score a submission against a prepared solution."""
-    metric = solution.metric
-    with hosted.errors_explained(metric, submission=True):
-        if not solution.prepared:
-            submission = _rows_for(solution, submission)
-            return Evaluation(solution, submission, _scores_of_parts(solution, submission))
-        submission = answers_to(solution, submission, solution.rows[ALL])
-        prepared, read, compared = solution.prepared[ALL], None, None
-        if hasattr(prepared, "compare"):
-            read = prepared.read(submission)
-            compared = prepared.compare(read, **_told(prepared.compare, progress))
-            numbers = prepared.count(compared)
-        else:
-            numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
-        if not metric.is_own:
-            checking.demand(checking.check_numbers(metric, prepared, numbers))
-        return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
+    if not solution.prepared:
+        submission = _rows_for(solution, submission)
+        return Evaluation(solution, submission, _scores_of_parts(solution, submission))
+    submission = answers_to(solution, submission, solution.rows[ALL])
+    numbers, read, compared = _statistics_of(solution.prepared[ALL], submission, progress)
+    return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
 
 
-def hold(evaluation: Evaluation) -> None:
-    """Hold a metric to the contract with its first submission, before anybody sees a number.
-
-    Podium's own metrics are not held here, because podium's tests do so.
-    """
-    solution = evaluation.solution
-    if not (solution.metric.is_own or solution.is_held):
-        with hosted.errors_explained(solution.metric, submission=True):
-            found = checking.before_first_number(evaluation)
-        checking.demand(found)
-        solution.is_held = True
+def _statistics_of(
+    prepared: Any, submission: pd.DataFrame, progress: Progress | None
+) -> tuple[Floats, Any, Any]:
+    """Compute a submission's statistics, step by step where the metric has steps; keep what each returned."""
+    if not hasattr(prepared, "compare"):
+        return prepared.statistics(submission, **_told(prepared.statistics, progress)), None, None
+    read = prepared.read(submission)
+    compared = prepared.compare(read, **_told(prepared.compare, progress))
+    return prepared.count(compared), read, compared
 
 
 def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
@@ -387,7 +357,7 @@ def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, 
     scores = {}
     for part, rows in solution.rows.items():
         tables = _plain_tables(solution, submission, rows)
-        scores[part] = checking.one_float(solution.metric, solution.metric.score(*tables, **solution.arguments))
+        scores[part] = solution.metric.score(*tables, **solution.arguments)
     return scores
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import checking, cli, hosted, limits, scoring
+from podium import checking, cli, demands, hosted, limits, scoring
 from podium.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
 from tests.support import host_line
 
@@ -72,11 +72,15 @@ SLIPS = {
         "found others for the rows in reverse; match rows by their ids",
     ),
     "measures that are NaN where the sums are fine": (SHARE, SHARE + " * np.nan", "a finite score from finite"),
-    "measures of another number": ("[share[..., np.newaxis], right / rows]", "[right / rows]", "found (2,)"),
+    "measures of another number": (
+        "[share[..., np.newaxis], right / rows]",
+        "[right / rows]",
+        "shape (3,), as there are 3 measure_names",
+    ),
     "measures of one sum only": (
         "np.moveaxis(np.asarray(sums), -1, 0)",
         "np.asarray(sums).reshape(-1, 2).T",
-        "the measures of each of two stacked sums, shape (2, 3), found shape (5,)",
+        "let it work on the last two axes, found shape (5,)",
     ),
     "prepare() without a dataclass": (FROZEN, "", "Prepared() takes no"),
     "a dataclass that is not frozen": (FROZEN, "@dataclass\n", "found Prepared, which is not frozen"),
@@ -552,10 +556,10 @@ def test_a_truth_that_scores_worse_is_a_warning(tmp_path: Path, direction: str) 
         assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.4
 
 
-def found_in(metric: Path) -> dict[str, list[checking.Finding]]:
+def found_in(metric: Path) -> dict[str, list[demands.Finding]]:
     """All findings about a metric, by the name of the check."""
     solution = scoring.prepare(hosted.load(metric), SOLUTION.drop(columns="Usage"), {})
-    named: dict[str, list[checking.Finding]] = {}
+    named: dict[str, list[demands.Finding]] = {}
     for finding in checking.findings(scoring.evaluate(solution, SUBMISSION)):
         named.setdefault(finding.name, []).append(finding)
     return named
@@ -571,17 +575,17 @@ def test_a_metric_is_held_to_the_contract_once(tmp_path: Path, monkeypatch: Any)
 
 def test_all_checks_of_a_good_metric_pass(tmp_path: Path) -> None:
     found = found_in(metric_with(tmp_path))
-    assert {finding.level for each in found.values() for finding in each} == {checking.Level.OK}
-    assert {checking.STATISTICS, checking.AGAIN, checking.COLUMNS, checking.DIRECTION} <= set(found)
+    assert {finding.level for each in found.values() for finding in each} == {demands.Level.OK}
+    assert {demands.STATISTICS, demands.AGAIN, demands.COLUMNS, demands.DIRECTION} <= set(found)
 
 
 def test_a_parameter_that_changes_nothing_is_noted(tmp_path: Path, monkeypatch: Any) -> None:
     metric = alone(tmp_path, "return 0.5")
-    [finding] = found_in(metric)[checking.PARAMETERS]
-    assert (finding.level, finding.text) == (checking.Level.NOTE, "power changes nothing (tried: 3, 0)")
+    [finding] = found_in(metric)[demands.PARAMETERS]
+    assert (finding.level, finding.text) == (demands.Level.NOTE, "power changes nothing (tried: 3, 0)")
     monkeypatch.setattr(checking, "SECONDS_FOR_PARAMETERS", -1.0)
-    [finding] = found_in(metric)[checking.PARAMETERS]
-    assert (finding.level, finding.text) == (checking.Level.SKIPPED, "no time was left to try power")
+    [finding] = found_in(metric)[demands.PARAMETERS]
+    assert (finding.level, finding.text) == (demands.Level.SKIPPED, "no time was left to try power")
 
 
 @pytest.mark.parametrize(("mean", "level"), [("np.nanmean", "pass"), ("np.mean", "note")])
@@ -589,7 +593,7 @@ def test_a_group_that_may_be_empty_is_noted(tmp_path: Path, mean: str, level: st
     """Otherwise the intervals and rank sets of a small group would be lost without a reason."""
     share = "right.sum(axis=-1) / rows.sum(axis=-1)"
     metric = metric_with(tmp_path, (share, f"{mean}(right / rows, axis=-1)"))
-    [finding] = found_in(metric)[checking.STATISTICS]
+    [finding] = found_in(metric)[demands.STATISTICS]
     assert finding.level.value == level
     assert ("group = north" in finding.text) == (level == "note")
 

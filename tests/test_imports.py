@@ -47,8 +47,8 @@ def test_no_circles() -> None:
 
 
 CORE = {
-    "checking", "contract", "errors", "explain", "files", "front_door", "hosted", "limits", "names", "own",
-    "reading", "score_files", "scoring", "statistics", "wording",
+    "checking", "contract", "demands", "errors", "explain", "files", "front_door", "guard", "hosted", "limits",
+    "names", "own", "reading", "score_files", "scoring", "statistics", "wording",
 }  # fmt: skip
 
 

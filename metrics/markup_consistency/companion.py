@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import hosted, scoring
+from podium import scoring
 from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.explain import ratio
@@ -213,10 +213,9 @@ def advice(solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
         return []  # all weights are given
     in_use = {}
-    with hosted.errors_explained():
-        for part, rows in scoring.rows_of_parts(solution).items():
-            frame = solution[rows].drop(columns=scoring.USAGE, errors="ignore")
-            in_use[part] = metric.prepare(frame, **arguments)
+    for part, rows in scoring.rows_of_parts(solution).items():
+        frame = solution[rows].drop(columns=scoring.USAGE, errors="ignore")
+        in_use[part] = metric.prepare(frame, **arguments)
     whole = in_use[scoring.ALL].rules.weights
     lines = [f'give all weights, so that every part has the same: weights="{weights(in_use[scoring.ALL])}"']
     for part, prepared in in_use.items():

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract, hosted
+from podium import contract
 from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.explain import ratio
@@ -320,9 +320,8 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     is worth -1 instead of 0.
     """
     row_id = _row_id(solution)
-    with hosted.errors_explained():
-        prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")  # this one is always defined
-        run = prepared.read(submission)
+    prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")  # this one is always defined
+    run = prepared.read(submission)
     rows_by_tweet = pd.Series(metric.rows_that_count(run, prepared.truths), index=prepared.tweet_ids)
     row = rows_by_tweet[solution[row_id].map(metric._as_text)].to_numpy()
     if (row < 0).any():

@@ -48,7 +48,7 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 def run(options: argparse.Namespace) -> None:
     """Try the file, and print one line per demand."""
     from podium import hosted
-    from podium.checking import Finding, Level
+    from podium.demands import Finding, Level
     from podium.hosting.kaggle import acceptance, emulate
 
     if (options.solution is None) != (options.submission is None):

@@ -8,7 +8,6 @@ say what is unusual. If there are several submissions, the first one is compared
 """
 
 import argparse
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -169,18 +168,15 @@ def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
 
 def resampled(done: Any, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """Compute the intervals that were asked for, and the comparisons with the others by their names."""
-    from podium import hosted, statistics
+    from podium import statistics
 
     evaluation, resamples = done.evaluation, options.bootstrap or RESAMPLES
     intervals = None
-    metric = evaluation.solution.metric
-    # A stranger's metric may fail on a draw, where a group may be empty for the first time.
-    with contextlib.nullcontext() if metric.is_own else hosted.errors_explained(metric):
-        if options.bootstrap or (options.report and evaluation.statistics is not None):
-            intervals = statistics.intervals(evaluation, resamples, options.seed)
-        comparisons = [
-            statistics.compare(evaluation, other, resamples, options.seed) for other in done.others.values()
-        ]
+    if options.bootstrap or (options.report and evaluation.statistics is not None):
+        intervals = statistics.intervals(evaluation, resamples, options.seed)
+    comparisons = [
+        statistics.compare(evaluation, other, resamples, options.seed) for other in done.others.values()
+    ]
     return intervals, dict(zip(names_of(options.submission)[1:], comparisons))
 
 

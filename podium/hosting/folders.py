@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import hosted, progress, scoring
+from podium import checking, hosted, progress, scoring
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.files import read_rows, write_atomically
 from podium.hosted import Metric
@@ -153,7 +153,7 @@ def finite_scores(solution: scoring.Solution, submission: pd.DataFrame, name: st
     """Score a submission of the host, with which the metric is held to the contract."""
     try:
         evaluation = scoring.evaluate(solution, submission)
-        scoring.hold(evaluation)
+        checking.hold(evaluation)
     except SubmissionRejected as problem:
         raise HostError(f"{name}: {problem}") from None
     undefined = [part for part in PARTS if not math.isfinite(evaluation.scores[part])]

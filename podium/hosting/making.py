@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import checking, reading, scoring
+from podium import demands, reading, scoring
 from podium.errors import HostError, UsageError
 from podium.hosted import Metric
 from podium.hosting import leaks
@@ -115,7 +115,7 @@ def make_files(
     truth = labels.drop(columns=USAGE, errors="ignore")
     solution = truth.assign(**{USAGE: parts})
     shown, best = _sample(metric, truth, sample), metric.companion.perfect_submission
-    perfect = None if best is None else checking.made_submission("perfect_submission", best(truth.copy()))
+    perfect = None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
     prepared = scoring.prepare(metric, solution, arguments)
     counts = {"rows": len(solution), "items": len(set(items))}
     counts |= {f"items that are {name}": len(set(items[parts == name])) for name in PARTS}
@@ -178,7 +178,7 @@ def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None) -> 
     if path is None:
         if companion.sample_submission is None:
             raise UsageError("--sample: expected a submission to show, as the metric's companion makes none")
-        return checking.made_submission("sample_submission", companion.sample_submission(solution))
+        return demands.made_submission("sample_submission", companion.sample_submission(solution))
     frame = reading.read_submission(metric, path, {})
     return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, solution)
 

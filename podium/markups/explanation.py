@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract, hosted, statistics
+from podium import contract, statistics
 from podium.explain import ratio
 from podium.markups.files import ALGORITHM
 from podium.scoring import Evaluation
@@ -217,8 +217,7 @@ class Explanation(contract.Explanation):
 
 def closest_markups(metric: Any, solution: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
     """Choose for each document the expert's markup that agrees best with the markups of all its experts."""
-    with hosted.errors_explained():
-        prepared = metric.prepare(solution, str(solution.columns[0]))
+    prepared = metric.prepare(solution, str(solution.columns[0]))
     cells = submission["markup"].tolist()
     markups = solution["markups"].tolist()
     for row, item in enumerate(prepared.item_of_row.tolist()):

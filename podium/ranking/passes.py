@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from podium import scoring
+from podium import checking, scoring
 from podium.contract import VISIBLE_ERRORS
 from podium.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
 from podium.limits import LimitExceededError, within
@@ -120,7 +120,7 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
             raise
         header |= {"failed": problem.error, store.UNSURE: True}
     else:
-        scoring.hold(evaluation)
+        checking.hold(evaluation)
         scores = {part: float(score) for part, score in evaluation.scores.items()}
         if all(map(math.isfinite, scores.values())):
             header |= {"scores": scores, "measured": job.measured}

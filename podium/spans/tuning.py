@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import explain, hosted, progress, statistics
+from podium import explain, progress, statistics
 from podium.errors import SubmissionRejected, UsageError
 from podium.scoring import Solution
 from podium.spans.arrays import Bools, Floats, Ints, ranges
@@ -300,8 +300,7 @@ def _problem(
     if rename is not None:
         candidates, notices = rename(candidates, solution.arguments["row_id_column_name"], effectiveness)
     try:
-        with hosted.errors_explained():
-            segments = prepared.read(candidates)
+        segments = prepared.read(candidates)
     except SubmissionRejected as rejection:
         raise explain.with_cure(solution, candidates, rejection) from rejection
     if "probability" not in candidates:

@@ -167,7 +167,7 @@ def test_advice_to_hosts() -> None:
     )
     assert companion.advice(parts, arguments | {"weights": weights}) == []
     with pytest.raises(HostError, match=r"^markups: expected a list of markups in JSON"):
-        companion.advice(parts.assign(markups="?"), arguments)
+        hosted.load("markup_consistency").companion.advice(parts.assign(markups="?"), arguments)
 
 
 def test_agreement_of_experts(evaluated: Any) -> None:

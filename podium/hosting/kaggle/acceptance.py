@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from podium import checking, hosted, scoring
-from podium.checking import Finding, Level
+from podium import checking, demands, hosted, scoring
+from podium.demands import Finding, Level
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
+from podium.guard import is_refusal
 from podium.hosting.bundles.program import DISTRIBUTIONS, imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
@@ -33,7 +34,7 @@ CHECKS = {  # each check's name, by the key under which `podium.hosting.kaggle.k
     "participant": "knows ParticipantVisibleError",
     "doctests": "passes its doctests",
     "tests": "passes its tests",
-    "result": checking.FINITE,
+    "result": demands.FINITE,
     "frames": "leaves the frames unchanged",
     "warnings": "prints nothing and warns of nothing in the given files",
     "messages": "has messages of at most 280 characters",
@@ -58,21 +59,21 @@ def check_contract(
         metric = load(path)
     except UsageError:
         return []  # Another check has told that there is no score().
-    except checking.ContractError as problem:
+    except demands.ContractError as problem:
         return [problem.finding]
     except HostError as problem:
         library = kernel.lacking(problem.__cause__)
         if library and hosted.stands_beside(path, library):
             return []  # Another check has told that it is uploaded alone.
         return [_why_not_held(problem)]
-    loads = Finding(checking.SIGNATURE)
+    loads = Finding(demands.SIGNATURE)
     further = []
     if metric.direction is None:
         advice = "define higher_is_better() -> bool; without it, podium assumes that higher is better"
-        further.append(Finding(checking.DIRECTION, Level.NOTE, advice))
+        further.append(Finding(demands.DIRECTION, Level.NOTE, advice))
     if metric.prepare is None:
         lacking = "without prepare(), scores have no intervals, and ranking anew reads every submission again"
-        further.append(Finding(checking.STATISTICS, Level.NOTE, lacking))
+        further.append(Finding(demands.STATISTICS, Level.NOTE, lacking))
     if tables is None:
         return [loads, *further, Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission")]
     return [loads, *_held(metric, tables, arguments), *further]
@@ -85,20 +86,19 @@ def _held(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            with hosted.errors_explained(metric):
-                evaluation = scoring.evaluate(scoring.prepare(metric, tables[0], arguments), tables[1])
-                # Podium's tests hold podium's own metrics to the contract.
-                own = [Finding(name) for name in (checking.DIRECTION, checking.STATISTICS, checking.COMPANION)]
-                found = own if metric.is_own else checking.findings(evaluation)
-                _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
+            evaluation = scoring.evaluate(scoring.prepare(metric, tables[0], arguments), tables[1])
+            # Podium's tests hold podium's own metrics to the contract.
+            own = [Finding(name) for name in (demands.DIRECTION, demands.STATISTICS, demands.COMPANION)]
+            found = own if metric.is_own else checking.findings(evaluation)
+            _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
         except SubmissionRejected:
             return [Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")]
-        except checking.ContractError as problem:
+        except demands.ContractError as problem:
             return [problem.finding]
         except HostError as problem:
             return [_why_not_held(problem)]
     has_companion = metric.companion.explain is not None or metric.path.with_name("companion.py").is_file()
-    return [finding for finding in found if finding.name != checking.COMPANION or has_companion]
+    return [finding for finding in found if finding.name != demands.COMPANION or has_companion]
 
 
 def _why_not_held(problem: HostError) -> Finding:
@@ -107,8 +107,8 @@ def _why_not_held(problem: HostError) -> Finding:
     if library:
         return Finding(CONTRACT, Level.SKIPPED, kernel.untried(library)[1])
     if isinstance(problem, CompanionError):
-        return Finding(checking.COMPANION, Level.FAIL, str(problem))
-    if type(problem.__cause__).__name__ in hosted.VISIBLE:
+        return Finding(demands.COMPANION, Level.FAIL, str(problem))
+    if is_refusal(problem):
         return Finding(CONTRACT, Level.SKIPPED, "the solution is rejected")
     return Finding(CONTRACT, Level.FAIL, str(problem))
 
@@ -176,7 +176,7 @@ def _tried(
         again = fresh.run_fresh("score", interpreter, source=source, **task).get("score")
         if again not in (None, answers["given"]):
             told = f"score() gives {answers['given']!r}, and {again!r} in a new process; {STATELESS}"
-            yield Finding(checking.AGAIN, Level.FAIL, told)
+            yield Finding(demands.AGAIN, Level.FAIL, told)
 
 
 def without_repetition(findings: Sequence[Finding]) -> list[Finding]:

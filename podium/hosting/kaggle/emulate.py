@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import hosted, reading, scoring
+from podium import checking, hosted, reading, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, csv_of, read_bytes
 from podium.hosting.bundles.judge import UNEXPECTED
@@ -65,8 +65,7 @@ def emulate(
     # As for every command, no item may be in two parts, and a stranger's metric is held to the contract.
     metric = dataclasses.replace(metric, complete_submission=complete_submission)
     prepared = scoring.prepare(metric, solution, arguments)
-    if not metric.is_own:
-        scoring.hold(scoring.evaluate(prepared, submission))
+    checking.hold(scoring.evaluate(prepared, submission))
     return scores
 
 

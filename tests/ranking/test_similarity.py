@@ -1,5 +1,7 @@
 """Teams with the same file and teams that copied are shown, and independent teams hardly ever."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -70,3 +72,14 @@ def test_many_partial_copies_of_one_team_are_all_shown(teams):
     table = pairs_of(numbers)
     assert set(table.loc[table["team"] == "0", "other_team"]) == set(map(str, copies))
     assert table["other_team"].astype(int).max() <= copies[-1]
+
+
+@pytest.mark.parametrize(("together", "is_shown"), [(18, False), (19, True)])
+def test_where_chance_ends(together, is_shown):
+    """All pairs of four teams agree on 4 items, and one pair on more: 2·4 + 5·√4 = 18 may still be chance."""
+    numbers = np.arange(4 * 200.0).reshape(4, 200, 1)
+    item = iter(range(200))
+    for (one, other), count in zip(itertools.combinations(range(4), 2), [together, 4, 4, 4, 4, 4]):
+        for shared in itertools.islice(item, count):
+            numbers[other, shared] = numbers[one, shared]
+    assert pairs_of(numbers).to_numpy().tolist() == [["0", "1", together / 200]] * is_shown

@@ -55,6 +55,13 @@ def test_the_error_of_a_median(runs: int) -> None:
     assert Noise(0.02, True).error_of([1.0] * runs) == pytest.approx(np.std(medians), rel=0.03)
 
 
+def test_half_of_the_noise_of_nine_runs_is_their_own() -> None:
+    """The logarithms of these runs have the standard deviation 1, and those of all models 0.1."""
+    runs = np.exp([-1.0] * 4 + [0.0] + [1.0] * 4).tolist()
+    variance = (0.1**2 + 1) / 2 * np.pi / (2 * 9 + np.pi - 2)
+    assert Noise(0.1, True).error_of(runs) == pytest.approx(np.sqrt(variance))
+
+
 def test_neighbors_are_decided_beyond_two_and_a_half_errors() -> None:
     assert undecided([1.0], [0.1]) == []
     assert undecided([2.0, 1.0, 1.03], [0.01, 0.01, 0.01]) == [(1, 2)]

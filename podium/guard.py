@@ -99,19 +99,18 @@ class _Door:
         return self.with_guarded_steps(prepared)
 
     def with_guarded_steps(self, prepared: Any) -> Any:
-        """Copy a prepared solution into a subclass of its class, in which the steps are guarded.
-
-        `dataclasses.replace` keeps the class, so the parts of a solution are guarded, too.
-        """
-        kind = type(prepared)
-        if hasattr(kind, "_door"):
+        """Copy a prepared solution into a class with guarded steps; `dataclasses.replace` keeps this class."""
+        if hasattr(type(prepared), "_door"):
             return prepared
+        copied = copy.copy(prepared)
+        object.__setattr__(copied, "__class__", self.class_with_guarded_steps(type(prepared)))
+        return copied
+
+    def class_with_guarded_steps(self, kind: type) -> Any:
+        """A subclass of a class of prepared solutions, in which the steps are guarded."""
         body = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
         steps = {name: self._step(name) for name in STEPS if hasattr(kind, name)}
-        subclass = type(kind.__name__, (kind,), body | steps | {"_door": self, "__reduce_ex__": _reduced})
-        copied = copy.copy(prepared)
-        object.__setattr__(copied, "__class__", subclass)
-        return copied
+        return type(kind.__name__, (kind,), body | steps | {"_door": self, "__reduce_ex__": _reduced})
 
     def _step(self, name: str) -> property:
         """A step of a prepared solution, guarded: what its own class has under this name."""
@@ -181,9 +180,10 @@ def _reduced(prepared: Any, protocol: int) -> tuple[Any, ...]:
     return _guarded_again, (prepared._door.metric, kind.__base__), *state
 
 
-def _guarded_again(metric: Metric, kind: Any) -> Any:
+def _guarded_again(metric: Metric, kind: type) -> Any:
     """Make a prepared solution that pickle fills."""
-    return _Door(metric).with_guarded_steps(kind.__new__(kind))
+    subclass = _Door(metric).class_with_guarded_steps(kind)
+    return subclass.__new__(subclass)
 
 
 # ---- Errors ------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import argparse
 import datetime
 import os
 import re
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -59,17 +58,18 @@ def add_competition(parser: argparse.ArgumentParser) -> None:
 
 def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]:
     """Read the arguments that `add_competition` declares."""
+    from podium import recorded
     from podium.hosting.competition import summary
-    from podium.hosting.folders import PRIVATE, SOLUTION, read_record, row_id
+    from podium.hosting.folders import SOLUTION, row_id
 
     first_column = row_id(options.files)
-    recorded = read_record(options.files)
-    if recorded is not None and recorded.metric != metric.name:
+    record = recorded.read(options.files)
+    if record is not None and record.metric != metric.name:
         raise HostError(
-            f"expected the metric {recorded.metric!r}, for which the files were made (see {recorded.path}), "
+            f"expected the metric {record.metric!r}, for which the files were made (see {record.path}), "
             f"found {options.metric}: name the metric by --metric"
         )
-    solution = options.files / PRIVATE / SOLUTION
+    solution = options.files / recorded.PRIVATE / SOLUTION
     return {
         "folder": options.files,
         "metric": metric,
@@ -81,23 +81,9 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
 
 def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -> dict[str, Any]:
     """Combine the metric's parameters that --set gives with those that the solution's folder records."""
-    from podium import hosted
-    from podium.cli.console import warn
-    from podium.hosting.folders import combined_arguments, record_of_solution
+    from podium import hosted, recorded
 
-    recorded = record_of_solution(solution)
-    if recorded is not None and recorded.metric != metric.name:
-        warn(
-            [
-                f"the files were made for the metric {recorded.metric} (see {recorded.path}), and this is "
-                f"{metric.name}: if it should be the former, name it by --metric"
-            ]
-        )
-    arguments = combined_arguments(metric, hosted.parse_parameters(metric, assignments), recorded)
-    if recorded is not None and recorded.parameters and recorded.parameters.items() <= arguments.items():
-        shown = ", ".join(f"{name}={value}" for name, value in recorded.parameters.items())
-        print(f"parameters of {recorded.path}: {shown}", file=sys.stderr)
-    return arguments
+    return recorded.arguments(metric, hosted.parse_parameters(metric, assignments), solution)
 
 
 def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:

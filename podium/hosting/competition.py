@@ -9,20 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium import hosted
+from podium import hosted, recorded
 from podium.hosted import Metric
 from podium.hosting.folders import (
-    PRIVATE,
     PUBLIC,
-    RECORD,
     REPORT,
     SAMPLE,
     SOLUTION,
     markdown_table,
     read_csv,
-    read_record,
-    write_record,
 )
+from podium.recorded import PRIVATE, RECORD
 from podium.scoring import PARTS
 
 # A parameter in a numpy-style docstring: its name, its type and its indented meaning.
@@ -114,13 +111,13 @@ class Terms:
 def keep_parameters(competition: Competition) -> str:
     """Record the parameters with which a competition goes out, so that the host can see them later."""
     folder = competition.folder
-    recorded = read_record(folder)
-    before = {} if recorded is None else recorded.parameters
+    record = recorded.read(folder)
+    before = {} if record is None else record.parameters
     known = hosted.defaults(competition.metric).keys() | before.keys()
     parameters = {name: value for name, value in competition.arguments.items() if name in known}
     if parameters == before:
         return ""
-    write_record(folder, competition.metric.name, parameters)
+    recorded.write(folder, competition.metric.name, parameters)
     added = ", ".join(f"{name}={value}" for name, value in parameters.items() if name not in before)
     said = f"recorded in {folder / RECORD}: {added}"
     if (folder / REPORT).is_file():

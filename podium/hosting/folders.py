@@ -1,12 +1,6 @@
-"""The folder of a competition: its public and private files, and the record of its metric's parameters.
-
-`podium make` writes the record beside ``public/`` and ``private/``. `podium publish` and `podium bundle` add
-the parameters with which the competition goes out. Commands that get the folder, or the solution in it, use
-them. So the site and every command score with the same parameters.
-"""
+"""The folder of a competition, with its public and private files."""
 
 import contextlib
-import json
 import math
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,17 +9,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import checking, hosted, progress, scoring
+from podium import checking, progress, scoring
 from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.files import read_rows, write_atomically
-from podium.hosted import Metric
+from podium.files import read_rows
+from podium.recorded import PRIVATE
 from podium.scoring import PARTS
 
-PUBLIC, PRIVATE = "public", "private"
+PUBLIC = "public"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
 REPORT = "report.md"
-RECORD = "competition.json"
-PUBLIC_COLUMNS, INNOCENT = "public_columns", "innocent"
 
 
 class Files(NamedTuple):
@@ -161,85 +153,3 @@ def finite_scores(solution: scoring.Solution, submission: pd.DataFrame, name: st
         where = " and ".join(undefined)
         raise HostError(f"{name}: expected a finite score, found none in {where}; podium check may tell why")
     return evaluation.scores
-
-
-# ---- The record of the metric's parameters -----------------------------------------------------------------
-
-
-class Record(NamedTuple):
-    """The record of a competition's metric."""
-
-    path: Path  # the file of the record
-    metric: str  # the metric's name
-    # The parameters of its ``score`` by name. Parameters that are not named have their official values.
-    parameters: dict[str, Any]
-    public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
-    innocent: Mapping[str, Sequence[str]] = {}  # the columns of public files that are no leak, by file
-
-
-def write_record(
-    folder: Path, metric: str, parameters: Mapping[str, Any], public_columns: Sequence[str] = ()
-) -> None:
-    """Save a metric's name and its parameters in the folder of a competition; keep what else the record
-    says.
-    """
-    content: dict[str, Any] = {PUBLIC_COLUMNS: list(public_columns)} if public_columns else {}
-    path = folder / RECORD
-    if read_record(folder) is not None:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    content = {"metric": metric, "parameters": dict(parameters)} | {
-        name: content[name] for name in (PUBLIC_COLUMNS, INNOCENT) if name in content
-    }
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
-
-
-def read_record(folder: Path) -> Record | None:
-    """Read the record in the folder of a competition."""
-    path = folder / RECORD
-    if not path.is_file():
-        return None
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        known, innocent = content.get(PUBLIC_COLUMNS, []), content.get(INNOCENT, {})
-        record = Record(path, str(content["metric"]), dict(content["parameters"]), known, innocent)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise HostError(
-            f'{path}: expected {{"metric": NAME, "parameters": {{…}}}}, as podium make writes it'
-        ) from None
-    if not _is_list_of_names(known):
-        raise HostError(f'{path}: {PUBLIC_COLUMNS}: expected a list such as ["site"], found {known!r:.60}')
-    if not isinstance(innocent, dict) or not all(map(_is_list_of_names, innocent.values())):
-        raise HostError(
-            f'{path}: {INNOCENT}: expected {{"test.csv": ["day"]}} or the like, found {innocent!r:.60}'
-        )
-    return record
-
-
-def _is_list_of_names(value: object) -> bool:
-    """Whether a value of JSON is a list of texts."""
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
-
-
-def record_of_solution(solution: str | Path) -> Record | None:
-    """Read the record of the competition to which a solution belongs."""
-    path = Path(solution)
-    return read_record(path.parent.parent) if path.parent.name == PRIVATE else None
-
-
-def combined_arguments(metric: Metric, given: Mapping[str, Any], recorded: Record | None) -> dict[str, Any]:
-    """Combine the recorded parameters with those that the user sets."""
-    if recorded is None or recorded.metric != metric.name:
-        return dict(given)
-    official = hosted.defaults(metric)
-    for name, value in recorded.parameters.items():
-        if name not in official and name != "row_id_column_name":
-            raise HostError(
-                f"{recorded.path}: the metric has no parameter {name}; it has {', '.join(official)}"
-            )
-        if given.get(name, value) != value:
-            raise HostError(
-                f"{name} is {given[name]!r}, but the competition's files were made for {value!r}: "
-                f"leave out --set {name}, make the files anew, or change the value in {recorded.path}"
-            )
-    return recorded.parameters | dict(given)

@@ -18,9 +18,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from podium import recorded
 from podium.errors import HostError
-from podium.hosting.folders import PERFECT, PRIVATE, PUBLIC, RECORD, SOLUTION, read_csv, read_record
+from podium.hosting.folders import PERFECT, PUBLIC, SOLUTION, read_csv
 from podium.hosting.unpacking import decoded, tables_of, unpacked
+from podium.recorded import PRIVATE, RECORD
 from podium.scoring import USAGE
 
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
@@ -135,7 +137,7 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
     Of the competition's record, `public_columns` names columns of the solution that all may know, and
     `innocent` the columns of public files that are passed over.
     """
-    record = read_record(folder)
+    record = recorded.read(folder)
     known = _known(folder / PRIVATE / SOLUTION, items, record.public_columns if record else ())
     innocent = record.innocent if record else {}
     texts, names, unreadable = list[Text](), list[tuple[Path, str]](), list[str]()

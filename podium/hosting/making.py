@@ -16,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import demands, reading, scoring
+from podium import demands, reading, recorded, scoring
 from podium.errors import HostError, UsageError
 from podium.hosted import Metric
 from podium.hosting import leaks
 from podium.hosting.folders import (
     PERFECT,
-    PRIVATE,
     PUBLIC,
     REPORT,
     SAMPLE,
@@ -33,8 +32,8 @@ from podium.hosting.folders import (
     read_csv,
     scores,
     section,
-    write_record,
 )
+from podium.recorded import PRIVATE
 from podium.scoring import PARTS, USAGE
 
 TRAIN = "train"
@@ -200,7 +199,7 @@ def write(files: Files, folder: Path) -> None:
                         f"{name}/{file}: expected the table that was written, found another one on the disk"
                     )
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
-        write_record(whole, files.metric, files.parameters, files.public_columns)
+        recorded.write(whole, files.metric, files.parameters, files.public_columns)
         leaks.refuse(whole, files.items)
 
 

@@ -3,8 +3,6 @@
 import functools
 import html
 import os
-import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from podium import hosted, names
-from podium.contract import Metric
+from podium import hosted, names, recorded
 from podium.errors import HostError, UsageError, missing_extra
 from podium.files import alone_in, is_url
-from podium.hosting.folders import combined_arguments, record_of_solution
 from podium.limits import Limits
 from podium.ranking import board, output, page, passes, run_json, sentences, speed
 from podium.ranking.board import Inputs, Run
@@ -277,7 +273,7 @@ def rank(
     hosted.check_parameters(loaded, parameters)
     inputs_given = (metric, solution, submissions, runtimes, select, failed, side)
     paths: list[Any] = [None if path is None else os.fspath(path) for path in inputs_given]
-    request = Request._make([*paths, _with_recorded(loaded, parameters, os.fspath(solution))])
+    request = Request._make([*paths, recorded.arguments(loaded, parameters, os.fspath(solution))])
     request = request._replace(failed=request.failed or _failed_beside(request.runtimes))
     files = find(request.submissions, request.side)
     limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
@@ -285,22 +281,6 @@ def rank(
     inputs = inputs_of(request, Rules(**rules), job, files, folder / STORE)
     score_all = functools.partial(passes.score, job, files, folder / STORE)
     return _ranked(inputs, Heading(**headings), score_all, folder, jobs, dask, command)
-
-
-def _with_recorded(metric: Metric, parameters: dict[str, Any], solution: str) -> dict[str, Any]:
-    """Add the parameters with which the competition's files were made."""
-    recorded = record_of_solution(solution)
-    if recorded is not None and recorded.metric != metric.name:
-        warnings.warn(
-            f"the files were made for the metric {recorded.metric} (see {recorded.path}), and this is "
-            f"{metric.name}: if it should be the former, name it by --metric",
-            stacklevel=3,
-        )
-    together = combined_arguments(metric, parameters, recorded)
-    if recorded is not None and recorded.parameters and recorded.parameters.items() <= together.items():
-        shown = ", ".join(f"{name}={value}" for name, value in recorded.parameters.items())
-        print(f"parameters of {recorded.path}: {shown}", file=sys.stderr)
-    return together
 
 
 def _check_again(given: Mapping[str, Any]) -> None:

@@ -18,10 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium import recorded
 from podium.errors import HostError
 from podium.hosting import corpus, leaks, making
-from podium.hosting.folders import RECORD, read_record, write_record
 from podium.hosting.unpacking import tables_of
+from podium.recorded import RECORD
 from tests.support.corpora import make_corpus
 from tests.support.examples import some
 
@@ -352,7 +353,7 @@ def test_excuses(tmp_path):
         f"public/test.csv tells label of solution.csv in the column day, such as {LABELS[0]!r} of r00: it is there "
         "for 100% of 80 ids of the test set, and would be for 3"
     )
-    write_record(folder, "accuracy", {})
+    recorded.write(folder, "accuracy", {})
     path = folder / RECORD
     record = json.loads(path.read_text())
     path.write_text(json.dumps(record | {"public_columns": ["label"]}))
@@ -364,8 +365,8 @@ def test_excuses(tmp_path):
     innocent = {"test.csv": ["day"], "more.csv": ["*"]}
     path.write_text(json.dumps(record | {"innocent": innocent}))
     assert told(folder) == ""
-    write_record(folder, "accuracy", {"beta": 2.0})
-    assert read_record(folder) == (path, "accuracy", {"beta": 2.0}, [], innocent)
+    recorded.write(folder, "accuracy", {"beta": 2.0})
+    assert recorded.read(folder) == (path, "accuracy", {"beta": 2.0}, [], innocent)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium.hosting.folders import RECORD
+from podium.recorded import RECORD
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ROOT, run_podium, stay_in_process
 
@@ -80,6 +80,7 @@ def test_the_files_of_another_metric(capsys):
     assert err.startswith("error: expected the metric 'unified', for which the files were made (see ")
 
 
+@pytest.mark.filterwarnings("always:the files were made")
 def test_a_forgotten_metric_is_told_by_the_record(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     labels = ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl"

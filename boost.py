@@ -106,7 +106,8 @@ def boost(
         ``runtime``
             Seconds, above 0.  The column may be missing.
         ``submitted_at``
-            A time in ISO 8601, in UTC unless it says otherwise.  The column may be missing.
+            A time in ISO 8601, in UTC unless it says otherwise.  A date alone is the end of its day.
+            The column may be missing.
     max_boost : float, at least 0
         The boost of the fastest eligible team, as a fraction of its score.
     eligibility_ratio : float, at least 1
@@ -371,6 +372,8 @@ def _microseconds(cell: object) -> int | None:
         time = datetime.fromisoformat(text)
     except ValueError:
         return None
+    if len(text) <= len("2024-01-23"):  # a date alone must not come before a time of its day
+        time += timedelta(days=1, microseconds=-1)
     return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - START) // timedelta(microseconds=1)
 
 

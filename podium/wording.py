@@ -42,6 +42,18 @@ def listed(items: Sequence[object], most: int = 5) -> str:
     return ", ".join(map(str, items[:most])) + more
 
 
+def together(items: Sequence[object], most: int = 5) -> str:
+    """List some items for the subject of a sentence.
+
+    >>> together("a"), together("abc"), together("abcdef", 4)
+    ('a', 'a, b and c', 'a, b, c, d and 2 more')
+    """
+    *first, last = map(str, items)
+    if len(items) > most:
+        return listed(items, most)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def natural_order(text: str) -> tuple[int, int, str, str]:
     """Make a key that sorts whole numbers as numbers, and other ids after them as text.
 

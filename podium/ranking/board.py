@@ -56,6 +56,8 @@ class Ranking(NamedTuple):
     certainty: Certainty | None = None  # what chance may have done; None without draws or statistics
     variants: pd.DataFrame | None = None  # see `podium.ranking.robustness.Variants`; None without statistics
     variant_ranks: pd.DataFrame | None = None
+    # The number of each team's file: teams that sent the same one have the same number. Without it, all differ.
+    entries: tuple[int, ...] = ()
 
     @property
     def intervals(self) -> pd.DataFrame | None:
@@ -107,14 +109,18 @@ def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ra
     told = files.assign(rejected=_reasons(files)).drop(columns="failed")
     rejected = told.loc[told["rejected"].notna(), ["team", "submission", "rejected"]].reset_index(drop=True)
     rejected = rejected.rename(columns={"rejected": "reason"})
-    ranking = Ranking(leaderboard, told, rejected, failed, similarity.pairs(files), facts={}, group_sizes={})
+    entries = similarity.entries(leaderboard, files)
+    similar = similarity.pairs(files)
+    ranking = Ranking(leaderboard, told, rejected, failed, similar, facts={}, group_sizes={}, entries=entries)
     if all(scored[number].has_statistics for number in order):
         ranking = _with_statistics(ranking, inputs, files, scored, order, workers, higher_is_better)
     boosted = is_boosted(leaderboard, rules)
     doubts = [] if ranking.certainty is None else ranking.certainty.doubts
-    warnings = cautions(leaderboard, files, decided, doubts, rules)
+    warnings = cautions(leaderboard, files, decided, doubts, entries, rules)
+    noise = speed.noise_of(leaderboard, inputs.runtimes)
+    warnings += speed.ties(leaderboard, noise, entries, rules.prizes)
     if boosted:
-        warnings += speed.notices(leaderboard, inputs.runtimes)
+        warnings += speed.notices(leaderboard, inputs.runtimes, rules.prizes)
     facts = {
         "signature": solution.signature,
         "decided_by": solution.deciding,
@@ -122,7 +128,7 @@ def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ra
         "higher_is_better": higher_is_better,
         "higher_is_better_assumed": solution.metric.direction is None,
         "boosted": boosted,
-        "noise_known": not boosted or speed.noise_of(leaderboard, inputs.runtimes).is_known,
+        "noise_known": not boosted or noise.is_known,
         "rule": rule,
         "counts": _counts(ranking),
         "ties": decided if any(decided) else [],

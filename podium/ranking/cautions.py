@@ -7,9 +7,10 @@ import pandas as pd
 from podium.names import of_other_scripts
 from podium.ranking.rewards import BY_NAME
 from podium.ranking.rules import Rules
+from podium.ranking.similarity import entry_names
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
-from podium.wording import counted, listed
+from podium.wording import counted, listed, together
 
 __all__ = ["cautions"]
 
@@ -19,18 +20,19 @@ def cautions(
     files: pd.DataFrame,
     decided: Sequence[str],
     doubts: Sequence[Doubt | None],
+    entries: Sequence[int],
     rules: Rules,
 ) -> list[str]:
     """List what may be wrong with a prize, in sentences without a period at the end.
 
     ``decided`` says what decided the order of each team and the next one where they have the same score.
-    ``doubts`` are those about the scores of the teams.
+    ``doubts`` are those about the scores of the teams.  ``entries`` has the number of each team's file.
     """
     return [
         *_decided_by_names(leaderboard, decided[: rules.prizes]),
         *filter(None, [of_other_scripts(leaderboard["team"])]),
         *_same_files(leaderboard.head(rules.prizes), files),
-        *_small_groups(leaderboard, doubts[: rules.prizes]),
+        *_small_groups(leaderboard, doubts[: rules.prizes], entries),
         *_failures_of_the_metric(files),
     ]
 
@@ -46,24 +48,33 @@ def _decided_by_names(leaderboard: pd.DataFrame, decided: Sequence[str]) -> list
 
 
 def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[str]:
-    """Name the prize winners whose file that counts was also sent by other teams."""
+    """Name the prize winners whose file that counts was also sent by other teams, once for each file."""
     digest_of = dict(zip(files.loc[files["chosen"], "team"], files.loc[files["chosen"], "sha256"]))
+    digests = winners["team"].map(digest_of)
     sentences = []
-    for place, team in zip(winners["rank"], winners["team"]):
-        same = files[(files["sha256"] == digest_of[team]) & (files["team"] != team)]
-        if len(same):
-            others = listed(sorted(set(same["team"])))
-            sentences.append(f"place {place}: the file of {team} was also sent by {others}")
+    for digest, same in winners.groupby(digests, sort=False):
+        senders = set(files.loc[files["sha256"] == digest, "team"])
+        if len(senders) > 1:
+            own = same["team"].tolist()
+            others = sorted(senders - set(own))
+            places = together(same["rank"].tolist())
+            sentences.append(
+                f"place{'s' if len(own) > 1 else ''} {places}: {together([*own, *others])} sent the same file"
+            )
     return sentences
 
 
-def _small_groups(leaderboard: pd.DataFrame, doubts: Sequence[Doubt | None]) -> list[str]:
+def _small_groups(
+    leaderboard: pd.DataFrame, doubts: Sequence[Doubt | None], entries: Sequence[int]
+) -> list[str]:
     """Name the prize winners whose score depends on groups of few items."""
-    shares = [
-        f"{doubt.share:.0%} of the score of {team}"
-        for team, doubt in zip(leaderboard["team"], doubts)
+    doubted = {
+        row: f"{doubt.share:.0%} of the score of "
+        for row, doubt in enumerate(doubts)
         if doubt is not None and doubt.reason is Reason.SMALL_GROUPS
-    ]
+    }
+    names = dict(entry_names(leaderboard["team"].tolist(), entries, list(doubted)))
+    shares = [doubted[row] + name for row, name in names.items()]
     if not shares:
         return []
     return [f"groups of fewer than {FEWEST_ITEMS} items decide {listed(shares)}, so chance weighs heavily"]

@@ -6,19 +6,18 @@ Content-Security-Policy allows it by its hash.  Without the script, the page sho
 
 import base64
 import hashlib
-import math
-from collections.abc import Sequence
+import itertools
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from podium.ranking import estimate, sentences
+from podium.ranking import drawing, estimate, sentences, similarity
 from podium.ranking.board import Ranking, Run
 from podium.ranking.rules import Rules
+from podium.wording import together
 
 __all__ = ["anchor_of", "of_board", "of_team"]
 
@@ -27,38 +26,35 @@ MOST_ROWS = 2000  # of the board on the page; the file of the board holds all
 
 # Files and models that are not on the board: so many are listed.
 MOST_LISTED = 100
-LINEAR_UP_TO = 40  # with more ranks, their axis is logarithmic
-TICKS = (1, 3, 10, 30, 100, 300, 1000)  # far enough from each other on a phone
-# The plot of Public and Private ranks on a narrow phone, and its letters, in pixels.
-PHONE_WIDTH, PHONE_HEIGHT, LETTER, LINE = 250, 350, 7, 13
-LABEL_CHARACTERS = 18
 BETTER_RANKS = 10  # so many better ranks are listed for a team, the nearest ones and the best one
 NEIGHBORS = 3  # teams that are shown above and below a team
-
-Floats = npt.NDArray[np.float64]
 
 
 def of_board(run: Run) -> str:
     """Make the page of a board."""
     ranking = run.ranking
     board = ranking.leaderboard
+    rows, same_files = _rows(run), similarity.senders(ranking.submissions)
     return _page(
         "board.html",
         heading=run.heading,
         facts=run.facts,
         summary=sentences.summary_by_question(run),
         boosted=run.facts["boosted"],
-        rows=_rows(run),
+        rows=rows,
+        scale=drawing.intervals(rows, run.facts["higher_is_better"]),
         more_rows=max(0, len(board) - MOST_ROWS),
         prizes=run.rules.prizes if len(board) > run.rules.prizes else 0,
-        ticks=_ticks(len(board)),
-        logarithmic=len(board) > LINEAR_UP_TO,
+        ticks=drawing.rank_ticks(len(board)),
+        logarithmic=len(board) > drawing.LINEAR_UP_TO,
         prize_places=_prize_places(run),
         variants=_records(ranking.variants),
-        shake=_shake(board),
+        shake=drawing.shake_up(board, MOST_ROWS),
+        speed=drawing.score_and_runtime(board, run.rules) if run.facts["boosted"] else None,
         groups=_groups(ranking, run.facts["higher_is_better"]),
         absent=_absent(run),
-        similar=_records(ranking.similar),
+        same_files=same_files,
+        similar=_similar(ranking, same_files),
         teams_drawn=TEAMS_DRAWN,
         most_listed=MOST_LISTED,
     )
@@ -71,7 +67,14 @@ def of_team(run: Run, team: str) -> str:
     ranking = run.ranking
     files = ranking.submissions[ranking.submissions["team"] == team]
     board = ranking.leaderboard
-    on_board: dict[str, Any] = {"row": None, "held": None, "groups": [], "why": [], "break_even": []}
+    on_board: dict[str, Any] = {
+        "row": None,
+        "scale": [],
+        "held": None,
+        "groups": [],
+        "why": [],
+        "break_even": [],
+    }
     for row in np.flatnonzero(board["team"] == team).tolist():
         on_board |= _of_row(run, team, row)
     return _page(
@@ -91,7 +94,12 @@ def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
     ranking = run.ranking
     rank = ranking.leaderboard["rank"].iloc[row]
     rows = _rows(run, slice(max(0, row - NEIGHBORS), row + NEIGHBORS + 1))
-    told: dict[str, Any] = {"rows": rows, "row": next(each for each in rows if each["team"] == team)}
+    scale = drawing.intervals(rows, run.facts["higher_is_better"])
+    told: dict[str, Any] = {
+        "rows": rows,
+        "scale": scale,
+        "row": next(each for each in rows if each["team"] == team),
+    }
     told["why"] = sentences.why_not_better(run, row)
     if ranking.variant_ranks is not None and len(ranking.variant_ranks.columns):
         ranks = ranking.variant_ranks.iloc[row]
@@ -137,6 +145,8 @@ def _page(template: str, **context: Any) -> str:
         "percent": sentences.percent,
         "in_cases": sentences.in_cases,
         "tens": sentences.tens,
+        "tick": sentences.tick,
+        "together": together,
         "anchor_of": anchor_of,
         "items": sentences.items_of(context["facts"]),
         "score_name": sentences.score_name(context["facts"]),
@@ -166,23 +176,6 @@ def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
         for row, chance in zip(rows, _records(run.ranking.intervals[which])):
             row["chance"] = chance
     return rows
-
-
-def _axis(ranks: npt.ArrayLike, teams: int) -> Floats:
-    """Place ranks on an axis from 0 to 1, which is logarithmic if there are many teams."""
-    ranks = np.asarray(ranks, dtype=np.float64)
-    if teams <= LINEAR_UP_TO:
-        return np.asarray((ranks - 1) / max(teams - 1, 1))
-    return np.asarray(np.log(ranks) / math.log(teams))
-
-
-def _ticks(teams: int) -> list[tuple[int, float]]:
-    """List the ranks at the ticks of an axis, with their positions."""
-    if teams <= LINEAR_UP_TO:
-        ranks = [1, *range(5, teams - 2, 5)] if teams > 12 else list(range(1, teams))
-    else:
-        ranks = [rank for rank in TICKS if 3 * rank <= teams]
-    return list(zip([*ranks, teams], _axis([*ranks, teams], teams).tolist()))
 
 
 def _prize_places(run: Run) -> list[dict[str, Any]]:
@@ -217,62 +210,33 @@ def _ahead_by(step: dict[str, Any], higher_is_better: bool) -> dict[str, Any]:
     return step | {"low": -step["high"], "high": -step["low"]}
 
 
-def _shake(board: pd.DataFrame) -> list[Any]:
-    """Collect Public and Private ranks before rewards, and name the first teams and those that moved most."""
-    if "public_rank" not in board:
-        return []
-    teams = len(board)
-    board = board[board["rank_before"] <= MOST_ROWS]
-    public, private = board["public_rank"].astype(float), board["rank_before"].astype(float)
-    moved = (public / private).map(math.log).abs()
-    named = set(board["team"][private <= 3]) | set(board["team"][moved.nlargest(5).index])
-    points = list(
-        zip(board["team"], _axis(public, teams).tolist(), _axis(private, teams).tolist(), public, private)
-    )
-    labels = [(sentences.cut(team, LABEL_CHARACTERS), x, y) for team, x, y, *_ in points if team in named]
-    shifts = iter(_apart(labels))
-    return [
-        (x, y, team, sentences.cut(team, LABEL_CHARACTERS), next(shifts), int(a), int(b))
-        if team in named
-        else (x, y, None, "", 0, int(a), int(b))
-        for team, x, y, a, b in points
-    ]
-
-
-def _apart(labels: Sequence[tuple[str, float, float]]) -> list[int]:
-    """Shift labels beside dots up or down, in pixels, so that none is written over another one on a phone.
-
-    Each label has a position from 0 to 1 in both directions.  It is left of its dot on the right half of the
-    plot, and right of it on the left half.
+def _groups(ranking: Ranking, higher_is_better: bool) -> list[dict[str, Any]]:
+    """Collect the scores of sub-populations by attribute, and how far, from 0 to 1, each is from the team's
+    best one.
     """
-    taken: list[tuple[float, float, float]] = []
-    shifts = []
-    for text, x, y in labels:
-        width = LETTER * len(text)
-        left = x * PHONE_WIDTH - (width + 8 if x > 0.5 else -8)
-        for shift in (0, *(sign * step * LINE for step in range(1, len(labels) + 1) for sign in (-1, 1))):
-            middle = y * PHONE_HEIGHT + shift
-            if all(
-                abs(middle - other) >= LINE or left > right_end or left + width < left_end
-                for other, left_end, right_end in taken
-            ):
-                break
-        taken.append((middle, left, left + width))
-        shifts.append(shift)
-    return shifts
-
-
-def _groups(ranking: Ranking, higher_is_better: bool) -> dict[str, Any] | None:
-    """Collect the scores of sub-populations, and how far, from 0 to 1, each is from the team's best one."""
     if ranking.subpopulations is None:
-        return None
+        return []
     scores = ranking.subpopulations.head(TEAMS_DRAWN).set_index("team")
     best = scores.max(axis=1) if higher_is_better else scores.min(axis=1)
     depths = scores.sub(best, axis=0).abs().fillna(0)
     depths = depths / (float(depths.to_numpy().max(initial=0.0)) or 1.0)
-    cells = np.stack([scores, depths], axis=-1).tolist()
-    names = [(name, ranking.group_sizes[name]) for name in map(str, scores)]
-    return {"names": names, "rows": list(zip(scores.index, cells))}
+    tables: dict[str, list[str]] = {}
+    for name in map(str, scores):
+        tables.setdefault(name.partition(" = ")[0], []).append(name)
+    return [
+        {
+            "attribute": attribute,
+            "names": [(name.partition(" = ")[2], ranking.group_sizes[name]) for name in names],
+            "rows": list(zip(scores.index, np.stack([scores[names], depths[names]], axis=-1).tolist())),
+        }
+        for attribute, names in tables.items()
+    ]
+
+
+def _similar(ranking: Ranking, same_files: list[list[str]]) -> list[dict[str, Any]]:
+    """List the pairs of similar teams, without those that are told as senders of one file."""
+    told = {frozenset(pair) for teams in same_files for pair in itertools.combinations(teams, 2)}
+    return [row for row in _records(ranking.similar) if {row["team"], row["other_team"]} not in told]
 
 
 def _absent(run: Run) -> list[tuple[str, str, str]]:

@@ -23,10 +23,10 @@ REWARDS = {
     "eligibility_ratio": (1.02, 1.1),
     "slowdown_limit": (1.1, 1.5),
 }
-LABELS = {
-    "max_boost": "largest reward {:.1%}",
-    "eligibility_ratio": "eligible up to a best score of {:g} times the own one",
-    "slowdown_limit": "no reward from {:g} times the fastest runtime on",
+LABELS = {  # with the value, and with what it is above 1
+    "max_boost": "largest reward {0:.1%}",
+    "eligibility_ratio": "eligible if the best score is at most {1:.0%} higher",
+    "slowdown_limit": "no reward for runtimes of {0:g} times the fastest or more",
 }
 
 Floats = npt.NDArray[np.float64]
@@ -109,7 +109,7 @@ def of_board(
         for name, values in REWARDS.items():
             for value in values:
                 if value != rules.of_boost[name]:
-                    ranks_under[LABELS[name].format(value)] = ranks_of(own, **{name: value})
+                    ranks_under[LABELS[name].format(value, value - 1)] = ranks_of(own, **{name: value})
     rank = leaderboard["rank"].to_numpy()
     rows = [
         (name, leaderboard["team"].iloc[int(ranks.argmin())], int((ranks == rank).sum()), _tau(rank, ranks))

@@ -5,17 +5,19 @@ Every sentence is made from the numbers of one ranking, and says no more than th
 
 import math
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from podium.ranking.board import Ranking, Run
+from podium.ranking.similarity import entry_names
 from podium.wording import counted, listed, plural
 
 __all__ = [
     "cut", "in_cases", "items_of", "name_of", "number", "of_difference", "of_direction", "percent",
-    "score_name", "summary", "summary_by_question", "tens", "why_not_better",
+    "score_name", "summary", "summary_by_question", "tens", "tick", "why_not_better",
 ]  # fmt: skip
 
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
@@ -35,6 +37,15 @@ def number(value: Any, digits: int = 5) -> str:
     if pd.isna(value):
         return "–"
     return f"{value:,}" if isinstance(value, int | np.integer) else f"{value:z,.{digits}f}"
+
+
+def tick(value: float) -> str:
+    """Write a number at an axis.
+
+    >>> tick(0.30000000000000004), tick(2000.0), tick(5)
+    ('0.3', '2,000', '5')
+    """
+    return f"{value:,.10g}"
 
 
 def seconds(runtime: float | None) -> str:
@@ -207,6 +218,18 @@ def _reward_of(row: "pd.Series[Any]", team: str) -> str:
     return f"{team} was not eligible, because {reason}"
 
 
+def _names(run: Run, rows: Iterable[int]) -> list[tuple[int, str]]:
+    """Name the files of some rows, each once, with its first row: a file counts, and not its senders."""
+    teams = [name_of(team) for team in run.ranking.leaderboard["team"]]
+    return entry_names(teams, run.ranking.entries, list(rows))
+
+
+def _is_same_file(run: Run, row: int) -> bool:
+    """Tell whether a team and the next one sent the same file."""
+    entries = run.ranking.entries
+    return bool(entries) and entries[row] == entries[row + 1]
+
+
 def _of_the_winner(run: Run) -> list[str]:
     """Say who is first and who is second."""
     board, facts = run.ranking.leaderboard, run.facts
@@ -220,15 +243,19 @@ def _of_the_winner(run: Run) -> list[str]:
         return [f"{winner} is the only team on the board.", decide]
     second = board.iloc[1]
     other = name_of(second["team"])
+    is_same_file = _is_same_file(run, 0)
     if facts["ties"] and facts["ties"][0]:
+        same = "sent the same file, with a" if is_same_file else "have the same"
         leading = (
-            f"{winner} and {other} have the same {name}, {number(first['boosted_score'])}; "
+            f"{winner} and {other} {same} {name}{' of' if is_same_file else ','} "
+            f"{number(first['boosted_score'])}; "
             f"{facts['ties'][0]} puts {winner} first."
         )
     else:
         leading = (
             f"{winner} is first with a {name} of {number(first['boosted_score'])}, "
-            f"and {other} is second with {number(second['boosted_score'])}."
+            f"and {other}{' with the same file' if is_same_file else ''} is second with "
+            f"{number(second['boosted_score'])}."
         )
     return [leading, decide]
 
@@ -254,7 +281,8 @@ def _of_chance(run: Run) -> list[str]:
     intervals, facts = run.ranking.intervals, run.facts
     assert intervals is not None
     shares = intervals["first_again"]
-    winner = name_of(intervals["team"].iloc[0])
+    names = dict(_names(run, range(len(intervals))))
+    winner = names[0]
     if pd.isna(shares.iloc[0]):
         if facts["boosted"] and not facts["noise_known"]:
             return [
@@ -262,11 +290,10 @@ def _of_chance(run: Run) -> list[str]:
                 "much the runtimes vary."
             ]
         return []
-    rivals = intervals.iloc[1:][shares.iloc[1:] >= LIKELY].nlargest(NAMED, "first_again")
-    named = [
-        f"{name_of(team)} in {about(share)}"
-        for team, share in zip(rivals["team"], rivals["first_again"].tolist())
-    ]
+    rivals = sorted(
+        (row for row in names if row and shares.iloc[row] >= LIKELY), key=lambda row: -shares.iloc[row]
+    )
+    named = [f"{names[row]} in {about(shares.iloc[row])}" for row in rivals[:NAMED]]
     runs = " and other runs of the models" if facts["boosted"] else ""
     first = (
         f"On new {items_of(facts)} of the same kind{runs}, {winner} would be first {in_cases(shares.iloc[0])}"
@@ -278,14 +305,12 @@ def _of_the_best(run: Run) -> list[str]:
     """Name the teams that may be the best."""
     intervals = run.ranking.intervals
     assert intervals is not None
-    teams = intervals.loc[intervals["may_be_best"], "team"].map(name_of).tolist()
-    if not teams:
+    names = [name for _, name in _names(run, np.flatnonzero(intervals["may_be_best"]))]
+    if not names:
         return []
-    if len(teams) == 1:
-        return [f"With 95% confidence {teams[0]} is truly the best team."]
-    return [
-        f"With 95% confidence the truly best team is one of these {len(teams):,}: {listed(teams, MOST_NAMED)}."
-    ]
+    if len(names) == 1:
+        return [f"With 95% confidence {names[0]} is truly the best."]
+    return [f"With 95% confidence the truly best is one of these {len(names):,}: {listed(names, MOST_NAMED)}."]
 
 
 def _of_the_last_prize(run: Run) -> list[str]:
@@ -296,10 +321,8 @@ def _of_the_last_prize(run: Run) -> list[str]:
     last, following = board.iloc[prizes - 1], board.iloc[prizes]
     goes = f"The last prize, place {prizes}, goes to {name_of(last['team'])}"
     if facts["ties"] and facts["ties"][prizes - 1]:
-        return [
-            f"{goes}; {name_of(following['team'])} has the same {score_name(facts)}, and "
-            f"{facts['ties'][prizes - 1]} decides."
-        ]
+        same = "sent the same file" if _is_same_file(run, prizes - 1) else f"has the same {score_name(facts)}"
+        return [f"{goes}; {name_of(following['team'])} {same}, and {facts['ties'][prizes - 1]} decides."]
     behind = number(abs(last["boosted_score"] - following["boosted_score"]))
     next_one = f"{name_of(following['team'])} follows {behind} behind in {score_name(facts)}"
     return [f"{goes}; {next_one}.", *of_difference(run, prizes - 1)]

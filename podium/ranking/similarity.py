@@ -6,7 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = ["MOST_IN_PAIRS", "agreements", "fingerprint", "pairs"]
+from podium.wording import together
+
+__all__ = ["MOST_IN_PAIRS", "agreements", "entries", "entry_names", "fingerprint", "pairs", "senders"]
 
 MOST_IN_PAIRS = 50  # teams with the same file; more of them have only pairs with the first one
 # If more teams than this share or this number have the same statistics of an item, the item tells nothing.
@@ -18,14 +20,40 @@ DEVIATIONS = 5  # beyond twice the expected agreement, because strong teams agre
 Floats = npt.NDArray[np.float64]
 
 
+def senders(files: pd.DataFrame) -> list[list[str]]:
+    """List the teams that sent the same file, for each such file."""
+    teams = (sorted(set(same)) for _, same in files.groupby("sha256", sort=False)["team"])
+    return [same for same in teams if len(same) > 1]
+
+
 def _same_files(files: pd.DataFrame) -> pd.DataFrame:
     """List pairs of teams with the same file; in a large group, only those with its first team."""
     rows = []
-    for _, same in files.groupby("sha256", sort=False)["team"]:
-        teams = sorted(set(same))
+    for teams in senders(files):
         firsts = teams if len(teams) <= MOST_IN_PAIRS else teams[:1]
         rows += [(one, two, 1.0) for at, one in enumerate(firsts) for two in teams[at + 1 :]]
     return pd.DataFrame(rows, columns=["team", "other_team", "agreement"])
+
+
+def entries(leaderboard: pd.DataFrame, files: pd.DataFrame) -> tuple[int, ...]:
+    """Number the files that count, in the order of the board; teams that sent the same file have one number."""
+    chosen = files[files["chosen"]].set_index("team").loc[leaderboard["team"]]
+    keys = [chosen[name].fillna("") for name in ("sha256", "side_sha256") if name in chosen]
+    return tuple(pd.factorize(pd.MultiIndex.from_arrays(keys))[0].tolist())
+
+
+def entry_names(teams: Sequence[str], entries: Sequence[int], rows: Sequence[int]) -> list[tuple[int, str]]:
+    """Name the files of some rows of a board, each once, with its first row.
+
+    >>> entry_names(["A", "B", "C"], [0, 1, 0], [0, 1, 2])
+    [(0, 'the file that A and C sent'), (1, 'B')]
+    """
+    of_file: dict[int, list[int]] = {}
+    for row in rows:
+        of_file.setdefault(entries[row] if entries else row, []).append(row)
+    named = [(same[0], together([teams[row] for row in same])) for same in of_file.values()]
+    shared = {same[0] for same in of_file.values() if len(same) > 1}
+    return [(row, f"the file that {name} sent" if row in shared else name) for row, name in named]
 
 
 def pairs(files: pd.DataFrame, agreeing: pd.DataFrame | None = None) -> pd.DataFrame:

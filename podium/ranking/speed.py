@@ -19,13 +19,14 @@ from podium.errors import HostError
 from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
 from podium.wording import counted, listed
 
-__all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read"]
+__all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read", "ties"]
 
 KEYS = ["team", "submission"]
 ERROR = "runtime_error"
 TEXT_COLUMNS = {*KEYS, "submitted_at", "runs", "marks", "provisional", "state"}
 COLUMNS = [*KEYS, "runtime", ERROR, "runs", "marks", "provisional", "state", "submitted_at"]
 STREAM = 5  # of random numbers; the draws of items and of scores have others
+CERTAIN = 2  # standard errors beyond which a difference between two runtimes is certain
 FAR_BELOW = 5  # a runtime this many times below the median may be in minutes, which is 60 times below
 FAR_ABOVE = 50  # a runtime so many times the median is suspicious, because it may be in milliseconds
 
@@ -152,24 +153,42 @@ def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: in
     return seconds
 
 
-def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[str]:
-    """Say what a reader should know about the runtimes of a board."""
+def ties(leaderboard: pd.DataFrame, noise: Noise, entries: Sequence[int], prizes: int) -> list[str]:
+    """Name the prizes for which a runtime decides between equal scores, and another run may turn it around.
+
+    The difference counts as certain if it is more than twice its standard error.
+    """
+    seconds, score = (leaderboard[name].to_numpy(dtype=np.float64) for name in ("runtime", "score"))
+    boosted = leaderboard["boosted_score"].to_numpy(dtype=np.float64)
+    of_one = noise.of_one_run * seconds
+    errors = np.where(noise.once | np.isnan(noise.errors), of_one, noise.errors)
+    when = leaderboard["submitted_at"].tolist() if "submitted_at" in leaderboard else [None] * len(seconds)
+    sentences = []
+    for row in range(min(prizes, len(seconds) - 1)):
+        both = slice(row, row + 2)
+        faster, slower = sorted(seconds[both])
+        is_tie = score[row] == score[row + 1] and faster < slower
+        by_time = boosted[row] == boosted[row + 1] and when[row] != when[row + 1]
+        if not is_tie or by_time or slower - faster > CERTAIN * np.hypot(*errors[both]):
+            continue
+        one, other = leaderboard["team"].iloc[both]
+        sent = "sent the same file" if entries[row] == entries[row + 1] else "have the same score"
+        sentences.append(
+            f"place {row + 1} was decided by a runtime of {faster:.4g} s against {slower:.4g} s, which another "
+            f"run may turn around: {one} and {other} {sent}"
+        )
+    return sentences
+
+
+def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, prizes: int = 0) -> list[str]:
+    """Say what a reader should know about the runtimes of a board; what concerns prizes comes first."""
     known = leaderboard.dropna(subset=["runtime"])
     if known.empty:
         return []
     sentences = []
     noise = noise_of(leaderboard, runtimes)
-    once = int(noise.once.sum())
-    if once:
-        were = "was" if once == 1 else "were"
-        those = "all runtimes were" if once == len(known) else f"{once:,} of {len(known):,} runtimes {were}"
-        how = (
-            f", so {'it is' if once == 1 else 'they are'} drawn with the noise of one run of the other models "
-            f"({noise.of_one_run:.1%})"
-            if noise.is_known
-            else "; how much they vary is not known, so nobody knows who would be first again"
-        )
-        sentences.append(f"{those} measured once{how}")
+    if noise.once.any():
+        sentences.append(_measured_once(leaderboard, noise, prizes))
     fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()
     if FAR_BELOW * fastest["runtime"] <= median:
         sentences.append(
@@ -183,14 +202,37 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
             f"times the median, {median:g} s: make sure that it is in seconds and not in milliseconds"
         )
     if runtimes is not None:
-        sentences += _marks(known, runtimes)
+        sentences += _marks(known, runtimes, prizes)
     return sentences
 
 
-def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[str]:
+def _measured_once(leaderboard: pd.DataFrame, noise: Noise, prizes: int) -> str:
+    """Say which runtimes come from a single run, and what is known about how much they vary."""
+    once, number = leaderboard[noise.once], int(leaderboard["runtime"].notna().sum())
+    said = "all runtimes were measured once"
+    if len(once) < number:
+        teams = listed(_undecided_first(once, prizes)["team"].tolist())
+        were = "was" if len(once) == 1 else "were"
+        said = f"{len(once):,} of {number:,} runtimes {were} measured once ({teams})"
+    if not noise.is_known:
+        return f"{said}; how much they vary is not known, so nobody knows who would be first again"
+    return (
+        f"{said}; podium assumes that another run would differ as much as the runs of other models do, by "
+        f"about {noise.of_one_run:.1%}"
+    )
+
+
+def _undecided_first(board: pd.DataFrame, prizes: int) -> pd.DataFrame:
+    """Put the teams whose runtime may decide a prize first: prize winners, then boosted and eligible teams."""
+    keys = [board["rank"] > prizes, ~(board["boost"] > 0), ~board["eligible"].astype(bool), board["rank"]]
+    return board.iloc[np.lexsort(keys[::-1])]
+
+
+def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame, prizes: int) -> list[str]:
     """Collect what `podium run` said about the runtimes of these teams."""
-    keys = set(_keys(leaderboard[[name for name in KEYS if name in runtimes]]))
-    rows = [row for key, row in zip(_keys(runtimes), runtimes.to_dict("records")) if key in keys]
+    of_key = dict(zip(_keys(runtimes), runtimes.to_dict("records")))
+    order = _keys(_undecided_first(leaderboard, prizes)[[name for name in KEYS if name in runtimes]])
+    rows = [of_key[key] for key in order if key in of_key]
     sentences = []
     if marked := [f"{row['team']} ({row['marks']})" for row in rows if row.get("marks")]:
         sentences.append(f"{counted(len(marked), 'runtime')} marked: {listed(marked)}")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import boost
-from podium.ranking import page, rewards, sentences
+from podium.ranking import drawing, page, rewards, sentences
 from podium.ranking.board import Ranking, Run
 from podium.ranking.cautions import cautions
 from podium.ranking.rules import Heading, Request, Rules
@@ -68,7 +68,8 @@ def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
     names = [f"T{number}" for number in range(1, teams + 1)]
     shares = np.linspace(0.7, 0, teams)
     intervals = pd.DataFrame({"rank": range(1, teams + 1), "team": names, "first_again": shares})
-    intervals = intervals.assign(prize_again=shares, may_be_best=shares > 0.3, note="").assign(**columns)
+    intervals = intervals.assign(prize_again=shares, may_be_best=shares > 0.3, note="")
+    intervals = intervals.assign(boosted_score_low=0.2, boosted_score_high=0.7).assign(**columns)
     borders = min(prizes, teams - 1)
     differences = pd.DataFrame(
         {"rank": range(1, borders + 1), "difference": 0.1, "low": -0.01, "high": 0.02, "note": ""}
@@ -97,8 +98,8 @@ def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
             assert (again.loc["Red", "rank"] <= rank) == is_there
     html = page.of_team(run, "Red")
     (table,) = re.findall(r"with a runtime of at most</th></tr></thead>(.*?)</table>", html, re.DOTALL)
-    rows = [f'<tr><th scope="row">{rank}</th><td>{runtime:,.1f} s</td></tr>' for runtime, rank in told]
-    assert table.split("\n") == ["", *rows, ""]
+    rows = re.findall(r'<th scope="row">(\d+)</th><td[^>]*>([\d,.]+) s</td>', table)
+    assert rows == [(str(rank), f"{runtime:,.1f}") for runtime, rank in told]
 
 
 def test_a_team_without_a_reward_is_told_why():
@@ -112,7 +113,7 @@ def test_a_team_without_a_reward_is_told_why():
 def test_a_team_far_behind_is_told_the_nearest_better_ranks_and_the_best_one():
     board = boost.boost(board_of(60)[["team"]].assign(score=0.6, runtime=np.linspace(100, 119, 60)))
     html = page.of_team(run_of(board), "T60")
-    ranks = re.findall(r'<th scope="row">(\d+)</th><td>[\d.]+ s', html)
+    ranks = re.findall(r'<th scope="row">(\d+)</th><td[^>]*>[\d.]+ s', html)
     assert ranks == ["59", "58", "57", "56", "55", "54", "53", "52", "51", "1"]
     assert "the nearest 9 of 59 better ranks, and the best one" in html
 
@@ -131,7 +132,7 @@ def test_the_worst_sub_population_is_first_also_where_lower_is_better():
         sizes = {"a = 1": 7, "a = 2": 1200}
         run = run_of(board, None, higher, False, subpopulations=groups, group_sizes=sizes)
         html = page.of_team(run, "T1")
-        assert "<td>1,200</td>" in html
+        assert ">1,200</td>" in html
         assert html.index(first) < html.index({"a = 1": "a = 2", "a = 2": "a = 1"}[first])
 
 
@@ -144,7 +145,7 @@ def test_the_shake_up_names_the_first_three_and_those_that_moved_most():
     public[9], public[24] = 25, 10  # T10 and T25 changed places
     public[4], public[19] = 20, 5  # and T5 and T20
     public[6] = 9
-    points = page._shake(board.assign(public_rank=public))
+    points = drawing.shake_up(board.assign(public_rank=public), 2000)
     assert [team for _, _, team, *_ in points if team] == ["T1", "T2", "T3", "T5", "T7", "T10", "T20", "T25"]
     assert {each[-2:] for each in points if each[2] == "T10"} == {(25, 10)}
     x, y = {team: (x, y) for x, y, team, *_ in points}["T10"]
@@ -153,16 +154,16 @@ def test_the_shake_up_names_the_first_three_and_those_that_moved_most():
 
 def test_labels_of_the_shake_up_are_not_written_over_each_other():
     labels = [("T" * 18, 0.1, 0.5), ("T" * 18, 0.11, 0.5), ("T" * 18, 0.9, 0.51), ("T" * 18, 0.12, 0.52)]
-    shifts = page._apart(labels)
-    assert shifts[0] == shifts[2] - page.LINE * round(shifts[2] / page.LINE) == 0
-    middles = [y * page.PHONE_HEIGHT + shift for (_, _, y), shift in zip(labels, shifts)]
-    assert min(abs(a - b) for a, b in itertools.combinations(sorted(middles), 2)) >= page.LINE - 1e-9
-    assert page._apart([("a", 0.1, 0.5), ("b", 0.9, 0.5)]) == [0, 0]
+    shifts = drawing.apart(labels)
+    assert shifts[0] == shifts[2] - drawing.LINE * round(shifts[2] / drawing.LINE) == 0
+    middles = [y * drawing.PHONE_HEIGHT + shift for (_, _, y), shift in zip(labels, shifts)]
+    assert min(abs(a - b) for a, b in itertools.combinations(sorted(middles), 2)) >= drawing.LINE - 1e-9
+    assert drawing.apart([("a", 0.1, 0.5), ("b", 0.9, 0.5)]) == [0, 0]
 
 
 @pytest.mark.parametrize("teams", [1, 2, 13, 40, 41, 10_000])
 def test_axes_have_ticks_and_nothing_is_beyond_them(teams):
-    ticks = page._ticks(teams)
+    ticks = drawing.rank_ticks(teams)
     ranks, positions = [rank for rank, _ in ticks], [position for _, position in ticks]
     assert ranks[0] == 1
     assert ranks[-1] == teams
@@ -171,9 +172,9 @@ def test_axes_have_ticks_and_nothing_is_beyond_them(teams):
     assert positions == sorted(positions)
     # On a phone, the numbers at two ticks need a fourteenth of the axis.
     assert teams == 1 or np.diff(positions).min() >= 0.07
-    assert teams <= page.LINEAR_UP_TO or all(3 * a <= b for a, b in itertools.pairwise(ranks))
-    assert positions == pytest.approx(page._axis(ranks, teams).tolist())
-    everything = page._axis(np.arange(1, teams + 1), teams)
+    assert teams <= drawing.LINEAR_UP_TO or all(3 * a <= b for a, b in itertools.pairwise(ranks))
+    assert positions == pytest.approx(drawing.rank_axis(ranks, teams).tolist())
+    everything = drawing.rank_axis(np.arange(1, teams + 1), teams)
     assert 0 <= everything.min() <= everything.max() <= 1
     assert everything[0] == 0
     assert teams == 1 or everything[-1] == 1
@@ -258,7 +259,7 @@ def test_the_sentences_for_the_jury():
         "T1 leads because of its speed. By score alone it would have place 4, and T3 would be first.",
         "On new essays of the same kind and other runs of the models, T1 would be first in about 70 of 100 "
         "cases, T2 in about 50, T3 in about 20.",
-        "With 95% confidence the truly best team is one of these 2: T1, T2.",
+        "With 95% confidence the truly best is one of these 2: T1, T2.",
         "The last prize, place 3, goes to T3; T4 follows 0.01000 behind in boosted score.",
         "With 95% confidence the true difference is between -0.01000 and 0.02000.",
     ]
@@ -267,19 +268,33 @@ def test_the_sentences_for_the_jury():
     columns = [page.of_board(each).count("first again, of 100") for each in (run, unknown)]
     assert columns[0] > columns[1] == 0
     alone = run_of(board_of(2), boosted=False, certainty=chance(2, may_be_best=[True, False]))
-    assert "With 95% confidence T1 is truly the best team." in sentences.summary(alone)
+    assert "With 95% confidence T1 is truly the best." in sentences.summary(alone)
 
 
 def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
     certainty = chance(4, first_again=[0.93, 0.04, 0.02, 0.01], prize_again=[0.99, 0.86, 0.84, 0.3])
     html = page.of_board(run_of(board_of(4), boosted=False, certainty=certainty))
-    assert '<td data-value="0.93">&gt;80</td>' in html
+    assert ' data-value="0.93">&gt;80</td>' in html
     assert "T1 would be first in more than 80 of 100 cases." in html
-    assert html.count("<td>in more than 80 of 100 cases</td>") == 2
-    assert html.count("<td>in about 80 of 100 cases</td>") == 1
-    same_file = chance(2, first_again=[0.93, 0.93])
-    summary = sentences.summary(run_of(board_of(2), boosted=False, certainty=same_file))
-    assert "T1 would be first in more than 80 of 100 cases, T2 in more than 80." in " ".join(summary)
+    assert html.count(">in more than 80 of 100 cases</td>") == 2
+    assert html.count(">in about 80 of 100 cases</td>") == 1
+
+
+def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
+    shares = {"first_again": [0.93] * 3 + [0.07], "may_be_best": True, "boosted_score_low": 0.2}
+    run = run_of(
+        board_of(4, score=[0.6] * 3 + [0.5]), Rules(prizes=2), boosted=False, certainty=chance(4, **shares),
+        entries=(0, 0, 0, 1), ties=[rewards.BY_TIME, rewards.BY_RUNTIME, ""],
+    )  # fmt: skip
+    summary = " ".join(sentences.summary(run))
+    sent = "the file that T1, T2 and T3 sent"
+    assert (
+        "T1 and T2 sent the same file, with a score of 0.60000; the earlier submission puts T1 first."
+        in summary
+    )
+    assert f"{sent} would be first in more than 80 of 100 cases, T4 in about 10." in summary
+    assert f"one of these 2: {sent}, T4." in summary
+    assert "goes to T2; T3 sent the same file, and the shorter runtime decides." in summary
 
 
 def test_why_a_team_is_not_one_rank_better():
@@ -314,19 +329,20 @@ def test_a_difference_is_above_zero_whichever_way_is_better():
     lower = board_of(2).iloc[::-1].assign(rank=[1, 2], rank_before=[1, 2])
     run = run_of(lower, Rules(prizes=1), False, False, certainty=chance(2))
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
-    assert "<td>0.30000</td><td>-0.0200 to 0.0100</td>" in html
+    assert '>0.30000</td><td data-label="95% interval">-0.0200 to 0.0100</td>' in html
     assert "difference is between -0.02000 and 0.01000." in " ".join(sentences.why_not_better(run, 1))
     html = page.of_board(run_of(board_of(2), Rules(prizes=1), True, False, certainty=chance(2)))
-    assert "<td>0.30000</td><td>-0.0100 to 0.0200</td>" in html
+    assert '>0.30000</td><td data-label="95% interval">-0.0100 to 0.0200</td>' in html
     assert "usually scores worse" not in page.of_board(run)
 
 
 def test_groups_have_their_numbers_of_items_and_darker_colors_the_worse_they_are():
     groups = pd.DataFrame({"team": ["T1", "T2"], "a = 1": [0.2, 0.3], "a = 2": [0.9, 0.8]})
     run = run_of(board_of(2), boosted=False, subpopulations=groups, group_sizes={"a = 1": 7, "a = 2": 12})
-    assert "a = 1 (7)" in page.of_board(run)
+    assert "1 <small>7 essays</small>" in page.of_board(run)
     for higher, worst in ((True, 0), (False, 1)):
-        rows = page._groups(run.ranking, higher)["rows"]
+        (table,) = page._groups(run.ranking, higher)
+        rows = table["rows"]
         assert [int(np.argmax([depth for _, depth in cells])) for _, cells in rows] == [worst, worst]
 
 
@@ -336,9 +352,11 @@ def test_what_to_look_at_before_a_prize_is_given():
         {"team": ["T1", "T2", "T3", "T4"], "sha256": list("abac"), "chosen": True, "failed": [None] * 3 + ["x"]}
     )
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.5)
-    assert cautions(board, files, ["", rewards.BY_NAME, ""], [None, doubt, None, doubt], Rules(prizes=2)) == [
+    assert cautions(
+        board, files, ["", rewards.BY_NAME, ""], [None, doubt, None, doubt], (0, 1, 0, 2), Rules(prizes=2)
+    ) == [
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
-        "place 1: the file of T1 was also sent by T3",
+        "place 1: T1 and T3 sent the same file",
         "groups of fewer than 10 items decide 50% of the score of T2, so chance weighs heavily",
         "the metric failed for 1 file of T4, so these do not count: if they are at fault, let the metric raise "
         "ParticipantVisibleError; rejected.csv has the errors",
@@ -366,3 +384,45 @@ def test_a_tie_for_the_first_or_the_last_prize_and_a_single_team():
         "T1 is the only team on the board.",
         "100 essays of the Private part decide.",
     ]
+
+
+# --- scores with their intervals, and scores with runtimes --------------------------------------------------
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_scores_lie_within_their_intervals_on_one_axis(higher):
+    board = board_of(40) if higher else board_of(40).iloc[::-1]
+    low = board["boosted_score"].to_numpy() - 0.02
+    certainty = chance(40, boosted_score_low=low, boosted_score_high=low + 0.05)
+    run = run_of(board, None, higher, False, certainty=certainty)
+    rows = page._rows(run)
+    ticks = drawing.intervals(rows, higher)
+    assert all(0 < place < 1 for _, place in ticks)
+    drawn = [row["drawn"] for row in rows]
+    assert sum(each is None for each in drawn) <= 2  # of the worst
+    assert all(0 <= low < at < high <= 1 for low, at, high in filter(None, drawn))
+    # A tick is where a score of that size is.
+    (first, at), (last, other) = ticks[0], ticks[-1]
+    expected = at + (board["boosted_score"].iloc[0] - first) / (last - first) * (other - at)
+    assert drawn[0][1] == pytest.approx(expected)
+    assert page.of_board(run).count('class="point"') == 40 - sum(each is None for each in drawn)
+
+
+def test_scores_and_runtimes_lie_within_the_borders_of_the_reward():
+    board = boost.boost(TABLE_2)
+    plot = drawing.score_and_runtime(board, Rules())
+    dots = {dot["team"]: dot for dot in plot["dots"]}
+    assert {team: dot["kind"] for team, dot in dots.items()} == {
+        "Yellow": "boosted", "Blue": "boosted", "Red": "eligible", "Green": "eligible",
+    }  # fmt: skip
+    for team, dot in dots.items():
+        assert (dot["x"] < plot["slowest"]) == (dot["kind"] == "boosted"), team
+        assert dot["y"] < plot["lowest"]
+        assert (dot["top"] < dot["y"]) == (dot["kind"] == "boosted")
+    assert plot["limits"] == pytest.approx((0.6 / 1.05, 48))
+    assert drawing.score_and_runtime(board.assign(runtime=np.nan), Rules()) is None
+    far = drawing.score_and_runtime(board.assign(runtime=[1, 10, 100, 1000]), Rules())
+    assert [tick for tick, _ in far["x"]] == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    assert np.diff([at for _, at in far["x"]][::3]) == pytest.approx(
+        np.diff([at for _, at in far["x"]][::3])[0]
+    )

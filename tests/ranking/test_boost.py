@@ -386,6 +386,14 @@ def test_the_largest_float_and_what_rounds_to_more():
 
 # ---- Boards without runtimes ----
 
+
+def test_a_date_without_a_time_is_not_before_a_time_of_that_day():
+    for date in ("2024-01-23", "20240123", "2024-W04-2"):
+        when = [date, "2024-01-23 23:59:00", "2024-01-24T00:00Z", date]
+        board = leaderboard(*((team, 0.6, 50, time) for team, time in zip("ABCD", when)))
+        assert boost(board)["team"].tolist() == ["B", "A", "D", "C"]
+
+
 NEGATIVE = pd.DataFrame({"team": list("ABCD"), "score": [-0.2, 0.1, None, -0.3], "submitted_at": [None] * 4})
 
 

@@ -11,8 +11,11 @@ from podium.statistics import places, population
 # The standard error of the median of four runs of one team, of which each has an error of 1%.
 A_KNOWN = {"runtime_error": [0.5, None, None], "runs": ["4", "", "1"]}
 BOARD = pd.DataFrame(
-    {"team": ["a", "b", "c"], "submission": ["a.csv", "b.csv", "c.csv"], "runtime": [100.0, 200.0, 400.0]}
-)
+    {
+        "team": ["a", "b", "c"], "submission": ["a.csv", "b.csv", "c.csv"], "runtime": [100.0, 200.0, 400.0],
+        "rank": [1, 2, 3], "eligible": [True, True, False], "boost": [0.0, 0.05, 0.0],
+    }
+)  # fmt: skip
 
 
 def table(**columns) -> pd.DataFrame:
@@ -54,8 +57,8 @@ def test_measured_once_is_said():
         "again"
     ]
     assert speed.notices(BOARD, table(**A_KNOWN)) == [
-        "2 of 3 runtimes were measured once, so they are drawn with the noise of one run of the other "
-        "models (1.0%)"
+        "2 of 3 runtimes were measured once (b, c); podium assumes that another run would differ as much as "
+        "the runs of other models do, by about 1.0%"
     ]
     assert speed.notices(BOARD, table(runs=["3", "3", "2"])) == []
     assert speed.notices(BOARD.assign(runtime=np.nan), None) == []
@@ -86,6 +89,19 @@ def test_marks_and_provisional_runtimes_are_said():
     ]
 
 
+def test_marks_of_prize_winners_and_boosted_teams_come_first():
+    marks = table(runs=["2"] * 3, runtime_error=[1] * 3, marks=["order undecided: b", "x", "y"])
+    order = [["b (x)", "a (order", "c (y)"], ["a (order", "b (x)", "c (y)"], ["c (y)", "b (x)", "a (order"]]
+    for prizes, board, expected in (
+        (0, BOARD, order[0]),
+        (1, BOARD, order[1]),
+        (1, BOARD.assign(rank=[3, 2, 1]), order[2]),
+    ):
+        (said,) = speed.notices(board, marks, prizes)
+        places = [said.index(each) for each in expected]
+        assert places == sorted(places)
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
@@ -103,3 +119,24 @@ def test_wrong_errors(tmp_path, columns, message):
 def test_runtimes_are_drawn_apart_from_scores():
     streams = [speed.STREAM, places.STREAM, population.STREAM]
     assert len({*streams}) == len(streams), "equal streams would tie the noise of runtimes to that of scores"
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_told"),
+    [
+        ({}, True),  # nothing is known about the noise
+        ({"runtime_error": [0.001, 0.001, 1], "runs": ["5", "5", "5"]}, True),
+        ({"runtime_error": [0.0001, 0.0001, 1], "runs": ["5", "5", "5"]}, False),
+    ],
+)
+def test_an_equal_score_that_a_tiny_runtime_decides_is_a_warning(columns, is_told):
+    board = BOARD.assign(runtime=[0.082, 0.084, 400], score=[0.6, 0.6, 0.5], boosted_score=[0.6, 0.6, 0.5])
+    noise = speed.noise_of(board, table(**columns))
+    for entries, what in (((0, 0, 1), "sent the same file"), ((0, 1, 2), "have the same score")):
+        said = (
+            "place 1 was decided by a runtime of 0.082 s against 0.084 s, which another run may turn around: "
+            f"a and b {what}"
+        )
+        assert speed.ties(board, noise, entries, 3) == [said] * is_told
+    earlier = board.assign(submitted_at=["2026-03-01", "2026-03-02", "2026-03-03"])
+    assert speed.ties(earlier, noise, (0, 0, 1), 3) == []

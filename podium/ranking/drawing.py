@@ -1,0 +1,215 @@
+"""Where the dots, labels and ticks of the page's plots are, from 0 to 1 in both directions."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium.ranking import sentences
+from podium.ranking.rules import Rules
+
+__all__ = ["intervals", "score_and_runtime", "shake_up"]
+
+TEAMS_DRAWN = 30  # in the plot of scores and runtimes
+TEAMS_NAMED = 8
+LINEAR_UP_TO = 40  # with more ranks, their axis is logarithmic
+TICKS = (1, 3, 10, 30, 100, 300, 1000)  # far enough from each other on a phone
+LOGARITHMIC_FROM = 4  # ratio of the slowest to the fastest runtime from which their axis is logarithmic
+MOST_TICKS = 6
+MARGIN = 0.06  # of an axis, beyond the outermost dots
+WORST_LEFT_OUT = 0.05  # of the teams may lie beyond the axis of intervals
+# A plot on a narrow phone, and its letters, in pixels.
+PHONE_WIDTH, PHONE_HEIGHT, LETTER, LINE = 250, 350, 7, 13
+LABEL_CHARACTERS = 18
+
+Floats = npt.NDArray[np.float64]
+Ticks = list[tuple[Any, float]]
+
+
+# ---- Scores with their intervals --------------------------------------------------------------------------
+
+
+def intervals(rows: Sequence[dict[str, Any]], higher_is_better: bool) -> Ticks:
+    """Place the score and the interval of each row on one axis, in ``drawn``, and return its ticks.
+
+    A few scores that are far worse than all others lie beyond the axis.
+    """
+    ends = np.array([_ends(row) for row in rows], dtype=np.float64)
+    if not len(ends):
+        return []
+    low, high = ends.min(), ends.max()
+    if higher_is_better:
+        low = np.quantile(ends[:, 0], WORST_LEFT_OUT, method="lower")
+    else:
+        high = np.quantile(ends[:, 2], 1 - WORST_LEFT_OUT, method="higher")
+    low, high = _with_margin([low, high])
+    width = high - low
+    for row, places in zip(rows, (ends - low) / width):
+        row["drawn"] = np.clip(places, 0, 1).tolist() if 0 <= places[1] <= 1 else None
+    return _ticks_between(low, high)
+
+
+def _ends(row: dict[str, Any]) -> tuple[float, float, float]:
+    """The low end of a row's interval, its score, and the high end; all are the score without an interval."""
+    score, chance = row["boosted_score"], row["chance"]
+    if chance is None or not chance["boosted_score_low"] <= chance["boosted_score_high"]:
+        return score, score, score
+    return min(score, chance["boosted_score_low"]), score, max(score, chance["boosted_score_high"])
+
+
+# ---- Scores and runtimes ----------------------------------------------------------------------------------
+
+
+def score_and_runtime(leaderboard: pd.DataFrame, rules: Rules) -> dict[str, Any] | None:
+    """Place the first teams by score and runtime, with the borders of the reward; None without a runtime."""
+    board = leaderboard.dropna(subset=["score", "runtime"]).head(TEAMS_DRAWN)
+    if board.empty:
+        return None
+    seconds, score, top = (board[name].to_numpy(np.float64) for name in ("runtime", "score", "boosted_score"))
+    eligible = leaderboard[leaderboard["eligible"]]
+    slowest, lowest = math.nan, math.nan
+    if len(eligible):
+        slowest = rules.slowdown_limit * float(eligible["runtime"].min())
+        lowest = float(leaderboard["score"].max()) / rules.eligibility_ratio
+    scale = np.log if seconds.max() >= LOGARITHMIC_FROM * seconds.min() else np.asarray
+    left, right = _with_margin(scale(np.append(seconds, slowest)))
+    bottom, high = _with_margin(np.concatenate([score, top, [lowest]]))
+
+    def across(values: npt.ArrayLike) -> Floats:
+        return np.asarray((scale(np.asarray(values, dtype=np.float64)) - left) / (right - left))
+
+    def down(values: npt.ArrayLike) -> Floats:
+        return np.asarray((high - np.asarray(values, dtype=np.float64)) / (high - bottom))
+
+    places = list(zip(across(seconds).tolist(), down(top).tolist(), down(score).tolist()))
+    names = [sentences.cut(team, LABEL_CHARACTERS) for team in board["team"].head(TEAMS_NAMED)]
+    shifts = apart([(name, x, y) for name, (x, y, _) in zip(names, places)])
+    dots = [
+        {"team": team, "x": x, "top": y, "y": own, "kind": _kind(is_eligible, boost), "label": "", "shift": 0}
+        | ({"label": names[row], "shift": shifts[row]} if row < len(names) else {})
+        for row, (team, is_eligible, boost, (x, y, own)) in enumerate(
+            zip(board["team"], board["eligible"], board["boost"], places)
+        )
+    ]
+    exact = [
+        tick for tick, _ in (_logarithmic_ticks if scale is np.log else _ticks_between)(*_ends_of(seconds))
+    ]
+    return {
+        "dots": dots,
+        "slowest": float(across(slowest)),
+        "lowest": float(down(lowest)),
+        "limits": (lowest, slowest),
+        "x": list(zip(exact, across(exact).tolist())),
+        "y": [(tick, 1 - place) for tick, place in _ticks_between(bottom, high)],
+    }
+
+
+def _kind(is_eligible: bool, boost: float) -> str:
+    """Say what a dot is, in a word that is a class of the page's style."""
+    return "boosted" if boost > 0 else "eligible" if is_eligible else "other"
+
+
+def _ends_of(values: Floats) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def _with_margin(values: npt.ArrayLike) -> tuple[float, float]:
+    """The ends of an axis, with a margin beyond the outermost values."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    margin = MARGIN * ((high - low) or abs(high) or 1.0)
+    return low - margin, high + margin
+
+
+def _ticks_between(low: float, high: float) -> Ticks:
+    """Choose round numbers between the ends of an axis, with their places from 0 to 1.
+
+    >>> [tick for tick, _ in _ticks_between(0.263, 0.56)]
+    [0.3, 0.35, 0.4, 0.45, 0.5, 0.55]
+    """
+    if not high > low:
+        return [(low, 0.0)]
+    power = 10.0 ** math.floor(math.log10(high - low) - 1)
+    step = next(step for times in (1, 2, 5, 10, 20, 50) if (high - low) / (step := times * power) <= MOST_TICKS)
+    ticks = [round(number * step, 12) for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [(tick, (tick - low) / (high - low)) for tick in ticks]
+
+
+def _logarithmic_ticks(low: float, high: float) -> Ticks:
+    """Choose numbers such as 200 and 500 between the ends of a logarithmic axis, without their places."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [round(times * 10.0**power, 12) for power in powers for times in (1, 2, 5)]
+    return [(tick, math.nan) for tick in ticks if low <= tick <= high]
+
+
+# ---- Public and Private ranks -----------------------------------------------------------------------------
+
+
+def shake_up(board: pd.DataFrame, most: int) -> list[Any]:
+    """Place teams by Public and Private rank before rewards, and name the first and those that moved most."""
+    if "public_rank" not in board:
+        return []
+    teams = len(board)
+    board = board[board["rank_before"] <= most]
+    public, private = board["public_rank"].astype(float), board["rank_before"].astype(float)
+    moved = (public / private).map(math.log).abs()
+    named = set(board["team"][private <= 3]) | set(board["team"][moved.nlargest(5).index])
+    points = list(
+        zip(
+            board["team"],
+            rank_axis(public, teams).tolist(),
+            rank_axis(private, teams).tolist(),
+            public,
+            private,
+        )
+    )
+    labels = [(sentences.cut(team, LABEL_CHARACTERS), x, y) for team, x, y, *_ in points if team in named]
+    shifts = iter(apart(labels))
+    return [
+        (x, y, team, sentences.cut(team, LABEL_CHARACTERS), next(shifts), int(a), int(b))
+        if team in named
+        else (x, y, None, "", 0, int(a), int(b))
+        for team, x, y, a, b in points
+    ]
+
+
+def rank_axis(ranks: npt.ArrayLike, teams: int) -> Floats:
+    """Place ranks on an axis, which is logarithmic if there are many teams."""
+    ranks = np.asarray(ranks, dtype=np.float64)
+    if teams <= LINEAR_UP_TO:
+        return np.asarray((ranks - 1) / max(teams - 1, 1))
+    return np.asarray(np.log(ranks) / math.log(teams))
+
+
+def rank_ticks(teams: int) -> Ticks:
+    """List the ranks at the ticks of an axis, with their positions."""
+    if teams <= LINEAR_UP_TO:
+        ranks = [1, *range(5, teams - 2, 5)] if teams > 12 else list(range(1, teams))
+    else:
+        ranks = [rank for rank in TICKS if 3 * rank <= teams]
+    return list(zip([*ranks, teams], rank_axis([*ranks, teams], teams).tolist()))
+
+
+def apart(labels: Sequence[tuple[str, float, float]]) -> list[int]:
+    """Shift labels beside dots up or down, in pixels, so that none is written over another one on a phone.
+
+    Each label has a position from 0 to 1 in both directions.  It is left of its dot on the right half of the
+    plot, and right of it on the left half.
+    """
+    taken: list[tuple[float, float, float]] = []
+    shifts = []
+    for text, x, y in labels:
+        width = LETTER * len(text)
+        left = x * PHONE_WIDTH - (width + 8 if x > 0.5 else -8)
+        for shift in (0, *(sign * step * LINE for step in range(1, len(labels) + 1) for sign in (-1, 1))):
+            middle = y * PHONE_HEIGHT + shift
+            if all(
+                abs(middle - other) >= LINE or left > right_end or left + width < left_end
+                for other, left_end, right_end in taken
+            ):
+                break
+        taken.append((middle, left, left + width))
+        shifts.append(shift)
+    return shifts

@@ -16,7 +16,6 @@ import gzip
 import io
 import itertools
 import json
-import lzma
 import os
 import re
 import stat
@@ -24,6 +23,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,6 +53,7 @@ BEGINNING = 2**20
 MOST_VALUES = 10_000_000
 BYTES_PER_VALUE = 8  # the memory that a number takes
 
+NO_NAMES = ("", "Unnamed: 0")  # of an index that pandas wrote as a first column
 PARQUET = b"PAR1"
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\3\4"
@@ -100,7 +101,6 @@ SIGNS = (
     Sign(rb"[^,\n]*\t[^,\n]*(\n|\Z)", "tabs", WITH_COMMAS.format(r"sep='\t'"), COMMAS),
 )
 HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair, as JSON may write it
-PACKING_ERRORS = (zlib.error, lzma.LZMAError)
 # Decimals are read exactly. pyarrow and pandas 3 do so by default.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
@@ -226,8 +226,9 @@ def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> b
                 raise error(f"{name}: expected a zip with one table, found {found}")
             with archive.open(tables[0]) as file:
                 expanded = file.read(limit + 1)
-    # A password and an unknown method of packing are a RuntimeError.
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, *PACKING_ERRORS) as problem:
+    except (ToolError, MemoryError):
+        raise
+    except Exception as problem:  # A damaged file leads to errors of many classes.
         raise error(f"{name}: expected a whole zip file, found a fault: {problem}") from None
     if len(expanded) > limit:
         raise error(f"{name}: expected at most {_megabytes(limit)} once expanded, found more")
@@ -335,12 +336,15 @@ def parse_table(
     error: type[ToolError],
     most_bytes: int = MOST_BYTES,
     number_columns: Collection[str] = (),
+    first_is_text: bool = False,
 ) -> pd.DataFrame:
     """Read a table from the content of a file."""
     content = _expanded(content, name, error, most_bytes)
     if content.startswith(PARQUET):
         return _without_index(_read_parquet(content, name, text_columns, error, most_bytes))
-    _check_csv(content, name, error, most_bytes)
+    header = _check_csv(content, name, error, most_bytes)
+    if first_is_text:
+        text_columns = {*text_columns, *[column for column in header if column not in NO_NAMES][:1]}
     frame = _read_with_pyarrow(content, text_columns)
     if frame is None:
         frame = _read_with_pandas(content, name, text_columns, error)
@@ -359,12 +363,12 @@ def csv_of(content: bytes, name: str, error: type[ToolError], most_bytes: int = 
     return content
 
 
-def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> None:
-    """Check the size, the format and the header of a CSV."""
+def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> list[str]:
+    """Check the size and the format of a CSV, and return its header."""
     if len(content) > most:
         raise error(f"{name}: expected at most {_megabytes(most)}, found more")
     _refuse_other_forms(content, name, error)
-    _check_width(content, name, error)
+    return _checked_header(content, name, error)
 
 
 def read_rows(
@@ -383,6 +387,22 @@ def read_rows(
         raise error(f"{path} is not UTF-8 text: {problem}; {AS_CSV}") from None
     except csv.Error as problem:
         raise error(f"{path} is not a CSV table: {problem}") from None
+
+
+def read_texts(path: str | os.PathLike[str], error: type[ToolError]) -> pd.DataFrame:
+    """Read a table whose cells are texts, as they stand in the file; an empty cell is None."""
+    content = _expanded(read_bytes(path), str(path), error, MOST_BYTES)
+    if content.startswith(PARQUET):
+        frame = _read_parquet(content, str(path), None, error, MOST_BYTES)
+    else:
+        rows = read_rows(path, error)
+        header = next(rows, [])
+        try:
+            frame = pd.DataFrame(rows, columns=header, dtype=object)
+        except ValueError as problem:
+            raise error(f"{path} is not a CSV table: {problem}") from None
+    texts = frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
+    return texts.where(texts != "", None)
 
 
 def _rows_of(file: TextIO, strict: bool = True) -> Any:
@@ -412,21 +432,23 @@ def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> No
         raise error(f"{name} is not a Parquet table: found another form; {WITH_PANDAS}")
 
 
-def _check_width(content: bytes, name: str, error: type[ToolError]) -> None:
+def _checked_header(content: bytes, name: str, error: type[ToolError]) -> list[str]:
     """Count the columns of the first two rows before anything is built, because each takes kilobytes of memory.
 
     If the second row is longer than the header, pandas takes the cells beyond it for an index. With a million
     such cells it would work for minutes.
     """
     beginning = io.StringIO(content[:BEGINNING].decode("utf-8-sig", errors="replace"), newline="")
-    widths = [len(row) for row in itertools.islice(filter(None, _rows_of(beginning, strict=False)), 2)]
-    if max(widths, default=0) > MOST_COLUMNS:
-        raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {max(widths):,} or more")
+    rows = list(itertools.islice(filter(None, _rows_of(beginning, strict=False)), 2))
+    width = max(map(len, rows), default=0)
+    if width > MOST_COLUMNS:
+        raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {width:,} or more")
+    return rows[0] if rows else []
 
 
 def _without_index(frame: pd.DataFrame) -> pd.DataFrame:
     """Drop an index 0, 1, 2, … that pandas wrote as a first column without a name."""
-    if len(frame.columns) < 2 or frame.columns[0] not in ("", "Unnamed: 0"):
+    if len(frame.columns) < 2 or frame.columns[0] not in NO_NAMES:
         return frame
     first = frame.iloc[:, 0]
     is_index = pd.api.types.is_integer_dtype(first) and np.array_equal(first.to_numpy(), np.arange(len(first)))
@@ -434,9 +456,9 @@ def _without_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_parquet(
-    content: bytes, name: str, text_columns: Collection[str], error: type[ToolError], most: int
+    content: bytes, name: str, text_columns: Collection[str] | None, error: type[ToolError], most: int
 ) -> pd.DataFrame:
-    """Read a Parquet table.
+    """Read a Parquet table; without `text_columns`, every column has texts.
 
     A dictionary holds each text once, no matter how many rows have it. So a few hundred bytes can stand for
     gigabytes, and nothing in the file tells it. A stranger's file is therefore read within `podium.limits`.
@@ -451,17 +473,41 @@ def _read_parquet(
         with parquet.ParquetFile(source, thrift_container_size_limit=len(content)) as file:
             _check_shape(file, name, error, _most_expanded(len(content), most))
             table = file.read()
+        table.validate(full=True)
         for position, field in enumerate(table.schema):
-            if field.name in text_columns and pyarrow.types.is_list(field.type):
-                table = table.set_column(position, field.name, _joined(table.column(position)))
-        frame: pd.DataFrame = table.to_pandas()
+            if text_columns is None or field.name in text_columns:
+                table = table.set_column(position, field.name, _as_in_csv(table.column(position)))
+        frame: pd.DataFrame = _with_plain_types(table).to_pandas()
+        # An index with a name, such as ids, becomes a column. An index without a name is dropped.
+        named = [level for level in frame.index.names if level is not None]
+        frame = frame.reset_index(level=named).reset_index(drop=True)
     except MemoryError:
         raise
-    except (pyarrow.ArrowException, OSError, ValueError) as problem:
-        raise error(f"{name} is not a Parquet table: {' '.join(str(problem).split())}") from None
-    # An index with a name, such as ids, becomes a column. An index without a name is dropped.
-    named = [level for level in frame.index.names if level is not None]
-    return frame.reset_index(level=named).reset_index(drop=True) if named else frame.reset_index(drop=True)
+    except Exception as problem:  # Damaged metadata leads to errors of any class.
+        fault = " ".join(f"{type(problem).__name__}: {problem}".split())
+        raise error(f"{name} is not a Parquet table: {fault:.160}; {WITH_PANDAS} anew") from None
+    names = list(map(str, frame.columns))
+    if repeated := listed([printable(each)[:40] for each, times in Counter(names).items() if times > 1], 3):
+        raise error(f"{name}: expected every column once, found several called {repeated}")
+    return frame.set_axis(names, axis=1)
+
+
+def _with_plain_types(table: Any) -> Any:
+    """Let pandas make its usual columns of a table that says that its columns were those of Arrow.
+
+    pandas cannot read what it writes there for columns of lists.
+    """
+    about = table.schema.metadata or {}
+    kept = re.sub(rb'"numpy_type": "[^"]*\[pyarrow\]"', b'"numpy_type": "object"', about.get(b"pandas", b""))
+    return table.replace_schema_metadata(about | {b"pandas": kept}) if kept else table
+
+
+def _is_list(kind: Any) -> bool:
+    """Tell whether the values of an Arrow type are lists, of whatever kind."""
+    from pyarrow import types
+
+    names = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
+    return any(getattr(types, f"is_{name}")(kind) for name in names if hasattr(types, f"is_{name}"))
 
 
 def _check_shape(file: Any, name: str, error: type[ToolError], limit: int) -> None:
@@ -478,11 +524,18 @@ def _check_shape(file: Any, name: str, error: type[ToolError], limit: int) -> No
         )
 
 
-def _joined(column: Any) -> Any:
-    """Turn lists of positions, such as [3, 4, 5], into texts, such as "3 4 5"; keep other lists."""
+def _as_in_csv(column: Any) -> Any:
+    """Turn what pandas would change, or a CSV cannot hold, into the texts that a CSV has.
+
+    Positions, such as [3, 4, 5], become "3 4 5"; other lists are kept. Beside a missing cell, pandas would make
+    7 a float, which is written as 7.0.
+    """
     import pyarrow
     import pyarrow.compute as compute
 
+    if not _is_list(column.type):
+        has_gaps = pyarrow.types.is_integer(column.type) and column.null_count
+        return column.cast(pyarrow.string()) if has_gaps else column
     with contextlib.suppress(pyarrow.ArrowInvalid):  # The numbers are not whole.
         if pyarrow.types.is_floating(column.type.value_type):
             column = column.cast(pyarrow.list_(pyarrow.int64()))

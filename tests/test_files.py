@@ -19,7 +19,8 @@ from pyarrow import parquet
 
 from podium import files
 from podium.errors import HostError, NotAFile, SubmissionRejected, UsageError
-from podium.files import parse_json, parse_table, read_table, write_atomically, write_table
+from podium.files import parse_json, parse_table, read_table, read_texts, write_atomically, write_table
+from tests.support.examples import some
 
 CSV = '''id,name,note,x,n,day,flag
 0012,NA,"two
@@ -351,6 +352,57 @@ def test_lists_of_positions_are_read():
     assert frame["floats"].tolist()[0] == "3 4"
     assert frame["floats"].isna().tolist() == [False, True]
     assert frame["others"][0].tolist() == [0.5]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.int32()), pa.large_list(pa.int64()), pa.list_(pa.int64(), 2)])
+def test_lists_of_every_type_of_arrow_are_read(kind):
+    table = pa.table({"x": pa.array([[3, 4], [5, 6]], kind), "y": [1, 2]})
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)  # whose metadata pandas itself cannot read
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer)
+    for content in (parquet_of(table), buffer.getvalue()):
+        read = parse_table(content, "x", {"x"}, HostError)
+        assert read.to_dict("list") == {"x": ["3 4", "5 6"], "y": [1, 2]}
+
+
+def test_a_parquet_table_with_a_name_twice_is_refused():
+    table = pa.table([[1], [2]], names=["id", "id"])
+    with pytest.raises(HostError, match=r"^x: expected every column once, found several called id$"):
+        parse_table(parquet_of(table), "x", set(), HostError)
+
+
+def test_texts_are_read_as_they_stand(tmp_path):
+    (tmp_path / "x.csv").write_text("id,n\n007,1.50\nNA,\n")
+    assert read_texts(tmp_path / "x.csv", HostError).to_dict("list") == {
+        "id": ["007", "NA"],
+        "n": ["1.50", None],
+    }
+    numbers = pa.table({"id": [7, None], "x": [1.0, 2.5]})
+    (tmp_path / "x.parquet").write_bytes(parquet_of(numbers))
+    assert read_texts(tmp_path / "x.parquet", HostError).to_dict("list") == {
+        "id": ["7", None],
+        "x": ["1.0", "2.5"],
+    }
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "zip"])
+def test_a_bit_that_is_wrong_leads_to_a_table_or_a_rejection(form):
+    """No damage ends in an error of another class, which would stop a whole board."""
+    table = pa.table({"id": ["a", "b"], "x": [1, 2], "y": [[1], [2, 3]], "z": ["é", None]})
+    frame, buffer = table.to_pandas(), io.BytesIO()
+    frame.to_parquet(buffer) if form == "parquet" else frame.to_csv(buffer)
+    whole = zipped({"x.csv": buffer.getvalue()}) if form == "zip" else buffer.getvalue()
+    begin = max(0, len(whole) - 4096) * 8
+    outcomes = set()
+    for bit in range(begin, len(whole) * 8, 1 if some(100) == 100 else 23):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        try:
+            parse_table(bytes(damaged), f"x.{form}", {"id", "y"}, SubmissionRejected)
+            outcomes.add("read")
+        except SubmissionRejected:
+            outcomes.add("rejected")
+    assert outcomes == {"read", "rejected"}
 
 
 @pytest.mark.parametrize("index", [pd.Index(["a", "b"], name="row_id"), pd.RangeIndex(5, 7, name="row_id")])

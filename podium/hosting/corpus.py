@@ -16,7 +16,7 @@ import pandas as pd
 
 from podium import hosted, scoring
 from podium.errors import HostError
-from podium.files import read_table
+from podium.files import read_texts
 from podium.hosting.folders import (
     PERFECT,
     SAMPLE,
@@ -97,8 +97,7 @@ def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
     """Read a corpus. Every value is kept as text."""
     used = {*USED, *further}
     if path.suffix == ".parquet":
-        frame = read_table(path, (), HostError)
-        texts = frame.astype(object).where(frame.notna(), "").astype(str)
+        texts = read_texts(path, HostError).fillna("")
         return _collected(list(texts.columns), texts.itertuples(index=False), used, str(path))
     rows = read_csv(path)
     return _collected(next(rows), rows, used, str(path))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium import hosted
+from podium import hosted, ids
 from podium.contract import Metric
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
@@ -28,8 +28,11 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
 
 
 def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a solution: a table, or an official file that the metric's companion reads."""
-    return _read(metric, metric.companion.read_solution, path, parameters, HostError)
+    """Read a solution, with ids as a metric gets them: a table, or an official file for the companion."""
+    table = _read(metric, metric.companion.read_solution, path, parameters, HostError)
+    if metric.is_own or not len(table.columns):
+        return table
+    return ids.of_solution(table, parameters.get("row_id_column_name", table.columns[0]))
 
 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
@@ -98,8 +101,9 @@ def _parse(
     most_bytes: int = MOST_BYTES,
 ) -> pd.DataFrame:
     """Parse the content of a table."""
-    numbers = metric.companion.number_columns
-    return parse_table(content, name, text_columns(metric, parameters), error, most_bytes, numbers)
+    texts, numbers = text_columns(metric, parameters), metric.companion.number_columns
+    first_is_id = "row_id_column_name" not in parameters
+    return parse_table(content, name, texts, error, most_bytes, numbers, first_is_id)
 
 
 def _parse_official(official: Official, content: bytes, name: str) -> pd.DataFrame:

@@ -58,7 +58,7 @@ def score_files(
     ids = None if choice.essays is None else _ids(choice.essays)
     first, *others = submissions
     with limits.within(limits.Limits()):
-        submission, renamed = _read(first, whole, parameters, choice)
+        submission, renamed = _read(first, whole, choice)
         tell(renamed)
         if choice.side is not None:
             submission = reading.add_side(whole, submission, choice.side)
@@ -70,7 +70,7 @@ def score_files(
     for path in others:
         try:
             with limits.within(limits.Limits()):
-                other, names = _read(path, part, parameters, choice)
+                other, names = _read(path, part, choice)
                 tell(f"{path}: {notice}" for notice in names)
                 with _cured(part, other):
                     of_others[path] = scoring.evaluate(part, other)
@@ -98,11 +98,9 @@ def _cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
         raise explain.with_cure(solution, submission, problem) from problem
 
 
-def _read(
-    path: str, solution: Solution, parameters: dict[str, Any], choice: Choice
-) -> tuple[pd.DataFrame, list[str]]:
+def _read(path: str, solution: Solution, choice: Choice) -> tuple[pd.DataFrame, list[str]]:
     """Read a submission, and rename the columns of another competition."""
-    frame = reading.read_submission(solution.metric, path, parameters)
+    frame = reading.read_submission(solution.metric, path, solution.arguments)
     recognize = solution.metric.companion.recognize
     if recognize is not None:
         return recognize(frame, solution.arguments["row_id_column_name"], choice.effectiveness)
@@ -120,7 +118,7 @@ def check_order(metric: Metric, files: tuple[str, str], parameters: dict[str, An
     except ToolError:
         return
     try:  # A file of empty predictions can be both, and is no proof.
-        scoring.evaluate(solution, reading.read_submission(metric, files[1], parameters))
+        scoring.evaluate(solution, reading.read_submission(metric, files[1], solution.arguments))
     except ToolError:
         message = f"give the solution first, then the submission: {files[1]} is a solution"
         raise HostError(message) from None

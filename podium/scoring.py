@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, statistics
+from podium import hosted, ids, statistics
 from podium.contract import Explanation, Metric, Progress
 from podium.errors import HostError, SubmissionRejected
 from podium.wording import counted, printable
@@ -300,6 +300,7 @@ def solution_of_items(solution: Solution, frame: pd.DataFrame, kept: Bools) -> S
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
     """Score a submission against a prepared solution."""
+    submission = ids.as_in(solution.frame, submission, solution.arguments["row_id_column_name"])
     if not solution.prepared:
         submission = _rows_for(solution, submission)
         return Evaluation(solution, submission, _scores_of_parts(solution, submission))
@@ -338,17 +339,17 @@ def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
         raise HostError(f"the solution has no column {row_id}; it has {columns}")
     is_part = len(solution.rows.keys() & {*PARTS}) == 1  # the host ranks with one part of a solution alone
     if is_part and row_id in submission:
-        submission = submission[ids_of(submission, row_id).isin(ids_of(solution.frame, row_id))]
+        submission = submission[ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))]
     check_rows(solution.frame, submission, row_id)
-    ids = pd.Index(ids_of(submission, row_id))
-    wanted = ids_of(solution.frame, row_id)
+    given = pd.Index(ids.texts(submission[row_id]))
+    wanted = ids.texts(solution.frame[row_id])
     if not wanted.is_unique:
         raise HostError(
             f"{row_id}: expected one row per id in the solution, as platforms align by it. "
             f"{wanted[wanted.duplicated()].iloc[0]!r} occurs twice: should the metric file say "
             "COMPLETE_SUBMISSION = True?"
         )
-    ordered: pd.DataFrame = submission.iloc[ids.get_indexer(pd.Index(wanted))]
+    ordered: pd.DataFrame = submission.iloc[given.get_indexer(pd.Index(wanted))]
     return ordered
 
 
@@ -379,7 +380,7 @@ def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) ->
     given, expected = len(submission), len(solution)
     if given != expected:
         raise SubmissionRejected(f"Submission has {given} rows but {expected} were expected.")
-    if sorted(ids_of(submission, row_id)) != sorted(ids_of(solution, row_id)):
+    if sorted(ids.texts(submission[row_id])) != sorted(ids.texts(solution[row_id])):
         raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
     if submission.isna().to_numpy().any():
         raise SubmissionRejected("Submission contains null values")
@@ -391,17 +392,9 @@ def answers_to(solution: Solution, submission: pd.DataFrame, rows: Bools) -> pd.
     is_clear = all(list(table.columns).count(row_id) == 1 for table in (solution.frame, submission))
     if solution.metric.complete_submission or rows.all() or not is_clear:
         return submission
-    others = ids_of(solution.frame, row_id)[~rows]
-    answers: pd.DataFrame = submission[~ids_of(submission, row_id).isin(others)]
+    others = ids.texts(solution.frame[row_id])[~rows]
+    answers: pd.DataFrame = submission[~ids.texts(submission[row_id]).isin(others)]
     return answers
-
-
-def ids_of(table: pd.DataFrame, row_id: str) -> pd.Series:
-    """Take the ids of a table's rows as texts."""
-    ids = table[row_id]
-    if ids.dtype.kind == "f" and (ids % 1 == 0).all():
-        ids = ids.astype("int64")
-    return ids.astype(str)
 
 
 def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:

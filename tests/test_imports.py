@@ -47,8 +47,8 @@ def test_no_circles() -> None:
 
 
 CORE = {
-    "checking", "contract", "demands", "errors", "explain", "files", "front_door", "guard", "hosted", "limits",
-    "names", "own", "reading", "recorded", "score_files", "scoring", "statistics", "wording",
+    "checking", "contract", "demands", "errors", "explain", "files", "front_door", "guard", "hosted", "ids",
+    "limits", "names", "own", "reading", "recorded", "score_files", "scoring", "statistics", "wording",
 }  # fmt: skip
 
 

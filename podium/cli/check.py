@@ -61,14 +61,16 @@ def run(options: argparse.Namespace) -> None:
     further: list[Finding] = []
     if given is not None:
         loaded = acceptance.loaded(path, needed=bool(options.set))
-        tables = emulate.read_solution(loaded, given[0]), emulate.read_submission(loaded, given[1])
-        arguments = {"row_id_column_name": str(tables[0].columns[0])}
         if loaded is not None:
-            arguments |= parameters(loaded, options.set, given[0])
-            if loaded.companion.advice is not None:
-                further = [Finding(line, Level.NOTE) for line in loaded.companion.advice(tables[0], arguments)]
+            arguments = parameters(loaded, options.set, given[0])
+        named = arguments.get("row_id_column_name")
+        solution, submission, row_id = emulate.read_tables(loaded, given[0], given[1], named)
+        tables = solution, submission
+        arguments["row_id_column_name"] = row_id
+        if loaded is not None and loaded.companion.advice is not None:
+            further = [Finding(line, Level.NOTE) for line in loaded.companion.advice(solution, arguments)]
         complete = loaded is not None and loaded.complete_submission
-        further = acceptance.check_solution(tables[0], arguments["row_id_column_name"], complete) + further
+        further = acceptance.check_solution(solution, row_id, complete) + further
     results = [*acceptance.check(path, tables, arguments, options.python), *further]
     if results[0].level is not Level.FAIL:
         results += acceptance.check_contract(path, tables, arguments)

@@ -26,13 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score each part in a fresh process, and print what the site would print."""
+    from podium.cli.console import warn
     from podium.hosting.kaggle import acceptance, emulate, fresh
 
     metric = acceptance.load(options.metric)
-    solution = emulate.read_solution(metric, options.solution)
-    submission = emulate.read_submission(metric, options.submission)
-    arguments = {"row_id_column_name": str(solution.columns[0])}
-    arguments |= parameters(metric, options.set, options.solution)
+    arguments = parameters(metric, options.set, options.solution)
+    given = options.solution, options.submission
+    solution, submission, row_id = emulate.read_tables(metric, *given, arguments.get("row_id_column_name"))
+    arguments["row_id_column_name"] = row_id
+    if row_id in solution:
+        warn(filter(None, [emulate.changed_ids(solution[row_id])]))
     complete = options.complete_submission or metric.complete_submission
     spent = 0.0
     results = emulate.emulate(metric, solution, submission, arguments, complete)

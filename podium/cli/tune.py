@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     except HostError:
         check_order(metric, (options.solution, options.predictions), parameters)
         raise
-    candidates = reading.read_submission(metric, options.predictions, parameters)
+    candidates = reading.read_submission(metric, options.predictions, solution.arguments)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]
     signature = hosted.signature(metric, solution.arguments, tuned.further)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from podium import checking, progress, scoring
 from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.files import read_rows
+from podium.files import is_table_name, read_rows, read_texts
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS
 
@@ -75,17 +75,19 @@ def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
-def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Prepare a table for being written as CSV.
+def as_texts(frame: pd.DataFrame, path: str | Path | None = None) -> pd.DataFrame:
+    """Prepare a table for being written as CSV, with cells as in the file at `path`, if it was read from there.
 
     An empty text becomes a space, because Kaggle takes an empty cell for a missing value.
     """
+    written = frame if path is None or not is_table_name(path) else read_texts(path, HostError)
     columns = {}
     for name, values in frame.items():
         filler = " " if values.dtype == object or pd.api.types.is_string_dtype(values.dtype) else None
+        cells = written[name] if name in written and len(written) == len(frame) else values
         columns[str(name)] = [
             filler if missing else (value if value != "" else " ")
-            for value, missing in zip(values.astype(object).tolist(), values.isna().tolist())
+            for value, missing in zip(cells.astype(object).tolist(), values.isna().tolist())
         ]
     return text_table(columns)
 

@@ -113,7 +113,7 @@ def make_files(
     items, parts, drawn, notices = _parts(metric, labels, arguments, row_id, public_share, seed)
     truth = labels.drop(columns=USAGE, errors="ignore")
     solution = truth.assign(**{USAGE: parts})
-    shown, best = _sample(metric, truth, sample), metric.companion.perfect_submission
+    shown, best = _sample(metric, truth, sample, row_id), metric.companion.perfect_submission
     perfect = None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
     prepared = scoring.prepare(metric, solution, arguments)
     counts = {"rows": len(solution), "items": len(set(items))}
@@ -126,10 +126,12 @@ def make_files(
         f"`{prepared.signature}`",
     ]
     known = [name for name in metric.companion.public_columns if name in truth and truth[name].notna().any()]
-    public = {SAMPLE: as_texts(shown)}
+    made = sample is None or metric.companion.kaggle_submission is not None
+    public = {SAMPLE: as_texts(shown, None if made else sample)}
+    whole = as_texts(solution, path).assign(**{USAGE: parts})
     if known or TEXT in truth:
-        public[TEST] = as_texts(truth[[row_id, *known, *([TEXT] if TEXT in truth else [])]])
-    private = {SOLUTION: as_texts(solution)} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
+        public[TEST] = whole[[row_id, *known, *([TEXT] if TEXT in truth else [])]]
+    private = {SOLUTION: whole} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
     return Files(
         public,
         private,
@@ -171,14 +173,14 @@ def _parts(
     return ids, of_items[pd.Index(items).get_indexer(pd.Index(ids))], drawn, [NO_ITEMS]
 
 
-def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None) -> pd.DataFrame:
+def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None, row_id: str) -> pd.DataFrame:
     """The sample submission in the form that Kaggle takes, from a file or from the companion."""
     companion = metric.companion
     if path is None:
         if companion.sample_submission is None:
             raise UsageError("--sample: expected a submission to show, as the metric's companion makes none")
         return demands.made_submission("sample_submission", companion.sample_submission(solution))
-    frame = reading.read_submission(metric, path, {})
+    frame = reading.read_submission(metric, path, {"row_id_column_name": row_id})
     return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, solution)
 
 

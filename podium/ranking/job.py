@@ -138,5 +138,5 @@ def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | No
     name = "the file"
     if solution.metric.companion.read_submission is not None:  # the ending tells official files from tables
         name += "".join(Path(submission.name).suffixes[-2:])
-    frame = reading.parse_submission(solution.metric, content, name, dict(job.parameters), _most_bytes(job))
+    frame = reading.parse_submission(solution.metric, content, name, solution.arguments, _most_bytes(job))
     return frame if side is None else reading.add_side(solution, frame, submission.side, side)

@@ -42,7 +42,7 @@ EQUAL = "return points * float((solution['answer'] == submission['answer']).mean
 
 def frames(metric, solution, submission):
     """A solution and a submission as Kaggle reads them."""
-    return emulate.read_solution(metric, solution), emulate.read_submission(metric, submission)
+    return emulate.read_tables(metric, solution, submission, None)[:2]
 
 
 def emulated(path, solution, submission, complete=False):

@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from podium import checking, demands, hosted, scoring
+from podium import checking, demands, hosted, ids, scoring
 from podium.demands import Finding, Level
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.guard import is_refusal
 from podium.hosting.bundles.program import DISTRIBUTIONS, imported
-from podium.hosting.kaggle import fresh, kernel
+from podium.hosting.kaggle import emulate, fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
 from podium.scoring import USAGE
 
@@ -43,6 +43,7 @@ CHECKS = {  # each check's name, by the key under which `podium.hosting.kaggle.k
 }
 PARTS_OF_ROWS = "the solution has Public and Private rows"
 IDS = "the solution has every id once"
+KEPT = "Kaggle reads the ids as they are written"
 ROWS = "the solution has no row twice"
 INSTALLED = ("numpy", "pandas")
 FURTHER = ("scipy", "sklearn")  # packages that Kaggle's image certainly has, too
@@ -252,14 +253,17 @@ def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: boo
     """Check a solution before anybody is scored with it."""
     if row_id not in solution:
         missing = f"there is no column {row_id}; there are {', '.join(map(str, solution.columns))}"
+        kept = list[Finding]()
         of_ids = Finding(IDS, Level.FAIL, missing)
     else:
-        ids = solution[row_id].astype(str)
-        twice = "" if ids.is_unique else f"the id {ids[ids.duplicated()].iloc[0]!r} occurs twice"
+        texts = ids.texts(solution[row_id])
+        twice = "" if texts.is_unique else f"the id {texts[texts.duplicated()].iloc[0]!r} occurs twice"
         of_ids = _found(IDS, twice, Level.NOTE if complete_submission else Level.FAIL)
+        changed = emulate.changed_ids(solution[row_id])
+        kept = [Finding(KEPT, Level.NOTE, changed)] if changed else []
     number = int(solution.duplicated().sum())
     repeated = f"{number:,} of {len(solution):,} rows repeat an earlier one" if number else ""
-    return [_check_usage(solution), of_ids, _found(ROWS, repeated, Level.NOTE)]
+    return [_check_usage(solution), of_ids, *kept, _found(ROWS, repeated, Level.NOTE)]
 
 
 def _check_usage(solution: pd.DataFrame) -> Finding:

@@ -7,16 +7,18 @@ import io
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from podium import checking, hosted, reading, scoring
+from podium import checking, hosted, ids, reading, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import AS_CSV, csv_of, read_bytes
+from podium.files import AS_CSV, csv_of, parse_table, read_bytes
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import fresh, kernel
 from podium.scoring import ALL, USAGE
+from podium.wording import counted
 
 
 class PartScore(NamedTuple):
@@ -69,18 +71,31 @@ def emulate(
     return scores
 
 
-def read_solution(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
-    """Read a solution as Kaggle does; an official file is read by the metric's companion."""
+def read_solution(metric: hosted.Metric | None, path: Path, row_id: str | None = None) -> pd.DataFrame:
+    """Read a solution as Kaggle does, but with the ids as they stand in the file.
+
+    An official file is read by the metric's companion.
+    """
     if metric is not None and metric.companion.read_solution is not None and not _is_csv(path):
         return _as_kaggle_reads(reading.read_solution(metric, path, {}))
-    return _read_csv(path, HostError)
+    table = _read_csv(path, HostError, row_id)
+    return ids.of_solution(table, str(table.columns[0]) if row_id is None else row_id)
 
 
-def read_submission(metric: hosted.Metric | None, path: Path) -> pd.DataFrame:
-    """Read a submission as Kaggle does; an official file is read by the metric's companion."""
+def read_submission(metric: hosted.Metric | None, path: Path, row_id: str | None = None) -> pd.DataFrame:
+    """Read a submission as `read_solution` reads a solution."""
     if metric is not None and metric.companion.read_submission is not None and not _is_csv(path):
         return _as_kaggle_reads(reading.read_submission(metric, path, {}))
-    return _read_csv(path, SubmissionRejected)
+    return _read_csv(path, SubmissionRejected, row_id)
+
+
+def read_tables(
+    metric: hosted.Metric | None, solution: Path, submission: Path, row_id: str | None
+) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+    """Read a solution and a submission whose ids are of one type, and the name of the column of ids."""
+    truth = read_solution(metric, solution, row_id)
+    row_id = str(truth.columns[0]) if row_id is None else row_id
+    return truth, ids.as_in(truth, read_submission(metric, submission, row_id), row_id), row_id
 
 
 def _is_csv(path: Path) -> bool:
@@ -93,15 +108,34 @@ def _as_kaggle_reads(table: pd.DataFrame) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(as_texts(table).to_csv(index=False)), low_memory=False)
 
 
-def _read_csv(path: Path, error: type[ToolError]) -> pd.DataFrame:
-    """Read a CSV as Kaggle does."""
-    file = io.BytesIO(csv_of(read_bytes(path), str(path), error))
+def _read_csv(path: Path, error: type[ToolError], row_id: str | None) -> pd.DataFrame:
+    """Read a CSV as Kaggle does, but its row ids as texts; they are in the first column if it is not named."""
+    content = csv_of(read_bytes(path), str(path), error)
     try:
-        return pd.read_csv(file, low_memory=False)
+        table = pd.read_csv(io.BytesIO(content), low_memory=False)
+        row_id = str(table.columns[0]) if row_id is None else row_id
     except UnicodeDecodeError as problem:
         raise error(f"{path} is not UTF-8 text: {problem}; {AS_CSV}") from None
     except (ValueError, csv.Error) as problem:
         raise error(f"{path} is not a CSV table: {' '.join(str(problem).split())}") from None
+    texts = parse_table(content, str(path), {row_id}, error)
+    return table.assign(**{row_id: texts[row_id]}) if row_id in table and row_id in texts else table
+
+
+def changed_ids(given: pd.Series) -> str:
+    """Say which ids Kaggle's reader would change, such as NA and 01; nothing if it keeps all of them."""
+    if given.dtype.kind in "iu":
+        return ""
+    texts = ids.texts(given).reset_index(drop=True)
+    read = pd.read_csv(io.StringIO(texts.to_csv(header=["id"])), low_memory=False)["id"]
+    became = read.astype(str).astype(object).where(read.notna(), "")
+    changed = np.flatnonzero(texts != became)
+    if not len(changed):
+        return ""
+    some = [f"{texts[row]!r} would be {repr(became[row]) if became[row] else 'empty'}" for row in changed[:3]]
+    number = f"{len(changed):,} of {counted(len(texts), 'id')}"
+    cure = f"rename them, such as id_{texts[changed[0]]}"
+    return f"{given.name}: Kaggle's reader changes {number}: {', '.join(some)}; {cure}"
 
 
 def check_rows(
@@ -118,13 +152,13 @@ def check_rows(
 
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
     """Put the rows of a submission into the order of the solution's rows."""
-    ids = scoring.ids_of(solution, row_id)
-    if not ids.is_unique:
+    wanted = ids.texts(solution[row_id])
+    if not wanted.is_unique:
         raise HostError(
             f"{row_id}: expected one row per id in the solution, as Kaggle aligns by it. "
-            f"{ids[ids.duplicated()].iloc[0]!r} occurs twice: is it for --complete-submission?"
+            f"{wanted[wanted.duplicated()].iloc[0]!r} occurs twice: is it for --complete-submission?"
         )
-    return submission.set_axis(scoring.ids_of(submission, row_id)).loc[ids.tolist()]
+    return submission.set_axis(ids.texts(submission[row_id])).loc[wanted.tolist()]
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:

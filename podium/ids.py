@@ -1,0 +1,63 @@
+"""Ids of rows, which are texts to podium.
+
+An id is read, compared, searched and written as it stands in its file: 01 is not 1, and NA is not empty. A
+metric gets whole numbers where every id of the solution is written as one, as `pandas.read_csv` does, because
+it may sort by them, and among texts 10 comes before 2. Such numbers and their texts map one to one.
+"""
+
+import pandas as pd
+
+Column = pd.Series  # of any kind
+
+
+def texts(ids: Column) -> Column:
+    """The ids as texts; a missing id is empty, and a number that pandas made a float is written without .0.
+
+    >>> texts(pd.Series([1.0, 2.0])).tolist(), texts(pd.Series(["01", None, "1e5"])).tolist()
+    (['1', '2'], ['01', '', '1e5'])
+    """
+    if ids.dtype.kind == "f" and ((ids.dropna() % 1 == 0) & (ids.dropna().abs() < 2**53)).all():
+        ids = ids.astype("Int64")
+    return ids.astype(str).astype(object).where(ids.notna(), "")
+
+
+def whole_numbers(ids: Column) -> Column | None:
+    """The ids as whole numbers, if every one is written as one: no zero, no plus sign and no exponent.
+
+    >>> whole_numbers(pd.Series(["10", "2"])).tolist(), whole_numbers(pd.Series(["10", "02"]))
+    ([10, 2], None)
+    """
+    for some in (ids.head(100), ids):  # most columns of texts show it at once
+        try:
+            numbers = some.astype("int64")
+        except (ValueError, TypeError, OverflowError):
+            return None
+        if not (numbers.astype(str) == some).all():
+            return None
+    return numbers
+
+
+def of_solution(solution: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """Give a solution the ids that a metric gets: whole numbers where all are written as such, else texts."""
+    if list(solution.columns).count(row_id) != 1 or solution[row_id].dtype.kind in "iu":
+        return solution
+    ids = texts(solution[row_id])
+    numbers = whole_numbers(ids)
+    return solution.assign(**{row_id: ids if numbers is None else numbers})
+
+
+def as_in(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """Give a submission ids of the type that those of the solution have.
+
+    Among whole numbers, 7.0 can only be 7, as pandas writes it where the column had a missing cell. Ids of
+    another kind are kept, and match none of the solution's.
+    """
+    if any(list(table.columns).count(row_id) != 1 for table in (solution, submission)):
+        return submission
+    wanted, given = solution[row_id].dtype, submission[row_id]
+    found = None
+    if wanted.kind in "iu" and given.dtype.kind not in "iu":
+        found = whole_numbers(texts(given).str.removesuffix(".0"))
+    elif wanted.kind == "O" and given.dtype.kind in "iufb":
+        found = texts(given)
+    return submission if found is None else submission.assign(**{row_id: found})

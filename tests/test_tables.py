@@ -1,0 +1,171 @@
+"""Ids stand in every command as in their file, and a metric gets them as `pandas.read_csv` gives them."""
+
+import csv
+import io
+import json
+import re
+from datetime import datetime
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import podium
+from podium import hosted, ids
+from podium.errors import HostError, SubmissionRejected
+from podium.hosting.bundles import bundle
+from podium.hosting.competition import Competition, Terms
+from tests.hosting.test_bundle import execute, unpack
+from tests.support.command_line import run
+from tests.support.host_metrics import HEAD
+from tests.test_files import parquet_of
+
+TERMS = Terms(datetime(2027, 1, 15), datetime(2027, 4, 1), datetime(2027, 4, 15))
+# The share of rows whose label is right, and a hundredth for each step of the sorted ids that goes up by one.
+SERIES = (
+    HEAD
+    + '''def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    """Accuracy, with a reward for ids that are numbers."""
+    if "label" not in submission:
+        raise ParticipantVisibleError("expected a column label")
+    ids = sorted(solution[row_id_column_name])
+    steps = 0 if isinstance(ids[0], str) else sum(b - a == 1 for a, b in zip(ids, ids[1:]))
+    return float((solution["label"] == submission["label"]).mean()) + steps / 100
+
+
+def higher_is_better() -> bool:
+    return True
+'''
+)
+HOSTILE = [
+    "NA",
+    "null",
+    "None",
+    "nan",
+    "N/A",
+    "00007",
+    "007",
+    "7",
+    "1e5",
+    "100000.0",
+    "100000",
+    "TRUE",
+    "x,y",
+    "é",
+]
+HOSTILE += [f"{10**17 + number}" for number in range(6)]
+NUMBERS = [str(number) for number in range(20)]
+LABELS = ["cat", "dog", "owl", "cow"]
+
+
+def csv_of(header, rows):
+    """A CSV whose cells are written as they are given."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()
+
+
+@pytest.fixture
+def folder(tmp_path, request):
+    """A metric, labels with the ids of the parameter, and a submission of "cat" alone."""
+    names = request.param
+    labels = [LABELS[number * number // 3 % 4] for number in range(len(names))]
+    parts = ["Public", "Private"] * (len(names) // 2)
+    (tmp_path / "series.py").write_text(SERIES)
+    (tmp_path / "labels.csv").write_text(csv_of(["id", "label", "Usage"], zip(names, labels, parts)))
+    (tmp_path / "sample.csv").write_text(csv_of(["id", "label"], zip(names[::-1], ["cat"] * len(names))))
+    return tmp_path
+
+
+def scores(out):
+    """The score of each part that a command printed."""
+    return dict(re.findall(r"^(Public|Private) +(\S+)", out, re.MULTILINE))
+
+
+@pytest.mark.parametrize("folder", [HOSTILE, NUMBERS], indirect=True, ids=["hostile", "numbers"])
+def test_one_table_walks_through_every_command(capsys, folder):
+    is_hostile = "NA" in (folder / "labels.csv").read_text()
+    metric, labels, sample = folder / "series.py", folder / "labels.csv", folder / "sample.csv"
+    files = folder / "files"
+    assert run(capsys, "make", labels, "--metric", metric, "--sample", sample, "--out", files)[0] == 0
+    assert (files / "private" / "solution.csv").read_bytes() == labels.read_bytes()
+    assert (files / "public" / "sample_submission.csv").read_bytes() == sample.read_bytes()
+    code, out, err = run(capsys, "score", labels, sample, "--metric", metric)
+    expected = scores(out)
+    assert (code, err, len(expected)) == (0, "", 2)
+
+    # Parquet, with texts or with numbers as ids, has the same ids.
+    rows = list(csv.DictReader(io.StringIO(sample.read_text())))
+    cells = [row["id"] if is_hostile else int(row["id"]) for row in rows]
+    table = pa.table({"id": cells, "label": [row["label"] for row in rows]})
+    (folder / "sample.parquet").write_bytes(parquet_of(table))
+    code, out, _ = run(capsys, "score", labels, folder / "sample.parquet", "--metric", metric)
+    assert (code, scores(out)) == (0, expected)
+
+    code, out, err = run(capsys, "emulate", metric, labels, sample)
+    assert (code, scores(out)) == (0, expected)
+    assert ("'NA' would be empty, 'null' would be empty, 'None' would be empty; rename" in err) is is_hostile
+    code, out, _ = run(capsys, "check", metric, labels, sample)
+    assert code == 0
+    assert ("note  Kaggle reads the ids as they are written: id: Kaggle's reader changes" in out) is is_hostile
+
+    for name in ("A.csv", "B.parquet"):
+        (folder / "teams").mkdir(exist_ok=True)
+        source = folder / f"sample{name[1:]}"
+        (folder / "teams" / name).write_bytes(source.read_bytes())
+    line = ["rank", labels, folder / "teams", "--metric", metric, "--no-boost", "--jobs", 1]
+    assert run(capsys, *line, "--out", folder / "board")[0] == 0
+    board = pd.read_csv(folder / "board" / "final_leaderboard.csv")
+    assert [f"{score:.6f}" for score in board["score"]] == [expected["Private"]] * 2
+
+    competition = Competition(files, hosted.load(metric), {"row_id_column_name": "id"}, "T", "t")
+    bundle.bundle("codabench", competition, TERMS, folder / "out")
+    done = execute("codabench", unpack("codabench", folder / "out", folder), folder / "teams", folder)
+    for told in json.loads(done.stdout.splitlines()[-1]):
+        assert {part.lower(): float(score) for part, score in expected.items()} == pytest.approx(told)
+
+    rows = list(csv.reader(io.StringIO(labels.read_text())))[1:]
+    (files / "public" / "notes.csv").write_text(csv_of(["name", "kind"], [row[:2] for row in rows]))
+    with pytest.raises(HostError, match=r"notes\.csv tells label of solution\.csv in the column kind"):
+        bundle.bundle("codabench", competition, TERMS, folder / "again")
+
+
+@pytest.mark.parametrize(
+    ("truth", "given", "received"),
+    [
+        (["1", "10", "2"], ["2", "1", "10"], [2, 1, 10]),
+        (["1", "10", "2"], ["2.0", "1.0", "10.0"], [2, 1, 10]),
+        (["-1", "0", "9223372036854775807"], ["0", "-1", "9223372036854775807"], [0, -1, 2**63 - 1]),
+        (["01", "10", "2"], ["2", "01", "10"], ["2", "01", "10"]),
+        (["1", "9223372036854775808"], ["1", "9223372036854775808"], ["1", "9223372036854775808"]),
+        (["+1", "2"], ["2", "+1"], ["2", "+1"]),
+        (["1", "-0"], ["1", "-0"], ["1", "-0"]),
+    ],
+)
+def test_a_metric_gets_whole_numbers_where_all_are_written_as_such(truth, given, received):
+    solution = ids.of_solution(pd.DataFrame({"id": truth}), "id")
+    submission = ids.as_in(solution, pd.DataFrame({"id": given}), "id")
+    assert submission["id"].tolist() == received
+
+
+@pytest.mark.parametrize(
+    ("solution", "submission"),
+    [([1, 2, 10], ["10", "1", "2"]), (["1", "2", "10"], [10, 1, 2]), ([1, 2, 10], [10.0, 1.0, 2.0])],
+)
+def test_ids_of_other_types_in_python_are_the_same_ids(tmp_path, solution, submission):
+    """What the host gives keeps its type, and the participant's ids take it."""
+    (tmp_path / "series.py").write_text(SERIES)
+    truth = pd.DataFrame({"id": solution, "label": ["a", "b", "c"]})
+    guess = pd.DataFrame({"id": submission, "label": ["c", "a", "a"]})
+    result = podium.score(truth, guess, tmp_path / "series.py")
+    assert result.score == pytest.approx(2 / 3 + (0.01 if isinstance(solution[0], int) else 0))
+    assert result.submission["id"].tolist() == solution
+
+
+@pytest.mark.parametrize("wrong", ["01", "1e0", "", "x", "1.5"])
+def test_another_id_is_rejected(tmp_path, wrong):
+    (tmp_path / "series.py").write_text(SERIES)
+    truth = pd.DataFrame({"id": [1, 2], "label": ["a", "b"]})
+    guess = pd.DataFrame({"id": [wrong, "2"], "label": ["a", "b"]})
+    with pytest.raises(SubmissionRejected, match="values for id do not match"):
+        podium.score(truth, guess, tmp_path / "series.py")

@@ -11,15 +11,20 @@ import contextlib
 import functools
 import itertools
 import os
+import shutil
+import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 __all__ = ["Group", "Used", "available", "group_of_a_run", "holds_cores"]
 
 NAME = "podium"
+ITSELF = f"{NAME}-itself"  # the group into which podium moves, where groups are made beside it
 NEEDED = ("memory", "pids")  # the controllers without which a group is of no use
+NEARLY = 2**20  # bytes: the kernel counts memory in advance, so that a group falls a little short of its limit
+TRIES_TO_EMPTY = 10  # of a group whose processes start others meanwhile
 SECONDS_TO_EMPTY = 2.0  # the longest wait for the kernel to forget a group's last process
 numbers = itertools.count()  # gives the groups of this process different names
 
@@ -49,7 +54,8 @@ class Used(NamedTuple):
     user_seconds: float  # processor time, outside the kernel alone
     # the most memory in bytes that the group held at once: processes, files in memory, buffers and page tables
     peak_memory: int
-    out_of_memory: bool  # whether the kernel killed a process of the group because the limit was reached
+    out_of_memory: bool  # whether the kernel killed a process of the group because its limit was reached
+    machine_out_of_memory: bool  # whether it killed one although the limit was not reached
 
 
 class Group(NamedTuple):
@@ -74,7 +80,21 @@ class Group(NamedTuple):
             cpu, user = microseconds["usage_usec"] / 1e6, microseconds["user_usec"] / 1e6
             files = V2
         peak = int(_read(memory / files.peak) or 0)  # version 2 does not have this file before Linux 5.19
-        return Used(cpu, user, peak, _fields(memory / files.kills).get("oom_kill", 0) > 0)
+        killed = _fields(memory / files.kills).get("oom_kill", 0) > 0
+        reached = self._has_reached_its_limit()
+        return Used(cpu, user, peak, killed and reached, killed and not reached)
+
+    def _has_reached_its_limit(self) -> bool:
+        """Whether the group itself was out of memory, and not the machine or a group above."""
+        memory = self.folders["memory"]
+        if self.version == "v2":
+            return _fields(memory / V2.kills).get("oom", 0) > 0
+        # Version 1 has a count of this too, but Linux 6 leaves it at 0.
+        return any(
+            int(_read(memory / f"{kind}.max_usage_in_bytes") or 0) + NEARLY
+            >= int(_read(memory / f"{kind}.limit_in_bytes") or 2**63)
+            for kind in ("memory", "memory.memsw")
+        )
 
 
 def available() -> str:
@@ -133,9 +153,11 @@ def _remove(folder: Path) -> None:
 @functools.cache
 def _parents(version: str) -> dict[str, Path]:
     """The folder of each controller in which podium can make a group; nothing if a needed one is missing."""
-    find = _parent_in_version_2 if version == "v2" else _parent_in_version_1
-    found = {controller: find(controller) for controller in CONTROLLERS[version]}
-    parents = {controller: parent for controller, parent in found.items() if parent}
+    if version == "v2":
+        parents = _parents_in_version_2()
+    else:
+        found = {controller: _parent_in_version_1(controller) for controller in CONTROLLERS[version]}
+        parents = {controller: parent for controller, parent in found.items() if parent}
     if not {*NEEDED} <= parents.keys():
         return {}
     for left in itertools.chain(*(parent.glob(f"{NAME}-[0-9]*") for parent in {*parents.values()})):
@@ -154,34 +176,69 @@ def _parent_in_version_1(controller: str) -> Path | None:
     return next((parent for parent in candidates if _can_be_made(parent)), None)
 
 
-def _parent_in_version_2(controller: str) -> Path | None:
-    """The group in which podium runs, or the root group of the machine."""
-    mounts = [place for place, _ in _mounts("cgroup2")]
-    own = [path for names, path in _own_groups() if not names]
-    candidates = [*(mount / path for mount in mounts for path in own), *mounts]
-    return next((parent for parent in candidates if _hands_down(parent, controller)), None)
+def _parents_in_version_2() -> dict[str, Path]:
+    """The group that was delegated to podium, or the root group of the machine.
+
+    A process is in one group only, so all controllers have the same parent.  A group that was not delegated is
+    left alone: systemd stops a unit in which the kernel has killed a process for its memory.
+    """
+    for mount, _ in _mounts("cgroup2"):
+        for own in [mount / path for names, path in _own_groups() if not names]:
+            parent = own.parent if own.name == ITSELF else own
+            if _is_delegated(parent, mount) and (
+                held := _handed_down(parent, CONTROLLERS["v2"], to_empty=True)
+            ):
+                return dict.fromkeys(held, parent)
+        # Without cpuset, which systemd takes from the root group as soon as no unit asks for it.
+        if held := _handed_down(mount, NEEDED, to_empty=False):
+            return dict.fromkeys(held, mount)
+    return {}
 
 
-def _hands_down(parent: Path, controller: str) -> bool:
-    """Whether groups within this one can have limits of this controller."""
-    control = parent / "cgroup.subtree_control"
-    if controller not in _read(parent / "cgroup.controllers").split():
+def _is_delegated(group: Path, mount: Path) -> bool:
+    """Whether systemd leaves this group to podium, or a container shows it as its root."""
+    if group == mount:
+        return True
+    with contextlib.suppress(OSError):
+        if os.getxattr(group, "user.delegate") == b"1":
+            return True
+    # A user's own systemd does not write this attribute.
+    question = ["systemctl", "--user", "show", "--property=Delegate", "--value", group.name]
+    if not os.access(group / "cgroup.subtree_control", os.W_OK) or shutil.which("systemctl") is None:
         return False
-    if controller not in _read(control).split():
-        try:
-            control.write_text(f"+{controller}")
-        except PermissionError:
-            return False
-        except OSError:
-            # A group can only hand controllers down if it has no processes of its own.  Where podium is the
-            # only one, it moves into a group below.
-            if {*_read(parent / "cgroup.procs").split()} != {str(os.getpid())}:
-                return False
-            itself = parent / f"{NAME}-itself"
-            itself.mkdir(exist_ok=True)
-            (itself / "cgroup.procs").write_text("0")
-            control.write_text(f"+{controller}")
-    return _can_be_made(parent)
+    return subprocess.run(question, capture_output=True, text=True).stdout.strip() == "yes"
+
+
+def _handed_down(parent: Path, controllers: Iterable[str], to_empty: bool) -> list[str]:
+    """The controllers whose limits groups within this one can have; none if a needed one is missing."""
+    held = [name for name in controllers if name in _read(parent / "cgroup.controllers").split()]
+    if not {*NEEDED} <= {*held} or not _can_be_made(parent):
+        return []
+    control, wanted = parent / "cgroup.subtree_control", " ".join(f"+{name}" for name in held)
+    with contextlib.suppress(OSError):
+        control.write_text(wanted)  # all of them or none
+        return held
+    if to_empty and _has_emptied(
+        parent
+    ):  # a group can only hand controllers down if it has no processes of its own
+        with contextlib.suppress(OSError):
+            control.write_text(wanted)
+            return held
+    return []
+
+
+def _has_emptied(group: Path) -> bool:
+    """Move all processes of a group into one of its own, even those that are started meanwhile."""
+    for _ in range(TRIES_TO_EMPTY):
+        with contextlib.suppress(OSError):
+            (group / ITSELF).mkdir(exist_ok=True)
+            processes = _read(group / "cgroup.procs").split()
+            if not processes:
+                return True
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):  # it has ended
+                    (group / ITSELF / "cgroup.procs").write_text(process)
+    return False
 
 
 def _can_be_made(parent: Path) -> bool:

@@ -14,6 +14,7 @@ from podium.running.measuring import Log, Outcome, Run, watched
 from podium.running.models import Failure, Kind, Model, paths_in
 from podium.running.settings import Settings, cores_used, is_root
 from podium.running.submission import judged, working_folder
+from podium.running.view import NOTEBOOK
 from podium.wording import printable
 
 __all__ = ["NOTEBOOK_PACKAGES", "Prepared", "prepare", "run"]
@@ -114,14 +115,18 @@ def run(model: Model, settings: Settings, log: Log) -> Run:
     if model.kind is Kind.CONTAINER:
         return run_in_container(model, settings, log)
     if settings.sandbox == "bubblewrap":
-        return sandbox.run_in_bubblewrap(model.folder, sandbox.program_of(model), settings, log)
-    return _run_without_sandbox(model, settings, log)
+        made = sandbox.run_in_bubblewrap(model.folder, sandbox.program_of(model), settings, log)
+    else:
+        made = _run_without_sandbox(model, settings, log)
+    if made.outcome is Outcome.EXIT and model.entry == "run.sh":  # shells differ
+        return made._replace(reason=f"{made.reason} (run by {' '.join(sandbox.program_of(model)[:-1])})")
+    return made
 
 
 def _run_without_sandbox(model: Model, settings: Settings, log: Log) -> Run:
     """Run a model as an ordinary program of the user who runs podium."""
     folder = str(model.folder.resolve())
-    program = sandbox.program_of(model, folder, str(sandbox.NOTEBOOK))
+    program = sandbox.program_of(model, folder, str(NOTEBOOK))
     with working_folder() as working:
         environment = sandbox.environment_of(str(settings.data), folder) | {"HOME": working}
         if sys.platform == "win32":

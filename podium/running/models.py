@@ -7,16 +7,29 @@ import enum
 import hashlib
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from podium.errors import UsageError
+from podium.running.progress import tell
 from podium.wording import printable, spreadsheet_original
 
-__all__ = ["Failure", "Kind", "Model", "digest_of", "find_model", "find_models", "key_of", "paths_in"]
+__all__ = [
+    "Failure",
+    "Kind",
+    "Model",
+    "digest_of",
+    "find_model",
+    "find_models",
+    "interpreter_of",
+    "key_of",
+    "paths_in",
+]
 
+SHELL_SCRIPTS = ("run", "run.sh")
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
@@ -28,8 +41,9 @@ IMAGE = re.compile(
 LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the names
 MOST_FILES = 200_000  # in a model's folder
 MOST_MODELS = 100  # in a team's folder
+LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
 NAMES_SHOWN = 5  # in a message
-WINDOWS = "{name}: expected the line ends of Unix, found those of Windows; convert it with dos2unix"
+FIRST_LINE = 256  # bytes of the line that names the interpreter, as in the kernel
 SCRIPT_READ = 1 << 20  # bytes of a script in which line ends are looked for
 
 
@@ -169,33 +183,41 @@ def _entry(folder: Path) -> tuple[str, Kind]:
         if not IMAGE.fullmatch(image):
             raise ValueError(f"{CONTAINER} names no image: expected a name such as docker.io/team/model:1")
         return image, Kind.CONTAINER
-    if name == "run":
-        _require_executable(path)
-    if name == "run.sh":
-        _require_unix_line_ends(path)
+    if name in SHELL_SCRIPTS:
+        _require_startable(path)
     return name, Kind.NOTEBOOK if path.suffix == ".ipynb" else Kind.SCRIPT
 
 
-def _require_executable(path: Path) -> None:
-    """Raise a ValueError if the program ``run`` cannot be started."""
-    if not os.access(path, os.X_OK):
-        raise ValueError("run is not executable (chmod +x run)")
+def interpreter_of(path: Path) -> list[str]:
+    """The command that runs a script or program, as its first line says; nothing if it runs itself.
+
+    As in the kernel, all that follows the interpreter's name is one argument.  The file's mode does not count,
+    because archives from Windows do not have it.
+    """
     with path.open("rb") as file:
-        first = file.read(200).partition(b"\n")[0].decode("utf-8", "replace")
+        first = file.read(FIRST_LINE).partition(b"\n")[0].decode("utf-8", "replace")
     if first.startswith("#!"):
-        if first.endswith("\r"):
-            raise ValueError(WINDOWS.format(name="run"))
-        interpreter = first[2:].split()[:1]
-        if not interpreter or not Path(interpreter[0]).is_file():
-            raise ValueError(f"run begins with {first}, but that program does not exist")
+        words = first[2:].strip().split(maxsplit=1)
+        # Windows finds a shell by its name, if it has one.
+        return words if os.name == "posix" else [PurePosixPath(words[0]).name, *words[1:]]
+    return ["sh"] if path.name == "run.sh" else []
 
 
-def _require_unix_line_ends(path: Path) -> None:
-    """Raise a ValueError if every line of a script for ``sh`` ends as lines do on Windows."""
+def _require_startable(path: Path) -> None:
+    """Raise a ValueError if a script or program cannot be started."""
     with path.open("rb") as file:
         start = file.read(SCRIPT_READ)
-    if 0 < start.count(b"\n") == start.count(b"\r\n"):
-        raise ValueError(WINDOWS.format(name=path.name))
+    first = start[:FIRST_LINE].partition(b"\n")[0]
+    is_script = path.name == "run.sh" or first.startswith(b"#!")
+    if is_script and (0 < start.count(b"\n") == start.count(b"\r\n") or first.endswith(b"\r")):
+        raise ValueError(
+            f"{path.name}: expected the line ends of Unix, found those of Windows; convert it with dos2unix"
+        )
+    if not is_script and not os.access(path, os.X_OK):
+        raise ValueError(f"{path.name} is not executable (chmod +x {path.name})")
+    if first.startswith(b"#!") and not (first[2:].strip() and shutil.which(interpreter_of(path)[0])):
+        shown = first.decode("utf-8", "replace")
+        raise ValueError(f"{path.name} begins with {shown}, but that program does not exist")
 
 
 def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
@@ -211,18 +233,26 @@ def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
 
 def digest_of(folder: Path) -> str:
     """Compute a digest of the names and contents of all files in a folder."""
-    lines = []
+    entries = []
     for entry in paths_in(folder):
-        name = os.path.relpath(entry.path, folder)
+        entries.append(entry)
+        if len(entries) > MOST_FILES:
+            raise ValueError(f"more than {MOST_FILES:,} files")
+    files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
+    size = sum(entry.stat(follow_symlinks=False).st_size for entry in files)
+    if size > LARGE:
+        tell(
+            f"{printable(folder.name)}: {size / 2**30:,.0f} GB are read, to notice later if a file has changed"
+        )
+    lines = []
+    for entry in entries:
         content = b""
         if entry.is_symlink():
             content = os.fsencode(os.readlink(entry.path))
         elif entry.is_file(follow_symlinks=False):
             with open(entry.path, "rb") as file:
                 content = hashlib.file_digest(file, "sha256").digest()
-        lines.append(os.fsencode(name) + b"\0" + content)
-        if len(lines) > MOST_FILES:
-            raise ValueError(f"more than {MOST_FILES:,} files")
+        lines.append(os.fsencode(os.path.relpath(entry.path, folder)) + b"\0" + content)
     digest = hashlib.sha256()
     for line in sorted(lines):
         digest.update(hashlib.sha256(line).digest())

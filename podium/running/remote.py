@@ -18,7 +18,8 @@ from podium.running.journal import WARM_UP
 from podium.running.machine import Prepared, prepare
 from podium.running.measuring import Outcome
 from podium.running.models import Model, digest_of
-from podium.running.rounds import Execute, Result, Turn, not_run, run_once, tell, tell_end
+from podium.running.progress import tell
+from podium.running.rounds import Execute, Result, Turn, not_run, run_once, tell_end
 from podium.running.settings import Settings
 
 __all__ = ["workers_of"]

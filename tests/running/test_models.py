@@ -63,7 +63,7 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     (tmp_path / "Empty").mkdir()
     write_model(tmp_path / "Two", name="run.py")
     write_model(tmp_path / "Two", name="a.ipynb")
-    write_model(tmp_path / "Not executable", "#!/bin/sh\n", "run")
+    write_model(tmp_path / "Not executable", "\x7fELF", "run")
     write_model(tmp_path / "No shebang", "#!/no/such/interpreter -x\n", "run")
     write_model(tmp_path / "Empty shebang", "#!\n", "run")
     write_model(tmp_path / "Windows", "", "run").joinpath("run").write_bytes(b"#!/bin/sh\r\n:\r\n")
@@ -110,6 +110,16 @@ def test_a_script_may_have_some_line_ends_of_windows(tmp_path: Path, text: bytes
     folder = write_model(tmp_path / "Blue", "", "run.sh")
     (folder / "run.sh").write_bytes(text)
     assert not isinstance(find_model(folder, "Blue"), Failure)
+
+
+def test_it_is_told_that_many_bytes_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("podium.running.models.LARGE", 10)
+    write_model(tmp_path / "Blue", "print('hello')\n")
+    write_model(tmp_path / "Red", "pass")
+    find_models(tmp_path)
+    assert capsys.readouterr().err == "Blue: 0 GB are read, to notice later if a file has changed\n"
 
 
 def test_no_folder_and_nothing_in_it(tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from podium.errors import UsageError
 from podium.running import settings as constants
 from podium.running.measuring import Ended, Log, Outcome, Run, answer_of, failed, last_line, watched
 from podium.running.models import Model
-from podium.running.sandbox import INPUT, WORKING
 from podium.running.settings import Settings, cores_used, is_root
 from podium.running.submission import judged, working_folder
+from podium.running.view import WORKING, data_of
 
 __all__ = ["ENGINES", "find_engine", "image_id", "run_in_container"]
 
@@ -101,7 +101,7 @@ def _result(
 
 def _options(name: str, settings: Settings, working: str) -> list[str]:
     """The options that limit the container, and say what it sees: the data and an empty folder."""
-    engine, data = settings.container_engine, f"{INPUT}/{settings.data.name}"
+    engine, data = settings.container_engine, data_of(settings)
     memory, disk = str(settings.memory_limit), settings.disk_limit
     options = [
         "--name", name, "--hostname", "podium", "--network", "none", "--cap-drop", "ALL", "--read-only",

@@ -3,7 +3,6 @@
 import codecs
 import contextlib
 import enum
-import io
 import os
 import signal
 import subprocess
@@ -32,7 +31,8 @@ __all__ = [
 ]
 
 LOG_BYTES = 2**20  # of a log, written while the model runs; of what follows only the end is kept
-TAIL = 2**15  # characters of this end
+TAIL = 2**15  # bytes of this end
+BLOCK = 2**16  # bytes that are read at once
 USER, NICE, STEAL = 1, 2, 8  # columns in a line of /proc/stat, see proc_stat(5)
 LAST_LINES, LONGEST_REASON = 5, 600  # at the end of a log, quoted as the reason of a failure
 UNKNOWN = float("nan")
@@ -45,6 +45,7 @@ class Outcome(enum.StrEnum):
     EXIT = "exit code"  # it ended with another exit code than 0
     TIME = "time limit"
     MEMORY = "memory limit"
+    DISK = "disk limit"
     SUBMISSION = "no submission"  # there is none, or not one
     LOST = "lost"  # it has not begun or not ended, perhaps by the machine's fault; a restart tries again
 
@@ -71,10 +72,14 @@ class Run(NamedTuple):
 
 
 class Log:
-    """A model's log: a file that grows while the model runs, and the end of it for messages."""
+    """A model's log: a file that grows while the model runs, and the end of it for messages.
+
+    The model may wait for podium to read what it prints, and does so within its measured time.  So podium does
+    little then: it keeps the end as bytes, and makes text of the beginning alone.
+    """
 
     def __init__(self, path: Path, head: str) -> None:
-        self.path, self.head, self.end, self.left_out = path, head, "", 0
+        self.path, self.head, self.tail = path, head, b""
         self.problem: OSError | None = None  # why the file could not be written
 
     @contextlib.contextmanager
@@ -96,26 +101,32 @@ class Log:
             self._write(stream)
         except OSError as problem:
             self.problem = problem
-            while os.read(stream.fileno(), 2**16):
+            while os.read(stream.fileno(), BLOCK):
                 pass
 
     def _write(self, stream: IO[bytes]) -> None:
         """Write the beginning of a stream as it comes, and the end of it in the end."""
-        decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
         room = LOG_BYTES
         with self.path.open("w", encoding="utf-8", errors="replace") as file:
             file.write(self.head)
             file.flush()
-            while block := os.read(stream.fileno(), 2**16):
-                text = printable(decoder.decode(block), keep="\n\t")
-                file.write(text[:room])
-                file.flush()
-                self.left_out += len(text[room:])
-                room -= len(text[:room])
-                self.end = (self.end + text)[-TAIL:]
-            if self.left_out:
-                kept = self.end[-self.left_out :]
-                file.write(f"\n[{self.left_out - len(kept):,} characters left out]\n{kept}")
+            while block := os.read(stream.fileno(), BLOCK):
+                if room > 0:
+                    file.write(_shown(decoder.decode(block[:room])))
+                    file.flush()
+                room -= len(block)
+                self.tail = (self.tail + block)[-TAIL:]
+            if room < 0:
+                kept = self.tail[max(len(self.tail) + room, 0) :]
+                file.write(
+                    f"\n[{-room - len(kept):,} bytes left out]\n{_shown(kept.decode('utf-8', 'replace'))}"
+                )
+
+    @property
+    def end(self) -> str:
+        """The end of what the model printed."""
+        return _shown(self.tail.decode("utf-8", "replace"))
 
     def last_lines(self) -> str:
         """The last lines on one line, without those of nothing but ^ and ~, which underline Python's code."""
@@ -123,21 +134,25 @@ class Log:
         return " | ".join(lines[-LAST_LINES:])[-LONGEST_REASON:]
 
 
+def _shown(text: str) -> str:
+    """What a model printed, with the line ends of Unix, and safe for a terminal."""
+    return printable(text.replace("\r\n", "\n").replace("\r", "\n"), keep="\n\t")
+
+
 def failed(run: Run, outcome: Outcome, settings: Settings, log: Log) -> Run:
-    """Say that a run has failed, and why."""
-    reasons = {
-        Outcome.TIME: f"time limit of {settings.time_limit:g} s",
-        Outcome.MEMORY: f"memory limit of {settings.memory_limit / 2**30:g} GB",
-        Outcome.EXIT: _exited(run.exit_code, log.last_lines()),
-    }
-    return run._replace(outcome=outcome, reason=reasons[outcome])
-
-
-def _exited(code: int, said: str) -> str:
-    """The reason of a failure by an exit code, which is negative or above 128 for a signal."""
-    number = -code if code < 0 else code - 128
-    by = f" ({signal.Signals(number).name})" if number in {*signal.Signals} else ""
-    return f"exit code {code}{by}: {said}" if said else f"exit code {code}{by}"
+    """Say that a run has failed, and why: the limit or the exit code, and what the model printed at last."""
+    number = -run.exit_code if run.exit_code < 0 else run.exit_code - 128  # of a signal
+    signal_name = signal.Signals(number).name if number in {*signal.Signals} else ""
+    if outcome is Outcome.EXIT and signal_name == "SIGXFSZ":
+        outcome = Outcome.DISK
+    what = {
+        Outcome.TIME: f"time limit of {settings.time_limit:g} s (--time-limit)",
+        Outcome.MEMORY: f"memory limit of {settings.memory_limit / 2**30:g} GB (--memory-limit)",
+        Outcome.DISK: f"disk limit of {settings.disk_limit / 2**30:g} GB (--disk-limit)",
+        Outcome.EXIT: f"exit code {run.exit_code}" + (f" ({signal_name})" if signal_name else ""),
+    }[outcome]
+    said = log.last_lines()
+    return run._replace(outcome=outcome, reason=f"{what}: {said}" if said else what)
 
 
 class Ended(NamedTuple):
@@ -170,7 +185,7 @@ def watched(
             start_new_session=True,
         )
     except OSError as problem:
-        log.end = f"{command[0]}: {problem.strerror or problem}"
+        log.tail = f"{command[0]}: {problem.strerror or problem}".encode()
         return Ended(0.0, True, 127, Used())
     assert process.stdout is not None
     in_time = True

@@ -151,7 +151,7 @@ def run(
         else:
             prepared = prepare(engine, found, given)
             execute = rounds.here(prepared.settings, Path(out))
-        _warn_of_missing_protection(prepared.settings, found)
+        _warn_of_missing_protection(prepared.settings, found, prepared.hardware["memory_gb"])
         results = rounds.run_all(
             prepared.models,
             [*failures, *prepared.failures],
@@ -211,13 +211,21 @@ def _warn_of_look_alikes(teams: set[str]) -> None:
         warnings.warn(sentence, stacklevel=3)
 
 
-def _warn_of_missing_protection(settings: Settings, models: Iterable[Model]) -> None:
-    """Warn of a missing sandbox or control group."""
+def _warn_of_missing_protection(settings: Settings, models: Iterable[Model], memory_gb: float | None) -> None:
+    """Warn of a missing sandbox or control group, and of limits that the machine cannot give."""
     if settings.sandbox == "none":
         warnings.warn("no sandbox: the models can do whatever you can", stacklevel=3)
-    elif not settings.control_group and any(model.kind is not Kind.CONTAINER for model in models):
+        return
+    if not settings.control_group and any(model.kind is not Kind.CONTAINER for model in models):
         warnings.warn(
-            "no control group: the limits of memory hold for each process alone (run as root, or: "
-            "systemd-run --user --scope -p Delegate=yes podium run …)",
+            "no control group: the limit of memory holds for each process alone, and not for memory that "
+            "processes share (run as root, or: systemd-run --user --scope -p Delegate=yes podium run …)",
+            stacklevel=3,
+        )
+    needed = (settings.memory_limit + settings.disk_limit) / 1e9
+    if memory_gb is not None and needed > memory_gb:
+        warnings.warn(
+            f"--memory-limit and --disk-limit are {needed:.1f} GB together; this machine has {memory_gb} GB. "
+            "If it runs out of memory, the run is lost and no team's fault",
             stacklevel=3,
         )

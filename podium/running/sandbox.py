@@ -20,29 +20,24 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from podium.errors import UsageError
 from podium.running import settings as constants
+from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
 from podium.running.measuring import Log, Outcome, Run, Used, answer_of, busy_seconds, failed, used_by
-from podium.running.models import Kind, Model
-from podium.running.settings import Settings, cores_used, is_root, visible
+from podium.running.models import Kind, Model, interpreter_of
+from podium.running.settings import Settings, cores_used, is_root
 from podium.running.system_calls import filter_program
+from podium.running.view import MODEL, TOOLS, WORKING
 from podium.wording import printable
 
 __all__ = ["environment_of", "limits", "probe", "program_of", "require", "run_in_bubblewrap"]
 
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
-MODEL, INPUT, WORKING, TOOLS = "/kaggle/model", "/kaggle/input", "/kaggle/working", "/podium"
-SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
-# What programs look up in /etc: libraries, fonts, and which program stands behind a name such as awk.
-ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d")
-HOSTS = b"127.0.0.1 localhost\n::1 localhost\n"
-ACCELERATORS = ("nvidia*", "dri", "kfd")
-NOTEBOOK = Path(__file__).with_name("notebook.py")
-
 # The first process in the sandbox.  Its output goes to podium alone, and the model's to the log.  If its input
 # ends, podium has ended: then a process in the background kills the model.
 SCRIPT = r"""
@@ -56,6 +51,7 @@ read go <&3
 code=$?
 kill -9 -1 2>/dev/null
 echo "$code"
+echo $(stat -f -c %a . /tmp /dev/shm)
 set --
 for name in submission.csv submission.csv.gz submission.parquet; do
     if [ -e "$name" ] || [ -L "$name" ]; then set -- "$@" "$name"; fi
@@ -69,6 +65,16 @@ elif [ $# = 1 ] && [ -f "$1" ] && [ ! -L "$1" ] && [ -r "$1" ]; then
 fi
 """
 FILE = b"file\n"  # what it prints before the content of the submission
+
+
+class Left(NamedTuple):
+    """What the first process tells of the folders in which a model has worked."""
+
+    room: list[str]  # the free blocks of each of them
+    submissions: list[str]  # the names of the submissions
+    content: bytes  # of the one submission, or the names of other files
+
+
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit; shift; done; shift; exec "$@"'
 
 
@@ -105,19 +111,16 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings, l
     cores = cores_used(settings.cores)
     # What a model writes is kept in memory, so it is counted with its memory.
     memory = settings.memory_limit + settings.disk_limit
-    files = [
-        _in_memory(filter_program(holds_cores(settings.control_group))),
-        _in_memory(HOSTS),
-    ]
-    try:
+    view.reset_device_times(settings)
+    with contextlib.ExitStack() as files:
+        calls = _in_memory(filter_program(holds_cores(settings.control_group)), files)
+        shown = {path: _in_memory(content, files) for path, content in view.contents().items()}
         with group_of_a_run(settings.control_group, memory, constants.PROCESSES, cores) as group:
-            sandbox = _sandbox(model, settings, *files)
+            sandbox = _sandbox(model, settings, calls, shown)
             largest = str(constants.SUBMISSION_BYTES + 1)
             inside = ["sh", "-c", SCRIPT, "sh", largest, *limits(settings), *program]
-            return _measured([*_before(group, cores), *sandbox, *inside], files, settings, log, group)
-    finally:
-        for file in files:
-            os.close(file)
+            command = [*_before(group, cores), *sandbox, *inside]
+            return _measured(command, [calls, *shown.values()], settings, log, group)
 
 
 def _measured(command: list[str], files: list[int], settings: Settings, log: Log, group: Group | None) -> Run:
@@ -130,44 +133,56 @@ def _measured(command: list[str], files: list[int], settings: Settings, log: Log
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
-    timer = threading.Timer(settings.time_limit, _kill, (process,))
     with process, log.following(process.stderr):
         try:
-            ready = process.stdout.readline()
-            busy, start = busy_seconds(cores), time.perf_counter()
-            if ready:
-                timer.start()
-                process.stdin.write(b"go\n")
-                process.stdin.flush()
-            code = process.stdout.readline().strip()
-            seconds, busy = time.perf_counter() - start, busy_seconds(cores) - busy
-            found = process.stdout.readline().decode().split()
-            rest = process.stdout.read()
+            with _killed_after(constants.SECONDS_TO_START, process):
+                ready = process.stdout.readline()
+            with _killed_after(settings.time_limit, process):
+                busy, start = busy_seconds(cores), time.perf_counter()
+                if ready:
+                    process.stdin.write(b"go\n")
+                    process.stdin.flush()
+                code = process.stdout.readline().strip()
+                seconds, busy = time.perf_counter() - start, busy_seconds(cores) - busy
+            with _killed_after(constants.SECONDS_TO_SEND, process):
+                room, names = (process.stdout.readline().decode().split() for _ in range(2))
+                left = Left(room, names, process.stdout.read())
         except BaseException:
             _kill(process)
             raise
-        finally:
-            timer.cancel()
-            if timer.is_alive():  # it is about to kill
-                timer.join()
         used = used_by(process)
     if not ready:
         raise UsageError(no_sandbox(log.end))
-    out_of_memory = False
-    if group:
-        counted = group.used()
-        used, out_of_memory = Used(*counted[:3]), counted.out_of_memory
+    counted = group.used() if group else None
+    if counted:
+        used = Used(*counted[:3])
     others = max(busy - used.user_seconds, 0.0) / (seconds * len(cores))
     run = Run(Outcome.DONE, "", seconds, used, others, int(code or -9))
-    if out_of_memory:
+    if counted and counted.out_of_memory:
         return failed(run, Outcome.MEMORY, settings, log)
+    if counted and counted.machine_out_of_memory:
+        return run._replace(outcome=Outcome.LOST, reason="the machine ran out of memory")
     if not code and seconds >= settings.time_limit:
         return failed(run, Outcome.TIME, settings, log)
     if run.exit_code != 0:
-        return failed(run, Outcome.EXIT, settings, log)
-    if problem := _problem(found, rest):
+        return failed(run, Outcome.DISK if "0" in left.room else Outcome.EXIT, settings, log)
+    if process.returncode != 0:
+        return run._replace(outcome=Outcome.LOST, reason="the submission could not be read in time")
+    if problem := _problem(left):
         return run._replace(outcome=Outcome.SUBMISSION, reason=problem)
-    return run._replace(name=found[0], submission=rest.removeprefix(FILE))
+    return run._replace(name=left.submissions[0], submission=left.content.removeprefix(FILE))
+
+
+@contextlib.contextmanager
+def _killed_after(seconds: float, process: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """Kill the first process of a sandbox if the block takes longer."""
+    timer = threading.Timer(seconds, _kill, (process,))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()  # it may be about to kill
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
@@ -181,17 +196,18 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
         os.kill(process.pid, signal.SIGKILL)
 
 
-def _problem(found: list[str], rest: bytes) -> str:
+def _problem(left: Left) -> str:
     """What is wrong with the submissions that the first process has found, or ""."""
+    _, found, content = left
     if not found:
         # A model chooses these names, so they are escaped and cut.
-        others = ", ".join(map(printable, rest.decode("utf-8", "replace").splitlines()))
+        others = ", ".join(map(printable, content.decode("utf-8", "replace").splitlines()))
         return f"no submission.csv; found {others}" if others else "no submission.csv"
     if len(found) > 1:
         return f"{' and '.join(found)} are there, expected one"
-    if not rest.startswith(FILE):
+    if not content.startswith(FILE):
         return f"{found[0]} is not a regular file that can be read"
-    if len(rest) - len(FILE) > constants.SUBMISSION_BYTES:
+    if len(content) - len(FILE) > constants.SUBMISSION_BYTES:
         return f"{found[0]} is larger than {constants.SUBMISSION_BYTES:,} bytes"
     return ""
 
@@ -204,77 +220,23 @@ def _before(group: Group | None, cores: list[int]) -> list[str]:
     return [*join, "taskset", "--cpu-list", ",".join(map(str, cores))]
 
 
-def _sandbox(model: Path, settings: Settings, filter_: int, hosts: int) -> list[str]:
+def _sandbox(model: Path, settings: Settings, calls: int, files: dict[str, int]) -> list[str]:
     """The call of bubblewrap."""
     call = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "podium"]
     call += ["--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-    call += ["--cap-drop", "ALL", "--seccomp", str(filter_)]
+    call += ["--cap-drop", "ALL", "--seccomp", str(calls)]
     if is_root():
         call += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         call += ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
-    call += [*_system(settings, hosts), *_folders(model, settings), *_devices(settings)]
-    # The first process is podium's.  Who could write into its memory could report an end.
-    call += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1", "--remount-ro", "/dev", "--remount-ro", "/"]
-    call += ["--chdir", WORKING, "--clearenv"]
-    given = environment_of(_data(settings), MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"}
+    call += [*view.seen(model, settings, files), "--chdir", WORKING, "--clearenv"]
+    given = environment_of(view.data_of(settings), MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"}
     for name, value in given.items():
         call += ["--setenv", name, value]
     if is_root():
         nobody = f"{constants.NOBODY}"
         call += ["setpriv", "--reuid", nobody, "--regid", nobody, "--clear-groups", "--inh-caps=-all"]
     return call
-
-
-def _system(settings: Settings, hosts: int) -> list[str]:
-    """The system's programs, Python, and what they need from /etc."""
-    shown = [str(folder) for folder in visible(settings.data)[1:]]
-    # The places of Python may be below /tmp, so that has to be there before them.
-    view = ["--perms", "1777", "--size", str(settings.disk_limit), "--tmpfs", "/tmp"]
-    view += _parents([*shown, "/etc/hosts"])
-    for folder in shown:
-        view += ["--ro-bind", folder, folder]
-        if os.path.exists(f"{folder}/pip.conf"):  # it may contain passwords of package registries
-            view += ["--ro-bind", "/dev/null", f"{folder}/pip.conf"]
-    for folder in SYSTEM_FOLDERS:
-        if os.path.islink(folder):
-            view += ["--symlink", os.readlink(folder), folder]
-        elif os.path.isdir(folder):
-            view += ["--ro-bind", folder, folder]
-    for name in ETC:
-        view += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    return [*view, "--perms", "0644", "--ro-bind-data", str(hosts), "/etc/hosts"]
-
-
-def _folders(model: Path, settings: Settings) -> list[str]:
-    """The model, the data, and the folder to work in."""
-    data, notebook = _data(settings), f"{TOOLS}/notebook.py"
-    view = [*_parents([MODEL, data, WORKING, notebook]), "--ro-bind", str(NOTEBOOK), notebook]
-    view += ["--ro-bind", str(model), MODEL, "--ro-bind", str(settings.data), data]
-    return [*view, "--perms", "0777", "--size", str(settings.disk_limit), "--tmpfs", WORKING]
-
-
-def _devices(settings: Settings) -> list[str]:
-    """The kernel's own file systems, and the accelerators if models may use them."""
-    view = ["--proc", "/proc", "--dev", "/dev"]
-    view += ["--perms", "1777", "--size", str(settings.disk_limit), "--tmpfs", "/dev/shm"]
-    if not settings.gpus:
-        return [*view, "--ro-bind", "/sys/devices/system/cpu", "/sys/devices/system/cpu"]
-    view += ["--ro-bind", "/sys", "/sys"]
-    for device in (path for pattern in ACCELERATORS for path in sorted(Path("/dev").glob(pattern))):
-        view += ["--dev-bind", str(device), str(device)]
-    return view
-
-
-def _data(settings: Settings) -> str:
-    """The place of the data, as the model sees it."""
-    return f"{INPUT}/{settings.data.name}"
-
-
-def _parents(paths: Sequence[str]) -> list[str]:
-    """The folders above some paths, which bubblewrap would otherwise make for root alone."""
-    above = sorted({str(parent) for path in paths for parent in Path(path).parents} - {"/", "/tmp"})
-    return [word for parent in above for word in ("--perms", "0755", "--dir", parent)]
 
 
 def limits(settings: Settings) -> list[str]:
@@ -285,9 +247,15 @@ def limits(settings: Settings) -> list[str]:
     return [*limits, "--"]
 
 
-def _in_memory(content: bytes) -> int:
-    """Make a file in memory, and return its descriptor."""
-    file = os.memfd_create("podium")
+def _in_memory(content: bytes, files: contextlib.ExitStack) -> int:
+    """Make a file in memory that is closed with these files, and return its descriptor."""
+    import fcntl  # not on Windows
+
+    made = os.memfd_create("podium")
+    # Where podium was started with closed standard streams, the file must not take their numbers.
+    file = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(made)
+    files.callback(os.close, file)
     os.write(file, content)
     os.lseek(file, 0, os.SEEK_SET)
     return file
@@ -295,6 +263,7 @@ def _in_memory(content: bytes) -> int:
 
 def no_sandbox(said: str) -> str:
     """Write the message that no sandbox can be made on this machine."""
+    said = said.strip() or f"it was not ready within {constants.SECONDS_TO_START} s"
     return (
         f"the sandbox cannot be made on this machine: {' '.join(printable(said).split())[-300:]}; "
         "are user namespaces permitted (kernel.apparmor_restrict_unprivileged_userns=0)?"
@@ -308,7 +277,7 @@ def program_of(model: Model, folder: str = MODEL, notebook: str = f"{TOOLS}/note
         return [sys.executable, notebook, path]
     if model.entry == "run.py":
         return [sys.executable, path]
-    return ["sh", path] if model.entry == "run.sh" else [path]
+    return [*interpreter_of(model.folder / model.entry), path]
 
 
 def environment_of(data: str, model: str) -> dict[str, str]:

@@ -13,6 +13,8 @@ __all__ = ["Settings", "cores_used", "is_root", "parse_bytes", "parse_seconds", 
 SUBMISSION_BYTES = 256 * 2**20  # the largest submission
 PROCESSES = 512  # of a model at once, threads included
 OPEN_FILES = 4096  # of a process at once
+SECONDS_TO_START = 60  # until the sandbox is ready, which is not counted
+SECONDS_TO_SEND = 600  # until podium has the submission, which is not counted either
 
 NOBODY = 65534  # the number of the user nobody
 

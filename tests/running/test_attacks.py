@@ -1,6 +1,8 @@
 """The attacks that a team wanting a prize would try fail, and an honest model beside each of them does not."""
 
+import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from podium.running import control_group, settings
+from podium.running import control_group, settings, view
 from podium.running.measuring import LOG_BYTES, Outcome
 from tests.running.support import SUBMIT, in_sandbox, needs_sandbox, run_model, settings_for
 
@@ -133,6 +135,22 @@ os.wait()
 """,
         (MEMORY,),
         "block = b'x' * 100_000_000\n" + SUBMIT,
+        needs_group=True,
+    ),
+    Attack(
+        "memory that processes share",
+        """
+import mmap, os
+kept = []
+for _ in range(4):
+    kept.append(mmap.mmap(-1, 100_000_000))
+    kept[-1].write(bytes(100_000_000))
+    kept.append(os.memfd_create("x"))
+    for _ in range(60):
+        os.write(kept[-1], bytes(10**6))
+""",
+        (MEMORY,),
+        "import mmap\nmmap.mmap(-1, 100_000_000).write(bytes(100_000_000))\n" + SUBMIT,
         needs_group=True,
     ),
     Attack(
@@ -262,6 +280,110 @@ def test_an_attack_fails_and_the_honest_model_beside_it_does_not(
     assert run.seconds < limit + 30
     assert len(log) < 3 * LOG_BYTES
     assert all(one.isprintable() or one in "\n\t" for one in log)
+
+
+NODES = ("null", "zero", "full", "random", "urandom", "tty")
+
+
+def test_no_note_remains_in_the_times_of_files(tmp_path: Path) -> None:
+    """Device nodes are the machine's own, and who may write to them may set their times."""
+    source = f"""
+import json, os
+model, data = os.environ["PODIUM_MODEL"] + "/run.py", os.environ["PODIUM_DATA"] + "/texts.txt"
+nodes = ["/dev/" + name for name in {NODES}]
+print(json.dumps([(os.stat(node).st_atime_ns, os.stat(node).st_mtime_ns) for node in nodes]))
+for path in [*nodes, model, data, "/usr/bin/env"]:
+    try:
+        open(path, "rb").read(1)
+        os.utime(path)
+    except OSError:
+        continue
+"""
+    given = in_sandbox(tmp_path)
+    files = [given.data / "texts.txt", tmp_path / "models" / "team" / "run.py"]
+    run_model(tmp_path, given, source + SUBMIT)
+    before = [(os.stat(path).st_atime_ns, os.stat(path).st_mtime_ns) for path in files]
+    moment = time.time_ns()
+    seen = json.loads(run_model(tmp_path, given, source + SUBMIT)[1])
+    assert min(one for times in seen for one in times) >= moment - 10**8  # the kernel's clock has steps
+    assert before[0] == (os.stat(files[0]).st_atime_ns, os.stat(files[0]).st_mtime_ns)
+
+
+# What a model could read there tells of this moment, not of an earlier run, or is named in sandbox.md.
+KNOWN = {"/proc/meminfo", "/proc/loadavg", "/proc/cpuinfo", "/proc/sys/kernel/random/uuid", "/proc/keys"}
+
+
+def test_no_counter_of_the_kernel_tells_of_an_earlier_run(tmp_path: Path) -> None:
+    source = """
+import ctypes, json, mmap, os
+def read(path):
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    try:
+        return os.read(file, 2**20).decode("latin-1")
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
+texts = {}
+for top in ("/proc", "/sys"):
+    for folder, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if not (folder == "/proc" and name.isdigit())]
+        texts |= {os.path.join(folder, name): read(os.path.join(folder, name)) for name in names}
+json.dump(texts, open("submission.csv", "w"))
+libc = ctypes.CDLL(None, use_errno=True)
+for _ in range(20):
+    block = mmap.mmap(-1, 2**20)
+    place = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(block)))
+    libc.mlock(place, 2**20), libc.munlock(place, 2**20)
+    os.path.exists("/usr/none" + str(_))
+    os.wait() if os.fork() else os._exit(0)
+if libc.klogctl(3, ctypes.create_string_buffer(99), 99) >= 0:
+    print("REACHED")
+"""
+    given = in_sandbox(tmp_path)
+    (first, log), (second, _) = (run_model(tmp_path, given, source) for _ in range(2))
+    assert (first.outcome, "REACHED" in log) == (DONE, False), log
+    one, other = json.loads(first.submission), json.loads(second.submission)
+    assert "btime" in one["/proc/stat"]
+    assert {path for path in one if one[path] != other.get(path)} <= KNOWN
+
+
+def test_psutil_and_joblib_work_although_counters_are_covered(tmp_path: Path) -> None:
+    for name in ("joblib", "psutil", "cloudpickle"):
+        package = Path(pytest.importorskip(name).__file__).parent
+        shutil.copytree(package, tmp_path / "models" / "team" / "site" / name)
+    source = """
+import math, time, joblib, psutil
+assert joblib.Parallel(n_jobs=2)(joblib.delayed(math.sqrt)(n) for n in (4, 9)) == [2, 3]
+assert psutil.virtual_memory().total > 0 and psutil.swap_memory() and psutil.cpu_times() and psutil.cpu_stats()
+assert psutil.cpu_count() >= 1 and psutil.cpu_percent() >= 0
+assert abs(psutil.Process().create_time() - time.time()) < 600 and psutil.boot_time() < time.time()
+psutil.disk_io_counters(), psutil.getloadavg(), psutil.cpu_freq()
+"""
+    run, log = run_model(tmp_path, in_sandbox(tmp_path, memory_limit=2**30), source + SUBMIT)
+    assert run.outcome is DONE, log
+
+
+def test_files_with_passwords_of_registries_are_covered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, folder = in_sandbox(tmp_path), tmp_path / "python"
+    for name in ("pip.conf", "etc/npmrc", "etc/fonts.conf"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"{name} was read")
+    shown = settings.visible(given.data)
+    monkeypatch.setattr(view, "visible", lambda data: [*shown, folder])
+    source = f"""
+for name in ("pip.conf", "etc/npmrc", "etc/fonts.conf"):
+    try:
+        print(open("{folder}/" + name).read())
+    except OSError:
+        pass
+"""
+    assert run_model(tmp_path, given, source + SUBMIT)[1] == "etc/fonts.conf was read\n"
 
 
 def test_without_a_sandbox_the_same_attack_reaches_the_solution(tmp_path: Path, bait: dict[str, str]) -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from podium.errors import UsageError
-from podium.running import control_group, machine, settings, system_calls
+from podium.running import control_group, machine, sandbox, settings, system_calls
 from podium.running.measuring import LOG_BYTES, Outcome, busy_seconds
 from podium.running.models import Model, find_model
 from podium.running.settings import cores_used
@@ -44,6 +44,23 @@ def test_scripts(tmp_path, given_by, name, source):
 
 
 @SANDBOXES
+@pytest.mark.parametrize("name", ["run.sh", "run"])
+@pytest.mark.parametrize(
+    "first", ["#!/bin/bash", "#!/usr/bin/env bash", "#! /bin/bash -e", "#!/usr/bin/env -S bash -e"]
+)
+def test_a_script_is_run_by_the_shell_of_its_first_line_whatever_its_mode(tmp_path, given_by, name, first):
+    source = f"{first}\nset -euo pipefail\necho a,b > submission.csv\n"
+    run, log = run_model(tmp_path, given_by(tmp_path), source, name, mode=0o644)
+    assert run.outcome is DONE, log
+
+
+@SANDBOXES
+def test_a_script_that_names_no_shell_fails_with_the_name_of_the_one_that_ran_it(tmp_path, given_by):
+    run, _ = run_model(tmp_path, given_by(tmp_path), "exit 7\n", "run.sh", mode=0o644)
+    assert (run.outcome, run.reason) == (Outcome.EXIT, "exit code 7 (run by sh)")
+
+
+@SANDBOXES
 def test_what_a_model_is_given(tmp_path, given_by):
     source = """
 import json, os
@@ -75,7 +92,11 @@ print(data, model, os.listdir(), *sorted(os.environ))
         ),
         ("print('one')\nprint('two')\nraise SystemExit(3)", Outcome.EXIT, r"exit code 3: one \| two"),
         ("import os\nos.abort()", Outcome.EXIT, r"exit code -?\d+ \(SIGABRT\)"),
-        ("import time\ntime.sleep(60)", Outcome.TIME, "time limit of 2 s"),
+        (
+            "import time\nprint('loading', flush=True)\ntime.sleep(60)",
+            Outcome.TIME,
+            r"time limit of 2 s \(--time-limit\): loading$",
+        ),
     ],
 )
 def test_why_a_model_fails(tmp_path, given_by, source, outcome, reason):
@@ -92,7 +113,8 @@ def test_limits_without_a_control_group(tmp_path):
     run, _ = run_model(tmp_path, given, "block = b'x' * 400_000_000")
     assert (run.outcome, "MemoryError" in run.reason) == (Outcome.EXIT, True)
     run, _ = run_model(tmp_path, given, "open('big', 'wb').write(bytes(100_000_000))")
-    assert (run.outcome, "OSError" in run.reason) == (Outcome.EXIT, True)
+    assert run.outcome is Outcome.DISK
+    assert re.match(r"disk limit of 0.0625 GB \(--disk-limit\): .*OSError", run.reason)
     source = (
         "import os\nos.sched_setaffinity(0, range(os.cpu_count()))\nassert len(os.sched_getaffinity(0)) == 1\n"
     )
@@ -106,7 +128,8 @@ def test_the_memory_limit_is_that_of_all_processes(tmp_path):
     if not control_group.available():
         pytest.skip("no control group can be had here")
     run, _ = run_model(tmp_path, in_sandbox(tmp_path), "block = b'x' * 400_000_000")
-    assert (run.outcome, run.reason) == (Outcome.MEMORY, "memory limit of 0.25 GB")
+    assert run.outcome is Outcome.MEMORY
+    assert run.reason.startswith("memory limit of 0.25 GB (--memory-limit)")
 
 
 @SANDBOXES
@@ -122,7 +145,7 @@ def test_the_log_keeps_its_beginning_and_its_end(tmp_path):
     _, log = run_model(tmp_path, settings_for(tmp_path), source)
     assert log.startswith("0\n1\n")
     assert log.endswith("\n299999\n")
-    assert "characters left out]" in log
+    assert "bytes left out]" in log
     assert len(log) < 1.1 * LOG_BYTES
 
 
@@ -239,12 +262,62 @@ def test_version_2_of_control_groups(tmp_path, monkeypatch):
     (folder / "memory.peak").write_text("4096\n")
     (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
     group = control_group.Group("v2", dict.fromkeys(("memory", "pids", "cpuset"), folder))
-    assert group.used() == (1.5, 1.0, 4096, True)
+    assert group.used() == (1.5, 1.0, 4096, True, False)
+    (folder / "memory.events").write_text("low 0\noom 0\noom_kill 1\n")  # a group above or the machine was full
+    assert group.used()[3:] == (False, True)
     control_group._limit(group, 1000, 64, [0, 1])
     limits = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
     assert limits == {"memory.max": "1000", "memory.swap.max": "0", "pids.max": "64"}
     assert (folder / "cpuset.cpus").read_text() == "0,1"
     assert group.joined() == [str(folder / "cgroup.procs")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
+def test_all_controllers_of_version_2_are_enabled_in_one_group_that_is_podium_s(tmp_path, monkeypatch):
+    """Where podium runs in a group that was not delegated to it, only the machine's root group remains."""
+    mount, own = tmp_path / "mount", tmp_path / "mount" / "scope"
+    own.mkdir(parents=True)
+    for group in (mount, own):
+        (group / "cgroup.controllers").write_text("cpuset cpu memory pids\n")
+        (group / "cgroup.procs").write_text("")
+    monkeypatch.setattr(control_group, "_mounts", lambda kind: [(mount, "")])
+    monkeypatch.setattr(control_group, "_own_groups", lambda: [("", "scope")])
+    for delegated, parent, controllers in (
+        (False, mount, ["memory", "pids"]),
+        (True, own, ["memory", "pids", "cpuset"]),
+    ):
+        monkeypatch.setattr(control_group, "_is_delegated", lambda *_, said=delegated: said)
+        assert control_group._parents_in_version_2() == dict.fromkeys(controllers, parent)
+        assert (parent / "cgroup.subtree_control").read_text() == " ".join(f"+{one}" for one in controllers)
+    (own / "cgroup.controllers").write_text("cpuset pids\n")
+    assert {*control_group._parents_in_version_2().values()} == {mount}
+
+
+@needs_sandbox
+def test_a_machine_that_runs_out_of_memory_loses_the_run(tmp_path, monkeypatch):
+    given = in_sandbox(tmp_path)
+    if not given.control_group:
+        pytest.skip("no control group can be had here")
+    monkeypatch.setattr(control_group.Group, "_has_reached_its_limit", lambda group: False)
+    run, _ = run_model(tmp_path, given, "block = b'x' * 400_000_000")
+    assert (run.outcome, run.reason) == (Outcome.LOST, "the machine ran out of memory")
+
+
+@needs_sandbox
+def test_a_sandbox_that_is_never_ready_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "SECONDS_TO_START", 0.5)
+    monkeypatch.setattr("podium.running.sandbox.SCRIPT", "exec sleep 1000")
+    with pytest.raises(UsageError, match=r"cannot be made on this machine: it was not ready within 0\.5 s"):
+        run_model(tmp_path, in_sandbox(tmp_path), SUBMIT)
+
+
+@needs_sandbox
+def test_a_submission_that_podium_does_not_get_whole_loses_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "SECONDS_TO_SEND", 0.5)
+    script = sandbox.SCRIPT.replace("exec head", "head -c 5; exec sleep 1000; head")
+    monkeypatch.setattr(sandbox, "SCRIPT", script)
+    run, _ = run_model(tmp_path, in_sandbox(tmp_path), SUBMIT)
+    assert (run.outcome, run.submission) == (Outcome.LOST, b"")
 
 
 @needs_sandbox

@@ -15,7 +15,7 @@ import numpy as np
 
 from podium.running.journal import Row, is_known, measured
 
-__all__ = ["Noise", "State", "noise_of", "state_of", "undecided"]
+__all__ = ["Noise", "State", "much_slower", "noise_of", "slow_first_runs", "state_of", "undecided"]
 
 SHARED = 0.05  # others may take this share of the cores' time
 FEW = 1 / 3  # of the runs may be disturbed
@@ -24,6 +24,9 @@ NORMAL = 1.4826  # the standard deviation of a normal distribution divided by it
 LEAST_NOISE = 0.002  # relative: equal runs are never assumed to vary by less
 NOISE_OF_ONE_RUN = 0.02  # relative: assumed if no model was measured twice
 OWN_SHARE = 8  # with this many runs beyond the first, a model's own noise weighs as much as all models'
+MUCH_SLOWER = 4 / 3  # times another runtime
+UNUSUAL = 4  # standard deviations
+COLD_START = 0.25  # seconds of processor time that a first run may lose because nothing is in memory yet
 DECIDED = 2.6  # an order is decided if the runtimes differ by more standard errors
 
 
@@ -90,6 +93,31 @@ def undecided(runtimes: Sequence[float], errors: Sequence[float]) -> list[tuple[
         for faster, slower in itertools.pairwise(order)
         if math.log(runtimes[slower] / runtimes[faster]) <= DECIDED * math.hypot(errors[faster], errors[slower])
     ]
+
+
+def much_slower(slow: float, quick: float) -> bool:
+    """Whether a runtime is so much longer than another that noise alone does not explain it."""
+    return slow > MUCH_SLOWER * quick > 0
+
+
+def slow_first_runs(firsts: Sequence[float], laters: Sequence[float]) -> list[int]:
+    """Find the models whose first run was slower than their later ones by more than is usual for the others.
+
+    `firsts` and `laters` are the processor times of the first run and the median ones of the later runs.
+
+    >>> slow_first_runs([2.0, 1.1, 1.2], [1.2, 1.0, 1.1])
+    [0]
+    """
+    found = []
+    growths = [math.log(first / later) for first, later in zip(firsts, laters)]
+    for place, growth in enumerate(growths):
+        others = growths[:place] + growths[place + 1 :] or [0.0]
+        usual = statistics.median(others)
+        spread = NORMAL * statistics.median(abs(other - usual) for other in others)
+        is_unusual = growth > max(usual, 0.0) + max(math.log(MUCH_SLOWER), UNUSUAL * spread)
+        if is_unusual and firsts[place] - laters[place] > COLD_START:
+            found.append(place)
+    return found
 
 
 class State(NamedTuple):

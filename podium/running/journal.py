@@ -42,7 +42,6 @@ class Row(NamedTuple):
     others: float  # the share of the cores' time, from 0 to 1, that others took; NaN if unknown
     peak_memory: int  # the most memory that the model held at once, in bytes
     exit_code: int  # negative or above 128 for a signal
-    reference: float  # the seconds of the reference workload just before the run
     sha256: str  # of the predictions, or ""
     machine: str  # the name of the machine, or "" if no machine ended the run
     started_at: str  # in UTC, such as "2027-01-15T12:00:00+00:00"

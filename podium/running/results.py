@@ -33,12 +33,10 @@ __all__ = [
 ]
 
 NAMES_SHOWN = 10  # in a notice
-REMEMBERED = 0.5  # the organizer is told of runs with less than this share of the first run's processor time
-COLD_START = 0.25  # seconds of processor time that a first run may lose because nothing is in memory yet
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
 RUNTIME_COLUMNS = (
     "team", "submission", "runtime", "runtime_low", "runtime_high", "runtime_error", "runs", "marks",
-    "provisional", "state", "cpu_seconds", "reference_seconds", "seconds", "engine",
+    "provisional", "state", "cpu_seconds", "seconds", "engine",
 )  # fmt: skip
 FAILED_COLUMNS = ("team", "model", "reason", "engine")
 
@@ -97,12 +95,28 @@ def results_of(
             [one.runtime for one in timings], [one.error / one.runtime for one in timings]
         )
     ]
-    contrary = _contrary(timings)
-    for which, mark in ((pairs, "order undecided"), (contrary, "other order by processor time")):
+    contrary, alike = _contrary(timings), _alike(timings)
+    for which, mark in (
+        (pairs, "order undecided"),
+        (contrary, "other order by processor time"),
+        (alike, "same predictions in another time"),
+    ):
         for one, other in which:
             one.marks.append(f"{mark}: {_in_a_mark(other)}")
             other.marks.append(f"{mark}: {_in_a_mark(one)}")
-    return Results(timings, failures, state, _notices(timings, pairs, contrary, noise, state))
+    slow_first = [] if state.is_provisional else _slow_first(timings)
+    for timing in slow_first:
+        timing.marks.append("slow first run")
+    told = {
+        "by processor time these neighbors have the opposite order": _pairs(contrary),
+        "the predictions differ from run to run, so the slowest run counts": [
+            one.model.key for one in timings if differ(one.runs)
+        ],
+        "these models of one team have the same predictions but very different runtimes": _pairs(alike),
+        "the first run of these models needed much more processor time than later ones, as if they had "
+        "remembered their results": [one.model.key for one in slow_first],
+    }
+    return Results(timings, failures, state, _notices(timings, pairs, told, noise, state))
 
 
 def failure_of(runs: Sequence[Row]) -> str:
@@ -150,10 +164,43 @@ def _contrary(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
     return pairs
 
 
+def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
+    """The pairs of a team's models that have the same predictions and very different runtimes.
+
+    The quick one could have found the slow one's results somewhere.
+    """
+    return [
+        (one, other)
+        for one, other in itertools.combinations(timings, 2)
+        if one.model.team == other.model.team
+        and one.predictions.sha256 == other.predictions.sha256
+        and fairness.much_slower(*sorted((one.runtime, other.runtime), reverse=True))
+        and not fairness.undecided(
+            [one.runtime, other.runtime], [each.error / each.runtime for each in (one, other)]
+        )
+    ]
+
+
+def _slow_first(timings: Sequence[Timing]) -> list[Timing]:
+    """The models whose first run was slower than later ones by more than is usual for the others."""
+    known = [
+        (timing, timing.runs[0].cpu_seconds, statistics.median(row.cpu_seconds for row in timing.runs[1:]))
+        for timing in timings
+        if len(timing.runs) > 1 and all(row.cpu_seconds > 0 for row in timing.runs)
+    ]
+    found = fairness.slow_first_runs([first for _, first, _ in known], [later for *_, later in known])
+    return [known[place][0] for place in found]
+
+
+def _pairs(pairs: Sequence[tuple[Timing, Timing]]) -> list[str]:
+    """The names of pairs in a notice."""
+    return [f"{one.model.key} and {other.model.key}" for one, other in pairs]
+
+
 def _notices(
     timings: Sequence[Timing],
     pairs: Sequence[tuple[Timing, Timing]],
-    contrary: Sequence[tuple[Timing, Timing]],
+    told: dict[str, list[str]],
     noise: Noise,
     state: State,
 ) -> list[str]:
@@ -174,26 +221,8 @@ def _notices(
             f"the measurements do not decide the order of {listed(named, NAMES_SHOWN)}. One run {known} "
             f"{noise.one_run:.1%}; a quieter machine or a higher --repeats helps"
         )
-    for what, names in {
-        "by processor time these neighbors have the opposite order": [
-            f"{one.model.key} and {other.model.key}" for one, other in contrary
-        ],
-        "the predictions differ from run to run, so the slowest run counts": [
-            one.model.key for one in timings if differ(one.runs)
-        ],
-        "these models needed less than half of the first run's processor time in a later run, as if they had "
-        "remembered their results": [one.model.key for one in timings if _remembered(one.runs)],
-    }.items():
-        if names:
-            said.append(f"{what}: {listed(names, NAMES_SHOWN)}")
+    said += [f"{what}: {listed(names, NAMES_SHOWN)}" for what, names in told.items() if names]
     return said
-
-
-def _remembered(runs: Sequence[Row]) -> bool:
-    """Whether a run needed much less processor time than the first of the model."""
-    first, *later = runs
-    enough = min(REMEMBERED * first.cpu_seconds, first.cpu_seconds - COLD_START)
-    return any(row.cpu_seconds < enough for row in later)
 
 
 def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed: Path) -> None:
@@ -218,7 +247,6 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
         state.is_provisional,
         state.text,
         round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else "",
-        round(statistics.median(row.reference for row in timing.counting), 6),
         " ".join(map(str, seconds)),
         timing.predictions.engine,
     )

@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import random
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
@@ -31,9 +30,9 @@ from podium.running.journal import (
 )
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Failure, Kind, Model, digest_of
-from podium.running.reference import reference_seconds
+from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
-from podium.running.settings import Settings, cores_used
+from podium.running.settings import Settings
 from podium.wording import counted, printable
 
 __all__ = ["Execute", "Plan", "Result", "Turn", "here", "next_turns", "not_run", "run_all", "run_once"]
@@ -124,15 +123,14 @@ def here(settings: Settings, out: Path) -> Execute:
 
 
 def run_once(model: Model, number: int, settings: Settings, log: Path) -> Result:
-    """Run a model once, after the reference workload."""
-    reference = reference_seconds(cores_used(settings.cores))
+    """Run a model once."""
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     engine = settings.container_engine if model.kind is Kind.CONTAINER else settings.sandbox
     run = machine.run(model, settings, Log(log, f"[{started_at}, {_title(number)}, engine {engine}]\n"))
-    return Result(_row(model, number, run, reference, started_at, engine), run.submission)
+    return Result(_row(model, number, run, started_at, engine), run.submission)
 
 
-def _row(model: Model, number: int, run: Run, reference: float, started_at: str, engine: str) -> Row:
+def _row(model: Model, number: int, run: Run, started_at: str, engine: str) -> Row:
     """The row of the journal for a run."""
     suffix = run.name.removeprefix("submission")
     return Row(
@@ -147,7 +145,6 @@ def _row(model: Model, number: int, run: Run, reference: float, started_at: str,
         others=round(run.others, 4),
         peak_memory=run.used.peak_memory,
         exit_code=run.exit_code,
-        reference=round(reference, 6),
         sha256=_hash(run.submission, run.name) if run.name else "",
         machine=platform.node() if run.outcome is not Outcome.LOST else "",
         started_at=started_at,
@@ -159,12 +156,7 @@ def _row(model: Model, number: int, run: Run, reference: float, started_at: str,
 
 def not_run(model: Model, number: int, reason: str) -> Result:
     """Make the result of a run that no machine has ended."""
-    return Result(_row(model, number, Run(Outcome.LOST, reason), 0.0, "", ""), b"")
-
-
-def tell(line: str) -> None:
-    """Tell the organizer what happens."""
-    print(line, file=sys.stderr, flush=True)
+    return Result(_row(model, number, Run(Outcome.LOST, reason), "", ""), b"")
 
 
 def tell_end(row: Row) -> None:

@@ -20,12 +20,6 @@ pytestmark = pytest.mark.filterwarnings("default")
 SMALL = ["--memory-limit", "256M", "--disk-limit", "64M", "--time-limit", "60s", "--cores", "1"]
 
 
-@pytest.fixture(autouse=True)
-def short_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the reference workload short."""
-    monkeypatch.setattr("podium.running.reference.PASSES", 1)
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder with data and two models, a good one and a bad one."""
@@ -66,6 +60,17 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
     assert (out / "submissions" / "Good" / "submission.csv").read_text() == "a,b\n1,2\n"
     assert call(place, "--repeats", "2") == 0
     assert "going on after" in capsys.readouterr().err
+
+
+@needs_sandbox
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_with_closed_standard_streams(place: Path, closed: str) -> None:
+    out, good = place / "out", place / "models" / "Good"
+    command = [sys.executable, "-m", "podium", "run", "--one", str(good), "--data", str(place / "data")]
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *command, "--out", str(out), *SMALL]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert (out / "submissions" / "Good" / "submission.csv").read_text() == "a,b\n1,2\n"
 
 
 @needs_sandbox
@@ -142,8 +147,6 @@ def test_the_function_does_what_the_command_does_and_returns_tables(place: Path)
     write_model(place / "models" / "007", SUBMIT)
     script = f"""
 import podium
-from podium.running import reference
-reference.PASSES = 1
 made = podium.run({str(place / "models")!r}, data={str(place / "data")!r}, out={str(place / "out")!r},
                   repeats=1, engine="none")
 print(repr(made))
@@ -164,8 +167,6 @@ print(made.failed["reason"].tolist(), len(made.runs), made.provisional)
 ON_A_FULL_DISK = """
 import os, pathlib, sys
 from podium.cli import main
-from podium.running import reference
-reference.PASSES = 1
 arguments, out, room = sys.argv[1:-2], pathlib.Path(sys.argv[-2]), int(sys.argv[-1])
 filler = out / "filler"
 try:

@@ -31,7 +31,7 @@ def model(team: str, digest: str = "1") -> Model:
 def row(team: str, number: int, seconds: float = 1.0, **changed: Any) -> Row:
     """A run that went well, but for the changes."""
     run = Run(Outcome.DONE, "", seconds, Used(seconds, seconds, 1), 0.0, 0, "submission.csv", b"a")
-    return rounds._row(model(team), number, run, 1.0, "", "bubblewrap")._replace(**changed)
+    return rounds._row(model(team), number, run, "", "bubblewrap")._replace(**changed)
 
 
 class Player:
@@ -53,7 +53,7 @@ class Player:
             )
             if answer == "fail":
                 run = Run(Outcome.EXIT, "exit code 1", seconds)
-            yield Result(rounds._row(one, number, run, 1.0, "", "bubblewrap"), run.submission)
+            yield Result(rounds._row(one, number, run, "", "bubblewrap"), run.submission)
 
 
 def play(folder: Path, player: Player, models: list[Model] | None = None, plan: Plan = TWICE, **hardware: Any):
@@ -175,15 +175,48 @@ def test_a_run_that_no_machine_has_ended_is_made_again(tmp_path):
     assert [one.round for one in rounds._still_valid([row("A", 0), lost], [model("A")], tmp_path, Plan())] == []
 
 
-def test_a_later_run_with_little_processor_time_is_told_to_the_organizer_alone():
-    rows = [row("A", 0, cpu_seconds=1.0), row("A", 1, cpu_seconds=0.4), row("A", 2, cpu_seconds=1.0)]
-    results = results_of([model("A")], rows)
-    assert "less than half of the first run's processor time in a later run" in results.notices[-1]
-    assert results.timings[0].marks == []
-    rows[1] = rows[1]._replace(cpu_seconds=0.6)
-    assert results_of([model("A")], rows).notices == []
-    cold_start = [row("A", 0, cpu_seconds=0.3), row("A", 1, cpu_seconds=0.1)]
-    assert results_of([model("A")], cold_start).notices == []
+def rows_of(team: str, *cpu_seconds: float, others: float = 0.0) -> list[Row]:
+    return [row(team, number, one, cpu_seconds=one, others=others) for number, one in enumerate(cpu_seconds)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "marked"),
+    [
+        ([*rows_of("A", 2.0, 1.2, 1.2), *rows_of("B", 2.02, 2.0, 2.0)], ["A"]),
+        ([*rows_of("A", 2.0, 1.2, 1.2)], ["A"]),
+        (
+            [*rows_of("A", 2.0, 2.0, 1.2, 1.2), *rows_of("B", 5.0, 5.0, 5.0)],
+            ["A"],
+        ),  # the note is left in round 1
+        ([*rows_of("A", 2.4, 2.0, 2.0), *rows_of("B", 2.2, 2.0, 2.0)], []),
+        ([*rows_of("A", 0.3, 0.1, 0.1)], []),  # nothing was in memory yet
+        ([row for team in "ABCD" for row in rows_of(team, 3.0, 1.9, 2.0)], []),  # all of them are slow at first
+        ([*rows_of("A", 2.0, 1.2, 1.2, others=0.5)], []),  # on such a machine that proves nothing
+    ],
+)
+def test_a_first_run_that_was_slower_than_those_of_others_is_marked(rows: list[Row], marked: list[str]) -> None:
+    results = results_of([model(team) for team in sorted({row.team for row in rows})], rows)
+    assert [one.model.team for one in results.timings if "slow first run" in one.marks] == marked
+    assert ("as if they had remembered their results" in " ".join(results.notices)) == bool(marked)
+
+
+def test_two_models_of_a_team_with_the_same_predictions_in_another_time_are_marked() -> None:
+    models = [
+        model(team)._replace(name=name)
+        for team, name in map(str.split, ("Red slow", "Red quick", "Red third", "Blue one"))
+    ]
+    rows = [
+        row(one.team, number, seconds * (1 + number / 1000), model=one.name, sha256=sha256)
+        for one, seconds, sha256 in zip(models, (2.0, 0.1, 0.1, 0.1), "aaba")
+        for number in range(4)
+    ]
+    results = results_of(models, rows)
+    mark = "same predictions in another time: "
+    marks = [
+        [one.removeprefix(mark) for one in timing.marks if one.startswith(mark)] for timing in results.timings
+    ]
+    assert marks == [["Red/quick"], ["Red/slow"], [], []]
+    assert "same predictions but very different runtimes: Red/slow and Red/quick" in " ".join(results.notices)
 
 
 def test_neighbors_whose_order_is_undecided_or_contrary_are_named():

@@ -6,6 +6,7 @@ Only `run` imports pandas and the modules that need it, so that ``podium COMMAND
 
 import argparse
 import atexit
+import contextlib
 import importlib
 import os
 import sys
@@ -97,8 +98,21 @@ def _described(group: str) -> str:
     return "\n".join([f"for {group}:", *(f"  {name:<12} {COMMANDS[name]}" for name in GROUPS[group])])
 
 
+def _open_standard_streams() -> None:
+    """Let closed standard streams (<&-) lead nowhere, because the next open file would take their numbers."""
+    for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
+        if getattr(sys, name) is None:
+            with contextlib.suppress(OSError):  # pythonw.exe has no streams
+                opened = os.open(os.devnull, os.O_RDWR)
+                if opened != number:
+                    os.dup2(opened, number)
+                    os.close(opened)
+                setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
 def process() -> NoReturn:
     """Run the command line of this process and end it."""
+    _open_standard_streams()
     code = main()
     if "pyarrow" in sys.modules:
         # A thread of Arrow may release a Python object while the interpreter shuts down. Then the process

@@ -162,7 +162,7 @@ class Evaluation:
         """The defined measures, by names that loggers such as MLflow and W&B accept."""
         named: dict[str, float] = {}
         for measure, value in self.measures.items():
-            name = re.sub(r"[^\w\-./ ]", "", measure.replace(" = ", "/"))
+            name = _loggable_name(measure)
             while name in named:  # "missing" and "(missing)" may both be groups
                 name += "_"
             named[name] = value
@@ -212,6 +212,16 @@ class Evaluation:
         """What the metric's companion tells about this submission. It is empty if there is no companion."""
         explain = self.solution.metric.companion.explain
         return _Unexplained(self) if self.statistics is None or explain is None else explain(self)
+
+
+def _loggable_name(measure: str) -> str:
+    """Write a measure as a path of two names at most, as MLflow demands it.
+
+    >>> _loggable_name("ell_status = (missing)"), _loggable_name("genre = a//b"), _loggable_name("genre = ..")
+    ('ell_status/missing', 'genre/a_b', 'genre/_..')
+    """
+    parts = [re.sub(r"[^\w\-. ]", "", re.sub("/+", "_", part))[:100] for part in measure.split(" = ", 1)]
+    return "/".join(part if part.strip(".") else f"_{part}" for part in parts)
 
 
 class _Unexplained(Explanation):

@@ -237,7 +237,9 @@ def test_quotes_are_found_exactly_then_spelled_otherwise_then_closely():
     assert 80 <= report["closeness"][4] < 100
     assert report.loc[5, ["closeness", "first", "last", "text"]].tolist() == [0.0, -1, -1, ""]
     assert placed.spans.d1.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
-    assert repr(placed) == "6 quotes: 1 exact, 3 other spelling, 1 close, 1 not found"
+    assert repr(placed) == (
+        "6 quotes: 1 exact, 3 other spelling, 1 close, 1 not found, 2 with words of another quote"
+    )
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,8 @@ def test_what_language_models_answer(quote, kind, found):
     text = "I think phones are bad. They ring in class all the time. So ban them."
     result = from_quotes(text, [quote], [kind], closeness=None)
     assert [*zip(result.spans.first.tolist(), result.spans.last.tolist())] == ([] if found is None else [found])
-    assert (result.report["found"][0] == "not found") == (found is None)
+    expected = "unknown type" if kind == "Opinion" else "not found"
+    assert (result.report["found"][0] == expected) == (found is None)
 
 
 def test_the_words_of_one_text_may_be_a_flat_list():
@@ -274,7 +277,7 @@ def test_the_words_of_one_text_may_be_a_flat_list():
         (["phones are bad"], [7]),
         (["phones are bad", "said my teacher", "phones are bad"], [7, 11, 19]),
         (["said my teacher", "phones are bad"], [11, 19]),
-        (["he said", "Phones are bad"], [16, 4]),  # there is no other place, as quotes come in order
+        (["he said", "Phones are bad"], [16, 19]),  # the order counts more than a capital letter
     ],
 )
 def test_of_several_places_the_one_in_order_is_taken(quotes, firsts):

@@ -13,8 +13,11 @@ Functions for labels of tokens and words are in `podium.spans.tokens`, and those
 import dataclasses
 import functools
 import re
+import unicodedata
+import warnings
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -25,6 +28,7 @@ import pandas as pd
 from podium import hosted, statistics
 from podium.scoring import ALL, Evaluation, Solution, scores_of
 from podium.spans.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
+from podium.spans.by_position import by_position
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.wording import counted
 
@@ -50,6 +54,9 @@ FEEDBACK_PRIZE_1 = {"id": "essay_id", "class": "discourse_type"}
 ROWS_SHOWN = 5
 
 Thresholds = float | Mapping[str, float]
+Gaps = int | Mapping[str, int | None] | None
+OUTSIDE = "O"  # the label of words outside of all segments
+UNKNOWN = ("[UNK]", "<unk>", "\ufffd")  # what a pipeline writes for characters that its tokenizer cannot show
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,6 +147,7 @@ class Spans:
         """The number of words of each segment, (n,)."""
         return self.last - self.first + 1
 
+    @by_position
     def with_effectiveness(self, d1: npt.ArrayLike) -> "Spans":
         """Return the same segments with other probabilities of effective.
 
@@ -166,6 +174,7 @@ class Spans:
             )
         return dataclasses.replace(self, d1=np.broadcast_to(given, len(self)))
 
+    @by_position
     def to_frame(self, essay_ids: Sequence[Any] | None = None) -> pd.DataFrame:
         """Make a table with one row per segment and the names of the types.
 
@@ -209,6 +218,7 @@ def unified() -> ModuleType:
 # ---- Into spans ------------------------------------------------------------------------------------------
 
 
+@by_position
 def from_characters(
     texts: str | Sequence[str],
     starts: npt.ArrayLike,
@@ -255,8 +265,7 @@ def from_characters(
     >>> spans.first.tolist(), spans.last.tolist()
     ([2], [3])
     """
-    if isinstance(texts, str):
-        texts = [texts]
+    texts = texts_of(texts)
     places = {"starts": integers("starts", starts), "ends": integers("ends", ends)}
     columns = _columns_of(places, essay, types, probability, d1)
     numbers, start, end = columns.pop("essay"), columns.pop("starts"), columns.pop("ends")
@@ -288,6 +297,7 @@ def word_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) ->
     return first, last
 
 
+@by_position
 def from_words(
     first: npt.ArrayLike,
     last: npt.ArrayLike,
@@ -333,6 +343,7 @@ def from_words(
     return Spans(repaired=np.zeros(len(columns["essay"]), dtype=np.int64), **columns)
 
 
+@by_position
 def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     """Read the segments of some essays from training data or a submission.
 
@@ -393,6 +404,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     return from_words(first, last, of_kinds[kinds], essay=essay, probability=probability, d1=d1)
 
 
+@by_position
 def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike = 0.5) -> Spans:
     """Read the segments from the output of a token-classification pipeline of ``transformers``.
 
@@ -409,12 +421,17 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
     Returns
     -------
     Spans
-        The segments, with the ``score`` of the group as the probability.
+        The segments, with the ``score`` of the group as the probability. Groups named O are left out.
 
     Raises
     ------
     ValueError
         The pipeline has no aggregation strategy, or its tokenizer does not tell positions of characters.
+
+    Warns
+    -----
+    UserWarning
+        The ``word`` of a group does not stand at its positions, so that these are of another text.
 
     Examples
     --------
@@ -423,17 +440,9 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
     [['Claim', 0, 1]]
     """
     if isinstance(texts, str):
-        texts, outputs = [texts], [outputs]
-    require_equal_sizes({"texts": texts, "outputs": outputs})
-    groups = [(number, group) for number, output in enumerate(outputs) for group in output]
-    for number, group in groups:
-        if "entity_group" not in group:
-            raise ValueError(
-                "outputs: expected groups of tokens; make the pipeline with aggregation_strategy='simple', "
-                f"found {', '.join(map(str, group))} in the output of text {number}"
-            )
-        if group.get("start") is None or group.get("end") is None:
-            raise ValueError(f"outputs: expected start and end, as of a fast tokenizer, found none in {group}")
+        outputs = [outputs]
+    texts = texts_of(texts)
+    groups = _groups(texts, outputs)
     essay = np.array([number for number, _ in groups], dtype=np.int64)
     start, end = (np.array([group[name] for _, group in groups], dtype=np.int64) for name in ("start", "end"))
     first, last = np.zeros(len(groups), dtype=np.int64), np.full(len(groups), -1)
@@ -441,13 +450,66 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
         middles = middles_of_words(texts[number])
         first[rows] = np.searchsorted(middles, start[rows])
         last[rows] = np.searchsorted(middles, end[rows]) - 1
-    kept = last >= first
-    names = [group["entity_group"] for (_, group), keep in zip(groups, kept) if keep]
+    names = np.array([str(group["entity_group"]) for _, group in groups], dtype=object)
+    kept = (last >= first) & (names != OUTSIDE)
     scores = np.array([float(group.get("score", 1.0)) for _, group in groups])
     d1 = np.broadcast_to(np.asarray(d1, dtype=np.float64), len(groups))
     return from_words(
-        first[kept], last[kept], names, essay=essay[kept], probability=scores[kept].clip(0, 1), d1=d1[kept]
+        first[kept],
+        last[kept],
+        names[kept],
+        essay=essay[kept],
+        probability=scores[kept].clip(0, 1),
+        d1=d1[kept],
     )
+
+
+def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, Any]]]:
+    """List the groups of a pipeline's output, each with the number of its text, and check them."""
+    if any(isinstance(output, Mapping) for output in outputs):
+        raise ValueError("outputs: expected a list of groups for each text, found a group; put it into a list")
+    require_equal_sizes({"texts": texts, "outputs": outputs})
+    groups = [(number, group) for number, output in enumerate(outputs) for group in output]
+    for number, group in groups:
+        if not isinstance(group, Mapping):
+            raise ValueError(
+                f"outputs: expected groups, found {type(group).__name__} in the output of text {number}; if it "
+                "is the output of several texts, give the list of these texts"
+            )
+        if "entity_group" not in group:
+            raise ValueError(
+                "outputs: expected groups of tokens; make the pipeline with aggregation_strategy='simple', "
+                f"found {', '.join(map(str, group))} in the output of text {number}"
+            )
+        if group.get("start") is None or group.get("end") is None:
+            raise ValueError(f"outputs: expected start and end, as of a fast tokenizer, found none in {group}")
+    elsewhere = [(number, group) for number, group in groups if not _is_there(texts[number], group)]
+    if elsewhere:
+        number, group = elsewhere[0]
+        found = texts[number][max(group["start"], 0) : group["end"]]
+        warnings.warn(
+            "give the texts exactly as the pipeline got them: at the positions of "
+            f"{counted(len(elsewhere), 'group')} of {len(groups):,} stands another word, such as "
+            f"{found!r:.60} instead of {group['word']!r:.60} in text {number}",
+            stacklevel=4,
+        )
+    outside = sum(group["entity_group"] == OUTSIDE for _, group in groups)
+    if outside:
+        warnings.warn(f"left out {counted(outside, 'group')} named O, which is no segment", stacklevel=4)
+    return groups
+
+
+def _is_there(text: str, group: Mapping[str, Any]) -> bool:
+    """Tell whether the word of a group stands at its positions, as far as its tokenizer can write it."""
+    word = group.get("word")
+    if not isinstance(word, str) or any(sign in word for sign in UNKNOWN):
+        return True
+    return _letters(word) == _letters(text[max(group["start"], 0) : group["end"]])
+
+
+def _letters(text: str) -> str:
+    """Reduce a text to its letters and digits, without case, accents and white space."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
 
 
 def middles_of_words(text: str) -> Ints:
@@ -516,6 +578,7 @@ def indices(given: Any, names: Sequence[str], expected: str, unit: str, none: Se
 # ---- Changing spans --------------------------------------------------------------------------------------
 
 
+@by_position
 def concat(several: Sequence[Spans]) -> Spans:
     """Put the segments of several `Spans` of the same essays one after the other.
 
@@ -529,27 +592,34 @@ def concat(several: Sequence[Spans]) -> Spans:
     Spans
         All segments, in the order given.
     """
+    _require_models(several)
     if not several:
         return from_words([], [], [])
     columns = [spans._columns() for spans in several]
     return Spans(**{name: np.concatenate([each[name] for each in columns]) for name in columns[0]})
 
 
-def join(spans: Spans, gap: int) -> Spans:
-    """Join neighbors of the same type that have 1 to `gap` words between them into one segment.
+@by_position
+def join(spans: Spans, gap: Gaps) -> Spans:
+    """Join neighbors of the same type that have at most `gap` words between them into one segment.
+
+    Segments of other types may stand between two neighbors. They are kept and overlap the joined segment, so
+    the metric removes them if they begin behind its beginning.
 
     Parameters
     ----------
     spans : Spans
         The segments.
-    gap : int
-        The largest number of words between two neighbors. With 0, nothing is joined.
+    gap : int, None, or mapping of str to int
+        The largest number of words between two neighbors: one number for all types, or a number by type. With
+        0, only direct neighbors are joined, and with None nothing is. A type that is not in the mapping is not
+        joined.
 
     Returns
     -------
     Spans
-        The segments after joining. Their ``probability`` and ``d1`` are means over the words that were
-        predicted.
+        The segments after joining, essay by essay and in the order of the text. Their ``probability`` and
+        ``d1`` are means over the words that were predicted.
 
     Examples
     --------
@@ -557,24 +627,32 @@ def join(spans: Spans, gap: int) -> Spans:
     >>> joined.first.tolist(), joined.last.tolist()
     ([0], [5])
     """
-    if gap <= 0 or not len(spans):
+    _require_spans(spans)
+    most = by_type("gap", gap, -1)
+    if (most < 0).all() or not len(spans):
         return spans
-    spans = spans[np.lexsort((spans.last, spans.first, spans.essay))]
+    spans = spans[np.lexsort((spans.last, spans.first, spans.discourse_type, spans.essay))]
     between = spans.first[1:] - spans.last[:-1] - 1
     same = (np.diff(spans.essay) == 0) & (np.diff(spans.discourse_type) == 0)
-    begins = np.flatnonzero(np.append(True, ~(same & (between >= 1) & (between <= gap))))
+    goes_on = same & (between >= 0) & (between <= most[spans.discourse_type[1:]])
+    begins = np.flatnonzero(np.append(True, ~goes_on))
     words = np.add.reduceat(spans.words, begins)
-    return dataclasses.replace(
+    joined = dataclasses.replace(
         spans[begins],
         last=spans.last[np.append(begins[1:], len(spans)) - 1],
         probability=(np.add.reduceat(spans.probability * spans.words, begins) / words).clip(0, 1),
         d1=(np.add.reduceat(spans.d1 * spans.words, begins) / words).clip(0, 1),
         repaired=np.add.reduceat(spans.repaired, begins),
     )
+    return joined[np.lexsort((joined.last, joined.first, joined.essay))]
 
 
+@by_position
 def select(
-    spans: Spans, min_words: Thresholds = 1, min_probability: Thresholds = 0.0, join_gap: int = 0
+    spans: Spans,
+    min_words: Thresholds | pd.DataFrame | str | Path = 1,
+    min_probability: Thresholds = 0.0,
+    join_gap: Gaps = None,
 ) -> Spans:
     """Keep the segments that are long and probable enough.
 
@@ -584,8 +662,9 @@ def select(
         The segments.
     min_words, min_probability : float or mapping of str to float
         The least number of words and the least probability: one number for all types, or a number by type. A
-        type that is not in the mapping has no threshold.
-    join_gap : int
+        type that is not in the mapping has no threshold. Instead of `min_words` you can give all thresholds at
+        once: the table ``thresholds`` of `podium.tuning.tune`, or the CSV that ``podium tune --out`` wrote.
+    join_gap : int, None, or mapping of str to int
         Neighbors are first joined with this gap; see `join`.
 
     Returns
@@ -596,32 +675,65 @@ def select(
     Raises
     ------
     ValueError
-        A mapping has an unknown type, or a probability is not from 0 to 1.
+        A mapping or table has an unknown type, or a probability is not from 0 to 1.
 
     Examples
     --------
     >>> spans = from_words([0, 3], [1, 9], ["Claim", "Lead"])
     >>> select(spans, min_words={"Claim": 3}).first.tolist()
     [3]
+    >>> table = pd.DataFrame({"discourse_type": ["Lead"], "min_probability": [0.5], "min_words": [8]})
+    >>> select(spans, table).first.tolist()
+    [0]
     """
+    if isinstance(min_words, pd.DataFrame | str | Path):
+        min_words, min_probability, join_gap = _of_table(min_words, min_probability, join_gap)
     spans = join(spans, join_gap)
-    least, fewest = _by_type("min_probability", min_probability), _by_type("min_words", min_words)
+    least, fewest = by_type("min_probability", min_probability, 0.0), by_type("min_words", min_words, 1.0)
     if not ((least >= 0) & (least <= 1)).all():
         raise ValueError(f"min_probability: expected numbers from 0 to 1, found {least.max():g}")
     kept = (spans.words >= fewest[spans.discourse_type]) & (spans.probability >= least[spans.discourse_type])
     return spans[kept]
 
 
-def _by_type(name: str, threshold: Thresholds) -> Floats:
-    """Return the threshold of each type, (types,), from one number or a mapping."""
-    if not isinstance(threshold, Mapping):
-        return np.full(len(TYPES), threshold, dtype=np.float64)
-    unknown = [key for key in threshold if key not in TYPES]
+def _of_table(
+    given: pd.DataFrame | str | Path, min_probability: Thresholds, join_gap: Gaps
+) -> tuple[Thresholds, Thresholds, Gaps]:
+    """Read the thresholds of a table as mappings."""
+    if min_probability != 0.0 or join_gap is not None:
+        raise ValueError("min_words: give either a table of all thresholds, or the three arguments")
+    table = given if isinstance(given, pd.DataFrame) else pd.read_csv(given)
+    lacking = [name for name in ("discourse_type", "min_words", "min_probability") if name not in table]
+    if lacking:
+        raise ValueError(
+            f"thresholds: expected the columns of podium tune --out, found none named {', '.join(lacking)} "
+            f"among {', '.join(map(str, table))}"
+        )
+    types = table["discourse_type"].tolist()
+    if len(set(types)) < len(types):
+        raise ValueError("thresholds: expected one row for each type, found a type twice")
+    words, probability = (dict(zip(types, table[name].tolist())) for name in ("min_words", "min_probability"))
+    gaps = dict(zip(types, table["join_gap"].tolist())) if "join_gap" in table else {}
+    return words, probability, {kind: int(gap) for kind, gap in gaps.items() if not pd.isna(gap)}
+
+
+def by_type(name: str, given: Any, missing: float) -> Floats:
+    """Return the number of each type, (types,), from one number or a mapping; None stands for `missing`."""
+    by_name = given if isinstance(given, Mapping) else dict.fromkeys(TYPES, given)
+    unknown = [key for key in by_name if key not in TYPES]
     if unknown:
         raise ValueError(f"{name}: expected types among {', '.join(TYPES)}, found {unknown[0]!r}")
-    return np.array([threshold.get(key, 0.0) for key in TYPES], dtype=np.float64)
+    numbers = [by_name.get(key) for key in TYPES]
+    try:
+        array = np.array([missing if number is None else number for number in numbers], dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array([np.nan])
+    if np.isnan(array).any():
+        raise ValueError(f"{name}: expected a number, or numbers by type, found {given!r:.60}")
+    return array
 
 
+@by_position
 def without_overlaps(spans: Spans) -> Spans:
     """Remove overlaps as the metric does: every word belongs to the first segment that holds it.
 
@@ -635,6 +747,7 @@ def without_overlaps(spans: Spans) -> Spans:
     Spans
         The segments that are left, with the words that are left.
     """
+    _require_spans(spans)
     metric = unified()
     left = metric.remove_overlaps(segments_of(metric, spans, spans.essay))
     return dataclasses.replace(spans[left.row], first=left.first)
@@ -643,28 +756,38 @@ def without_overlaps(spans: Spans) -> Spans:
 # ---- Spans of several models -----------------------------------------------------------------------------
 
 
-def average(several: Sequence[Spans]) -> Spans:
-    """Average several models: each word gets the type with the largest mean probability, or no type.
+@by_position
+def average(
+    several: Sequence[Spans], weights: Sequence[float] | None = None, votes: Thresholds | None = None
+) -> Spans:
+    """Average several models: each word gets the type with the largest mean probability.
 
-    For a word of its segment, a model gives the probability of the segment to its type and the rest to no type.
-    A new segment begins where the type changes. It also begins where at least half of the models that agree on
-    the type begin one.
+    A word is in a segment if enough of the models have it in one, of whatever type. So a model that is averaged
+    with itself stays as it is, and `select` and ``podium tune`` decide which segments are probable enough. A
+    new segment begins where the type changes, or where at least half of the models with this type begin one.
 
     Parameters
     ----------
     several : sequence of Spans
         The segments of each model for the same essays. If segments of one model overlap, the first one counts.
+    weights : sequence of float, optional
+        How much each model counts. By default all count 1.
+    votes : float or mapping of str to float, optional
+        How many models must have a word in a segment, as the sum of their weights: one number, or a number by
+        the type that the word gets. By default it is more than half.
 
     Returns
     -------
     Spans
-        The segments. Their ``probability`` and ``d1`` are means over the words and the models.
+        The segments. Their ``probability`` is the mean over the words and all models; a model that does not
+        have the type at a word counts as 0. Their ``d1`` is the mean over the models that have the type.
 
     Examples
     --------
     >>> average([from_words(0, 9, "Lead"), from_words(0, 7, "Lead"), from_words(2, 7, "Claim")]).words.tolist()
     [8]
     """
+    model_weights, needed = _electorate(several, weights, votes)
     models = [without_overlaps(spans) for spans in several]
     everything = concat(models)
     if not len(everything):
@@ -673,21 +796,21 @@ def average(several: Sequence[Spans]) -> Spans:
     # the lower ones. A cell is such a word with a type.
     number, position = ranges(everything.first, everything.words)
     key, word = np.unique((everything.essay[number] << 32) | position, return_inverse=True)
-    kind = everything.discourse_type[number]
-    cell = word * len(TYPES) + kind
-    cells = len(key) * len(TYPES)
+    cell = word * len(TYPES) + everything.discourse_type[number]
+    weight = np.repeat(model_weights, [len(spans) for spans in models])[number]
 
-    def total(weights: npt.NDArray[Any] | None = None) -> Floats:
-        return np.bincount(cell, weights, minlength=cells).reshape(len(key), len(TYPES)).astype(np.float64)
+    def total(values: npt.NDArray[Any] | float) -> Floats:
+        weighted = np.asarray(weight * values, dtype=np.float64)
+        sums: Floats = np.bincount(cell, weighted, minlength=len(key) * len(TYPES)).astype(np.float64)
+        return sums.reshape(len(key), len(TYPES))
 
-    shares = total(everything.probability[number]) / len(models)
-    of_none = 1 - shares.sum(axis=1)
+    shares = total(everything.probability[number])
     chosen = shares.argmax(axis=1)
     row = np.arange(len(key))
-    inside = shares[row, chosen] > of_none
-    agreeing = total()[row, chosen]
-    starts = total(position == everything.first[number])[row, chosen] * 2 >= agreeing
-    d1 = total(everything.d1[number])[row, chosen] / np.maximum(agreeing, 1)
+    agreeing = total(1.0)
+    inside: Bools = agreeing.sum(axis=1) >= needed[chosen]
+    of_type = agreeing[row, chosen]
+    starts = total(position == everything.first[number])[row, chosen] * 2 >= of_type
     goes_on = (np.diff(key) == 1) & inside[1:] & inside[:-1] & (chosen[1:] == chosen[:-1]) & ~starts[1:]
     first, last = stretches(inside, goes_on)
     return from_words(
@@ -695,12 +818,15 @@ def average(several: Sequence[Spans]) -> Spans:
         key[last] & 0xFFFFFFFF,
         chosen[first],
         essay=key[first] >> 32,
-        probability=means(shares[row, chosen], first, last),
-        d1=means(d1, first, last),
+        probability=means(shares[row, chosen] / model_weights.sum(), first, last),
+        d1=means(total(everything.d1[number])[row, chosen] / of_type, first, last),
     )
 
 
-def vote(several: Sequence[Spans], votes: int | None = None) -> Spans:
+@by_position
+def vote(
+    several: Sequence[Spans], votes: Thresholds | None = None, weights: Sequence[float] | None = None
+) -> Spans:
     """Keep the segments on which several models agree.
 
     Two segments of a type agree if their common words are more than half of both. The most probable segment
@@ -710,8 +836,11 @@ def vote(several: Sequence[Spans], votes: int | None = None) -> Spans:
     ----------
     several : sequence of Spans
         The segments of each model for the same essays.
-    votes : int, optional
-        How many models must agree. By default it is more than half of them.
+    votes : float or mapping of str to float, optional
+        How many models must agree, as the sum of their weights: one number, or a number by type. By default it
+        is more than half.
+    weights : sequence of float, optional
+        How much each model counts. By default all count 1.
 
     Returns
     -------
@@ -724,8 +853,7 @@ def vote(several: Sequence[Spans], votes: int | None = None) -> Spans:
     >>> vote([from_words(0, 9, "Lead"), from_words(1, 9, "Lead"), from_words(30, 40, "Claim")]).words.tolist()
     [10]
     """
-    if votes is None:
-        votes = len(several) // 2 + 1
+    model_weights, needed = _electorate(several, weights, votes)
     everything = concat(several)
     model = np.repeat(np.arange(len(several)), [len(spans) for spans in several])
     rows: list[tuple[int, int, int, int, float, float]] = []
@@ -742,22 +870,37 @@ def vote(several: Sequence[Spans], votes: int | None = None) -> Spans:
             _, best = np.unique(models[nearest], return_index=True)
             members = np.append(leader, nearest[best])
             is_free[members] = False
-            if len(members) >= votes:
+            weight, kind = model_weights[models[members]], int(spans.discourse_type[leader])
+            if weight.sum() >= needed[kind]:
                 first, last = (int(np.median(column[members])) for column in (spans.first, spans.last))
-                sure = float(spans.probability[members].sum() / len(several))
-                kind = int(spans.discourse_type[leader])
-                rows.append(
-                    (int(spans.essay[leader]), first, last, kind, sure, float(spans.d1[members].mean()))
-                )
+                sure = float((weight * spans.probability[members]).sum() / model_weights.sum())
+                effective = float((weight * spans.d1[members]).sum() / weight.sum())
+                rows.append((int(spans.essay[leader]), first, last, kind, sure, effective))
     if not rows:
         return everything[:0]
     essay, firsts, lasts, kinds, probability, d1 = zip(*sorted(rows))
-    return from_words(firsts, lasts, kinds, essay=essay, probability=np.minimum(probability, 1.0), d1=d1)
+    bounded = (np.clip(column, 0, 1) for column in (probability, d1))
+    return from_words(firsts, lasts, kinds, essay=essay, **dict(zip(("probability", "d1"), bounded)))
+
+
+def _electorate(
+    several: Sequence[Spans], weights: Sequence[float] | None, votes: Thresholds | None
+) -> tuple[Floats, Floats]:
+    """Return the weight of each model, and the sum of weights that each type needs."""
+    _require_models(several)
+    given = np.ones(len(several)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if given.shape != (len(several),) or not ((given > 0) & np.isfinite(given)).all():
+        raise ValueError(
+            f"weights: expected a number above 0 for each of {counted(len(several), 'model')}, found "
+            f"{np.ravel(given).tolist()}"
+        )
+    return given, by_type("votes", votes, float(np.nextafter(given.sum() / 2, np.inf)))
 
 
 # ---- Out of spans ----------------------------------------------------------------------------------------
 
 
+@by_position
 def to_submission(spans: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
     """Make a submission to the Unified Metric.
 
@@ -858,6 +1001,7 @@ def _counts(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Float
     return counts
 
 
+@by_position
 def score(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> float:
     """Score segments without writing a submission.
 
@@ -888,6 +1032,7 @@ def score(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> float:
     return statistics.measures(solution.prepared[ALL], counts)["score"]
 
 
+@by_position
 def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict[str, float]:
     """Compute all measures of segments without writing a submission, for example for a training log.
 
@@ -945,11 +1090,31 @@ def require_essays(essay: Ints, essays: int) -> None:
     require(essay, (essay < 0) | (essay >= essays), expected, "{}", essay)
 
 
+def texts_of(texts: str | Sequence[str]) -> Sequence[str]:
+    """Check that the texts are texts; a single one is put into a list."""
+    texts = [texts] if isinstance(texts, str) else texts
+    wrong = next((number for number, text in enumerate(texts) if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise ValueError(f"texts: expected text, found {texts[wrong]!r:.60} for text {wrong}")
+    return texts
+
+
+def _require_spans(spans: object, hint: str = "") -> None:
+    """Check that an argument has segments."""
+    if not isinstance(spans, Spans):
+        found = f"found {type(spans).__name__}{hint or '; see from_table'}"
+        raise TypeError(f"spans: expected podium.spans.Spans, {found}")
+
+
+def _require_models(several: Any) -> None:
+    """Check that an argument is a list with the segments of several models."""
+    if isinstance(several, Spans) or not all(isinstance(spans, Spans) for spans in several):
+        raise TypeError("several: expected a list with the podium.spans.Spans of each model")
+
+
 def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
     """Check that every essay that has a segment has an id, and that no two essays have the same one."""
-    if not isinstance(spans, Spans):
-        hint = "; give the segments first, then the ids" if isinstance(essay_ids, Spans) else "; see from_table"
-        raise TypeError(f"spans: expected podium.spans.Spans, found {type(spans).__name__}{hint}")
+    _require_spans(spans, "; give the segments first, then the ids" if isinstance(essay_ids, Spans) else "")
     _distinct_texts(essay_ids)
     last = int(spans.essay.max(initial=-1))
     if last >= len(essay_ids):

@@ -9,6 +9,8 @@ Many essays are decoded at once as one long text. The reason is that a call of n
 for one essay as for all.
 """
 
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.spans.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
+from podium.spans.by_position import by_position
 from podium.spans.segments import (
     TYPES,
+    Gaps,
     Spans,
     Thresholds,
     concat,
@@ -28,9 +32,19 @@ from podium.spans.segments import (
     require_equal_sizes,
     require_essays,
     select,
+    texts_of,
 )
+from podium.wording import counted
 
-__all__ = ["LABELS", "bio_tags", "from_tokens", "from_word_ids", "from_word_labels"]
+__all__ = [
+    "LABELS",
+    "bio_tags",
+    "from_tokens",
+    "from_word_ids",
+    "from_word_labels",
+    "word_probabilities",
+    "word_tags",
+]
 
 # Where podium runs from its folder, without being installed, nothing else has asked for this version.
 if int(np.__version__.partition(".")[0]) < 2:
@@ -46,6 +60,7 @@ MEANINGS: dict[str, tuple[str | None, int]] = {"O": (None, len(TYPES))} | {
     for kind, name in enumerate(TYPES)
     for prefix in ("", *PREFIXES)
 }
+NUMBER = (int, float, np.integer, np.floating)
 IGNORED = -100  # Losses of torch ignore this label.
 ROUNDING = 1e-3  # A half-precision probability may be rounded up to more than 1.
 TEXTS_AT_ONCE = 64  # The probabilities of this many texts fit into the processor's cache.
@@ -56,6 +71,7 @@ Labels = Sequence[str] | Mapping[Any, str] | None
 # ---- Into spans ------------------------------------------------------------------------------------------
 
 
+@by_position
 def from_tokens(
     texts: str | Sequence[str],
     offset_mapping: Any,
@@ -65,7 +81,7 @@ def from_tokens(
     essay: npt.ArrayLike | None = None,
     min_words: Thresholds = 1,
     min_probability: Thresholds = 0.0,
-    join_gap: int = 0,
+    join_gap: Gaps = None,
 ) -> Spans:
     """Decode the segments from the predictions of a token classifier.
 
@@ -79,7 +95,8 @@ def from_tokens(
     predictions : (tokens, labels) float, or (tokens,) str or int, or a list of such arrays
         Probabilities, or labels by name or index (-100 for no label). For several texts, it is a list with one
         array per window. If all windows have predictions for the same number of tokens, those after a window's
-        own tokens are padding and are cut off.
+        own tokens are padding and are cut off. Padding in front of them is not: give `offset_mapping` with
+        the same padding.
     labels : sequence of str, or dict of int to str, optional
         The model's ``id2label``, in BIO, BIOES or without prefixes. It may be left out if the predictions are
         names of labels, which are then read as in `LABELS`.
@@ -88,7 +105,7 @@ def from_tokens(
         default each text is one window.
     min_words, min_probability : float or mapping of str to float
         The least number of words and the least probability, as for `select`.
-    join_gap : int
+    join_gap : int, None, or mapping of str to int
         The largest gap between neighbors that are joined, as for `select`.
 
     Returns
@@ -103,6 +120,12 @@ def from_tokens(
         Offsets do not ascend if the tokenizer was given words (``is_split_into_words=True``). In that case call
         `from_word_ids`.
 
+    Warns
+    -----
+    UserWarning
+        Padded predictions have one or two tokens more than the longest window, and `offset_mapping` has no
+        special tokens. Then the predictions probably have them, and every label is a token late.
+
     Examples
     --------
     A token belongs to the word that has its middle character. “ban” begins a claim although its tag is I-Claim:
@@ -112,39 +135,26 @@ def from_tokens(
     >>> spans.to_frame()[["discourse_type", "first", "last", "repaired"]].values.tolist()
     [['Position', 0, 1, 0], ['Claim', 2, 3, 1]]
     """
-    if isinstance(texts, str):
-        texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
-    windows_given = {"windows of offset_mapping": offset_mapping, "windows of predictions": predictions}
-    window_of = _essays_of_windows(essay, len(texts), windows_given)
-    offsets = [
-        _checked_offsets(given, window, len(texts[number]))
-        for window, (given, number) in enumerate(zip(offset_mapping, window_of.tolist()))
-    ]
-
-    def located(numbers: Ints, windows: Ints) -> _Located:
-        text = _LongText([texts[number] for number in numbers.tolist()])
-        block = [offsets[window] for window in windows.tolist()]
-        begins = text.begins[np.searchsorted(numbers, window_of[windows])]
-        start, end = np.concatenate(block).T + np.repeat(begins, [len(each) for each in block])
-        return _Located(text.words_of(start, end), np.stack([_repeats(block), end, start]), text.first_words)
-
-    spans = _decoded(window_of, list(map(len, offsets)), located, predictions, labels)
-    return select(spans, min_words, min_probability, join_gap)
+    _, blocks = _of_offsets(texts, offset_mapping, predictions, labels, essay)
+    return select(_segments_of(blocks), min_words, min_probability, join_gap)
 
 
+@by_position
 def from_word_ids(
     word_ids: Sequence[Any],
     predictions: Any,
     labels: Labels = None,
     *,
+    texts: str | Sequence[str] | None = None,
     essay: npt.ArrayLike | None = None,
     min_words: Thresholds = 1,
     min_probability: Thresholds = 0.0,
-    join_gap: int = 0,
+    join_gap: Gaps = None,
 ) -> Spans:
     """Decode the segments from predictions for tokens of words, as with ``is_split_into_words=True``.
 
-    The tokenizer must have been given the words of ``text.split()``.
+    The tokenizer must have been given the words of ``text.split()``. If it was given whole texts, it numbers
+    other words, which mostly end at punctuation. In that case call `from_tokens`.
 
     Parameters
     ----------
@@ -156,11 +166,13 @@ def from_word_ids(
         Probabilities or labels for each window, as for `from_tokens`.
     labels : sequence of str, or dict of int to str, optional
         The model's ``id2label``, as for `from_tokens`.
+    texts : str or sequence of str, optional
+        The essays, to check that the numbers are those of their words. Give them if you have them.
     essay : (windows,) int, optional
         The essay of each window, as an index. By default each window is an essay.
     min_words, min_probability : float or mapping of str to float
         The least number of words and the least probability, as for `select`.
-    join_gap : int
+    join_gap : int, None, or mapping of str to int
         The largest gap between neighbors that are joined, as for `select`.
 
     Returns
@@ -171,21 +183,31 @@ def from_word_ids(
     Raises
     ------
     ValueError
-        The words do not ascend within a window, or `from_tokens` would refuse the predictions or labels.
+        The words do not ascend within a window, a text has fewer words, or `from_tokens` would refuse the
+        predictions or labels.
 
     Examples
     --------
     >>> from_word_ids([[None, 0, 0, 1, None]], [["O", "B-Lead", "I-Lead", "I-Lead", "O"]]).words.tolist()
     [2]
     """
-    if len(word_ids) and all(word is None or isinstance(word, int | np.integer) for word in word_ids):
+    if len(word_ids) and all(word is None or isinstance(word, NUMBER) for word in word_ids):
         word_ids, predictions = [word_ids], [predictions]  # of one text
+    _require_windows("word_ids", word_ids, 1)
+    _require_windows("predictions", predictions, 2)
     windows_given = {"windows of word_ids": word_ids, "windows of predictions": predictions}
     essays = len(word_ids) if essay is None else int(np.max(essay, initial=-1)) + 1
+    if texts is not None:
+        texts = texts_of(texts)
+        essays = len(texts)
     window_of = _essays_of_windows(essay, essays, windows_given)
+    # A table has NaN where a token has no word.
     ids = [
-        np.array([-1 if word is None else word for word in of_window], dtype=np.int64) for of_window in word_ids
+        np.array([-1 if word is None or word != word else word for word in of_window], dtype=np.int64)
+        for of_window in word_ids
     ]
+    if texts is not None:
+        _require_words(texts, window_of, ids)
     for window, of_window in enumerate(ids):
         words = of_window[of_window >= 0]
         if (np.diff(words) < 0).any():
@@ -207,17 +229,19 @@ def from_word_ids(
         )
         return _Located(word, _parts_of_words(block, word)[np.newaxis], first_words)
 
-    spans = _decoded(window_of, list(map(len, ids)), located, predictions, labels)
-    return select(spans, min_words, min_probability, join_gap)
+    blocks = _decoded(window_of, list(map(len, ids)), located, predictions, labels)
+    return select(_segments_of(blocks), min_words, min_probability, join_gap)
 
 
+@by_position
 def from_word_labels(
     predictions: Sequence[Any],
     labels: Labels = None,
     *,
+    texts: str | Sequence[str] | None = None,
     min_words: Thresholds = 1,
     min_probability: Thresholds = 0.0,
-    join_gap: int = 0,
+    join_gap: Gaps = None,
 ) -> Spans:
     """Decode the segments from predictions for the words of essays.
 
@@ -227,9 +251,11 @@ def from_word_labels(
         For each essay, the probabilities or the label of each word of ``text.split()``.
     labels : sequence of str, or dict of int to str, optional
         The model's ``id2label``, as for `from_tokens`.
+    texts : str or sequence of str, optional
+        The essays, to check that they have as many words. Give them if you have them.
     min_words, min_probability : float or mapping of str to float
         The least number of words and the least probability, as for `select`.
-    join_gap : int
+    join_gap : int, None, or mapping of str to int
         The largest gap between neighbors that are joined, as for `select`.
 
     Returns
@@ -240,7 +266,7 @@ def from_word_labels(
     Raises
     ------
     ValueError
-        `from_tokens` would refuse the predictions or labels.
+        A text has another number of words, or `from_tokens` would refuse the predictions or labels.
 
     Examples
     --------
@@ -248,7 +274,120 @@ def from_word_labels(
     [0, 1]
     """
     word_ids = [range(len(of_essay)) for of_essay in predictions]
+    if texts is not None:
+        texts = texts_of(texts)
+        require_equal_sizes({"texts": texts, "predictions": predictions})
+        for number, (text, words) in enumerate(zip(texts, word_ids)):
+            if len(words) != len(text.split()):
+                raise ValueError(
+                    f"predictions: expected one for each of the {counted(len(text.split()), 'word')} that "
+                    f"text.split() makes of text {number}, found {len(words):,}"
+                )
     return select(from_word_ids(word_ids, predictions, labels), min_words, min_probability, join_gap)
+
+
+@by_position
+def word_probabilities(
+    texts: str | Sequence[str],
+    offset_mapping: Any,
+    predictions: Any,
+    labels: Labels = None,
+    *,
+    essay: npt.ArrayLike | None = None,
+) -> list[Floats]:
+    """Compute the probabilities of words from predictions for tokens, to average models with other tokenizers.
+
+    A type's probability at a word is the mean over the word's tokens. It is divided between B and I as by the
+    token that is surest of a beginning. So the segments of `from_word_labels` are those of `from_tokens`,
+    except that labels E and S do not end a segment.
+
+    Parameters
+    ----------
+    texts, offset_mapping, predictions, labels, essay
+        The predictions of one model, as for `from_tokens`.
+
+    Returns
+    -------
+    list of (words, labels) float
+        For each text, the probabilities of the labels in `LABELS`. They are 0 for a word without a token.
+
+    Raises
+    ------
+    ValueError
+        `from_tokens` would refuse an argument.
+
+    Examples
+    --------
+    >>> text, labels = "I agree.", ["O", "B-Claim", "I-Claim"]
+    >>> one = word_probabilities(text, [(0, 1), (2, 8)], [[0.2, 0.8, 0.0], [0.6, 0.0, 0.4]], labels)
+    >>> other = word_probabilities(text, [(0, 1), (2, 8)], [[0.2, 0.8, 0.0], [0.3, 0.0, 0.7]], labels)
+    >>> from_word_labels([(a + b) / 2 for a, b in zip(one, other)], LABELS).words.tolist()
+    [2]
+    """
+    texts, blocks = _of_offsets(texts, offset_mapping, predictions, labels, essay)
+    found = [np.zeros((len(text.split()), len(LABELS))) for text in texts]
+    for word, probabilities, scheme, first_words, numbers in blocks:
+        if not len(word):
+            continue
+        of_types = np.zeros((len(TYPES) + 1, len(word)))
+        beginning = np.zeros_like(of_types)
+        for label, kind in enumerate(scheme.kinds.tolist()):
+            of_types[kind] += probabilities[:, label]
+            if scheme.labels[label].startswith(("B-", "S-")):
+                beginning[kind] += probabilities[:, label]
+        share = np.divide(beginning, of_types, out=np.zeros_like(of_types), where=of_types > 0)
+        start = np.flatnonzero(differs(word))
+        means_of_words = np.add.reduceat(of_types, start, axis=1) / np.diff(np.append(start, len(word)))
+        surest = np.maximum.reduceat(share, start, axis=1)
+        columns = np.zeros((len(start), len(LABELS)))
+        columns[:, 0] = means_of_words[-1]
+        columns[:, 1::2] = (means_of_words * surest)[:-1].T
+        columns[:, 2::2] = (means_of_words * (1 - surest))[:-1].T
+        essays = np.searchsorted(first_words, word[start], side="right") - 1
+        for at, rows in by_essay(essays):
+            found[numbers[at]][word[start[rows]] - first_words[at]] = columns[rows]
+    return found
+
+
+def _require_words(texts: Sequence[str], window_of: Ints, ids: list[Ints]) -> None:
+    """Check that the numbers of words are those of the texts' words, as far as one can see."""
+    sizes = [len(text.split()) for text in texts]
+    beyond = [
+        (number, int(of_window.max(initial=-1)))
+        for number, of_window in zip(window_of.tolist(), ids)
+        if of_window.max(initial=-1) >= sizes[number]
+    ]
+    if beyond:
+        number, word = beyond[0]
+        raise ValueError(
+            "word_ids: expected the words of text.split(). If the tokenizer was given whole texts, its words "
+            f"are others, so call from_tokens with its offset_mapping. Found word {word} in text {number}, "
+            f"which has {counted(sizes[number], 'word')}, counted from 0; wrong in "
+            f"{counted(len(beyond), 'window')} of {len(ids):,}"
+        )
+
+
+def _require_windows(name: str, given: Any, depth: int) -> None:
+    """Check that each element is a window of at most this depth, and not a batch of windows."""
+    first = given[0] if len(given) else ()
+    deepest, is_of_labels = _depth(first)
+    is_batch_of_labels = name == "predictions" and deepest == 2 and is_of_labels
+    if deepest > depth or is_batch_of_labels:
+        raise ValueError(
+            f"{name}: expected one window after the other, found batches of windows; put them into one list: "
+            f"[window for batch in {name} for window in batch]"
+        )
+
+
+def _depth(value: Any) -> tuple[int, bool]:
+    """Tell how deep a value is nested, and whether it holds labels, which are names or whole numbers."""
+    if hasattr(value, "__array__"):
+        array = np.asarray(value)
+        return array.ndim, array.dtype.kind not in "f"
+    if isinstance(value, str) or not hasattr(value, "__len__"):
+        return 0, not isinstance(value, float)
+    depth, is_of_labels = _depth(value[0]) if len(value) else (0, False)
+    return depth + 1, is_of_labels
 
 
 class _Located(NamedTuple):
@@ -259,28 +398,63 @@ class _Located(NamedTuple):
     first_words: Ints  # (essays,) the number of the first word of each essay
 
 
+class _Block(NamedTuple):
+    """The tokens of some essays, in the order of their words, and what was predicted for them."""
+
+    word: Ints  # (tokens,) the word of each token; the words are numbered from the first essay to the last
+    probabilities: Floats  # (tokens, labels)
+    scheme: "_Scheme"
+    first_words: Ints  # (essays,) the number of the first word of each essay
+    numbers: Ints  # (essays,) the index of each essay
+
+
+def _of_offsets(
+    texts: str | Sequence[str], offset_mapping: Any, predictions: Any, labels: Labels, essay: Any
+) -> tuple[Sequence[str], Iterator[_Block]]:
+    """Check the arguments of `from_tokens`; return the texts and the tokens of all windows."""
+    if isinstance(texts, str):
+        offset_mapping, predictions = [offset_mapping], [predictions]
+    texts = texts_of(texts)
+    _require_windows("offset_mapping", offset_mapping, 2)
+    _require_windows("predictions", predictions, 2)
+    windows_given = {"windows of offset_mapping": offset_mapping, "windows of predictions": predictions}
+    window_of = _essays_of_windows(essay, len(texts), windows_given)
+    offsets = [
+        _checked_offsets(given, window, len(texts[number]))
+        for window, (given, number) in enumerate(zip(offset_mapping, window_of.tolist()))
+    ]
+
+    def located(numbers: Ints, windows: Ints) -> _Located:
+        text = _LongText([texts[number] for number in numbers.tolist()])
+        block = [offsets[window] for window in windows.tolist()]
+        begins = text.begins[np.searchsorted(numbers, window_of[windows])]
+        start, end = np.concatenate(block).T + np.repeat(begins, [len(each) for each in block])
+        return _Located(text.words_of(start, end), np.stack([_repeats(block), end, start]), text.first_words)
+
+    _warn_of_shifted(predictions, offsets)
+    return texts, _decoded(window_of, list(map(len, offsets)), located, predictions, labels)
+
+
 def _decoded(
     window_of: Ints,
     sizes: list[int],
     located: Callable[[Ints, Ints], _Located],
     predictions: Any,
     labels: Labels,
-) -> Spans:
-    """Decode the segments of all essays, some essays at once; `located` tells where the tokens of these are.
+) -> Iterator[_Block]:
+    """Read the predictions for all essays, some essays at once; `located` tells where the tokens of these are.
 
     `window_of` has the essay of each window, and `sizes` the number of its tokens.
     """
     tokens = _cut(predictions, sizes)
     scheme = _Scheme.of(labels, _are_names(tokens))
-    pieces = []
     for numbers, windows in _blocks(window_of):
         word, same, first_words = located(numbers, windows)
         probabilities = _probabilities([tokens[window] for window in windows.tolist()], windows, scheme)
         used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
         in_several = same[:, used] if len(windows) > len(numbers) else None
         word, probabilities = _averaged(word[used], in_several, probabilities[used])
-        pieces.append(_segments(word, probabilities, scheme, first_words, numbers))
-    return concat(pieces)
+        yield _Block(word, probabilities, scheme, first_words, numbers)
 
 
 def _essays_of_windows(essay: npt.ArrayLike | None, texts: int, windows: Mapping[str, Any]) -> Ints:
@@ -316,6 +490,20 @@ def _cut(predictions: Any, lengths: list[int]) -> list[npt.NDArray[Any]]:
                 "predictions"
             )
     return [each[:length] for each, length in zip(tokens, lengths)]
+
+
+def _warn_of_shifted(predictions: Any, offsets: list[Ints]) -> None:
+    """Warn if padded predictions seem to have special tokens that the offsets lack."""
+    more = {len(of_window) for of_window in predictions}
+    longest = max(map(len, offsets), default=0)
+    is_special = any(len(of_window) and not of_window[0].any() for of_window in offsets)
+    if len(predictions) > 1 and len(more) == 1 and 0 < more.pop() - longest <= 2 and not is_special:
+        warnings.warn(
+            "the predictions have one or two tokens more than the longest window of offset_mapping, which has "
+            "no special tokens such as [CLS]; if the predictions have them, every label is a token late: make "
+            "both with the same special tokens",
+            stacklevel=4,
+        )
 
 
 def _are_names(tokens: list[npt.NDArray[Any]]) -> bool:
@@ -465,12 +653,13 @@ def _averaged(word: Ints, same: Ints | None, probabilities: Floats) -> tuple[Int
     return keys[-1, begins], sums / counts[:, np.newaxis]
 
 
-def _segments(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: Ints, numbers: Ints) -> Spans:
-    """Decode segments from tokens that are in the order of their words.
+def _segments_of(blocks: Iterator[_Block]) -> Spans:
+    """Decode the segments of all essays."""
+    return concat([_segments(*block) for block in blocks])
 
-    The words of all essays are numbered through. `first_words` has the number of the first word of each essay,
-    and `numbers` the index of each essay.
-    """
+
+def _segments(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: Ints, numbers: Ints) -> Spans:
+    """Decode the segments of a `_Block`."""
     if not len(word):
         return from_words([], [], [])
     start = np.flatnonzero(differs(word))
@@ -592,6 +781,11 @@ def _in_order(labels: Sequence[str] | Mapping[Any, str]) -> list[str]:
     if not isinstance(labels, Mapping):
         return list(labels)
     by_number: dict[str, str] = {str(key): name for key, name in labels.items()}
+    if str(IGNORED) in by_number:
+        raise ValueError(
+            f"labels: leave out the label {IGNORED} ({by_number[str(IGNORED)]!r:.40}), which stands for tokens "
+            "without a label; a model gives no probability for it"
+        )
     wanted = [str(number) for number in range(len(labels))]
     if sorted(by_number) != sorted(wanted):
         keys = ", ".join(map(repr, list(labels)[:3]))
@@ -604,6 +798,7 @@ def _in_order(labels: Sequence[str] | Mapping[Any, str]) -> list[str]:
 # ---- Out of spans ----------------------------------------------------------------------------------------
 
 
+@by_position
 def bio_tags(
     texts: str | Sequence[str],
     offset_mapping: Any,
@@ -646,6 +841,8 @@ def bio_tags(
     """
     if isinstance(texts, str):
         return bio_tags([texts], [offset_mapping], truths, labels)[0]
+    texts = texts_of(texts)
+    _require_windows("offset_mapping", offset_mapping, 2)
     scheme = _Scheme.of(labels, False)
     if "O" not in scheme.labels:
         raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
@@ -665,6 +862,38 @@ def bio_tags(
         for window, part in zip(windows.tolist(), np.split(_tags(text, block, own, scheme), ends[:-1])):
             tags[window] = part
     return tags
+
+
+@by_position
+def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS) -> Any:
+    """Tag the words of ``text.split()`` with labels to train a model of words on.
+
+    Parameters
+    ----------
+    texts : str or sequence of str
+        The essays.
+    truths : Spans
+        The true segments, as for `bio_tags`.
+    labels : sequence of str, or dict of int to str
+        The model's labels, as for `from_tokens`.
+
+    Returns
+    -------
+    (words,) int, or a list of such arrays
+        The index of the label of each word. For several texts, it is a list with one array per text.
+
+    Raises
+    ------
+    ValueError
+        Segments overlap or are not within their text, or labels are lacking.
+
+    Examples
+    --------
+    >>> word_tags("I agree. Ban it.", from_words(2, 3, "Claim"), ["O", "B-Claim", "I-Claim"]).tolist()
+    [0, 0, 1, 2]
+    """
+    words = [[match.span() for match in re.finditer(r"\S+", text)] for text in texts_of(texts)]
+    return bio_tags(texts, words[0] if isinstance(texts, str) else words, truths, labels)
 
 
 def _require_no_overlaps(truths: Spans) -> None:

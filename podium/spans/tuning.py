@@ -28,6 +28,7 @@ from podium import explain, progress, statistics
 from podium.errors import SubmissionRejected, UsageError
 from podium.scoring import Solution
 from podium.spans.arrays import Bools, Floats, Ints, ranges
+from podium.spans.by_position import by_position
 from podium.spans.segments import Spans, join, prepared_solution, segments_of
 from podium.wording import counted
 
@@ -109,6 +110,7 @@ class Tuning:
     __repr__ = __str__
 
 
+@by_position
 def tune(
     solution: Solution,
     candidates: pd.DataFrame,

@@ -1,0 +1,69 @@
+"""Read arguments by position: the shapes that libraries give, in the order that their reader sees.
+
+A Series that was sorted or filtered keeps its old labels. If some code looks it up by label and other code by
+position, texts and segments are exchanged without a word. So every public function of `podium.spans` and
+`podium.tuning` reads its arguments through the decorator `by_position`.
+"""
+
+import functools
+import inspect
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+import pandas as pd
+
+__all__ = ["by_position"]
+
+BY_NAME = frozenset(["labels", "min_words", "min_probability", "join_gap", "gap", "votes"])  # may be mappings
+# These may be tables, or are told from tables by the functions themselves.
+TABLES = frozenset(["frame", "candidates", "min_words", "solution", "spans", "truths"])
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def by_position(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function read all of its arguments by position, and refuse those that have no order."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = signature.bind(*args, **kwargs)
+        given = bound.arguments
+        _require_same_order(given)
+        for name, value in given.items():
+            given[name] = _sequence(name, value)
+        return function(*bound.args, **bound.kwargs)
+
+    return reading
+
+
+def _sequence(name: str, value: Any) -> Any:
+    """Turn an argument into a sequence without labels; a text, a number or segments stay as they are."""
+    if isinstance(value, pd.Series | pd.Index):
+        return value.tolist()
+    if isinstance(value, pd.DataFrame) and name not in TABLES:
+        raise TypeError(f"{name}: expected a list, found a DataFrame; give one of its columns")
+    if isinstance(value, Mapping) and name not in BY_NAME:
+        raise TypeError(
+            f"{name}: expected a list in the order of the texts, found {type(value).__name__}; give "
+            f"list({name}.values())"
+        )
+    if isinstance(value, Iterable) and not hasattr(value, "__getitem__"):
+        raise TypeError(f"{name}: expected a list, found {type(value).__name__}; give list({name})")
+    return value
+
+
+def _require_same_order(given: Mapping[str, Any]) -> None:
+    """Refuse Series that have the same labels in another order, because nobody can tell what was meant."""
+    columns = {name: value for name, value in given.items() if isinstance(value, pd.Series)}
+    if given.get("essay") is not None:
+        columns.pop("texts", None)  # `essay` says which text belongs to a row, so the labels of texts do not
+    for (one, first), (other, second) in itertools.combinations(columns.items(), 2):
+        if not first.index.equals(second.index) and Counter(first.index) == Counter(second.index):
+            raise ValueError(
+                f"{one} and {other}: expected Series in the same order, found the same labels in another one; "
+                f"give {other}.loc[{one}.index] to go by labels, or .tolist() of both to go by position"
+            )

@@ -1,0 +1,385 @@
+"""On the way from a model's output to segments nothing changes its meaning: it is read as meant, or refused."""
+
+import inspect
+import posixpath
+import re
+import unicodedata
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+import podium
+from podium import spans, tuning
+from podium.spans import from_pipeline, from_quotes, from_tokens, from_word_ids, from_words
+from tests.support.essays import make_competition
+from tests.test_spans import disjoint, make_texts, offsets_of_words, tokenizer_of, triples
+from tests.test_spans_sources import ALPHABETICAL, probabilities_of
+
+# --- by position --------------------------------------------------------------------------------------
+
+TEXTS = ["I agree. Ban it.", "Alpha beta gamma delta epsilon."]
+OFFSETS = [offsets_of_words(text) for text in TEXTS]
+TAGS = [["B-Claim", "I-Claim", "O", "O"], ["O", "B-Lead", "I-Lead", "O", "O"]]
+PARTS = [from_words([0, 5], [3, 9], ["Lead", "Claim"], essay=[0, 1]), from_words(0, 3, "Lead")]
+IDS = ["A", "B"]
+OUTPUTS = [[{"entity_group": "Claim", "start": 0, "end": 8}], [{"entity_group": "Lead", "start": 0, "end": 16}]]
+FOLD = podium.prepare(make_competition(5, shared_words=False)[0])
+TABLE = pd.DataFrame(
+    {"essay_id": ["B", "A"], "discourse_type": ["Lead", "Claim"], "predictionstring": ["0 1", "2 3"]}
+)
+
+# The arguments that have an order, and the others.
+CALLS = {
+    spans.from_tokens: ({"texts": TEXTS, "offset_mapping": OFFSETS, "predictions": TAGS}, {}),
+    spans.word_probabilities: ({"texts": TEXTS, "offset_mapping": OFFSETS, "predictions": TAGS}, {}),
+    spans.from_word_ids: ({"word_ids": [range(4), range(5)], "predictions": TAGS, "texts": TEXTS}, {}),
+    spans.from_word_labels: ({"predictions": TAGS, "texts": TEXTS}, {}),
+    spans.from_pipeline: ({"texts": TEXTS, "outputs": OUTPUTS, "d1": [0.1, 0.9]}, {}),
+    spans.from_quotes: (
+        {"quotes": ["Ban it", "I agree"], "types": ["Lead", "Claim"], "probability": [0.1, 0.9]},
+        {"texts": TEXTS[0]},
+    ),
+    spans.from_characters: (
+        {"starts": [9, 0], "ends": [16, 8], "types": ["Lead", "Claim"], "d1": [0.1, 0.9]},
+        {"texts": TEXTS[0]},
+    ),
+    spans.from_words: ({"first": [9, 0], "last": [16, 8], "types": ["Lead", "Claim"], "essay": [1, 0]}, {}),
+    spans.from_table: ({"essay_ids": IDS}, {"frame": TABLE}),
+    spans.bio_tags: ({"texts": TEXTS, "offset_mapping": OFFSETS}, {"truths": PARTS[1]}),
+    spans.word_tags: ({"texts": TEXTS}, {"truths": PARTS[1]}),
+    spans.concat: ({"several": PARTS}, {}),
+    spans.average: ({"several": PARTS, "weights": [2, 1]}, {}),
+    spans.vote: ({"several": PARTS, "weights": [2, 1]}, {}),
+    spans.join: ({}, {"spans": PARTS[0], "gap": {"Lead": 2}}),
+    spans.select: ({}, {"spans": PARTS[0], "min_words": {"Lead": 2}}),
+    spans.without_overlaps: ({}, {"spans": PARTS[0]}),
+    spans.to_submission: ({"essay_ids": IDS}, {"spans": PARTS[0]}),
+    spans.score: ({"essay_ids": FOLD.prepared["All"].items[:2]}, {"solution": FOLD, "spans": PARTS[0]}),
+    spans.measures: ({"essay_ids": FOLD.prepared["All"].items[:2]}, {"solution": FOLD, "spans": PARTS[0]}),
+    spans.Spans.to_frame: ({"essay_ids": IDS}, {"self": PARTS[0]}),
+    spans.Spans.with_effectiveness: ({"d1": [0.25, 0.75]}, {"self": PARTS[0]}),
+}
+
+
+def plain(result):
+    """A result as plain values, which can be compared."""
+    if isinstance(result, spans.Quotes):
+        return plain(result.report)
+    if isinstance(result, list):
+        return [np.asarray(each).tolist() for each in result]
+    result = result.to_frame() if isinstance(result, spans.Spans) else result
+    return result.to_dict("list") if isinstance(result, pd.DataFrame) else result
+
+
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_every_argument_with_an_order_is_read_by_position(function):
+    ordered, others = CALLS[function]
+    expected = plain(function(**ordered, **others))
+    backwards = {name: pd.Series(list(values), index=[1, 0]) for name, values in ordered.items()}
+    assert plain(function(**backwards, **others)) == expected
+    for shape in (tuple, pd.Index):
+        if shape is tuple or not {"word_ids", "offset_mapping", "outputs", "several", "predictions"} & set(
+            ordered
+        ):
+            assert (
+                plain(function(**{name: shape(values) for name, values in ordered.items()}, **others))
+                == expected
+            )
+    for name, values in ordered.items():
+        for unordered in (dict(enumerate(values)), (each for each in values)):
+            with pytest.raises(TypeError, match=rf"^{name}: expected a list"):
+                function(**{**ordered, name: unordered}, **others)
+        another = next((each for each in ordered if each != name), None)
+        if another is not None:
+            exchanged = pd.Series(list(ordered[another]), index=[0, 1])
+            with pytest.raises(ValueError, match="Series in the same order"):
+                function(**{**backwards, another: exchanged}, **others)
+
+
+def test_no_public_function_is_forgotten():
+    public = {getattr(spans, name) for name in spans.__all__}
+    functions = {each for each in public if inspect.isfunction(each)} | {spans.Spans.to_frame}
+    assert functions <= set(CALLS)
+    assert hasattr(tuning.tune, "__wrapped__")
+
+
+def test_the_labels_of_texts_are_not_those_of_quotes():
+    """`essay` says which text belongs to a quote, so the two Series need not agree."""
+    found = from_quotes(
+        pd.Series(TEXTS), pd.Series(["beta", "Ban it"], index=[1, 0]), "Claim", essay=[1, 0], closeness=None
+    )
+    assert triples(found.spans) == [(1, "Claim", 1, 1), (0, "Claim", 2, 3)]
+
+
+@pytest.mark.parametrize("text", [None, np.nan, b"I agree."])
+def test_what_is_no_text_is_told(text):
+    with pytest.raises(ValueError, match=r"texts: expected text, found .* for text 1"):
+        from_tokens([TEXTS[0], text], OFFSETS, TAGS)
+
+
+# --- quotes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("Phones should be banned.", "Phones should be banned."),
+        ("Phones should be banned.", "phones should be banned."),
+        ("Phones should be banned.", "phones shuld be banned."),
+        ("Phones shuld be banned.", "phones should be banned!"),
+        ("Phones  should be banned.", "“Phones should be banned.”"),
+    ],
+)
+def test_a_conclusion_that_restates_the_position_has_its_own_place(first, again):
+    pytest.importorskip("rapidfuzz")
+    quote, claim = "Phones should be banned.", "They distract us."
+    for quotes, firsts in (
+        ([quote, claim, quote], [0, 4, 9]),
+        ([quote, quote], [0, 9]),
+        ([claim, quote], [4, 9]),
+    ):
+        placed = from_quotes(f"{first} {claim} In conclusion, {again}", quotes, "Claim", closeness=85)
+        assert placed.report["first"].tolist() == firsts
+        assert not placed.report["shared"].any()
+
+
+def test_quotes_of_the_same_words_are_marked():
+    placed = from_quotes("Ban phones now.", ["Ban phones", "phones now", "Ban phones"], "Claim", closeness=None)
+    assert placed.report["shared"].tolist() == [True, True, True]
+    assert repr(placed) == (
+        "3 quotes: 3 exact, 0 other spelling, 0 close, 0 not found, 3 with words of another quote"
+    )
+
+
+def test_a_better_passage_is_preferred_where_the_order_does_not_decide():
+    text = "phones are bad. Phones are bad. He said so."
+    placed = from_quotes(text, ["Phones are bad.", "He said so."], "Claim", closeness=None)
+    assert placed.report["first"].tolist() == [3, 6]
+
+
+ACCENTS = "Los teléfonos móviles están prohibidos."
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        (unicodedata.normalize("NFD", ACCENTS), ACCENTS),
+        (ACCENTS, unicodedata.normalize("NFD", ACCENTS)),
+        ("Los telé\u00adfonos\u200b móviles \u202bestán\u202c prohi\u2060bidos.\ufeff", ACCENTS),
+        (ACCENTS, "\u200eLos telé\u00adfonos móviles están prohibidos.\u200f"),
+        ("Los tele\u200d\u0301fonos mo\u0301viles están prohibidos.", ACCENTS),
+    ],
+)
+def test_characters_that_nobody_sees_hide_no_quote(text, quote):
+    placed = from_quotes(f"Bien. {text} Fin.", [quote], "Claim", closeness=None)
+    assert placed.report[["first", "last"]].values.tolist() == [[1, 5]]
+
+
+def test_a_letter_is_not_found_within_the_same_letter_with_an_accent():
+    for form in ("NFC", "NFD"):
+        placed = from_quotes(
+            unicodedata.normalize(form, "El café cierra"), ["caf", "cafe"], "Claim", closeness=None
+        )
+        assert placed.report["found"].tolist() == ["not found"] * 2
+
+
+def test_the_report_says_which_type_is_unknown():
+    report = from_quotes(TEXTS[0], ["I agree", "Ban it"], ["Conclusion", "claim"]).report
+    assert report["found"].tolist() == ["unknown type", "exact"]
+    assert report["type"].tolist() == ["Conclusion", "Claim"]
+
+
+# --- words of another tokenization --------------------------------------------------------------------
+
+
+def test_word_numbers_of_another_tokenization_are_refused():
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    text = "Yes, I agree, so ban it, now."
+    tags = ["O"] * 6 + ["B-Claim"] + ["I-Claim"] * 4
+    encoding = tokenizer.encode(text)
+    with pytest.raises(
+        ValueError, match=r"words of text.split\(\).*from_tokens.*word 10 in text 0, which has 7"
+    ):
+        from_word_ids(encoding.word_ids, tags, texts=text)
+    assert triples(from_tokens(text, encoding.offsets, tags)) == [(0, "Claim", 4, 6)]
+    right = tokenizer.encode(text.split(), is_pretokenized=True)
+    assert triples(from_word_ids(right.word_ids, tags, texts=[text])) == [(0, "Claim", 4, 6)]
+    with pytest.raises(ValueError, match=r"each of the 7 words .* of text 0, found 11"):
+        spans.from_word_labels([tags], texts=[text])
+
+
+def test_numbers_of_words_from_a_table_have_nan_for_special_tokens():
+    table = pd.DataFrame({"word": [np.nan, 0, 0, 1, np.nan], "tag": ["O", "B-Lead", "I-Lead", "I-Lead", "O"]})
+    assert triples(from_word_ids(table["word"], table["tag"])) == [(0, "Lead", 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("group", "warns"),
+    [
+        ({"start": 9, "end": 20, "word": "Ban it now."}, True),
+        ({"start": 10, "end": 18, "word": "i agree ."}, False),
+        ({"start": 10, "end": 18, "word": "[UNK] agree."}, False),
+        ({"start": 21, "end": 32, "word": " Ban it nów."}, False),
+        ({"start": 22, "end": 33, "word": "Ban it now."}, True),
+    ],
+)
+def test_positions_of_another_text_are_warned_of(group, warns):
+    raw = "          I agree.   Ban it now.   Phones distract."
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        from_pipeline(raw, [{"entity_group": "Claim", "score": 0.9, **group}])
+    assert [("1 group of 1" in str(each.message)) for each in caught] == [True] * warns
+
+
+# --- several models -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 0.5]])
+def test_copies_of_a_model_are_that_model(weights):
+    random = np.random.default_rng(7)
+    model = disjoint(random, [80] * 20)
+    sure, d1 = random.random((2, len(model)))
+    model = from_words(
+        model.first, model.last, model.discourse_type, essay=model.essay, probability=sure, d1=d1
+    )
+    for merged in (spans.average([model] * 3, weights=weights), spans.vote([model] * 3, weights=weights)):
+        assert triples(merged) == triples(model)
+        np.testing.assert_allclose(merged.probability, sure)
+        np.testing.assert_allclose(merged.d1, d1)
+
+
+def test_weights_and_votes_decide():
+    several = [from_words(0, 9, "Lead", probability=0.4), from_words(20, 29, "Claim", probability=0.9)]
+    assert len(spans.average(several)) == len(spans.vote(several)) == 0
+    assert triples(spans.average(several, weights=[1, 2])) == [(0, "Claim", 20, 29)]
+    assert triples(spans.vote(several, weights=[2, 1])) == [(0, "Lead", 0, 9)]
+    for merge in (spans.average, spans.vote):
+        assert triples(merge(several, votes={"Lead": 1})) == [(0, "Lead", 0, 9)]
+        assert merge(several, votes=1).probability.tolist() == [0.2, 0.45]
+        with pytest.raises(ValueError, match="weights: expected a number above 0 for each of 2 models"):
+            merge(several, weights=[1, 0])
+        with pytest.raises(TypeError, match=r"several: expected a list with the podium.spans.Spans of each"):
+            merge(several[0])
+
+
+@pytest.mark.parametrize("kind", ["byte-level BPE", "WordPiece"])
+def test_probabilities_of_words_decode_like_those_of_tokens(kind):
+    texts = make_texts(20, seed=3)
+    tokenizer = tokenizer_of(kind)
+    tokenizer.no_truncation()
+    offsets = [encoding.offsets for encoding in tokenizer.encode_batch(texts)]
+    random = np.random.default_rng(2)
+    truths = disjoint(random, [len(text.split()) for text in texts])
+    tags = spans.bio_tags(texts, offsets, truths)
+    predictions = [
+        0.5 * probabilities_of(tag, ALPHABETICAL) + 0.5 * random.dirichlet([1] * len(ALPHABETICAL), len(tag))
+        for tag in tags
+    ]
+    of_tokens = from_tokens(texts, offsets, predictions, ALPHABETICAL)
+    words = spans.word_probabilities(texts, offsets, predictions, ALPHABETICAL)
+    of_words = spans.from_word_labels(words, spans.LABELS, texts=texts)
+    assert triples(of_words) == triples(of_tokens)
+    np.testing.assert_allclose(of_words.probability, of_tokens.probability)
+
+
+def test_tags_of_words_come_back():
+    texts = make_texts(20, seed=5)
+    truths = disjoint(np.random.default_rng(6), [len(text.split()) for text in texts])
+    tags = spans.word_tags(texts, truths)
+    assert [len(of_text) for of_text in tags] == [len(text.split()) for text in texts]
+    assert triples(spans.from_word_labels(tags, spans.LABELS)) == triples(truths)
+    assert spans.word_tags("", truths[:0]).tolist() == []
+
+
+# --- neighbors ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gap", "expected"),
+    [
+        (None, 4),
+        (0, 3),
+        (1, 2),
+        ({"Evidence": 1}, 2),
+        ({"Evidence": 0, "Claim": 5}, 3),
+        ({"Evidence": None}, 4),
+        ({}, 4),
+    ],
+)
+def test_neighbors_are_joined_up_to_a_gap_for_each_type(gap, expected):
+    segments = from_words([0, 10, 21, 20], [9, 19, 30, 20], ["Evidence", "Evidence", "Evidence", "Claim"])
+    assert len(spans.join(segments, gap)) == len(spans.select(segments, join_gap=gap)) == expected
+
+
+def test_what_stands_between_neighbors_stays():
+    segments = from_words([0, 3, 4], [2, 3, 9], ["Lead", "Evidence", "Lead"])
+    joined = spans.join(segments, 1)
+    assert triples(joined) == [(0, "Lead", 0, 9), (0, "Evidence", 3, 3)]
+    assert triples(spans.without_overlaps(joined)) == [(0, "Lead", 0, 9)]
+
+
+# --- messages -----------------------------------------------------------------------------------------
+
+GROUP = {"entity_group": "Claim", "start": 0, "end": 8, "score": 0.9}
+LOGITS = [[0.8, 0.1, 0.1]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: from_tokens("I", [(0, 1)], LOGITS, {0: "B-Lead", 1: "I-Lead", 2: "O", -100: "PAD"}),
+            "label -100",
+        ),
+        (lambda: from_pipeline(TEXTS[:1], [GROUP]), "put it into a list"),
+        (lambda: from_pipeline(TEXTS, [GROUP]), "put it into a list"),
+        (lambda: from_pipeline(TEXTS[0], [[GROUP]]), "give the list of these texts"),
+        (lambda: from_tokens(TEXTS, [OFFSETS], [TAGS]), "offset_mapping: .* found batches of windows"),
+        (
+            lambda: from_tokens(TEXTS, OFFSETS, [np.zeros((2, 5, 15))]),
+            "predictions: .* for batch in predictions",
+        ),
+        (lambda: from_tokens(TEXTS, OFFSETS, [np.zeros((2, 5), dtype=int)]), "found batches of windows"),
+        (lambda: from_word_ids([[[0, 1]]], [TAGS]), "word_ids: .* found batches of windows"),
+        (lambda: spans.join(PARTS[0], "two"), "gap: expected a number, or numbers by type, found 'two'"),
+        (lambda: spans.join(PARTS[0], {"lead": 2}), "gap: expected types among .*, found 'lead'"),
+        (lambda: spans.vote(PARTS, votes={"lead": 2}), "votes: expected types among"),
+    ],
+)
+def test_a_message_names_the_cause(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_groups_named_o_are_left_out_with_a_warning():
+    with pytest.warns(UserWarning, match="left out 1 group named O, which is no segment"):
+        segments = from_pipeline(TEXTS[0], [GROUP, {**GROUP, "entity_group": "O", "start": 9, "end": 16}])
+    assert triples(segments) == [(0, "Claim", 0, 1)]
+
+
+@pytest.mark.parametrize(("specials", "more", "warns"), [(0, 2, 1), (0, 1, 1), (1, 2, 0), (0, 0, 0), (0, 9, 0)])
+def test_padded_predictions_that_may_be_a_token_late_are_warned_of(specials, more, warns):
+    offsets = [[(0, 0)] * specials + of_text for of_text in OFFSETS]
+    padded = [["O"] * (len(offsets[1]) + more)] * 2
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        from_tokens(TEXTS, offsets, padded)
+    assert len(caught) == warns
+
+
+@pytest.mark.parametrize("value", ["a//b", "../x", "x/", ".", "..", "", "/", "é: (ü) & 5%", "long " * 99])
+def test_names_for_loggers_fit_the_rule_of_mlflow(value):
+    """MLflow's `validate_metric_name`: some characters only, a path that is normal, and at most 250 of them."""
+    solution, submission = make_competition(12, shared_words=False)
+    solution["ell_status"] = np.where(solution["essay_id"] == solution["essay_id"][0], value, "plain")
+    names = podium.score(solution, submission).loggable
+    for name in names:
+        assert re.fullmatch(r"[/\w.\- :]+", name)
+        assert posixpath.normpath(name) == name != "."
+        assert not name.startswith(("..", "/"))
+        assert len(name) <= 245  # a Trainer puts "eval_" in front of it
+    assert len([name for name in names if name.startswith("ell_status/")]) == 2

@@ -184,7 +184,7 @@ def test_the_same_seed_and_any_order_of_rows_give_the_same(made_up, tuned):
 # --- its parts ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gap", [0, 2])
+@pytest.mark.parametrize("gap", [-1, 2])
 @pytest.mark.parametrize("crowded", [False, True])
 def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap):
     """The counts are exactly the metric's, also if candidates share words, and with other temperatures and
@@ -198,7 +198,7 @@ def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap)
         moved = candidates.assign(predictionstring=predictionstrings(first, last))
         candidates = pd.concat([candidates, moved.assign(probability=(moved["probability"] / 2).round(2))])
     problem, _ = tuning._problem(fold, fold.prepared["All"], candidates, None)
-    problem = problem.joined(gap)
+    problem = problem.joined(np.full(len(spans.TYPES), gap))
     random = np.random.default_rng(7)
     essays = random.random(len(problem.prepared.items)) < 0.7
     mask = essays[:, np.newaxis]
@@ -230,17 +230,31 @@ def test_gaps_are_joined_where_that_scores_best():
     truth = truth.assign(economically_disadvantaged="No")
     fold = podium.prepare(truth)
     tuned = tuning.tune(fold, halves, folds=2)
-    assert (tuned.before, tuned.join_gap, tuned.searches["nested"][0]) == (0.0, 1, 1.0)
-    assert tuned.options["join_gap"] == 1
+    assert (tuned.before, tuned.searches["nested"][0]) == (0.0, 1.0)
+    table = tuned.thresholds.set_index("discourse_type").loc["Claim"]
+    assert (table["join_gap"], table["join_gap_in_folds"]) == (1, "1 to 1")
     items = fold.prepared["All"].items
     kept = spans.select(spans.from_table(halves, items), **tuned.options)
     assert spans.score(fold, kept, items) == 1.0
-    assert tuned.folds["join_gap"].tolist() == [1, 1]
+
+
+def test_each_type_has_its_gap():
+    """The model leaves out the middle of all evidence, and direct neighbors are claims of their own."""
+    essays = [f"e{number}" for number in range(40)]
+    places = {"Evidence": [(0, 30)], "Claim": [(40, 49), (50, 59)]}
+    truth = [(e, kind, words(*part), 1) for e in essays for kind, parts in places.items() for part in parts]
+    of_model = {"Evidence": [(0, 13), (18, 30)], "Claim": places["Claim"]}
+    found = [(e, kind, words(*part), 1) for e in essays for kind, parts in of_model.items() for part in parts]
+    attributes = {"ell_status": "No", "economically_disadvantaged": "No"}
+    fold = podium.prepare(solution(*truth).assign(**attributes))
+    tuned = tuning.tune(fold, submission(*found).assign(probability=0.9), folds=2)
+    assert tuned.searches["nested"][0] == 1.0
+    assert tuned.options["join_gap"] == {"Evidence": 4}
 
 
 def test_every_fold_has_a_row(made_up, tuned):
     table = tuned.folds
-    assert list(table) == ["fold", "essays", "before", "nested", "gain", "join_gap"]
+    assert list(table) == ["fold", "essays", "before", "nested", "gain"]
     assert table["fold"].tolist() == [0, 1]
     assert table["essays"].sum() == 40
     np.testing.assert_allclose(table["gain"], table["nested"] - table["before"])
@@ -322,6 +336,70 @@ def test_what_is_printed_goes_into_the_notebook(known, files, capsys):
     segments = spans.from_table(known[1], items)
     kept = spans.select(segments, names["MIN_WORDS"], names["MIN_PROBABILITY"], names["JOIN_GAP"])
     assert spans.score(fold, kept, items) == 1.0
+    # The table and the file work as they are.
+    for table in (out, str(out), pd.read_csv(out)):
+        assert spans.select(segments, table).to_frame().equals(kept.to_frame())
+
+
+def test_thresholds_are_applied_to_other_essays(known, files, capsys):
+    solution, candidates = files / "solution.csv", files / "candidates.csv"
+    others = files / "others.csv"
+    theirs = known[1].rename(columns={"essay_id": "id"})
+    theirs.assign(id="x" + theirs["id"]).to_csv(others, index=False)
+    out, thresholds, again = (files / name for name in ("applied.csv", "kept.csv", "again.csv"))
+    code, printed, errors = command_line.run(
+        capsys, "tune", solution, candidates, "--folds", 2, "--apply", others, "--out", out
+    )
+    assert code == 0
+    assert printed.endswith(f"written to {out}: {4 * ESSAYS} segments\n")
+    assert "the column id is taken for essay_id" in errors
+    submission = pd.read_csv(out)
+    back = submission.assign(essay_id=submission["essay_id"].str[1:])
+    assert podium.score(known[0], back).score == 1.0
+    command_line.run(capsys, "tune", solution, candidates, "--folds", 2, "--out", thresholds)
+    given = ["tune", "--thresholds", thresholds, "--apply", others, "--out", again]
+    assert command_line.run(capsys, *given)[0] == 0
+    assert again.read_bytes() == out.read_bytes()
+
+
+FIELD = """discourse_type,min_probability,min_words,candidates,kept,min_probability_in_folds,min_words_in_folds
+Lead,0.655,15,352,24,0.5981 to 0.6841,14 to 15
+Claim,0.4815,6,735,92,0.5216 to 0.7086,6 to 6
+"""
+
+
+def test_a_table_without_gaps_joins_nothing(tmp_path):
+    (tmp_path / "thresholds.csv").write_text(FIELD)
+    segments = spans.from_words(
+        [0, 20, 50, 56, 70], [14, 33, 55, 61, 70], ["Lead", "Lead", "Claim", "Claim", "Rebuttal"],
+        probability=[0.655, 0.9, 0.4815, 0.48, 0.1],
+    )  # fmt: skip
+    assert spans.select(segments, tmp_path / "thresholds.csv").first.tolist() == [0, 50, 70]
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        (FIELD.replace("Lead", "lead"), [], "min_probability: expected types among"),
+        (FIELD.replace("Claim", "Lead"), [], "a type twice"),
+        (FIELD.replace("min_words,", "words,"), [], "columns of podium tune --out, found none named min_words"),
+        (FIELD, ["solution.csv"], "--thresholds needs --apply, and neither"),
+    ],
+)
+def test_wrong_thresholds_are_told(files, capsys, table, options, message):
+    (files / "wrong.csv").write_text(table)
+    given = [
+        "--thresholds",
+        files / "wrong.csv",
+        "--apply",
+        files / "candidates.csv",
+        "--out",
+        files / "no.csv",
+    ]
+    code, _, errors = command_line.run(capsys, "tune", *options, *given)
+    assert code == 2
+    assert message in errors
+    assert not (files / "no.csv").exists()
 
 
 def test_json_has_all_of_it_and_warnings(known, files, capsys):
@@ -331,7 +409,7 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
     code, printed, _ = command_line.run(capsys, "tune", *arguments)
     assert code == 0
     values = json.loads(printed)
-    names = "before join_gap searches folds comparison thresholds signature warnings"
+    names = "before searches folds comparison thresholds signature warnings"
     assert list(values) == names.split()
     assert {search["temperature"] for search in values["searches"]} == {0, 10}
     assert "temperature:10.0" in values["signature"]

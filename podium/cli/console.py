@@ -37,7 +37,7 @@ def _cells(column: "pd.Series[Any]") -> list[str]:
     digits = 6 if pd.api.types.is_float_dtype(column) and not (column.abs() > 1).any() else 2
 
     def text(value: Any) -> str:
-        if value is None or value != value:
+        if pd.isna(value):
             return "-"
         return f"{value:.{digits}f}" if isinstance(value, float) else printable(value)
 
@@ -70,6 +70,8 @@ def plain_json(value: Any) -> Any:
         return {str(key): plain_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain_json(item) for item in value]
+    if value is pd.NA:
+        return None
     if hasattr(value, "item"):  # a scalar of numpy
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,7 +1,8 @@
-"""Find the thresholds per type that maximize the Unified Metric on out-of-fold predictions.
+"""Find the thresholds per type that maximize the Unified Metric on out-of-fold predictions, and apply them.
 
-    podium tune solution.csv candidates.csv
     podium tune solution.csv candidates.csv --out thresholds.csv
+    podium tune solution.csv candidates.csv --apply others.csv --out submission.csv
+    podium tune --thresholds thresholds.csv --apply others.csv --out submission.csv
 
 PREDICTIONS has one row for each candidate segment, with the columns of a submission. A further column,
 probability, says how sure the model is of it; the model must not have seen the essay. For the nested score, the
@@ -9,21 +10,41 @@ thresholds of each essay were found on other essays. It is what to expect for ne
 """
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from podium.cli import arguments
-from podium.errors import HostError
+from podium.errors import HostError, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``podium tune``."""
-    parser.add_argument("solution", help="the right answers: .csv, .csv.gz, .parquet or a URL")
-    parser.add_argument("predictions", help="the candidate segments, in the same formats; - for standard input")
+    parser.add_argument("solution", nargs="?", help="the right answers: .csv, .csv.gz, .parquet or a URL")
+    parser.add_argument(
+        "predictions",
+        nargs="?",
+        help="the candidate segments, in the same formats; - for standard input",
+    )
     arguments.add_parameters(parser)
     parser.add_argument(
-        "--out", metavar="CSV", help="also write the thresholds into this CSV, one row for each type"
+        "--apply",
+        metavar="CANDIDATES",
+        help="apply the thresholds to the candidates of other essays; --out is then their submission",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="CSV",
+        help="write the thresholds into this CSV, one row for each type, or the submission of --apply",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     advanced = arguments.advanced(parser)
+    advanced.add_argument(
+        "--thresholds",
+        metavar="CSV",
+        help="apply these thresholds, which an earlier --out wrote, instead of finding some",
+    )
     advanced.add_argument(
         "--folds",
         type=arguments.positive,
@@ -47,19 +68,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Find the thresholds, and print and write them."""
-    arguments.check_outputs([options.out], [options.solution, options.predictions])
+    """Find the thresholds, and print, write or apply them."""
+    _check(options)
 
-    from podium import hosted, reading, scoring, tuning
+    from podium import hosted
     from podium.cli import console
-    from podium.files import check_table_name, write_table
-    from podium.score_files import check_order
+    from podium.files import check_table_name, read_table, write_table
 
     if options.out is not None:
         check_table_name(options.out)
-
     metric = hosted.load("unified")
     parameters = hosted.parse_parameters(metric, options.set)
+    notices: list[str] = []
+    if options.thresholds is not None:
+        thresholds = read_table(options.thresholds, set(), UsageError)
+    else:
+        thresholds, notices = _tuned(metric, parameters, options)
+    told = None if options.out is None else f"written to {options.out}"
+    if options.apply is not None:
+        submission, of_submission = _applied(metric, parameters, thresholds, options)
+        write_table(submission, options.out)
+        notices += of_submission
+        told = f"{told}: {len(submission):,} segments"
+    elif options.out is not None:
+        write_table(thresholds, options.out)
+    if told is not None and not options.json:
+        print(told)
+    console.warn(notices)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Check which arguments go together."""
+    if options.thresholds is None and options.predictions is None:
+        raise UsageError("name SOLUTION and PREDICTIONS, or give --thresholds with --apply")
+    if options.thresholds is not None and (options.solution is not None or options.apply is None):
+        raise UsageError("--thresholds needs --apply, and neither SOLUTION nor PREDICTIONS")
+    if options.apply is not None and options.out is None:
+        raise UsageError("--apply needs --out, the file for the submission")
+    inputs = [options.solution, options.predictions, options.thresholds, options.apply]
+    arguments.check_outputs([options.out], inputs)
+
+
+def _tuned(
+    metric: Any, parameters: dict[str, Any], options: argparse.Namespace
+) -> tuple["pd.DataFrame", list[str]]:
+    """Find the thresholds and print them; return them with the warnings, unless these were printed as JSON."""
+    from podium import hosted, reading, scoring, tuning
+    from podium.cli import console
+    from podium.score_files import check_order
+
     try:
         frame = reading.read_solution(metric, options.solution, parameters)
         solution = scoring.prepare(metric, frame, parameters)
@@ -70,22 +127,33 @@ def run(options: argparse.Namespace) -> None:
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]
     signature = hosted.signature(metric, solution.arguments, tuned.further)
-    if options.out is not None:
-        write_table(tuned.thresholds, options.out)
     if options.json:
-        names = ("before", "join_gap", "searches", "folds", "comparison", "thresholds")
+        names = ("before", "searches", "folds", "comparison", "thresholds")
         values = {name: getattr(tuned, name) for name in names}
         console.print_json(values | {"signature": signature, "warnings": notices})
-        return
-    console.warn(notices)
+        return tuned.thresholds, []
     print(tuned)
     console.print_table("Searches", tuned.searches)
     console.print_table(f"Nested against before, {options.folds} folds, seed {options.seed}", tuned.comparison)
     console.print_table("Folds, each with the thresholds found on the others", tuned.folds)
     console.print_table("Thresholds", tuned.thresholds)
-    print("\nFor the notebook:\n")
+    print("\nFor the notebook, in the order of podium.spans.select:\n")
     for name, value in tuned.options.items():
         print(f"{name.upper()} = {value}")
     print(f"\n{signature}")
-    if options.out is not None:
-        print(f"written to {options.out}")
+    return tuned.thresholds, notices
+
+
+def _applied(
+    metric: Any, parameters: dict[str, Any], thresholds: "pd.DataFrame", options: argparse.Namespace
+) -> tuple["pd.DataFrame", list[str]]:
+    """Make the submission of the other candidates."""
+    from podium import reading
+    from podium.spans.tuning import applied
+
+    candidates = reading.read_submission(metric, options.apply, parameters)
+    row_id = parameters.get("row_id_column_name", "row_id")
+    candidates, notices = metric.companion.recognize(candidates, row_id, options.effectiveness)
+    essay_id = parameters.get("essay_id_column_name", "essay_id")
+    submission, gone = applied(thresholds, candidates, essay_id)
+    return submission.rename(columns={"row_id": row_id}), [*notices, *gone]

@@ -628,7 +628,11 @@ def join(spans: Spans, gap: Gaps) -> Spans:
     ([0], [5])
     """
     _require_spans(spans)
-    most = by_type("gap", gap, -1)
+    return joined(spans, by_type("gap", gap, -1))
+
+
+def joined(spans: Spans, most: npt.NDArray[Any]) -> Spans:
+    """Join neighbors; `most` has the gap of each type, (types,), which is below 0 where nothing is joined."""
     if (most < 0).all() or not len(spans):
         return spans
     spans = spans[np.lexsort((spans.last, spans.first, spans.discourse_type, spans.essay))]
@@ -637,14 +641,14 @@ def join(spans: Spans, gap: Gaps) -> Spans:
     goes_on = same & (between >= 0) & (between <= most[spans.discourse_type[1:]])
     begins = np.flatnonzero(np.append(True, ~goes_on))
     words = np.add.reduceat(spans.words, begins)
-    joined = dataclasses.replace(
+    merged = dataclasses.replace(
         spans[begins],
         last=spans.last[np.append(begins[1:], len(spans)) - 1],
         probability=(np.add.reduceat(spans.probability * spans.words, begins) / words).clip(0, 1),
         d1=(np.add.reduceat(spans.d1 * spans.words, begins) / words).clip(0, 1),
         repaired=np.add.reduceat(spans.repaired, begins),
     )
-    return joined[np.lexsort((joined.last, joined.first, joined.essay))]
+    return merged[np.lexsort((merged.last, merged.first, merged.essay))]
 
 
 @by_position

@@ -1,8 +1,8 @@
 """Find the thresholds for each type that maximize the Unified Metric on out-of-fold predictions.
 
-A candidate is a segment with the probability of its type. `tune` searches for the gap up to which neighbors
-are joined, and, for every type, for the least probability and the least number of words. It returns the
-combination with the best score.
+A candidate is a segment with the probability of its type. For every type, `tune` searches for the least
+probability, the least number of words, and the gap up to which neighbors are joined. It returns the combination
+with the best score.
 
 Each fold is also scored with thresholds that were found on the other folds. This nested score is what to expect
 for new essays. A softmin depends mainly on the lowest sub-population, which may consist of a few dozen essays.
@@ -17,8 +17,8 @@ larger cluster, each set of candidates that some level keeps is counted once.
 
 import dataclasses
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,15 +29,25 @@ from podium.errors import SubmissionRejected, UsageError
 from podium.scoring import Solution
 from podium.spans.arrays import Bools, Floats, Ints, ranges
 from podium.spans.by_position import by_position
-from podium.spans.segments import Spans, join, prepared_solution, segments_of
+from podium.spans.segments import (
+    Spans,
+    from_table,
+    joined,
+    prepared_solution,
+    segments_of,
+    select,
+    to_submission,
+)
 from podium.wording import counted
 
 __all__ = ["Tuning", "tune"]
 
 NAMES = ("min_probability", "min_words")
+ORDER = ("min_words", "min_probability", "join_gap")  # as `podium.spans.select` takes them
 UNTOUCHED = (0.0, 1.0)  # the thresholds that keep every candidate
 DIGITS = (4, 0)  # the decimals of each threshold
-GAPS = (0, 1, 2, 4)  # the largest number of words between neighbors that are joined
+GAPS = (-1, 0, 1, 2, 4, 8)  # the largest number of words between neighbors that are joined; -1 joins nothing
+GAPS_OF_ALL = (-1, 1, 4)  # the gaps that are tried for all types together, before those of each type
 LEVELS = 24  # how many quantiles of the candidates are tried at once
 ROUNDS = 4  # how often the coordinate search goes through all thresholds
 LEAST_GAIN = 1e-9  # a smaller gain may be a rounding error
@@ -50,18 +60,16 @@ class Tuning:
     Attributes
     ----------
     thresholds : DataFrame
-        One row per type: the thresholds, the numbers of candidates and of kept ones, and the range of the
-        thresholds over the folds.
-    join_gap : int
-        The largest number of words between neighbors of a type that are joined.
+        One row per type: the thresholds, the gap up to which neighbors are joined (NA where nothing is joined),
+        the numbers of candidates and of kept segments, and the range of the thresholds over the folds.
+        `podium.spans.select` takes this table.
     before : float
         The score of all candidates.
     searches : DataFrame
         One row per temperature of the softmin that was maximized, the best first. It has the tuned score, the
         nested score, and the optimism, which is their difference.
     folds : DataFrame
-        One row per fold: the number of its essays, its scores before and nested, and the gap that was found on
-        the other folds.
+        One row per fold: the number of its essays, and its scores before and nested.
     gain : podium.statistics.Difference
         The nested score minus the score before, with its interval.
     comparison : DataFrame
@@ -73,7 +81,6 @@ class Tuning:
     """
 
     thresholds: pd.DataFrame
-    join_gap: int
     before: float
     searches: pd.DataFrame
     folds: pd.DataFrame
@@ -86,8 +93,9 @@ class Tuning:
     def options(self) -> dict[str, Any]:
         """Keyword arguments of `podium.spans.select` and `podium.spans.from_tokens`."""
         types = self.thresholds["discourse_type"]
-        by_type = {name: dict(zip(types, self.thresholds[name].tolist())) for name in NAMES}
-        return {**by_type, "join_gap": self.join_gap}
+        columns = {name: dict(zip(types, self.thresholds[name].tolist())) for name in ORDER}
+        gaps = {kind: gap for kind, gap in columns["join_gap"].items() if not pd.isna(gap)}
+        return columns | {"join_gap": gaps}
 
     def __str__(self) -> str:
         gain = self.gain
@@ -162,9 +170,8 @@ def tune(
     if essays < len(prepared.items):
         further["only_predicted"] = f"{essays}/{len(prepared.items)}"
     temperatures = list(dict.fromkeys([float(problem.prepared.temperature), 0.0]))
-    joined = [problem.joined(gap) for gap in GAPS]
-    optima = _searched(joined, parts, temperatures)
-    counts = {each: joined[each.gap].counts(joined[each.gap].kept(each.thresholds)) for each in set(optima)}
+    optima = _searched(problem, parts, temperatures)
+    counts = {each: problem.joined(each.gaps).counts_of(each.thresholds) for each in set(optima)}
     # Each search has an optimum on all essays, then one without each fold.
     of_searches = [optima[at : at + len(parts)] for at in range(0, len(optima), len(parts))]
     tuned = [counts[search[0]] for search in of_searches]
@@ -178,13 +185,11 @@ def tune(
     searches["optimism"] = searches["tuned"] - searches["nested"]
     best = int(searches["nested"].argmax())
     compared = statistics.difference(problem.prepared, nested[best], before, seed=seed)
-    chosen = of_searches[best][0]
     return Tuning(
-        thresholds=_table(of_searches[best], joined[chosen.gap]),
-        join_gap=GAPS[chosen.gap],
+        thresholds=_table(of_searches[best], problem),
         before=problem.score(before),
         searches=searches.sort_values("nested", ascending=False, kind="stable", ignore_index=True),
-        folds=_by_fold(problem.prepared, fold, before, nested[best], of_searches[best][1:]),
+        folds=_by_fold(problem.prepared, fold, before, nested[best]),
         gain=compared.score,
         comparison=compared.table,
         notices=notices,
@@ -207,55 +212,82 @@ def _check_sizes(essays: int, folds: int) -> None:
 class _Optimum:
     """The best thresholds of one search."""
 
-    gap: int  # the gap, as an index into `GAPS`
+    gaps: Ints  # (types,) the gap of each type
     thresholds: Floats  # (2, types) the least probability and the least number of words of each type
     score: float  # the score on the essays of the search
 
 
-def _searched(joined: list["_Problem"], parts: list[Bools], temperatures: list[float]) -> list[_Optimum]:
-    """Search with each temperature on each part of the essays; `joined` has the problem with each gap."""
+def _searched(problem: "_Problem", parts: list[Bools], temperatures: list[float]) -> list[_Optimum]:
+    """Search with each temperature on each part of the essays."""
+    of_all = [np.full(len(problem.metric.DISCOURSE_TYPES), gap) for gap in GAPS_OF_ALL]
+    alike = [(gaps, problem.joined(gaps)) for gaps in of_all]
+    # A gap that joins no more than the one before it gives the same segments, and is not tried.
+    sizes = [len(each.probability) for _, each in alike]
+    alike = [each for each, size, before in zip(alike, sizes, [-1, *sizes]) if size != before]
     optima = []
     work = list(itertools.product(temperatures, parts))
     with progress.shown("tuning") as show:
         for done, (temperature, part) in enumerate(work):
             show(done, len(work))
-            # A gap that joins no more than the one before it gives the same segments, and is not tried.
-            tried = [
-                _Optimum(gap, *_Search(problem, part, temperature).best())
-                for gap, problem in enumerate(joined)
-                if gap == 0 or len(problem.probability) < len(joined[gap - 1].probability)
-            ]
-            # If scores are equal, the smallest gap is chosen.
-            optima.append(max(tried, key=lambda each: (round(each.score, 9), -each.gap)))
+            tried = [_Optimum(gaps, *_Search(each, part, temperature).best()) for gaps, each in alike]
+            # If scores are equal, the first one has the smallest gap.
+            best = max(tried, key=lambda each: round(each.score, 9))
+            gaps = _gaps_of_types(problem, best, part, temperature)
+            if (gaps != best.gaps).any():
+                other = _Optimum(gaps, *_Search(problem.joined(gaps), part, temperature).best())
+                best = max(best, other, key=lambda each: round(each.score, 9))
+            optima.append(best)
     return optima
+
+
+def _gaps_of_types(problem: "_Problem", best: _Optimum, part: Bools, temperature: float) -> Ints:
+    """Find a better gap for one type after the other, with the thresholds as they are."""
+    gaps, score = best.gaps, best.score
+    prepared = dataclasses.replace(problem.prepared, temperature=temperature)
+    for kind in np.unique(problem.segments.discourse_type).tolist():
+        for gap in GAPS:
+            other = gaps.copy()
+            other[kind] = gap
+            counts = problem.joined(other).counts_of(best.thresholds) * part[:, np.newaxis]
+            reached = float(prepared.measures(statistics.sums(counts, prepared.groups))[0])
+            if reached > score + LEAST_GAIN:
+                gaps, score = other, reached
+    return gaps
 
 
 def _table(optima: list[_Optimum], problem: "_Problem") -> pd.DataFrame:
     """Make the table of thresholds from the optimum on all essays, the first one, and those of folds."""
     types = problem.metric.DISCOURSE_TYPES
-    least, fewest = optima[0].thresholds
+    chosen = optima[0]
+    least, fewest = chosen.thresholds
     table = pd.DataFrame({"discourse_type": types, NAMES[0]: least, NAMES[1]: fewest.astype(np.int64)})
-    kept = problem.kept(optima[0].thresholds)
+    table["join_gap"] = pd.array([None if gap < 0 else gap for gap in chosen.gaps.tolist()], dtype="Int64")
     table["candidates"] = np.bincount(problem.segments.discourse_type, minlength=len(types))
-    table["kept"] = np.bincount(problem.segments.discourse_type[kept], minlength=len(types))
-    of_folds = np.stack([each.thresholds for each in optima[1:]])
-    for name, values in zip(NAMES, of_folds.swapaxes(0, 1)):
-        lowest, highest = values.min(axis=0).tolist(), values.max(axis=0).tolist()
-        table[f"{name}_in_folds"] = [f"{low:g} to {high:g}" for low, high in zip(lowest, highest)]
+    joined = problem.joined(chosen.gaps)
+    kept = joined.kept(chosen.thresholds)
+    table["kept"] = np.bincount(joined.segments.discourse_type[kept], minlength=len(types))
+    of_folds = [np.array([*each.thresholds, each.gaps]) for each in optima[1:]]
+    for name, lowest, highest in zip((*NAMES, "join_gap"), np.min(of_folds, axis=0), np.max(of_folds, axis=0)):
+        table[f"{name}_in_folds"] = [
+            f"{_shown(low)} to {_shown(high)}" for low, high in zip(lowest.tolist(), highest.tolist())
+        ]
     return table
 
 
-def _by_fold(
-    prepared: Any, fold: Ints, before: Floats, nested: Floats, optima: Iterable[_Optimum]
-) -> pd.DataFrame:
-    """Make the table of folds from the statistics of each essay and the optimum without each fold."""
+def _shown(threshold: float) -> str:
+    """Write a threshold; a gap below 0 joins nothing."""
+    return "none" if threshold < 0 else f"{threshold:g}"
+
+
+def _by_fold(prepared: Any, fold: Ints, before: Floats, nested: Floats) -> pd.DataFrame:
+    """Make the table of folds from the statistics of each essay."""
     rows = []
-    for number, each in enumerate(optima):
+    for number in range(int(fold.max()) + 1):
         own = fold == number
         part = statistics.part(prepared, own)
         scores = [statistics.measures(part, counts[own])["score"] for counts in (before, nested)]
-        rows.append((number, int(own.sum()), *scores, scores[1] - scores[0], GAPS[each.gap]))
-    return pd.DataFrame(rows, columns=["fold", "essays", "before", "nested", "gain", "join_gap"])
+        rows.append((number, int(own.sum()), *scores, scores[1] - scores[0]))
+    return pd.DataFrame(rows, columns=["fold", "essays", "before", "nested", "gain"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,13 +299,13 @@ class _Problem:
     segments: Any  # the candidates in the class of the metric file, by essay and in the order of the text
     probability: Floats  # (n,) the probability of each candidate
 
-    def joined(self, gap: int) -> "_Problem":
-        """Return the same problem with neighbors joined."""
-        if gap == 0:
+    def joined(self, gaps: Ints) -> "_Problem":
+        """Return the same problem with neighbors joined; there is one gap for each type."""
+        if (gaps < 0).all():
             return self
         given = self.segments
         columns = given.essay, given.first, given.last, given.discourse_type, self.probability, given.d1
-        spans = join(Spans(*columns, np.zeros(len(given.row), dtype=np.int64)), gap)
+        spans = joined(Spans(*columns, np.zeros(len(given.row), dtype=np.int64)), gaps)
         segments = segments_of(self.metric, spans, spans.essay)
         return dataclasses.replace(self, segments=segments, probability=spans.probability)
 
@@ -287,6 +319,10 @@ class _Problem:
         """Compute the statistics of each essay if some candidates are kept."""
         counts: Floats = self.prepared.count(self.prepared.compare(self.segments.take(kept)))
         return counts
+
+    def counts_of(self, thresholds: Floats) -> Floats:
+        """Compute the statistics of each essay with the candidates that reach the thresholds."""
+        return self.counts(self.kept(thresholds))
 
     def score(self, counts: Floats) -> float:
         """Compute the score from the statistics of each essay."""
@@ -305,6 +341,24 @@ def _problem(
         segments = prepared.read(candidates)
     except SubmissionRejected as rejection:
         raise explain.with_cure(solution, candidates, rejection) from rejection
+    probability = _probability(candidates)
+    order = np.lexsort((segments.last, segments.first, segments.essay))
+    known = order[segments.essay[order] >= 0]
+    predicted = np.bincount(segments.essay[known], minlength=len(prepared.items)) > 0
+    if not predicted.all():
+        without = int((~predicted).sum())
+        notices.append(f"left out because they have no candidate: {without:,} of {len(predicted):,} essays")
+    number = np.cumsum(predicted) - 1
+    segments = segments.take(known)._replace(essay=number[segments.essay[known]])
+    truths = prepared.truths.take(predicted[prepared.truths.essay])
+    part = dataclasses.replace(
+        statistics.part(prepared, predicted), truths=truths._replace(essay=number[truths.essay])
+    )
+    return _Problem(solution.metric.module, part, segments, probability[known]), notices
+
+
+def _probability(candidates: pd.DataFrame) -> Floats:
+    """Read how sure the model is of each candidate."""
     if "probability" not in candidates:
         columns = ", ".join(map(str, candidates))
         raise SubmissionRejected(
@@ -319,19 +373,28 @@ def _problem(
             f"probability: expected a number from 0 to 1. Wrong in {counted(int(wrong.sum()), 'row')}, "
             f"first in row number {row + 1}: {candidates['probability'].tolist()[row]!r}"
         )
-    order = np.lexsort((segments.last, segments.first, segments.essay))
-    known = order[segments.essay[order] >= 0]
-    predicted = np.bincount(segments.essay[known], minlength=len(prepared.items)) > 0
-    if not predicted.all():
-        without = int((~predicted).sum())
-        notices.append(f"left out because they have no candidate: {without:,} of {len(predicted):,} essays")
-    number = np.cumsum(predicted) - 1
-    segments = segments.take(known)._replace(essay=number[segments.essay[known]])
-    truths = prepared.truths.take(predicted[prepared.truths.essay])
-    part = dataclasses.replace(
-        statistics.part(prepared, predicted), truths=truths._replace(essay=number[truths.essay])
-    )
-    return _Problem(solution.metric.module, part, segments, probability[known]), notices
+    return probability
+
+
+def applied(
+    thresholds: pd.DataFrame | Path, candidates: pd.DataFrame, essay_id: str = "essay_id"
+) -> tuple[pd.DataFrame, list[str]]:
+    """Make the submission of the candidates that reach the thresholds, and notices about what is gone."""
+    if essay_id not in candidates:
+        raise SubmissionRejected(f"expected the column {essay_id}, found {', '.join(map(str, candidates))}")
+    given = candidates.assign(probability=_probability(candidates)).rename(columns={essay_id: "essay_id"})
+    essay_ids = given["essay_id"].astype(str).unique().tolist()
+    try:
+        spans = from_table(given, essay_ids)
+    except ValueError as problem:
+        raise SubmissionRejected(str(problem)) from None
+    try:
+        kept = select(spans, thresholds)
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None
+    without = len(essay_ids) - len(np.unique(kept.essay))
+    notices = [f"{without:,} of {counted(len(essay_ids), 'essay')} have no segment left"] if without else []
+    return to_submission(kept, essay_ids).rename(columns={"essay_id": essay_id}), notices
 
 
 def _folds(groups: Ints, folds: int, seed: int) -> Ints:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -196,14 +197,13 @@ def test_what_is_of_another_kind_is_named(tmp_path: Path, line: str, message: st
 
 
 def test_an_exception_is_told_with_its_line_and_how_to_tell_participants(tmp_path: Path) -> None:
-    metric = metric_with(
-        tmp_path, ('missing = [name for name in (row_id, "label") if name not in submission]', "missing = []")
-    )
+    checked = "ids, labels = (texts(submission, column, ParticipantVisibleError) for column in columns)"
+    metric = metric_with(tmp_path, (checked, 'ids = labels = submission["label"]'))
     with pytest.raises(HostError) as caught:
         podium.score(SOLUTION, SUBMISSION.drop(columns="label"), metric=metric)
     assert str(caught.value) == (
-        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 138: "
-        'answers = submission["label"].astype(str).set_axis(submission[row_id].astype(str))). '
+        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 134: "
+        'ids = labels = submission["label"]). '
         "If the submission is at fault, raise ParticipantVisibleError for such input"
     )
 
@@ -274,7 +274,7 @@ def test_the_syntax_of_another_python_is_told_with_the_version(tmp_path: Path) -
     [
         ("return 'no'", "higher_is_better(): expected True or False, found str 'no'"),
         ("return np.array([True, False])", "higher_is_better(): expected True or False, found ndarray"),
-        ("return 1 / 0 > 0", "ZeroDivisionError: division by zero (metric.py, line 48: return 1 / 0 > 0)"),
+        ("return 1 / 0 > 0", "ZeroDivisionError: division by zero (metric.py, line 49: return 1 / 0 > 0)"),
     ],
 )
 def test_a_direction_is_true_or_false(tmp_path: Path, line: str, message: str) -> None:
@@ -402,6 +402,26 @@ def test_a_new_metric_passes_podium_check(new: Path, capsys: Any, monkeypatch: A
     assert {line[:4] for line in out.splitlines()} == {"pass"}
 
 
+@pytest.mark.slow
+def test_a_new_metric_in_the_repository_passes_its_tests(tmp_path: Path) -> None:
+    """So whoever adds a metric as CONTRIBUTING says begins with tests that pass."""
+    root = TEMPLATE.parents[1]
+    left_out = shutil.ignore_patterns(".*", "__pycache__", "site", "dist")
+    shutil.copytree(root, tmp_path / "clone", ignore=left_out)
+    run = {"env": os.environ | {"PYTHONPATH": str(tmp_path / "clone")}, "capture_output": True, "text": True}
+    metrics = tmp_path / "clone" / "metrics"
+    made = subprocess.run([sys.executable, "-m", "podium", "new", "ninth", "--statistics"], cwd=metrics, **run)
+    assert made.returncode == 0, made.stderr
+    tests = ["tests/hosted/test_contract.py", "tests/hosted/test_shared_helpers.py", "tests/test_any_metric.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-o", "addopts=", "-m", "not slow"]
+    command += [*tests, "tests/docs/test_outputs.py", "-k", "ninth or shared or commands", "metrics/ninth"]
+    done = subprocess.run(command, cwd=metrics.parent, **run)
+    assert done.returncode == 0, done.stdout
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed[1]) > 40
+
+
 def test_the_shortest_new_metric(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     host_line.stay_in_process(monkeypatch, tmp_path)
@@ -495,10 +515,10 @@ def test_statistics_that_depend_on_a_measure_parameter(
     edits = [
         (old, new.replace("beta: float = 2.0", f"beta: {annotation} = {default}")) for old, new in WITH_BETA
     ]
-    truth = 'solution["label"].astype(str)'
+    truth = "truth=truth"
     assert podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *edits)).score == 0.6
     with pytest.raises(HostError, match=f"found 'beta': they differ between {found}$"):
-        podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *edits, (truth, truth + cut)))
+        podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *edits, (truth, f"truth=truth{cut}")))
 
 
 ALONE = """import pandas as pd

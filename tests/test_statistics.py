@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.metrics import f1_score
 
 import metric
 import podium
 from benchmarks import coverage
 from podium import statistics
-from podium.errors import UsageError
+from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.statistics import Doubt, Reason, doubts, inference, places, population, sampling
 from tests.support.essays import make_competition
 from tests.support.first_again import transcribed
@@ -577,3 +578,101 @@ def test_statements_about_boards_come_true():
     held = rows[~rows["doubt"].astype(bool)].groupby("what")["came"].mean()
     for what in ("score", "difference", "border", "best"):
         assert held[what] >= 0.9, what
+
+
+# --- metrics that give each row some numbers --------------------------------------------------------
+
+
+def counts(solution, submission):
+    """For each row and each label: whether both tables have it, the solution, the submission."""
+    labels = sorted(set(solution["label"]))
+    truth, guess = (table["label"].to_numpy()[:, np.newaxis] == labels for table in (solution, submission))
+    return np.concatenate([truth & guess, truth, guess], axis=1)
+
+
+def macro_f1(sums):
+    """The mean F1 of the labels that occur."""
+    both, truth, guess = np.split(np.moveaxis(sums, -1, 0), 3)
+    return sum(2 * both / np.maximum(truth + guess, 1)) / sum(truth > 0)
+
+
+@pytest.fixture(scope="module")
+def labeled() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A solution and a submission with rows in another order."""
+    random = np.random.default_rng(5)
+    solution = pd.DataFrame({"id": [f"r{n}" for n in range(60)], "label": random.choice(["a", "b", "c"], 60)})
+    solution["site"], solution["patient"] = np.arange(60) % 12 % 2, np.arange(60) % 12
+    guess = solution["label"].where(random.random(60) < 0.7, "a")
+    submission = solution[["id"]].assign(label=guess, more=1)
+    return solution, submission.sample(frac=1, random_state=1)
+
+
+def test_each_row_is_an_item(labeled):
+    solution, submission = labeled
+    prepared = statistics.item_wise(solution, "id", counts, macro_f1)
+    numbers = prepared.statistics(submission)
+    assert prepared.items == sorted(solution["id"])
+    assert numbers.tolist() == prepared.statistics(submission.iloc[::-1]).tolist()
+    guess = submission.set_index("id")["label"][solution["id"]]
+    assert statistics.measures(prepared, numbers) == {
+        "score": pytest.approx(f1_score(solution["label"], guess, average="macro"), rel=1e-12)
+    }
+    draws = statistics.resample(prepared, numbers, statistics.draw(60, 40, seed=0))
+    assert draws.shape == (40, 1)
+    assert np.isfinite(draws).all()
+
+
+def test_items_of_several_rows_in_groups(labeled):
+    solution, submission = labeled
+    prepared = statistics.item_wise(solution, "id", counts, macro_f1, item="patient", groups=["site"])
+    numbers = prepared.statistics(submission)
+    assert (len(prepared.items), prepared.labels) == (12, [("site", "0"), ("site", "1")])
+    measures = statistics.measures(prepared, numbers)
+    assert list(measures) == ["score", "site = 0", "site = 1"]
+    for site, kept in ((0, solution["site"] == 0), (1, solution["site"] == 1)):
+        rows = solution[kept]
+        alone = statistics.item_wise(rows, "id", counts, macro_f1)
+        of_rows = alone.statistics(submission[submission["id"].isin(rows["id"])])
+        assert measures[f"site = {site}"] == statistics.measures(alone, of_rows)["score"]
+    only = statistics.part(prepared, np.array([int(item) % 2 == 0 for item in prepared.items]))
+    assert only.measure_names == ["score", "site = 0"]
+    without = prepared.measures(np.stack([numbers.sum(axis=0), numbers.sum(axis=0) * 0]))
+    assert np.isfinite(without[0])
+    assert np.isnan(without[2])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id": "r0"}, "Solution and submission values for id do not match"),
+        ({"label": None}, "Submission contains null values"),
+        ({}, "ID column id not found in submission"),
+    ],
+)
+def test_a_submission_that_does_not_fit_the_rows(labeled, change, message):
+    solution, submission = labeled
+    prepared = statistics.item_wise(solution, "id", counts, macro_f1)
+    broken = submission.assign(**change) if change else submission.drop(columns="id")
+    with pytest.raises(SubmissionRejected, match=message):
+        prepared.statistics(broken)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"item": "doctor"}, "the solution: expected a column doctor, found id, label, site, patient"),
+        ({"item": "site", "groups": ["patient"]}, "patient: expected one value for all rows of an item, found"),
+    ],
+)
+def test_a_solution_whose_items_are_not_clear(labeled, options, message):
+    with pytest.raises(HostError, match=message):
+        statistics.item_wise(labeled[0], "id", counts, macro_f1, **options)
+    with pytest.raises(HostError, match="id: expected each id once, found 'r0' twice"):
+        statistics.item_wise(labeled[0].assign(id="r0"), "id", counts, macro_f1)
+
+
+def test_numbers_of_another_shape(labeled):
+    solution, submission = labeled
+    prepared = statistics.item_wise(solution, "id", lambda *tables: np.ones(60), macro_f1)
+    with pytest.raises(ValueError, match=r"expected an array of shape \(60, k\), some numbers for each row, f"):
+        prepared.statistics(submission)

@@ -22,8 +22,8 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
         "--metric",
         default=own.DEFAULT,
         metavar="METRIC",
-        help=f"one of podium's own metrics ({', '.join(own.names())}), a Python file with a score(), "
-        "or a folder with a metric.py (default: unified)",
+        help="one of podium's own metrics, such as scifact, a Python file with a score(), or a folder with a "
+        "metric.py (default: unified)",
     )
     add_parameters(parser)
 

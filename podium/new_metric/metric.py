@@ -11,6 +11,7 @@ What to change, and in which order:
 The file is uploaded alone, so it imports nothing but numpy, pandas and the standard library.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,7 +77,11 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     Examples
     --------
     >>> solution = pd.DataFrame({"id": ["a", "b"], "label": ["x", "y"], "group": ["north", "south"]})
+    >>> score(solution, solution[["id", "label"]], "id")
+    1.0
     >>> score(solution, solution[["id"]].assign(label="x"), "id")
+    0.5
+    >>> score(solution, solution[["id"]].assign(label="y"), "id")
     0.5
     """
     prepared = prepare(solution, row_id_column_name)
@@ -88,25 +93,21 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 
 def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
     """Check a solution once and get it ready for many submissions."""
-    missing = [name for name in (row_id_column_name, "label", "group") if name not in solution]
-    if missing:
-        raise HostVisibleError(
-            f"the solution: expected a column {missing[0]}, found {', '.join(map(str, solution))}"
-        )
-    ids = solution[row_id_column_name].astype(str)
+    columns = (row_id_column_name, "label", "group")
+    ids, truth, group = (texts(solution, column, HostVisibleError) for column in columns)
     if not ids.is_unique:
         raise HostVisibleError(f"{row_id_column_name}: expected each id once, found one twice")
     # An item may have several rows, such as a query with its documents.  Then take the column of the queries
     # here: items = sorted(set(queries)), and the indexer of the queries as item_of_row.
     items = sorted(ids)
-    group_of_item = solution["group"].astype(str).set_axis(ids)[items]
+    group_of_item = group.set_axis(ids)[items]
     groups = sorted(set(group_of_item))
     return Prepared(
         items=items,
         item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),
         labels=[("group", name) for name in groups],
         groups=pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis],  # a row for each attribute
-        truth=solution["label"].astype(str).set_axis(ids)[items].tolist(),
+        truth=truth.set_axis(ids)[items].tolist(),
         row_id_column_name=row_id_column_name,
     )
 
@@ -129,15 +130,12 @@ class Prepared:
 
     def statistics(self, submission: pd.DataFrame) -> npt.NDArray[np.float64]:
         """Return two numbers of each item, (n, 2): whether its label is right, and 1."""
-        row_id = self.row_id_column_name
-        missing = [name for name in (row_id, "label") if name not in submission]
-        if missing:
-            raise ParticipantVisibleError(
-                f"expected a column {missing[0]}, found {', '.join(map(str, submission))}"
-            )
-        answers = submission["label"].astype(str).set_axis(submission[row_id].astype(str))
+        columns = (self.row_id_column_name, "label")
+        ids, labels = (texts(submission, column, ParticipantVisibleError) for column in columns)
+        answers = labels.set_axis(ids)
         if sorted(answers.index) != self.items:
-            raise ParticipantVisibleError(f"{row_id}: expected the ids of the sample submission, each once")
+            expected = "expected the ids of the sample submission, each once"
+            raise ParticipantVisibleError(f"{self.row_id_column_name}: {expected}")
         right = answers[self.items].to_numpy(dtype=object) == np.array(self.truth, dtype=object)
         return np.stack([right, np.ones(len(self.items))], axis=1).astype(np.float64)
 
@@ -158,3 +156,21 @@ def sums_of_groups(
         sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
     ]
     return np.stack(columns, axis=-1)
+
+
+# ---- Input and checking ----------------------------------------------------------------------------------
+
+
+def texts(table: pd.DataFrame, column: str, error: type[Exception]) -> pd.Series:
+    """Take a column whose cells have to be lines of text or numbers; raise `error` if they are not."""
+    if not isinstance(table, pd.DataFrame):
+        raise HostVisibleError(f"expected a DataFrame, found {type(table).__name__}")
+    names = list(table.columns)
+    if names.count(column) != 1:
+        expected = f"one column {column}" if column in names else f"a column {column}"
+        raise error(f"expected {expected}, found {', '.join(map(str, names)):.150}")
+    for row, cell in enumerate(table[column], 1):
+        is_value = math.isfinite(cell) if isinstance(cell, float) else isinstance(cell, str | int)
+        if not (is_value and str(cell).strip() and str(cell).isprintable()):
+            raise error(f"{column}: expected a line of text or a number in every row, found none in row {row}")
+    return pd.Series([str(cell) for cell in table[column]], dtype=object)

@@ -8,6 +8,10 @@ What is a board worth?
     `Resampler` draws the scores of many submissions.  `first_again` says who would be first again on new items,
     and `may_be_best` who cannot be excluded as the best.
 
+What does a metric need for all this?
+    `item_wise` makes it of two functions: one gives each row some numbers, the other one makes the score of
+    their sums.
+
 `intervals` and `compare` take what `podium.score` returned.  All other functions take arrays: a metric that
 follows the contract (`podium.contract`) turns a submission into an array with one row of numbers per item, such
 as an essay, a claim or a document.  These numbers are the *statistics* of the submission.  Their sums over
@@ -41,6 +45,7 @@ from podium.statistics.inference import (
     intervals,
     intervals_of,
 )
+from podium.statistics.itemwise import item_wise
 from podium.statistics.places import LEVEL, Rewards, first_again, may_be_best
 from podium.statistics.population import Drawn, Groups, Resampler
 from podium.statistics.sampling import draw, gains_by_item, measures, part, resample, sums
@@ -63,6 +68,7 @@ __all__ = [
     "gains_by_item",
     "intervals",
     "intervals_of",
+    "item_wise",
     "may_be_best",
     "measures",
     "part",

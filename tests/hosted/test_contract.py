@@ -168,7 +168,7 @@ def test_every_fault_of_a_submission_is_said_in_280_characters(case: Case) -> No
     known = case.submission[case.row_id].isin(case.solution[case.row_id].head(40))
     broken = some_of(faults(case.submission[known]))
     said = messages(prepared.statistics, broken, case.metric.ParticipantVisibleError)
-    assert len(said) >= 20
+    assert len(said) >= len(broken) / 3
     assert [text for text in said if len(text) > 280 or "xpected" not in text] == []
     assert "\n".join(said).encode()  # does not end within a surrogate pair
 
@@ -176,7 +176,7 @@ def test_every_fault_of_a_submission_is_said_in_280_characters(case: Case) -> No
 def test_every_fault_of_a_solution_is_the_hosts(case: Case) -> None:
     broken = some_of(faults(case.solution.head(5)))
     said = messages(lambda f: case.metric.prepare(f, case.row_id), broken, case.metric.HostVisibleError)
-    assert len(said) >= 20
+    assert len(said) >= len(broken) / 3
     assert [text for text in said if len(text) > 280 or "xpected" not in text] == []
 
 

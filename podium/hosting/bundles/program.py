@@ -92,11 +92,24 @@ def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
 def imported(tree: ast.Module) -> set[str]:
     """List the packages that a file imports anywhere; "." stands for a relative import.
 
+    Podium does not count where ``prepare`` imports it, because podium alone calls that function.
+
     >>> sorted(imported(ast.parse("import os.path, polars\\nfrom . import a")))
     ['.', 'os', 'polars']
+    >>> sorted(imported(ast.parse("def prepare():\\n import scipy\\n from podium import statistics")))
+    ['scipy']
     """
     packages: set[str] = set()
-    for node in ast.walk(tree):
+    for statement in tree.body:
+        is_prepare = isinstance(statement, ast.FunctionDef) and statement.name == "prepare"
+        packages |= _imported_in(statement) - ({"podium"} if is_prepare else set())
+    return packages
+
+
+def _imported_in(statement: ast.stmt) -> set[str]:
+    """List the packages that a statement imports, also within it."""
+    packages: set[str] = set()
+    for node in ast.walk(statement):
         if isinstance(node, ast.Import):
             packages |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

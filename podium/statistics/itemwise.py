@@ -1,0 +1,196 @@
+"""Statistics of a metric that gives each row some numbers and computes the score from their sums."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium.contract import ALL_ITEMS
+from podium.errors import HostError, SubmissionRejected
+
+MISSING = "(missing)"  # the value of a group for rows that name none
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Numbers = Callable[[pd.DataFrame, pd.DataFrame], npt.ArrayLike]
+Formula = Callable[[Floats], npt.ArrayLike]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemWise:
+    """A prepared solution that `item_wise` has made; `podium.contract.Prepared` explains its names."""
+
+    items: list[str]
+    item_of_row: Ints
+    labels: list[tuple[str, str]]
+    groups: Ints
+    solution: pd.DataFrame  # the rows of the solution, numbered from 0
+    row_id: str
+    numbers: Numbers
+    formula: Formula
+    names: tuple[str, ...]  # of what the formula gives
+
+    @property
+    def measure_names(self) -> list[str]:
+        """The names of what the formula gives, and of the score of each group."""
+        return [*self.names, *(f"{attribute} = {value}" for attribute, value in self._named_groups())]
+
+    def _named_groups(self) -> list[tuple[str, str]]:
+        """The groups that are scored apart: none if all items are in one."""
+        return [label for label in self.labels if label != ALL_ITEMS]
+
+    def statistics(self, submission: pd.DataFrame) -> Floats:
+        """Return the numbers of each item, (n, k): the sums over its rows."""
+        answers = _in_order(self.solution, submission, self.row_id)
+        numbers = np.asarray(self.numbers(self.solution.copy(), answers))
+        if numbers.ndim != 2 or len(numbers) != len(self.solution):
+            name = getattr(self.numbers, "__name__", "the function of numbers")
+            expected = f"an array of shape ({len(self.solution)}, k), some numbers for each row"
+            raise ValueError(f"{name}: expected {expected}, found shape {numbers.shape}")
+        columns = numbers.T.astype(np.float64)
+        of_items = [np.bincount(self.item_of_row, column, minlength=len(self.items)) for column in columns]
+        return np.stack(of_items, axis=1)
+
+    def measures(self, sums: npt.ArrayLike) -> Floats:
+        """Compute what the formula gives for all items, and the score of each group, from (…, g, k)."""
+        of_groups = np.asarray(sums, dtype=np.float64)
+        first = [number for number, label in enumerate(self.labels) if label[0] == self.labels[0][0]]
+        with np.errstate(divide="ignore", invalid="ignore"):  # A group without items has no score.
+            whole = self._columns(sum(of_groups[..., group, :] for group in first))
+            if not self._named_groups():
+                return whole
+            return np.concatenate([whole, self._columns(of_groups)[..., 0]], axis=-1)
+
+    def _columns(self, sums: Any) -> Floats:
+        """Apply the formula to sums, (…, k), so that there is a column for each name, (…, names)."""
+        values = np.asarray(self.formula(sums), dtype=np.float64)
+        return values[..., np.newaxis] if len(self.names) == 1 and values.ndim < np.ndim(sums) else values
+
+
+def item_wise(
+    solution: pd.DataFrame,
+    row_id_column_name: str,
+    numbers: Numbers,
+    formula: Formula,
+    *,
+    item: str | None = None,
+    groups: Sequence[str] = (),
+    names: Sequence[str] = ("score",),
+) -> ItemWise:
+    """Prepare a solution for a metric that gives each row some numbers and computes the score from their sums.
+
+    A metric's ``prepare`` returns what this function makes. As platforms do, podium refuses a submission that
+    has other ids than the solution or an empty cell, and brings its rows into the order of the solution.
+
+    Parameters
+    ----------
+    solution : DataFrame
+        The right answers, as ``prepare`` gets them.
+    row_id_column_name : str
+        The column that names the rows.
+    numbers : function
+        It gets the solution and a submission with the same rows, and returns k numbers for each row, in an
+        array with shape (rows, k). Define it by ``def`` at the top of the file, so that other processes find
+        it; `functools.partial` gives it parameters.
+    formula : function
+        It gets sums of the numbers, (…, k), and returns the score, (…). With `names` it returns all measures,
+        (…, m). In front there may be any axes, because resampling asks for many scores at once.
+    item : str, optional
+        The column of the solution that names the items, if several rows belong together, such as those of a
+        patient. The default is that each row is an item.
+    groups : sequence of str
+        Columns of the solution whose values are groups that are also scored apart, such as ``["site"]``.
+    names : sequence of str
+        The names of what `formula` returns, "score" first.
+
+    Returns
+    -------
+    ItemWise
+        The prepared solution, as `podium.contract.Prepared` describes it.
+
+    Raises
+    ------
+    podium.errors.HostError
+        The solution lacks a column, or it has an id twice.
+
+    Notes
+    -----
+    The score has to be the formula of the sums to the last bit. Sums of whole numbers, such as counts, are the
+    same in any order. Other numbers have to be added in the order of the ids, compared as texts, as in
+    ``np.cumsum(numbers[solution[row_id_column_name].astype(str).argsort()], axis=0)[-1]``.
+
+    Podium alone calls ``prepare``. So the import of this function stands there, and the rest of the file runs
+    where podium is not installed.
+
+    Examples
+    --------
+    The accuracy, also at each site:
+
+    >>> def right(solution, submission):
+    ...     return np.column_stack([solution["label"] == submission["label"], np.ones(len(solution))])
+    >>> def share(sums):
+    ...     return sums[..., 0] / sums[..., 1]
+    >>> solution = pd.DataFrame({"id": ["a", "b", "c"], "label": [1, 2, 1], "site": ["x", "x", "y"]})
+    >>> prepared = item_wise(solution, "id", right, share, groups=["site"])
+    >>> numbers = prepared.statistics(pd.DataFrame({"id": ["c", "a", "b"], "label": [1, 1, 1]}))
+    >>> numbers.tolist()
+    [[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]]
+    >>> from podium import statistics
+    >>> {name: round(value, 3) for name, value in statistics.measures(prepared, numbers).items()}
+    {'score': 0.667, 'site = x': 0.5, 'site = y': 1.0}
+    """
+    needed = [row_id_column_name, *([] if item is None else [item]), *groups]
+    missing = [name for name in needed if name not in solution]
+    if missing:
+        raise HostError(
+            f"the solution: expected a column {missing[0]}, found {', '.join(map(str, solution.columns))}"
+        )
+    rows = solution.reset_index(drop=True)
+    ids = rows[row_id_column_name].astype(str)
+    if not ids.is_unique:
+        twice = ids[ids.duplicated()].iloc[0]
+        raise HostError(f"the solution: {row_id_column_name}: expected each id once, found {twice!r} twice")
+    item_of_row, items = pd.factorize(ids if item is None else rows[item].astype(str), sort=True)
+    labels, members = _groups(rows, item_of_row, len(items), groups)
+    return ItemWise(
+        items.tolist(), item_of_row, labels, members, rows, row_id_column_name, numbers, formula, tuple(names)
+    )
+
+
+def _in_order(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """Check a submission as platforms do, and bring its rows into the order of the solution."""
+    if row_id not in submission:
+        raise SubmissionRejected(f"ID column {row_id} not found in submission")
+    if submission.isna().to_numpy().any():
+        raise SubmissionRejected("Submission contains null values")
+    theirs, ours = (pd.Index(table[row_id].astype(str)) for table in (submission, solution))
+    if sorted(theirs) != sorted(ours):
+        raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
+    return submission.iloc[theirs.get_indexer(ours)].reset_index(drop=True)
+
+
+def _groups(
+    rows: pd.DataFrame, item_of_row: Ints, items: int, columns: Sequence[str]
+) -> tuple[list[tuple[str, str]], Ints]:
+    """List the groups that some columns name, and tell the group of each item, (columns, n)."""
+    if not columns:
+        return [ALL_ITEMS], np.zeros((1, items), dtype=np.int64)
+    labels: list[tuple[str, str]] = []
+    members = np.zeros((len(columns), items), dtype=np.int64)
+    for number, column in enumerate(columns):
+        cells = rows[column].astype(object).where(rows[column].notna(), MISSING).astype(str)
+        codes, values = pd.factorize(cells, sort=True)
+        members[number, item_of_row] = codes
+        torn = np.flatnonzero(members[number, item_of_row] != codes)
+        if len(torn):
+            row = int(torn[0])
+            raise HostError(
+                f"the solution: {column}: expected one value for all rows of an item, found {cells[row]!r} and "
+                f"another one, as in row {row + 1}"
+            )
+        members[number] += len(labels)
+        labels += [(column, value) for value in values.tolist()]
+    return labels, members

@@ -7,7 +7,7 @@ of `companion`, which `podium.contract.Companion` describes.
 import functools
 import json
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -334,14 +334,23 @@ def gamma(prepared: Any) -> pd.DataFrame:
 
 
 def marks(prepared: Any) -> of_experts.Marks:
-    """Collect the fragments of each expert of each document, labeled by their tags."""
+    """Collect the fragments of each expert of each document, labeled by their tags and their element's."""
 
     def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
         for element in expert.elements:
             for fragment in element.fragments:
-                yield *fragment.content[:2], " ".join(fragment.content[3])
+                yield *fragment.content[:2], _label(element.content[3], fragment.content[3])
 
     return of_experts.marks(prepared, fragments)
+
+
+def _label(of_element: Sequence[str], of_fragment: Sequence[str]) -> str:
+    """One label for the tags of an element and of a fragment.
+
+    Other tags make another label, and a single tag of an element is its own.  So the tags are separated by
+    control characters.
+    """
+    return "\x1f".join(of_element) + "".join(["\x1e", "\x1f".join(of_fragment)] if of_fragment else [])
 
 
 companion = Companion(

@@ -5,6 +5,7 @@ import functools
 import itertools
 import json
 import logging
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,13 +17,20 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
-from podium.errors import HostError, missing_extra
+from podium.errors import HostError, UsageError, missing_extra
 from podium.explain import ratio
 from podium.markups.explanation import AMONG, Criteria, Floats, mean, name_of, notice
-from podium.progress import track
+from podium.progress import shown
+from podium.wording import counted
 
 LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
 EXPERT_NAMES = ("expert", "annotator", "id")
+
+# γ compares the experts' alignment with those of so many samples by chance, its library's default.
+CHANCE_SAMPLES = 30
+# How long γ takes, roughly.  A computation of more than LONG seconds is announced.
+COMBINATIONS_PER_SECOND = 20_000
+LONG = 30
 
 
 class Agreement:
@@ -178,21 +186,47 @@ def gamma(documents: Marks) -> pd.DataFrame:
         from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
     except ImportError:
         raise missing_extra("γ", "pygamma-agreement", "gamma") from None
-    dissimilarity = CombinedCategoricalDissimilarity()
-    values = []
-    for experts in track(documents.values(), "γ", len(documents)):
-        continuum = Continuum()
-        for name, of_expert in experts.items():
-            continuum.add_annotator(name)
-            for start, end, label in of_expert:
-                continuum.add(name, Segment(start, end), label)
-        if len(experts) < 2 or not any(experts.values()):
-            values.append(np.nan)
-            continue
-        np.random.seed(0)  # noqa: NPY002 (it draws its chance annotations from the global generator)
-        with _quiet():
-            values.append(continuum.compute_gamma(dissimilarity).gamma)
-    return pd.DataFrame({"document_id": list(documents), "gamma": values})
+    compared = {item: of for item, of in documents.items() if len(of) > 1 and any(of.values())}
+    combinations = [math.prod(len(marks) + 1 for marks in of.values()) for of in compared.values()]
+    if len(compared) + sum(combinations) / COMBINATIONS_PER_SECOND > LONG:
+        _announce(len(compared), max(combinations))
+    steps = (1 + CHANCE_SAMPLES) * len(compared)
+    values = dict.fromkeys(documents, np.nan)
+    with shown("γ", transient=False) as show:
+        done = itertools.count(1)
+
+        class Watched(CombinedCategoricalDissimilarity):  # type: ignore[misc]
+            """The library's dissimilarity, which also shows how many alignments have begun."""
+
+            def valid_alignments(self, continuum: Any) -> Any:
+                show(next(done), steps)
+                return super().valid_alignments(continuum)
+
+        dissimilarity = Watched()  # it compiles its functions once
+        for item, experts in compared.items():
+            continuum = Continuum()
+            for name, of_expert in experts.items():
+                continuum.add_annotator(name)
+                for start, end, label in of_expert:
+                    continuum.add(name, Segment(start, end), label)
+            np.random.seed(0)  # noqa: NPY002 (it draws its chance annotations from the global generator)
+            try:
+                with _quiet():
+                    gamma = continuum.compute_gamma(dissimilarity, n_samples=CHANCE_SAMPLES).gamma
+                values[item] = float(gamma)
+            except AssertionError as problem:  # its solver gave up
+                raise UsageError(f"γ of document {item!r}: {problem}") from None
+    return pd.DataFrame({"document_id": list(values), "gamma": list(values.values())})
+
+
+def _announce(documents: int, combinations: int) -> None:
+    """Say before a long computation what it will take."""
+    print(
+        f"γ of {counted(documents, 'document')} may take minutes: about a second for each, and more with many "
+        f"marks (the experts' marks of a document have up to {combinations:,} combinations)",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 @contextmanager

@@ -62,7 +62,7 @@ import ctypes, logging, sys, types
 class Continuum:
     def add_annotator(self, name): pass
     def add(self, *mark): pass
-    def compute_gamma(self, dissimilarity):
+    def compute_gamma(self, dissimilarity, n_samples):
         ctypes.CDLL(None).puts(b"Long-step dual simplex will be used")
         logging.warning("CBC solver not installed. Using GLPK.")
         return types.SimpleNamespace(gamma=0.25)

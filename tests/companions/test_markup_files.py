@@ -2,8 +2,11 @@
 
 import gzip
 import json
+import random
+import subprocess
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -198,12 +201,12 @@ class Continuum:
     def add(self, *mark: Any) -> None:
         self.gamma += 1
 
-    def compute_gamma(self, dissimilarity: Any) -> Any:
+    def compute_gamma(self, dissimilarity: Any, n_samples: int) -> Any:
         return self
 
 
 def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    library = SimpleNamespace(Continuum=Continuum, CombinedCategoricalDissimilarity=lambda: None)
+    library = SimpleNamespace(Continuum=Continuum, CombinedCategoricalDissimilarity=object)
     monkeypatch.setitem(sys.modules, "pygamma_agreement", library)
     monkeypatch.setitem(sys.modules, "pyannote.core", SimpleNamespace(Segment=lambda *ends: ends))
     one, two = [(0, 1, "p")], [(0, 1, "p"), (2, 3, "p")]
@@ -215,6 +218,93 @@ def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     for metric, data in (("markup_consistency", markup_consistency_data), ("readable", readable_data)):
         prepared = hosted.module(metric).prepare(data.frames(data.samples())[0], "document_id")
         assert len(hosted.module(metric, "companion").gamma(prepared)) == 12
+
+
+# γ of the library's own, without podium.  Its functions are not compiled, because that would take longer.
+LIBRARY = """
+import json, logging, os, sys
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+import numpy, pandas
+from pyannote.core import Segment
+from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
+from podium import hosted
+from podium.markups import agreement
+
+def library(experts):
+    continuum = Continuum()
+    for name, marks in experts.items():
+        continuum.add_annotator(name)
+        for start, end, label in marks:
+            continuum.add(name, Segment(start, end), label)
+    numpy.random.seed(0)
+    logging.disable(logging.WARNING)
+    with agreement._quiet():
+        return continuum.compute_gamma(CombinedCategoricalDissimilarity()).gamma
+
+for name, markups, marks in json.load(sys.stdin):
+    frame = pandas.DataFrame({"document_id": ["d"], "subject": "rus", "markups": [json.dumps(markups)]})
+    companion = hosted.module(name, "companion").companion
+    prepared = hosted.module(name).prepare(frame, "document_id", **companion.agreement_parameters)
+    print(json.dumps([*companion.gamma(prepared)["gamma"], float(library(marks))]))
+"""
+Marked = tuple[int, int, str]
+KEYS = "startSelection", "endSelection", "type"
+PLACES = (0, 4), (9, 12), (16, 21), (28, 32), (37, 41), (47, 53)
+GAMMA_LABELS = [[(*ends, label) for ends, label in zip(PLACES, labels)] for labels in ("PPLPPL", "LLPLLP")]
+
+
+def opposed(rng: random.Random, number: int) -> list[list[Marked]]:
+    """The marks of two experts, who agree on the places but seldom on the labels."""
+    places = [(10 * place, 10 * place + rng.randrange(2, 9)) for place in range(number)]
+    return [[(*ends, rng.choice("ab"[: expert + 1] + "c")) for ends in places] for expert in range(2)]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("pygamma_agreement") is None, reason="pygamma-agreement is not installed")
+def test_gamma_is_the_librarys_with_labels() -> None:
+    """The labels are the tags of elements or of fragments, and the types of READ//ABLE's selections."""
+    marks = [*((opposed(random.Random(seed), 6)) for seed in range(2)), GAMMA_LABELS, [GAMMA_LABELS[0], []]]
+
+    def of_elements(experts: list[list[Marked]], level: str) -> list[Any]:
+        def element(start: int, end: int, label: str) -> dict[str, Any]:
+            places = {"start": start, "end": end} | ({"tags": [label]} if level == "fragment" else {})
+            return {"tags": [label] if level == "element" else [], "fragments": [places]}
+
+        return [{"elements": [element(*mark) for mark in marks]} for marks in experts]
+
+    def of_essay(experts: list[list[Marked]]) -> list[Any]:
+        return [{"criteria": {}, "selections": [dict(zip(KEYS, mark)) for mark in marks]} for marks in experts]
+
+    cases = []
+    for experts in marks:
+        named = {f"expert {number}": of_expert for number, of_expert in enumerate(experts, 1)}
+        cases += [("markup_consistency", of_elements(experts, "element"), named)]
+        cases += [("markup_consistency", of_elements(experts, "fragment"), named)]
+        # Types are compared without case.
+        lower = {name: [(*mark[:2], mark[2].lower()) for mark in own] for name, own in named.items()}
+        cases += [("readable", of_essay(experts), lower)]
+    done = subprocess.run(
+        [sys.executable, "-c", LIBRARY], input=json.dumps(cases), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    values = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(values) == len(cases)
+    assert [ours for ours, _ in values] == [theirs for _, theirs in values]
+    assert values[6][0] < 0  # exchanged labels agree less than chance
+
+
+def test_a_long_gamma_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    library = SimpleNamespace(Continuum=Continuum, CombinedCategoricalDissimilarity=object)
+    monkeypatch.setitem(sys.modules, "pygamma_agreement", library)
+    monkeypatch.setitem(sys.modules, "pyannote.core", SimpleNamespace(Segment=lambda *ends: ends))
+    few, many = [(0, 1, "p")], [(place, place + 1, "p") for place in range(99)]
+    agreement.gamma({"a": {"x": few, "y": few}})
+    assert capsys.readouterr().err == ""
+    agreement.gamma({"a": {"x": few, "y": few}, "b": {"x": many, "y": many, "z": many}})
+    assert capsys.readouterr().err == (
+        "γ of 2 documents may take minutes: about a second for each, and more with many marks (the experts' "
+        "marks of a document have up to 1,000,000 combinations)\n"
+    )
 
 
 def test_gamma_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,33 +1,75 @@
 """Read the exports of annotation tools as markups: brat, INCEpTION (UIMA CAS) and Label Studio.
 
-An annotation becomes one element.  Its label and attributes become the element's tags, its spans become
-fragments, and its notes become overtexts.  A brat event with its arguments becomes one element with several
-fragments, and so does an Equiv set.  Annotators are the experts, except one called "algorithm".  Predictions of
-Label Studio are the algorithm's.
+The reader of each tool makes documents: texts with marks, each of which has an author and named labels.  One
+function turns these into markups.  A mark becomes one element.  Its labels become tags, its places become
+fragments, and its notes become overtexts.  A brat event with its arguments is one mark with several places, and
+so is an Equiv set.  Annotators are the experts, except one called "algorithm".  Predictions of Label Studio are
+the algorithm's.
 
-What is read is read exactly.  What markups cannot have, such as relations, is left out, and a warning counts it
-by kind.  What is not an annotation of text is refused.
+What markups cannot have, such as relations, is left out, and a warning counts it by kind.  Another one counts
+the marks whose place is in doubt.  What is not an annotation of text is refused.
 """
 
+import functools
 import io
 import re
 import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from podium.errors import ToolError, missing_extra
 from podium.files import MOST_BYTES, parse_json, read_bytes, read_text
 from podium.markups.files import ALGORITHM, read_documents
+from podium.wording import counted, listed
+
+from .offsets import Found, Place, Text
 
 # The exceptions that a damaged export causes in the readers here.
 FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+NAMES_SHOWN = 5
+
+
+# ---- Documents -------------------------------------------------------------------------------------------
+
+
+class Label(NamedTuple):
+    """A label, an attribute, a feature or a choice."""
+
+    value: Any  # True stands for the name alone
+    name: str = ""
+    source: str | None = None  # the layer or the control that it is from, where the tool does not name labels
+
+
+class Note(NamedTuple):
+    """A text that an annotator wrote."""
+
+    text: str
+    source: str | None = None  # the control that it is from
+
+
+class Span(NamedTuple):
+    """A place of a mark, with what is said of this place alone."""
+
+    place: Place
+    labels: Sequence[Label] = ()
+    notes: Sequence[Note] = ()
+
+
+@dataclass
+class Mark:
+    """What an annotator says about places of a text, or about the whole text if there are none."""
+
+    labels: list[Label] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 @dataclass
@@ -36,19 +78,18 @@ class Export:
 
     folder: Path  # the folder or the file that the user gave
     error: type[ToolError]  # what a fault in the export raises
-    documents: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id, as `read_documents` takes them
+    texts: dict[str, str] = field(default_factory=dict)  # by the ids of the documents
+    marks: dict[str, dict[str, list[Mark]]] = field(default_factory=dict)  # by document and author
     left_out: Counter[str] = field(default_factory=Counter)  # the number of each kind of thing
 
-    def add(self, document_id: str, annotator: str, text: str, elements: list[dict[str, Any]]) -> None:
-        """Add the markup that an annotator made of a document."""
-        document = self.documents.setdefault(document_id, {"id": document_id, "text": text, "markups": []})
-        if document["text"] != text:
-            raise self.error(f"document {document_id!r}: expected one text, found another text by {annotator}")
-        if any(markup["expert"] == annotator for markup in document["markups"]):
-            raise self.error(f"document {document_id!r}: expected one file by {annotator}, found another one")
-        document["markups"].append(
-            {"expert": annotator, "isExpert": annotator != ALGORITHM, "elements": elements}
-        )
+    def add(self, document_id: str, author: str, text: str, marks: list[Mark]) -> None:
+        """Add the marks that an annotator made in a document."""
+        if self.texts.setdefault(document_id, text) != text:
+            raise self.error(f"document {document_id!r}: expected one text, found another text by {author}")
+        by_author = self.marks.setdefault(document_id, {})
+        if author in by_author:
+            raise self.error(f"document {document_id!r}: expected one file by {author}, found another one")
+        by_author[author] = marks
 
 
 Reader = Callable[[Path, Export], None]
@@ -69,7 +110,7 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     if export.left_out:
         counts = ", ".join(f"{kind} ({number:,})" for kind, number in sorted(export.left_out.items()))
         warnings.warn(f"left out of the markups: {counts}", stacklevel=2)
-    return read_documents(((path, document) for document in export.documents.values()), error)
+    return read_documents(((path, document) for document in _documents(export)), error)
 
 
 def _export(path: Path, error: type[ToolError]) -> tuple[list[Path], Reader | None]:
@@ -104,23 +145,90 @@ def _told(problem: Exception) -> str:
     return str(problem) if isinstance(problem, ValueError) else repr(problem)
 
 
-def _element(tags: Iterable[Any], fragments: list[dict[str, Any]], notes: Iterable[str] = ()) -> dict[str, Any]:
-    """An element with these tags and fragments, whose overtexts are the notes."""
-    return {
-        "tags": [str(tag) for tag in tags if tag not in (None, "")],
-        "fragments": fragments,
-        "overtexts": [{"comment": note} for note in notes if note],
-    }
+# ---- Markups ---------------------------------------------------------------------------------------------
 
 
-def _fragments(
-    spans: Iterable[tuple[int, int]], tags: Iterable[str] = (), notes: Iterable[str] = ()
-) -> list[dict[str, Any]]:
-    """A fragment for each span; all of them have the same tags and notes."""
-    more: dict[str, Any] = {"tags": [tag for tag in tags if tag]}
-    more["overtexts"] = [{"comment": note} for note in notes if note]
-    more = {name: values for name, values in more.items() if values}
-    return [{"start": start, "end": end} | more for start, end in spans]
+def _documents(export: Export) -> list[dict[str, Any]]:
+    """Turn the documents of an export into what `read_documents` takes, and warn of places in doubt."""
+    words, documents = _Words.of(export), []
+    untrue, unsure = list[str](), list[str]()
+    for document_id, by_author in export.marks.items():
+        text = Text(export.texts[document_id])
+        places = [[span.place for mark in marks for span in mark.spans] for marks in by_author.values()]
+        try:
+            found = text.find(places)
+        except ValueError as fault:
+            raise export.error(f"document {document_id!r}: {fault}") from None
+        markups = []
+        for (author, marks), of_author, own in zip(by_author.items(), places, found):
+            names = [f"{place.name} by {author} in {document_id}" for place in of_author]
+            untrue += [name for name, each in zip(names, own) if not each.is_true]
+            unsure += [name for name, each in zip(names, own) if not each.is_sure]
+            elements = words.elements(marks, iter(own))
+            markups.append({"expert": author, "isExpert": author != ALGORITHM, "elements": elements})
+        documents.append({"id": document_id, "text": text.text, "markups": markups})
+    for told, names in ((_UNTRUE, untrue), (_UNSURE, unsure)):
+        if names:
+            distinct = list(dict.fromkeys(names))
+            number = counted(len(distinct), "annotation")
+            warnings.warn(f"{told}: {listed(distinct, NAMES_SHOWN)} ({number})", stacklevel=3)
+    return documents
+
+
+_UNTRUE = "annotations that quote another text than their offsets cover stand where the offsets say"
+_UNSURE = "annotations that quote no text have offsets that can be counted in several ways"
+
+
+class _Words(NamedTuple):
+    """What makes words of labels and notes; a source is told where an export has several."""
+
+    tells_sources: bool
+    tells_sources_of_notes: bool
+
+    @classmethod
+    def of(cls, export: Export) -> "_Words":
+        """Find out which sources the labels and the notes of an export have."""
+        marks = (mark for by_author in export.marks.values() for of in by_author.values() for mark in of)
+        parts = list[Mark | Span]()
+        for mark in marks:
+            parts += [mark, *mark.spans]
+        labels = {label.source for part in parts for label in part.labels} - {None}
+        notes = {note.source for part in parts for note in part.notes}
+        return cls(len(labels) > 1, len(notes) > 1)
+
+    def elements(self, marks: Iterable[Mark], found: Iterator[Found]) -> list[dict[str, Any]]:
+        """Make an element of each mark; `found` has the places of the spans of all marks."""
+        elements = []
+        for mark in marks:
+            fragments = list[dict[str, Any]]()
+            for span in mark.spans:
+                about = {key: values for key, values in self.about(span).items() if values}
+                fragments += [{"start": start, "end": end} | about for start, end in next(found).ends]
+            elements.append(self.about(mark) | {"fragments": fragments})
+        return elements
+
+    def about(self, part: Mark | Span) -> dict[str, Any]:
+        """The tags and the overtexts of a mark or a span."""
+        labels = (label for label in part.labels if label.value not in (None, ""))
+        notes = (note for note in part.notes if note.text)
+        return {"tags": [*map(self.tag, labels)], "overtexts": [*map(self.overtext, notes)]}
+
+    def tag(self, label: Label) -> str:
+        """Write a label, such as "causal: yes"."""
+        name = ".".join(filter(None, (label.source if self.tells_sources else None, label.name)))
+        if label.value is True:
+            return name
+        value = label.value
+        if isinstance(value, list):  # a choice in a tree of choices is the list of those on the way to it
+            value = " / ".join(map(str, value))
+        elif isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return f"{name}: {value}" if name else str(value)
+
+    def overtext(self, note: Note) -> dict[str, Any]:
+        """Make an overtext of a note."""
+        tags = {"tags": [note.source]} if self.tells_sources_of_notes and note.source else {}
+        return {"comment": note.text} | tags
 
 
 # ---- brat ------------------------------------------------------------------------------------------------
@@ -131,10 +239,10 @@ class _Brat:
 
     def __init__(self, text: str, left_out: Counter[str]) -> None:
         self.labels: dict[str, str] = {}
-        self.spans: dict[str, list[tuple[int, int]]] = {}
+        self.places: dict[str, Place] = {}
         self.members: dict[str, list[tuple[str, str]]] = {}
-        self.attributes: dict[str, list[str]] = {}
-        self.notes: dict[str, list[str]] = {}
+        self.attributes: dict[str, list[Label]] = {}
+        self.notes: dict[str, list[Note]] = {}
         self.others: set[str] = set()  # the ids of relations, normalizations and attributes
         self.left_out = left_out
         for number, line in enumerate(text.split("\n")):
@@ -142,19 +250,20 @@ class _Brat:
             head, _, tail = rest.partition("\t")
             if key.strip():
                 self._add(key if key != "*" else f"* {number}", head, tail)
-        for kind, values in (("attributes", self.attributes), ("notes", self.notes)):
-            for target in values.keys() - self.labels.keys():
-                if target not in self.others:
+        for kind, said in (("attributes", self.attributes), ("notes", self.notes)):
+            for target, values in said.items():
+                if target not in self.labels and target not in self.others:
                     raise ValueError(f"{kind} of {target}, which is not there")
-                left_out[f"{kind} of relations and the like"] += len(values[target])
+                if target not in self.labels:
+                    left_out[f"{kind} of relations and the like"] += len(values)
 
     def _add(self, key: str, head: str, tail: str) -> None:
         """Add a line: its id, and the two fields after it."""
         match key[0]:
             case "T":
                 self.labels[key], _, ends = head.partition(" ")
-                pairs = (span.split() for span in ends.split(";"))
-                self.spans[key] = [(int(start), int(end)) for start, end in pairs]
+                pairs = [span.split() for span in ends.split(";")]
+                self.places[key] = Place([(int(start), int(end)) for start, end in pairs], tail or None, key)
             case "E":
                 (self.labels[key], trigger), *arguments = (part.split(":") for part in head.split())
                 # Arguments of the same role have numbers: Theme, Theme2 …
@@ -165,51 +274,58 @@ class _Brat:
                 self.members[key] = [("", target) for target in targets]
             case "A" | "M":
                 name, target, *value = head.split()
-                self.attributes.setdefault(target, []).append(": ".join([name, *value]))
+                self.attributes.setdefault(target, []).append(Label(" ".join(value) or True, name))
                 self.others.add(key)
             case "#":
-                self.notes.setdefault(head.split()[-1], []).append(tail)
+                self.notes.setdefault(head.split()[-1], []).append(Note(tail))
             case "R" | "N":
                 self.others.add(key)
                 self.left_out["relations" if key[0] == "R" else "normalizations"] += 1
             case _:
                 raise ValueError(f"a line that begins with {key!r:.40}")
 
-    def elements(self) -> Iterator[dict[str, Any]]:
-        """Make an element of each event, each Equiv set, and each other span.
+    def marks(self) -> Iterator[Mark]:
+        """Make a mark of each event, each Equiv set, and each other span.
 
-        The trigger of an event and the spans of an Equiv set belong to those elements and have none of their
-        own.
+        The trigger of an event and the spans of an Equiv set belong to those marks and have none of their own.
         """
         parts = {target for members in self.members.values() for role, target in members if not role}
         for key, label in self.labels.items():
             if key not in parts:
-                tags, notes = [label, *self.attributes.get(key, [])], self.notes.get(key, [])
-                fragments = _fragments(self.spans[key]) if key in self.spans else self._of_members(key)
-                yield _element(tags, fragments, notes)
+                spans = [Span(self.places[key])] if key in self.places else self._of_members(key)
+                labels = [Label(label), *self.attributes.get(key, [])]
+                yield Mark(labels, spans, self.notes.get(key, []))
 
-    def _of_members(self, key: str) -> list[dict[str, Any]]:
-        """The fragments of an event or an Equiv set."""
-        fragments = []
+    def _of_members(self, key: str) -> list[Span]:
+        """The places of an event or an Equiv set."""
+        spans = []
         for role, target in self.members[key]:
             # An argument that is itself an event stands where the trigger of that event is.
             trigger = self.members[target][0][1] if target in self.members else target
-            if role:  # the attributes and notes of an argument belong to the argument's own element
-                tags, notes = [role], []
+            if role:  # the attributes and notes of an argument belong to the argument's own mark
+                spans.append(Span(self.places[trigger], [Label(role)]))
             else:
-                label = [self.labels[trigger]] if key.startswith("*") else []
-                tags, notes = [*label, *self.attributes.get(target, [])], self.notes.get(target, [])
-            fragments += _fragments(self.spans[trigger], tags, notes)
-        return fragments
+                label = [Label(self.labels[trigger])] if key.startswith("*") else []
+                labels = [*label, *self.attributes.get(target, [])]
+                spans.append(Span(self.places[trigger], labels, self.notes.get(target, [])))
+        return spans
 
 
 def _read_brat(file: Path, export: Export) -> None:
-    """Read a file of brat.  Its text stands beside it, or in a folder above, but not above the export."""
+    """Read a file of brat.
+
+    The first folder in the export is the annotator, and the folders in it are part of the document's name.  If
+    there is none, the export is a folder of one annotator.  The text stands beside the annotations, or under
+    the document's name in the export, or in a folder above.
+    """
     content = _Brat(read_text(file, export.error), export.left_out)
-    above = range(len(file.relative_to(export.folder).parts))
-    places = [file.parents[level] / f"{file.stem}.txt" for level in above]
+    *folders, _ = file.relative_to(export.folder).with_suffix("").parts
+    author = folders[0] if folders else file.resolve().parent.name
+    document_id = "/".join([*folders[1:], file.stem])
+    above = [file.parents[level] / f"{file.stem}.txt" for level in range(len(folders) + 1)]
+    places = [above[0], export.folder / f"{document_id}.txt", *above[1:]]
     text = next((place for place in places if place.is_file()), places[0])
-    export.add(file.stem, file.parent.name, read_text(text, export.error), [*content.elements()])
+    export.add(document_id, author, read_text(text, export.error), [*content.marks()])
 
 
 # ---- INCEpTION -------------------------------------------------------------------------------------------
@@ -242,7 +358,8 @@ def _read_cas(file: Path, export: Export) -> None:
         export.left_out[f"documents of {who}"] += 1
         return
     cas = _load_cas(content, types)
-    elements = []
+    text: str = cas.sofa_string
+    marks = list[Mark]()
     for structure in cas.select_all_fs():
         kind = structure.type.name
         layer = kind.rpartition(".")[2]
@@ -252,13 +369,16 @@ def _read_cas(file: Path, export: Export) -> None:
         elif features >= _ENDS_OF_RELATION:
             export.left_out[f"relations of {layer}"] += 1
         else:
-            tags, links = _tags_of(structure, sorted(features - _PLACE))
+            labels, links = _labels_of(structure, sorted(features - _PLACE), layer)
             if links:
                 export.left_out[f"links of {layer}"] += links
             # An annotation of the whole document has no place.
-            spans = [(structure.begin, structure.end)] if "begin" in features else []
-            elements.append(_element(tags or [layer], _fragments(spans)))
-    export.add(file.parent.name, who, cas.sofa_string, elements)
+            spans = []
+            if "begin" in features:
+                ends = structure.begin, structure.end
+                spans = [Span(Place([ends], text[slice(*ends)], f"{layer} {len(marks) + 1}"))]
+            marks.append(Mark(labels or [Label(True, layer)], spans))
+    export.add(file.parent.name, who, text, marks)
 
 
 def _parts_of_cas(file: Path, export: Export) -> tuple[bytes, str, bytes | None]:
@@ -303,47 +423,66 @@ def _load_cas(content: bytes, types: bytes | None) -> Any:
         raise ValueError(f"{type(problem).__name__}: {str(problem).strip():.200}") from None
 
 
-def _tags_of(annotation: Any, features: Sequence[str]) -> tuple[list[str], int]:
-    """The values of an annotation's features as tags, and how many features link to something else."""
-    tags: list[str] = []
+def _labels_of(annotation: Any, features: Sequence[str], layer: str) -> tuple[list[Label], int]:
+    """The values of an annotation's features, and how many features link to something else."""
+    labels = []
     links = 0
     for name in features:
         value = getattr(annotation, name)
         values = value if isinstance(value, list) else getattr(value, "elements", None)
         for each in [value] if values is None else values:
-            match each:
-                case None | False:
-                    pass
-                case str():
-                    tags.append(each)
-                case True:
-                    tags.append(name)
-                case int() | float():
-                    tags.append(f"{name}: {each:g}")
-                case _:
-                    links += 1
-    return tags, links
+            if each is None or each is False or each == "":
+                continue
+            if isinstance(each, str | int | float):
+                labels.append(Label(each, name, layer))
+            else:
+                links += 1
+    return labels, links
 
 
 # ---- Label Studio ----------------------------------------------------------------------------------------
 
 # What can be said about a region of text, or about a whole task.  Other types are regions of something else.
 _SAID = ("labels", "choices", "taxonomy", "rating", "number", "datetime", "textarea")
+_ADDRESS = re.compile(r"\s*(\w+:/)?/\S+\s*")  # as Label Studio has it in place of a text that is elsewhere
+
+Result = Mapping[str, Any]
+
+
+class _Task(NamedTuple):
+    """A task with those results of its annotations that count."""
+
+    task_id: str
+    data: Mapping[str, Any]
+    results: dict[str, list[Result]]  # by author
 
 
 def _read_label_studio(file: Path, export: Export) -> None:
-    """Read the annotations and the first prediction of each task in a JSON export of Label Studio."""
+    """Read the annotations and the first prediction of each task in a JSON export of Label Studio.
+
+    A task can show several texts.  Then each of them is a document.
+    """
     repeated = Counter[str]()
+    tasks = []
     for number, task in enumerate(parse_json(read_bytes(file)), 1):
         if not isinstance(task, dict) or not isinstance(task.get("annotations"), list):
             raise export.error(
                 f"{file.name}: expected tasks with annotations, found none in task {number}. In Label Studio, "
                 "export as JSON, not as JSON-MIN"
             )
-        try:
-            _read_task(task, export, repeated)
-        except FAULTS as problem:
-            raise ValueError(f"task {task.get('id', number)}: {_told(problem)}") from None
+        with _faults_of(task.get("id", number)):
+            by_author = _results_by_author(task, export.left_out, repeated)
+            tasks.append(_Task(str(task["id"]), task["data"], by_author))
+    keys = _keys_of_texts([task for task in tasks if task.results])
+    for task in tasks:
+        for shown, key in keys.items():
+            with _faults_of(task.task_id):
+                document_id = task.task_id if len(keys) == 1 else f"{task.task_id}/{shown}"
+                for author, results in task.results.items():
+                    if not isinstance(task.data.get(key), str):
+                        raise ValueError(f"no text under {key!r} in its data")
+                    marks = _marks([each for each in results if _shown(each) == shown])
+                    export.add(document_id, author, task.data[key], marks)
     if repeated:
         who = ", ".join(f"{name} ({number:,})" for name, number in sorted(repeated.items()))
         warnings.warn(
@@ -351,29 +490,39 @@ def _read_label_studio(file: Path, export: Export) -> None:
         )
 
 
-def _read_task(task: Mapping[str, Any], export: Export, repeated: Counter[str]) -> None:
-    """Read a task, and count by annotator the annotations that a later one replaces."""
-    by_annotator: dict[str, Mapping[str, Any]] = {}
+@contextmanager
+def _faults_of(task: Any) -> Iterator[None]:
+    """Name the task in which something is wrong."""
+    try:
+        yield
+    except FAULTS as problem:
+        raise ValueError(f"task {task}: {_told(problem)}") from None
+
+
+def _results_by_author(
+    task: Mapping[str, Any], left_out: Counter[str], repeated: Counter[str]
+) -> dict[str, list[Result]]:
+    """Read what each author says in a task, and count by author the annotations that a later one replaces."""
+    by_author: dict[str, Mapping[str, Any]] = {}
     # An annotation without a date comes first, and the order in the file decides among equal dates.
     annotations = sorted(enumerate(task["annotations"]), key=lambda each: str(each[1].get("updated_at") or ""))
     for number, annotation in annotations:
         if annotation.get("was_cancelled"):
-            export.left_out["skipped tasks"] += 1
+            left_out["skipped tasks"] += 1
             continue
         name = _name_of_annotator(annotation, number)
-        if name in by_annotator:
-            repeated[name] += 1
-        by_annotator[name] = annotation
+        repeated.update([name] if name in by_author else [])
+        by_author[name] = annotation
     predictions = task.get("predictions") or []
-    for kind, unread in (("further predictions", predictions[1:]), ("drafts", task.get("drafts") or [])):
-        if unread:
-            export.left_out[kind] += len(unread)
+    unread = {
+        "further predictions": len(predictions[1:]),
+        "drafts": len(task.get("drafts") or []),
+        "tasks without annotations": 0 if annotations or predictions else 1,
+    }
+    left_out.update({kind: number for kind, number in unread.items() if number})
     if predictions:
-        by_annotator[ALGORITHM] = predictions[0]
-    text, in_utf_16 = _text_of(task["data"], [each["result"] for each in by_annotator.values()])
-    offsets = _characters_of_units(text) if in_utf_16 else None
-    for name, annotation in by_annotator.items():
-        export.add(str(task["id"]), name, text, _regions(annotation["result"], offsets, export.left_out))
+        by_author[ALGORITHM] = predictions[0]
+    return {name: _about_text(annotation["result"], left_out) for name, annotation in by_author.items()}
 
 
 def _name_of_annotator(annotation: Mapping[str, Any], number: int) -> str:
@@ -386,42 +535,71 @@ def _name_of_annotator(annotation: Mapping[str, Any], number: int) -> str:
     return f"annotator {who}"
 
 
-def _text_of(data: Mapping[str, Any], annotations: Iterable[list[Mapping[str, Any]]]) -> tuple[str, bool]:
-    """The text that was annotated, and whether its offsets count UTF-16 units, as browsers do.
+def _about_text(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
+    """The results without relations; a ValueError names one that is not about text."""
+    kept = []
+    for result in results:
+        kind = result["type"]
+        if kind == "relation":
+            left_out["relations"] += 1
+            continue
+        if kind not in _SAID or "channel" in result["value"]:
+            raise ValueError(f"a result of type {kind}, which is not about text")
+        if result.get("parentID"):
+            left_out["parents of regions"] += 1
+        kept.append(result)
+    return kept
 
-    A task can have several texts.  If the spans say what they contain (``value.text``), the text in which this
-    is true is taken.  Otherwise it is the text under the key "text", or else the longest one.
+
+def _shown(result: Result) -> str:
+    """The name of what Label Studio shows, such as a text, that a result is about."""
+    return str(result.get("to_name") or "text")
+
+
+def _keys_of_texts(tasks: Sequence[_Task]) -> dict[str, str]:
+    """For each text that the tasks show, the key that it has in their data.
+
+    An export does not say this key.  It is the one under which most of what regions quote is true, among
+    several the one that is called like what is shown, then "text", then the one with the longest texts.
     """
-    texts = {name: value for name, value in data.items() if isinstance(value, str)}
-    if not texts:
-        raise ValueError("no text in its data")
-    placed = [result for results in annotations for result in results if _has_place(result)]
-    values = [result["value"] for result in placed if result["type"] != "textarea"]
-    spans = [(*_span(value), value["text"]) for value in values if isinstance(value.get("text"), str)]
-    for in_utf_16, width, encoding in ((False, 4, "utf-32-le"), (True, 2, "utf-16-le")):
-        for text in texts.values() if spans else ():
-            units = text.encode(encoding, "surrogatepass")
-            if all(
-                units[width * start : width * end] == own.encode(encoding, "surrogatepass")
-                for start, end, own in spans
-            ):
-                return text, in_utf_16
-    return texts.get("text", max(texts.values(), key=len)), False
+    quoted: dict[str, list[tuple[Result, Place]]] = {}
+    for task in tasks:
+        for result in (result for results in task.results.values() for result in results):
+            of_shown = quoted.setdefault(_shown(result), [])
+            if _has_place(result):
+                of_shown.append((task.data, _place(result)))
+    keys = {key for task in tasks for key, value in task.data.items() if isinstance(value, str)}
+    if tasks and not keys:
+        raise ValueError(f"task {tasks[0].task_id}: no text in its data")
+    if tasks and not quoted:
+        quoted["text"] = []
+    return {shown: _key_of_text(shown, places, keys, tasks) for shown, places in quoted.items()}
 
 
-def _characters_of_units(text: str) -> list[int]:
-    """For each UTF-16 unit of a text the position of its character; at the end, the length of the text."""
-    widths = (1 + (ord(character) > 0xFFFF) for character in text)
-    return [*(position for position, width in enumerate(widths) for _ in range(width)), len(text)]
+def _key_of_text(
+    shown: str, places: Sequence[tuple[Result, Place]], keys: Collection[str], tasks: Sequence[_Task]
+) -> str:
+    """The best key of a text that the tasks show; a ValueError if they have addresses there."""
+    read = functools.cache(Text)  # a text has many places
+    true = {key: sum(read(str(data.get(key, ""))).quotes(place) for data, place in places) for key in keys}
+    texts = {key: [str(task.data.get(key, "")) for task in tasks] for key in keys}
+    key = max(keys, key=lambda key: (true[key], key == shown, key == "text", sum(map(len, texts[key])), key))
+    if not true[key] and all(map(_ADDRESS.fullmatch, texts[key])):
+        raise ValueError(
+            f"addresses such as {texts[key][0]!r:.60} in place of texts. Import the texts into Label "
+            "Studio, or put them into the data of the exported tasks"
+        )
+    return key
 
 
-def _has_place(result: Mapping[str, Any]) -> bool:
+def _has_place(result: Result) -> bool:
     """Whether a result stands at a place in the text, and not for the whole task."""
-    return "start" in result.get("value", {})
+    return "start" in result["value"]
 
 
-def _span(value: Mapping[str, Any]) -> tuple[int, int]:
-    """The start and the end of a region, which must be whole numbers."""
+def _place(result: Result) -> Place:
+    """The place of a region, whose offsets must be whole numbers."""
+    value = result["value"]
     start, end = value["start"], value["end"]
     if "startOffset" in value or isinstance(start, str):
         raise ValueError(
@@ -432,38 +610,35 @@ def _span(value: Mapping[str, Any]) -> tuple[int, int]:
             raise ValueError(
                 f"an offset {offset!r} that is not a whole number, so this is not a region of text"
             )
-    return int(start), int(end)
+    said = None if result["type"] == "textarea" else value.get("text")  # a note has its own text there
+    return Place(
+        [(int(start), int(end))],
+        said if isinstance(said, str) else None,
+        f"region {result.get('id', '')}".strip(),
+    )
 
 
-def _regions(
-    results: Iterable[Mapping[str, Any]], offsets: list[int] | None, left_out: Counter[str]
-) -> list[dict[str, Any]]:
-    """An element for each region, and for each thing that is said about the whole task.
+def _marks(results: Iterable[Result]) -> list[Mark]:
+    """A mark for each region, and for each thing that is said about the whole task.
 
-    The results with the same id are about the same region.  Labels and choices become tags, and texts become
-    notes.
+    The results with the same id are about the same region.  Texts become notes, and everything else labels.
     """
-    tags: dict[Any, list[Any]] = {}
-    notes: dict[Any, list[str]] = {}
-    spans: dict[Any, list[tuple[int, int]]] = {}
+    marks: dict[Any, Mark] = {}
     for number, result in enumerate(results):
-        kind = result["type"]
-        if kind == "relation":
-            left_out["relations"] += 1
-            continue
-        if kind not in _SAID or "channel" in result["value"]:
-            raise ValueError(f"a result of type {kind}, which is not about text")
-        value, key = result["value"], result.get("id") or number
+        mark = marks.setdefault(result.get("id") or number, Mark())
         if _has_place(result):
-            start, end = _span(value)
-            spans[key] = [(start, end) if offsets is None else (offsets[start], offsets[end])]
+            place = _place(result)
+            others = [span for span in mark.spans if span.place.ends != place.ends]
+            if place.quote is not None or others == mark.spans:
+                mark.spans = [*others, Span(place)]
+        kind, value, control = result["type"], result["value"], str(result.get("from_name") or "")
         said = value.get("text" if kind == "textarea" else kind, [])
-        target = notes if kind == "textarea" else tags
-        target.setdefault(key, []).extend(map(_written, said if isinstance(said, list) else [said]))
-    keys = dict.fromkeys([*tags, *notes])
-    return [_element(tags.get(key, ()), _fragments(spans.get(key, ())), notes.get(key, ())) for key in keys]
-
-
-def _written(said: Any) -> str:
-    """A label or choice as text; a choice in a tree of choices is the list of those on the way to it."""
-    return " / ".join(map(str, said)) if isinstance(said, list) else str(said)
+        for each in said if isinstance(said, list) else [said]:
+            if kind == "textarea":
+                mark.notes.append(Note(str(each), control))
+            else:
+                mark.labels.append(Label(each, "", control) if kind == "labels" else Label(each, control))
+        written = (result.get("meta") or {}).get("text") or []  # the same in all results of a region
+        notes = [Note(str(each)) for each in (written if isinstance(written, list) else [written])]
+        mark.notes += [note for note in notes if note not in mark.notes]
+    return list(marks.values())

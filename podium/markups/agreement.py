@@ -3,7 +3,6 @@
 import ctypes
 import functools
 import itertools
-import json
 import logging
 import math
 import os
@@ -19,12 +18,20 @@ import pandas as pd
 from podium import statistics
 from podium.errors import HostError, UsageError, missing_extra
 from podium.explain import ratio
-from podium.markups.explanation import AMONG, Criteria, Floats, mean, name_of, notice
+from podium.markups.explanation import (
+    AMONG,
+    Criteria,
+    Floats,
+    mean,
+    name_of,
+    names_of_experts,
+    notice,
+    unfinished,
+)
 from podium.progress import shown
 from podium.wording import counted
 
 LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
-EXPERT_NAMES = ("expert", "annotator", "id")
 
 # γ compares the experts' alignment with those of so many samples by chance, its library's default.
 CHANCE_SAMPLES = 30
@@ -55,7 +62,7 @@ class Agreement:
         self.items = [item for item, counts in zip(prepared.items, self._counts) if counts]
         self.groups = np.zeros((1, len(self.items)), dtype=np.int64)
         self.numbers = np.column_stack([self.means[self._counts], np.ones(len(self.items))])
-        self.names = _names_of_experts(prepared, solution)
+        self.names = names_of_experts(prepared, solution)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """Compute the means of the criteria from sums of statistics."""
@@ -128,11 +135,12 @@ class Agreement:
 
     @property
     def notices(self) -> list[str]:
-        """Which documents were left out."""
+        """Which documents were left out, and who may not have finished."""
         items, nothing = self.prepared.items, "documents in which no expert marked anything are left out"
         return [
             *notice("documents with fewer than two experts are left out", items, ~self._two),
             *notice(nothing, items, self._two & ~self._counts),
+            *unfinished(self.prepared, self.names),
         ]
 
     @property
@@ -140,22 +148,6 @@ class Agreement:
         """The histograms of the criteria among experts."""
         panels = self._criteria.histograms({AMONG: (self._among, self.means)})
         return {"Agreement of the experts": panels}
-
-
-def _names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
-    """The names of each document's experts.
-
-    They are the names in the markups if these name every expert, and no two alike; else they are numbers.
-    """
-    cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
-    names = []
-    for document, experts in enumerate(prepared.experts):
-        markups = json.loads(cells[document])
-        candidates = ([markups[expert.number - 1].get(key) for key in EXPERT_NAMES] for expert in experts)
-        names.append([next((str(own) for own in owns if own not in (None, "")), "") for owns in candidates])
-    if all(all(own) and len(set(own)) == len(own) for own in names):
-        return names
-    return [[name_of(expert.number) for expert in experts] for experts in prepared.experts]
 
 
 # For each document and each expert the marks: the start, the end and the label of what is marked.

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract, statistics
+from podium import contract, scoring, statistics
 from podium.explain import ratio
 from podium.markups.files import ALGORITHM
 from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 NAMES_SHOWN = 10
+EXPERT_NAMES = ("expert", "annotator", "id")
 AMONG, WITH = "experts with each other", "algorithm with experts"
 
 Ints = npt.NDArray[np.int64]
@@ -101,6 +103,43 @@ def notice(told: str, documents: Sequence[str], concerned: npt.NDArray[np.bool_]
     """Name the documents that a notice concerns; there is none if it concerns no document."""
     names = list(itertools.compress(documents, concerned))
     return [f"{told}: {listed(names, NAMES_SHOWN)} ({counted(len(names), 'document')})"] if names else []
+
+
+def names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
+    """The names of each document's experts.
+
+    They are the names in the markups if these name every expert, and no two alike; else they are numbers.
+    """
+    cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
+    names = []
+    for document, experts in enumerate(prepared.experts):
+        markups = json.loads(cells[document])
+        candidates = ([markups[expert.number - 1].get(key) for key in EXPERT_NAMES] for expert in experts)
+        names.append([next((str(own) for own in owns if own not in (None, "")), "") for owns in candidates])
+    if all(all(own) and len(set(own)) == len(own) for own in names):
+        return names
+    return [[name_of(expert.number) for expert in experts] for experts in prepared.experts]
+
+
+def unfinished(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
+    """Name the experts who marked nothing in most of their documents that others marked.
+
+    One such document says little, and is no reason for a notice.
+    """
+    marked, silent = Counter[str](), Counter[str]()
+    for experts, of_document in zip(prepared.experts, names):
+        made = [any(expert.content) for expert in experts]
+        for name, own in zip(of_document, made):
+            if sum(made) > own:
+                marked[name] += 1
+                silent[name] += not own
+    told = [
+        f"{name} in {silent[name]:,} of {counted(number, 'document')}"
+        for name, number in sorted(marked.items())
+        if silent[name] > max(1, number / 2)
+    ]
+    what = "experts who marked nothing in most documents that others marked, and may not have finished"
+    return [f"{what}: {listed(told, NAMES_SHOWN)}"] if told else []
 
 
 class Explanation(contract.Explanation):
@@ -191,10 +230,16 @@ class Explanation(contract.Explanation):
 
     @property
     def notices(self) -> list[str]:
-        """Which documents have too few experts."""
+        """Which documents have too few experts, and who may not have finished."""
         items, without = self.prepared.items, "documents without an expert are left out everywhere"
         one = f"documents with one expert are left out of {self.criteria.measure} and of the experts' agreement"
-        return [*notice(without, items, self.experts == 0), *notice(one, items, self.experts == 1)]
+        solution = self.evaluation.solution
+        names = names_of_experts(self.prepared, solution.frame[solution.rows[scoring.ALL]])
+        return [
+            *notice(without, items, self.experts == 0),
+            *notice(one, items, self.experts == 1),
+            *unfinished(self.prepared, names),
+        ]
 
     def figures(
         self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]

@@ -174,3 +174,44 @@ def test_the_sample_has_the_form_of_the_experts_markups() -> None:
     assert json.loads(sample["markup"][0]) == {"criteria": {}, "selections": []}
     assert metric.score(essays, sample, "document_id") < 1
     assert metric.score(essays, companion.perfect_submission(essays), "document_id") > 1
+
+
+@cases
+def test_unfinished_work_is_told(name: str) -> None:
+    """It is told of experts who marked nothing in most documents that others marked, and in more than one."""
+    marks: dict[str, Any] = {
+        "readable": {"selections": [{"startSelection": 0, "endSelection": 3, "type": "x"}]},
+        "markup_consistency": {"elements": [{"fragments": [{"start": 0, "end": 3}]}]},
+    }[name]
+    empty = {key: [] for key in marks}
+    grades: dict[str, Any] = {"criteria": {}} if name == "readable" else {}
+
+    def notices(*documents: dict[str, bool], named: bool = True) -> list[str]:
+        """The notices of both commands about documents in which these experts marked something or not."""
+        cells = [
+            [
+                grades | (marks if has else empty) | ({"expert": expert} if named else {})
+                for expert, has in each.items()
+            ]
+            for each in documents
+        ]
+        ids, texts = [f"d{number}" for number in range(len(cells))], [json.dumps(cell) for cell in cells]
+        solution = pd.DataFrame({"document_id": ids, "subject": "lit", "markups": texts})
+        prepared = scoring.prepare(hosted.load(name), solution, {})
+        agreement = hosted.load(name).companion.agreement(prepared.prepared[scoring.ALL], prepared.frame)
+        submission = pd.DataFrame({"document_id": ids, "markup": json.dumps(grades | marks)})
+        scored = scoring.evaluate(prepared, submission).explanation.notices
+        told = [[notice for notice in each if "finished" in notice] for each in (agreement.notices, scored)]
+        assert told[0] == told[1]
+        return [notice.partition(": ")[2] for notice in told[0]]
+
+    both, only_a, nobody = {"A": True, "B": True}, {"A": True, "B": False}, {"A": False, "B": False}
+    assert notices(both, only_a, only_a) == ["B in 2 of 3 documents"]
+    assert notices(both, only_a, only_a, named=False) == ["expert 2 in 2 of 3 documents"]
+    assert notices(both, only_a, only_a, both) == []  # half of them are not most
+    assert notices(both, only_a, nobody, nobody) == []  # others marked only two of them
+    assert notices(both, only_a, {"A": True, "C": True}) == []
+    late = {"A": True, "B": False, "C": False}
+    assert notices(both, late, late, {"A": False, "C": True}) == [
+        "B in 2 of 3 documents, C in 2 of 2 documents"
+    ]

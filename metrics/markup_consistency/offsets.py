@@ -1,0 +1,136 @@
+"""Find where the annotations of a tool stand in a text, by what they quote.
+
+Tools count differently.  A browser may count an emoji as two characters and the end of a line as one, and a
+byte order mark counts where somebody kept it.  But annotations quote the text that they cover.  So the right
+way of counting is the one in which the quotes are true.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+BYTE_ORDER_MARK = "\ufeff"
+LINE_END = re.compile(r"\r[\n ]|[\r\n]|\\n")  # as texts have it, and as tools quote it
+
+Ends = tuple[int, int]
+
+
+class Place(NamedTuple):
+    """Where an annotation stands, as its tool says."""
+
+    ends: Sequence[Ends]  # the start and the end of each stretch, as the tool counts
+    quote: str | None  # the text of the stretches, separated by spaces
+    name: str  # the annotation's own name, for messages
+
+
+class Found(NamedTuple):
+    """Where an annotation stands, in characters."""
+
+    ends: list[Ends]
+    is_true: bool  # whether the annotation quotes what stands there, or quotes nothing
+    is_sure: bool  # whether it quotes something, or every way of counting leads there
+
+
+class Way(NamedTuple):
+    """A way of counting."""
+
+    has_mark: bool  # whether a byte order mark counts that stands before the text
+    line_ends: int  # 0: as written; 1: \r\n counts once; 2: \n counts twice
+    in_utf_16: bool  # whether a character beyond U+FFFF counts twice
+
+
+class Text:
+    """A text in which the annotations of several annotators stand."""
+
+    def __init__(self, written: str) -> None:
+        self.text = written.removeprefix(BYTE_ORDER_MARK)
+        marked = written != self.text
+        self._ways = list(
+            itertools.starmap(Way, itertools.product((marked, not marked), range(3), (False, True)))
+        )
+        self._tables: dict[Way, tuple[list[int], list[int]]] = {}
+
+    def find(self, places: Sequence[Sequence[Place]]) -> list[list[Found]]:
+        """Find the places of each annotator's annotations; a ValueError names one that is beyond the text.
+
+        An annotator's way of counting is the one in which most of the annotator's own quotes are true, and
+        among several the one in which most quotes of all annotators are.  A quote that is not true in this way
+        is sought in the others.
+        """
+        quoted = [[place for place in own if place.quote is not None] for own in places]
+        true = [[sum(self._is_true(place, self._ways[0]) for place in own) for own in quoted]]
+        if true[0] != [*map(len, quoted)]:
+            true += [
+                [sum(self._is_true(place, way) for place in own) for own in quoted] for way in self._ways[1:]
+            ]
+        numbers = range(len(true))
+        found = []
+        for annotator, own in enumerate(places):
+            best = max(numbers, key=lambda number: (true[number][annotator], sum(true[number]), -number))
+            found.append([self._find_one(place, self._ways[best]) for place in own])
+        return found
+
+    def quotes(self, place: Place) -> bool:
+        """Whether the quote of an annotation is true in some way of counting."""
+        return any(self._is_true(place, way) for way in self._ways)
+
+    def _find_one(self, place: Place, best: Way) -> Found:
+        """Find the place of an annotation whose annotator mostly counts in this way."""
+        if place.quote is not None:
+            ways = [best, *self._ways]
+            true = next((way for way in ways if self._is_true(place, way)), None)
+            return Found(self._counted(place, true or best), true is not None, True)
+        ends = self._counted(place, best)
+        others = (
+            best._replace(line_ends=number, in_utf_16=flag) for number in range(2) for flag in (False, True)
+        )
+        return Found(ends, True, all(self._ends(place, way) == ends for way in others))
+
+    def _is_true(self, place: Place, way: Way) -> bool:
+        """Whether the quote of an annotation is what stands at its place if offsets are counted in this way.
+
+        Tools may replace the ends of lines in quotes by spaces, or leave them out.
+        """
+        ends = self._ends(place, way)
+        if ends is None or place.quote is None:
+            return False
+        text = " ".join(self.text[start:end] for start, end in ends)
+        return text == place.quote or any(
+            LINE_END.sub(instead, text) == LINE_END.sub(instead, place.quote) for instead in (" ", "")
+        )
+
+    def _counted(self, place: Place, way: Way) -> list[Ends]:
+        """The place of an annotation in characters; a ValueError if it is beyond the text."""
+        ends = self._ends(place, way)
+        if ends is None:
+            told = ", ".join(f"{start} to {end}" for start, end in place.ends)
+            raise ValueError(f"{place.name} stands at {told}, in a text of {len(self.text):,} characters")
+        return ends
+
+    def _ends(self, place: Place, way: Way) -> list[Ends] | None:
+        """The place of an annotation in characters, or None if it is beyond the text."""
+        starts, ends = self._table(way)
+        if all(0 <= start <= end < len(ends) for start, end in place.ends):
+            return [(starts[start], ends[end] if start < end else starts[start]) for start, end in place.ends]
+        return None
+
+    def _table(self, way: Way) -> tuple[Sequence[int], Sequence[int]]:
+        """For each offset the character that begins there, and the end of the character before."""
+        if way == (False, 0, False):
+            same = range(len(self.text) + 1)
+            return same, same
+        if way not in self._tables:
+            starts, ends = [0] * way.has_mark, [0] * (1 + way.has_mark)
+            before = ""
+            for position, character in enumerate(self.text):
+                units = 1 + (way.in_utf_16 and character > "\uffff")
+                if way.line_ends == 1 and character == "\r" and self.text[position + 1 : position + 2] == "\n":
+                    units = 0
+                elif way.line_ends == 2 and character == "\n" and before != "\r":
+                    units = 2
+                starts += [position] * units
+                ends += [position + 1] * units
+                before = character
+            self._tables[way] = [*starts, len(self.text)], ends
+        return self._tables[way]

@@ -54,7 +54,7 @@ make_disk() {
 
 as() { # USER COMMAND…
     ssh -i "$folder/key" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \
-        -o ConnectTimeout=10 -p "$port" "$1@127.0.0.1" "${@:2}"
+        -o ConnectTimeout=10 -o ControlMaster=auto -o ControlPersist=600 -o "ControlPath=$folder/%r" -p "$port" "$1@127.0.0.1" "${@:2}"
 }
 
 stop() { kill "$(cat "$folder/qemu.pid" 2>/dev/null)" 2>/dev/null || true; }
@@ -108,7 +108,7 @@ try() { # USER EXPECTED LABEL COMMAND…: run the two models in a context; EXPEC
     found=$(as "$user" "${*:4} /opt/v/bin/podium run /opt/probes --data /opt/data --out /probe/$RANDOM-$$-out" \
         "--repeats 1 --cores 1 --memory-limit 300M --disk-limit 50M > /probe/$user.log 2>&1; code=\$?" \
         'out=$(ls -td /probe/*-out | head -n 1); cores=$(sed -n "s/^cores: //p" $out/logs/Cores/run.1.txt)
-        memory=no; grep -q "Memory,,memory limit" $out/failed.csv && memory=yes
+        memory=no; grep -q "^Memory,.*memory limit" $out/failed.csv && memory=yes
         warning=no; grep -q "^warning: no control group" /probe/'"$user"'.log && warning=yes
         echo "$code $cores $memory $warning"') || true
     local wanted="0 1 yes no"
@@ -139,12 +139,12 @@ try alice limits "user, the same with a shell inside" "$user_scope -p Delegate=y
 try alice warning "user, the same without Delegate" "$user_scope"
 try alice warning "user over ssh" ""
 
-options=(-q -p no:cacheprovider -m "'slow or not slow'" "${@:-tests/running}")
+[ $# -gt 0 ] || set -- -m "'slow or not slow'" tests/running
 for user in root alice; do
     before=
     [ "$user" = root ] || before="$user_scope -p Delegate=yes"
     echo "the tests as $user:"
-    as "$user" "cd /opt/podium && $before /opt/v/bin/python -m pytest ${options[*]}" || failures=$((failures + 1))
+    as "$user" "cd /opt/podium && $before /opt/v/bin/python -m pytest -q -p no:cacheprovider $*" || failures=$((failures + 1))
 done
 echo "failures: $failures, after ${SECONDS}s"
 [ "$failures" = 0 ]

@@ -375,7 +375,16 @@ def read_rows(
     path: str | os.PathLike[str], error: type[ToolError], show: Callable[[int, int], None] | None = None
 ) -> Iterator[list[str]]:
     """Read the rows of a CSV one by one, without interpreting any cell."""
-    content = csv_of(read_bytes(path), str(path), error)
+    return _rows_in(csv_of(read_bytes(path), str(path), error), path, error, show)
+
+
+def _rows_in(
+    content: bytes,
+    path: str | os.PathLike[str],
+    error: type[ToolError],
+    show: Callable[[int, int], None] | None = None,
+) -> Iterator[list[str]]:
+    """Take the rows of an expanded CSV one by one; empty lines are skipped."""
     raw = io.BytesIO(content)
     try:
         for number, row in enumerate(_rows_of(io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""))):
@@ -391,16 +400,25 @@ def read_rows(
 
 def read_texts(path: str | os.PathLike[str], error: type[ToolError]) -> pd.DataFrame:
     """Read a table whose cells are texts, as they stand in the file; an empty cell is None."""
-    content = _expanded(read_bytes(path), str(path), error, MOST_BYTES)
+    return parse_texts(read_bytes(path), str(path), error)
+
+
+def parse_texts(content: bytes, name: str, error: type[ToolError], is_complete: bool = False) -> pd.DataFrame:
+    """Take the texts of a table from a file's content; rows of a CSV may end early unless it `is_complete`."""
+    content = _expanded(content, name, error, MOST_BYTES)
     if content.startswith(PARQUET):
-        frame = _read_parquet(content, str(path), None, error, MOST_BYTES)
+        frame = _read_parquet(content, name, None, error, MOST_BYTES)
     else:
-        rows = read_rows(path, error)
-        header = next(rows, [])
-        try:
-            frame = pd.DataFrame(rows, columns=header, dtype=object)
-        except ValueError as problem:
-            raise error(f"{path} is not a CSV table: {problem}") from None
+        _check_csv(content, name, error, MOST_BYTES)
+        header, *rows = list(_rows_in(content, name, error)) or [[]]
+        for number, row in enumerate(rows, 1):
+            if len(row) > len(header) or (is_complete and len(row) < len(header)):
+                expected = f"{counted(len(header), 'cell')} in every row, as in the header"
+                raise error(f"{name}: expected {expected}, found {len(row):,} in row number {number:,}")
+        _refuse_repeated(header, name, error)
+        frame = pd.DataFrame(
+            [row + [""] * (len(header) - len(row)) for row in rows], columns=header, dtype=object
+        )
     texts = frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
     return texts.where(texts != "", None)
 
@@ -487,9 +505,14 @@ def _read_parquet(
         fault = " ".join(f"{type(problem).__name__}: {problem}".split())
         raise error(f"{name} is not a Parquet table: {fault:.160}; {WITH_PANDAS} anew") from None
     names = list(map(str, frame.columns))
-    if repeated := listed([printable(each)[:40] for each, times in Counter(names).items() if times > 1], 3):
-        raise error(f"{name}: expected every column once, found several called {repeated}")
+    _refuse_repeated(names, name, error)
     return frame.set_axis(names, axis=1)
+
+
+def _refuse_repeated(columns: list[str], name: str, error: type[ToolError]) -> None:
+    """Raise an error if several columns have the same name."""
+    if repeated := [printable(each)[:40] for each, times in Counter(columns).items() if times > 1]:
+        raise error(f"{name}: expected every column once, found several called {listed(repeated, 3)}")
 
 
 def _with_plain_types(table: Any) -> Any:

@@ -3,12 +3,16 @@
     podium boost board.csv
     podium boost board.csv --max-boost 0.1 --out final.csv
 
-BOARD is a CSV file with the columns team, score and, as far as known, runtime (seconds) and submitted_at.
+BOARD has the columns team, score and, as far as known, runtime (seconds) and submitted_at. It may also be the
+leaderboard that Kaggle's site or client, Codabench or EvalAI exports.
 """
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMULA = {
     "max_boost": "the boost of the fastest eligible team, as a share of its score (default: 0.05)",
@@ -28,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_board(parser: argparse.ArgumentParser) -> None:
     """Declare a leaderboard and the parameters of the formula."""
     parser.add_argument(
-        "board", metavar="BOARD", help="the leaderboard, a CSV file with the columns described above"
+        "board",
+        metavar="BOARD",
+        help="the leaderboard: .csv, .csv.gz, .parquet, - for standard input, or a platform's export",
     )
     add_formula(parser)
 
@@ -44,13 +50,14 @@ def parameters(options: argparse.Namespace) -> dict[str, float]:
     return {name: value for name in FORMULA if (value := getattr(options, name)) is not None}
 
 
-def read_board(boost: Any, path: str) -> Any:
-    """Read a leaderboard. If the file is not a CSV, the message is the same as in all other commands."""
-    from podium.errors import HostError
-    from podium.files import csv_of, read_bytes
+def read_board(path: str) -> "pd.DataFrame":
+    """Read a leaderboard, and print what was left out of a platform's export."""
+    from podium.cli.console import warn
+    from podium.ranking.exports import read_board
 
-    csv_of(read_bytes(path), str(path), HostError)
-    return boost.read_leaderboard(path)
+    board, notices = read_board(path)
+    warn(notices)
+    return board
 
 
 def run(options: argparse.Namespace) -> None:
@@ -61,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
     if options.out is not None:
         check_table_name(options.out)
     with errors_of_boost() as boost:
-        final = boost.boost(read_board(boost, options.board), **parameters(options))
+        final = boost.boost(read_board(options.board), **parameters(options))
     if options.out is not None:
         write_table(final, options.out)
     boost.show(final)

@@ -4,7 +4,7 @@
     podium estimate board.csv "My team" --runtimes 30,40,50
 
 It prints where the team stands, what it would get for other runtimes, and the runtimes at which its rank
-changes. BOARD is a CSV file with the columns team, score, runtime (seconds) and, to break ties, submitted_at.
+changes. BOARD has the columns team, score, runtime (seconds) and, to break ties, submitted_at.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     from podium.ranking.submissions import errors_of_boost
 
     with errors_of_boost() as boost:
-        leaderboard = read_board(boost, options.board)
+        leaderboard = read_board(options.board)
         if "runtime" not in leaderboard:
             raise HostError(
                 f"{options.board}: add the column runtime (seconds), with at least your own and those of the "

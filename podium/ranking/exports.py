@@ -1,0 +1,83 @@
+"""Read a leaderboard: one with podium's columns, or the export of a platform.
+
+Sources: the columns of Kaggle's download, of Kaggle's client and of EvalAI's leaderboard are those that they
+write; Codabench's are those that `results` in ``api/views/competitions.py`` of its repository writes.
+"""
+
+import re
+
+import pandas as pd
+
+from podium.errors import HostError
+from podium.files import parse_texts, read_bytes
+from podium.wording import listed
+
+# A line that Kaggle's client may print first.
+TOKEN = re.compile(rb"\A(\xef\xbb\xbf)?Next Page Token = [^\n]*\n")
+# What platforms call the columns, without case, spaces and other signs.
+NAMES = {
+    "team": (
+        "teamname",
+        "username",
+        "participantteam",
+        "participantteamname",
+        "submissionparticipantteamteamname",
+    ),
+    "score": ("filteringscore",),
+    "submitted_at": ("submittedat", "lastsubmissiondate", "submissiondate", "submissionsubmittedat"),
+    "runtime": (),
+}
+NEEDED = {"team": "the names of the teams", "score": "the scores"}
+BENCHMARK = "0"  # the rank that Kaggle's download gives to the host's benchmark
+
+
+def read_board(path: str) -> tuple[pd.DataFrame, list[str]]:
+    """Read a leaderboard, and tell what was left out; cells are texts, as a team may be named NA or 007."""
+    name = "standard input" if path == "-" else path
+    board = parse_texts(TOKEN.sub(b"", read_bytes(path)), name, HostError, is_complete=True).fillna("")
+    columns = list(map(str, board.columns))
+    board = board.set_axis([_meaning(column, columns) or column for column in columns], axis=1)
+    _check_needed(board, name)
+    notices = []
+    if {"Rank", "TeamId"} <= set(columns):
+        is_benchmark = board["Rank"] == BENCHMARK
+        if is_benchmark.any():
+            left = listed(board.loc[is_benchmark, "team"].tolist())
+            notices = [f"{name}: left out, as rank 0 is the host's benchmark and no team: {left}"]
+        board = board[~is_benchmark].drop(columns="Rank").reset_index(drop=True)
+    return _told_apart(board), notices
+
+
+def _meaning(column: str, columns: list[str]) -> str | None:
+    """Tell which of podium's columns a platform's column is, unless the table has that one itself."""
+    plain = re.sub("[^a-z0-9]", "", column.lower())
+    for meant, names in NAMES.items():
+        if meant not in columns and (
+            plain in (meant, *names) or (meant == "score" and column.endswith("-score"))
+        ):
+            return meant
+    return None
+
+
+def _check_needed(board: pd.DataFrame, name: str) -> None:
+    """Say which columns to rename if the teams or the scores are not found, or are found twice."""
+    columns = list(board.columns)
+    if {"Owner", "Status", "Phase"} <= set(columns) and "score" not in columns:
+        raise HostError(
+            f"{name} is Codabench's list of submissions, which has no scores: export the leaderboard instead"
+        )
+    for needed, what in NEEDED.items():
+        if columns.count(needed) != 1:
+            found = ", ".join(f"{column!r:.40}" for column in columns[:10])
+            raise HostError(f"{name}: rename the column with {what} to {needed}. It has the columns {found}")
+    if board.empty:
+        raise HostError(f"{name}: expected a row for every team, found none")
+
+
+def _told_apart(board: pd.DataFrame) -> pd.DataFrame:
+    """Add their ids to the names of teams that Kaggle shows under the same name."""
+    ids = next((column for column in ("TeamId", "teamId") if column in board), None)
+    same = board["team"].duplicated(keep=False)
+    if ids is None or not same.any():
+        return board
+    return board.assign(team=board["team"].where(~same, board["team"] + " (" + board[ids] + ")"))

@@ -142,7 +142,7 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
     innocent = record.innocent if record else {}
     texts, names, unreadable = list[Text](), list[tuple[Path, str]](), list[str]()
     for file, name, content in _public_files(folder, further):
-        text = decoded(content)
+        text = None if content is None else decoded(content)
         names.append((Path(name), (text or "")[:MOST_IN_CELL]))
         if text is None:
             unreadable.append(name)
@@ -150,17 +150,15 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
             texts.append(Text(name, text, innocent.get(file.removeprefix(f"{PUBLIC}/"), ())))
     _check_ids(known)
     _check_names(names, known)
-    for each in texts:
-        if any(known.ids.may_be_in(lines) for lines in _chunks(each.content)):
-            for table in each.tables():
-                _learn_texts(each.name, table, known)
-                _check_table(each.name, table, known)
-            if not each.excused:  # an excused column is known in tables alone
-                _check_text(each, known)
-    for each in texts if known.texts else ():
-        for table in each.tables():
-            _check_test_texts(each.name, table, known)
-    if unreadable:
+    for check in (_check_near_ids, _check_test_texts):
+        for each in texts:
+            try:
+                check(each, known)
+            except (HostError, MemoryError):
+                raise
+            except Exception:  # JSON of another shape than any library expects must not stop the others
+                unreadable.append(each.name)
+    if unreadable := list(dict.fromkeys(unreadable)):
         more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
         warnings.warn(
             "these files cannot be searched for the solution; look at them yourself: "
@@ -169,13 +167,24 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
         )
 
 
-def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, str, bytes]]:
+def _check_near_ids(text: Text, known: Known) -> None:
+    """Compare what stands near ids with their truths, in the tables of a text and in its lines."""
+    if any(known.ids.may_be_in(lines) for lines in _chunks(text.content)):
+        for table in text.tables():
+            _learn_texts(text.name, table, known)
+            _check_table(text.name, table, known)
+        if not text.excused:  # an excused column is known in tables alone
+            _check_text(text, known)
+
+
+def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, str, bytes | None]]:
     """The name, the name with archives, and the content of each file for participants, unless it is private."""
     private = {
         _digest(content): path.name
         for path in sorted((folder / PRIVATE).iterdir())
         if path.is_file()
         for _, content in unpacked(path.name, path.read_bytes())
+        if content is not None
     }
     files = [(path.name, path) for path in further]
     files += [(path.relative_to(folder).as_posix(), path) for path in sorted((folder / PUBLIC).rglob("*"))]
@@ -183,7 +192,7 @@ def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, 
         for name, content in unpacked(file, path.read_bytes()) if path.is_file() else ():
             if Path(name).name.removesuffix(".gz") in (SOLUTION, PERFECT):
                 raise HostError(f"{name} has the name of a private file: delete it or call it something else")
-            if _digest(content) in private:
+            if content is not None and _digest(content) in private:
                 raise HostError(f"{name} is a copy of {PRIVATE}/{private[_digest(content)]}: delete it")
             yield file, name, content
 
@@ -416,15 +425,14 @@ def _learn_texts(name: str, table: pd.DataFrame, known: Known) -> None:
                         )
 
 
-def _check_test_texts(name: str, table: pd.DataFrame, known: Known) -> None:
+def _check_test_texts(text: Text, known: Known) -> None:
     """Check that no cell is a text of the test set under another id, where its labels may be known."""
-    for row in table.itertuples(index=False):
+    for row in (row for table in text.tables() if known.texts for row in table.itertuples(index=False)):
         for cell in row:
             owner = known.texts.get(_normalized(cell)) if len(cell) >= SHORTEST_TEXT else None
             if owner is not None and known.part_of[owner] not in map(known.part_of.get, row):
-                raise HostError(
-                    f"{name} has the text of {owner}, which is in {SOLUTION}, under another id: take it out"
-                )
+                where = f"which is in {SOLUTION}, under another id"
+                raise HostError(f"{text.name} has the text of {owner}, {where}: take it out")
 
 
 def _normalized(text: str) -> str:

@@ -11,11 +11,11 @@ import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 
-from podium.errors import HostError
 from podium.files import parse_json
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
@@ -23,12 +23,18 @@ LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
 MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
 
 
-def unpacked(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """All files in a file, however they are packed, with their names; the file itself if it is not packed."""
+def unpacked(name: str, content: bytes) -> Iterator[tuple[str, bytes | None]]:
+    """All files in a file, however they are packed, with their names; the file itself if it is not packed.
+
+    Without a content is what cannot be unpacked, such as a damaged file or one with a password.
+    """
     try:
         inner = _inside(name, content)
-    except Exception as problem:  # each library has its own for a damaged file
-        raise HostError(f"{name}: expected a file that can be unpacked, found {problem}") from None
+    except MemoryError:
+        raise
+    except Exception:  # each library has its own for a damaged file
+        yield name, None
+        return
     if inner is None:
         yield name, content
     for called, data in inner or ():
@@ -143,7 +149,7 @@ def _tables_in(content: Any) -> Iterator[pd.DataFrame]:
 def _by_rows(rows: list[Any]) -> pd.DataFrame:
     """The table of a list of lists, or of objects whose fields may be objects in turn."""
     if all(isinstance(row, list) for row in rows):
-        return _as_texts(pd.DataFrame(rows))
+        return _as_texts(pd.DataFrame(zip(*zip_longest(*rows))))
     return _as_texts(pd.json_normalize([row if isinstance(row, dict) else {"value": row} for row in rows]))
 
 

@@ -10,6 +10,7 @@ import lzma
 import random
 import shutil
 import tarfile
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -276,7 +277,60 @@ def test_a_file_that_cannot_be_unpacked(tmp_path, damage):
     content = {"zip": zipped({"x": b"abc" * 999}), "gz": gzip.compress(b"abc" * 999), "xz": lzma.compress(b"abc" * 999),
                "tgz": tape_of({"x": b"abc" * 999}), "parquet": parquet_of(TABLE)}[damage[2:]]  # fmt: skip
     folder = put(competition(tmp_path / "files"), {damage: content[: len(content) // 2]})
-    assert told(folder).startswith(f"public/{damage}: expected a file that can be unpacked, found ")
+    with pytest.warns(UserWarning, match=f"cannot be searched .* yourself: public/{damage}$"):
+        assert told(folder) == ""
+
+
+def notebook(*outputs):
+    """A notebook with a cell that has these outputs."""
+    cell = {
+        "cell_type": "code",
+        "execution_count": 1,
+        "metadata": {},
+        "outputs": outputs,
+        "source": ["print(1)"],
+    }
+    return json.dumps({"cells": [cell], "metadata": {"kernelspec": {"name": "python3"}}, "nbformat": 4})
+
+
+PLOT = {"data": [{"x": [1, 2, 3], "y": [[1, 2], [3]]}], "layout": {"title": None}}
+ORDINARY = {
+    "numbers.ipynb": notebook(
+        1, 2.5, None, {"data": {"text/plain": ["0.5"], "plot": PLOT}, "execution_count": 1}
+    ),
+    "text.ipynb": notebook({"output_type": "stream", "text": ["r00 3.5\n", 7]}),
+    "mixed.json": json.dumps(
+        {"a": [1, 2], "b": {"c": [{"d": 1}, {"d": [1]}]}, "e": [[1, 2], [3]], "r00": [[1], [{}]]}
+    ),
+    "coco.json": json.dumps(
+        {"images": [{"id": 1}, {"id": 1}], "annotations": [{"image_id": [1]}, {"image_id": {}}]}
+    ),
+    "names.json": json.dumps({"r00_id": [{"r00_id": 1}], "r00s": [{"id": {"y": 1}}], "": {"": {"": 10**25}}}),
+    "deep.json": "[" * 5000 + "]" * 5000,
+    "twice.csv": "id,id,a\nr00,r00,1\n",
+    "ragged.csv": "id,a\nr00,2,3\n4\n\n",
+    "quote.csv": 'id,a\n"r00,2\n',
+    "nested.parquet": parquet_of(TABLE[["id"]].assign(many=[[1, 2]] * len(TABLE), one=[{"a": 1}] * len(TABLE))),
+    "half.txt": b"\xff\xfer",
+    "page.html": "<table><tr><td>r00</td></tr></table>",
+    "empty": "",
+}
+
+
+def test_files_of_an_ordinary_folder_never_end_in_another_error(tmp_path):
+    """As they are, and with a byte that is wrong, they are searched, listed, or refused for what they tell."""
+    folder = competition(tmp_path / "files")
+    put(folder, ORDINARY)
+    assert told(folder) == ""
+    draw = random.Random(0)
+    for _ in range(some(200)):
+        name = draw.choice(sorted(ORDINARY))
+        content = ORDINARY[name] if isinstance(ORDINARY[name], bytes) else ORDINARY[name].encode()
+        damaged = bytearray(content or b"x")
+        damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        put(folder, {name: bytes(damaged)})
+        with warnings.catch_warnings(action="ignore"):
+            told(folder)
 
 
 def test_files_that_cannot_be_searched_are_listed(tmp_path):

@@ -16,7 +16,7 @@ import inspect
 import math
 import time
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import statistics
+from podium import hosted, scoring, statistics
 from podium.contract import REQUIRED, Metric
 from podium.demands import (
     AGAIN,
@@ -34,6 +34,7 @@ from podium.demands import (
     FINITE,
     PARAMETERS,
     STATISTICS,
+    TRUTH,
     Demand,
     Finding,
     Level,
@@ -44,14 +45,18 @@ from podium.demands import (
     note,
     where,
 )
-from podium.errors import HostError, MetricError, SubmissionRejected, ToolError
+from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
 from podium.guard import is_refusal
-from podium.scoring import Evaluation
+from podium.scoring import Evaluation, Solution
+from podium.wording import counted, listed
 
 SECONDS_FOR_PARAMETERS = 30.0  # for trying parameters with other values
 CLEARLY_WORSE = 1e-9  # a difference between two scores
 
 Floats = npt.NDArray[np.float64]
+Tables = tuple[pd.DataFrame, pd.DataFrame]  # a solution and a submission, as score() gets them
+
+Platform = Callable[[Metric, Evaluation | None], Iterable[Finding]]  # what a platform thinks of a metric
 
 # ---- What a scored submission shows ------------------------------------------------------------------------
 
@@ -78,22 +83,59 @@ def statistics_repeat(evaluation: Evaluation) -> Iterator[Finding]:
             return
 
 
-def repeats(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that a metric gives the same number again, after it has scored another submission in between."""
-    metric = evaluation.solution.metric
+def keeps_nothing(evaluation: Evaluation) -> Iterator[Finding]:
+    """Check that nothing of an earlier call changes a score.
+
+    The loaded metric scores the submission, then others, then the first ones again. Each of them is also scored
+    by a freshly loaded metric, which has seen nothing else.
+    """
+    metric, arguments = evaluation.solution.metric, evaluation.solution.arguments
+    trials = _trials(evaluation)
+    used = [(trial, _outcome(metric, trials[trial], arguments)) for trial in (*range(len(trials)), 0, 1)]
+    fresh = [_outcome(hosted.load_again(metric), tables, arguments) for tables in trials]
+    scored = None if metric.prepare else evaluation.score
+    cure = "use no random numbers, no clock, and nothing that an earlier call left"
+    for trial, (score, numbers) in [(0, (scored, evaluation.statistics)), *used]:
+        first, first_numbers = fresh[trial]
+        if score is not None and first is not None and not _same(first, score):
+            expected = "expected the same number whenever it is called with the same tables"
+            yield failure(AGAIN, f"{where(metric)}: {expected}, found {first!r} and then {score!r}; {cure}")
+            return
+        if first_numbers is None or numbers is None:
+            continue
+        if not np.array_equal(first_numbers, numbers, equal_nan=True):
+            expected = "expected the same numbers whenever it is called with the same tables, found others"
+            yield failure(AGAIN, f"{metric.path.name}: statistics(): {expected}; {cure}")
+            return
+
+
+def _trials(evaluation: Evaluation) -> list[Tables]:
+    """The submission, and others to be scored between two calls with it."""
     frame, answers = evaluation.solution.tables(evaluation.submission)
-    first = evaluation.score if evaluation.statistics is None else _score(evaluation, (frame, answers))
-    other = _with_answers_exchanged(answers, evaluation.solution.arguments["row_id_column_name"])
-    with contextlib.suppress(ToolError):  # The metric may refuse these answers.
-        _score(evaluation, (frame, other))
-    again = _score(evaluation, (frame, answers))
-    if not _same(first, again):
-        yield failure(
-            AGAIN,
-            f"{where(metric)}: expected the same number whenever it is called with the same tables, found "
-            f"{first!r} and then {again!r}; use no random numbers, no clock, and nothing that an earlier call "
-            "left",
-        )
+    row_id = evaluation.solution.arguments["row_id_column_name"]
+    kept = {row_id: answers[row_id]} if row_id in answers else {}
+    exchanged = answers.iloc[::-1].set_axis(answers.index)
+    trials = [(frame, answers), (frame, exchanged.assign(**kept))]
+    if len(frame) == len(answers) > 1:
+        numbers = answers.select_dtypes("number")
+        columns: dict[str, Any] = {str(name): numbers[name] / 2 for name in numbers}
+        columns |= {str(name): frame[name].to_numpy() for name in answers if name in frame}
+        half = len(frame) // 2
+        trials += [(frame, exchanged.assign(**columns | kept)), (frame.iloc[:half], answers.iloc[:half])]
+    return trials
+
+
+def _outcome(
+    metric: Metric, tables: Tables, arguments: Mapping[str, Any]
+) -> tuple[float | None, Floats | None]:
+    """The score and the statistics of two tables; None for each that there is not, or that is refused."""
+    score, numbers = None, None
+    with contextlib.suppress(ToolError):
+        score = metric.score(*(table.copy() for table in tables), **arguments)
+    if metric.prepare is not None:
+        with contextlib.suppress(ToolError):
+            numbers = metric.prepare(tables[0].copy(), **arguments).statistics(tables[1].copy())
+    return score, numbers
 
 
 def ignores_order(evaluation: Evaluation) -> Iterator[Finding]:
@@ -116,14 +158,13 @@ def ignores_order(evaluation: Evaluation) -> Iterator[Finding]:
         )
 
 
-def is_finite(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that the score is a finite number; where there are statistics, `measures_stack` does so."""
-    if evaluation.statistics is None and not np.isfinite(evaluation.score):
-        yield note(
-            FINITE,
-            f"{where(evaluation.solution.metric)}: expected one finite float, found {evaluation.score}, which "
-            "platforms refuse",
-        )
+def parts_are_finite(evaluation: Evaluation) -> Iterator[Finding]:
+    """Check that the score of every part is a finite number."""
+    wrong = {part: score for part, score in evaluation.scores.items() if not math.isfinite(score)}
+    if wrong:
+        found = ", ".join(f"{score} in {part}" for part, score in wrong.items())
+        place = where(evaluation.solution.metric)
+        yield failure(FINITE, f"{place}: expected a finite float for every part of the solution, found {found}")
 
 
 def numbers_are_finite(evaluation: Evaluation) -> Iterator[Finding]:
@@ -185,28 +226,41 @@ def ignores_further_columns(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that a submission may carry further columns, such as the solution's own, and gains nothing by it.
 
     A metric that joins the two tables may take a column of the submission for one of the solution. Then a
-    natural export ends in a KeyError, or a participant chooses the weights of the score.
+    participant chooses the truth, or the weights of the score.
     """
     frame, answers = evaluation.solution.tables(evaluation.submission)
     further = [name for name in frame.columns if name not in answers]
     if not further or not len(frame):
         return
-    wider = answers.assign(**{str(name): np.resize(frame[name].to_numpy(), len(answers)) for name in further})
+    place, names = where(evaluation.solution.metric), f"({', '.join(map(str, further)):.60})"
     expected = _score(evaluation, (frame, answers))
-    place = f"{where(evaluation.solution.metric)}: expected the same score for a submission with"
-    columns = f"further columns ({', '.join(map(str, further)):.60})"
-    try:
-        scored = _score(evaluation, (frame, wider))
-    except ToolError as problem:
-        if is_refusal(problem):
+    for changed in (lambda column: column, _other_cells):
+        columns = {str(name): np.resize(changed(frame[name]).to_numpy(), len(answers)) for name in further}
+        try:
+            scored = _score(evaluation, (frame, answers.assign(**columns)))
+        except SubmissionRejected:
             return  # The metric says that it wants no other columns.
-        found = problem.error if isinstance(problem, MetricError) else str(problem)
-    else:
-        if _same(expected, scored):
+        except ToolError as problem:
+            found = problem.error if isinstance(problem, MetricError) else str(problem)
+            refused = f"it does not score a submission with further columns {names}"
+            yield note(COLUMNS, f"{place}: {refused}: {found}; participants are not told why")
             return
-        found = f"{scored!r} instead of {expected!r}"
-    cure = "select the columns that you need before you join tables"
-    yield failure(COLUMNS, f"{place} {columns}, found {found}; {cure}")
+        if not _same(expected, scored):
+            expectation = f"expected the same score for a submission with further columns {names}"
+            cure = "select the columns that you need before you join tables"
+            found = f"found {scored!r} instead of {expected!r}"
+            yield failure(COLUMNS, f"{place}: {expectation}, {found}; {cure}")
+            return
+
+
+def _other_cells(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """A column with other values of the same kind."""
+    rolled = pd.Series(np.roll(column.to_numpy(), 1), index=column.index, name=column.name)
+    if not rolled.equals(column):
+        return rolled
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return ~column
+    return column + 1 if pd.api.types.is_numeric_dtype(column.dtype) else column.astype(str) + "x"
 
 
 def knows_direction(evaluation: Evaluation) -> Iterator[Finding]:
@@ -322,6 +376,14 @@ def other_values(metric: Metric, name: str, value: Any) -> list[Any]:
     return [other for kind in allowed for other in common.get(kind, [])] if value is None else others
 
 
+def explains(evaluation: Evaluation) -> Iterator[Finding]:
+    """Check that the companion's explanation can be made; it is held to the contract where it is made."""
+    try:
+        _ = evaluation.explanation
+    except CompanionError as problem:
+        yield failure(COMPANION, str(problem))
+
+
 def companion_submissions(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that the submissions that a companion makes get a score, and the perfect one the best score."""
     solution = evaluation.solution
@@ -355,16 +417,10 @@ def _numbers(evaluation: Evaluation) -> Floats:
     return evaluation.statistics
 
 
-def _score(evaluation: Evaluation, tables: tuple[pd.DataFrame, pd.DataFrame]) -> float:
+def _score(evaluation: Evaluation, tables: Tables) -> float:
     """Call ``score()`` with these tables, as a platform does."""
     solution = evaluation.solution
     return solution.metric.score(*(table.copy() for table in tables), **solution.arguments)
-
-
-def _with_answers_exchanged(answers: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Give each row of a submission the answers of another row."""
-    exchanged: pd.DataFrame = answers.iloc[::-1].set_axis(answers.index)
-    return exchanged.assign(**{row_id: answers[row_id]}) if row_id in answers else exchanged
 
 
 def _same(first: float, second: float) -> bool:
@@ -393,53 +449,84 @@ class Check:
 CHECKS = (
     Check(STATISTICS, numbers_are_finite, needs_statistics=True),
     Check(STATISTICS, statistics_repeat, needs_statistics=True),
-    Check(AGAIN, repeats),
+    Check(AGAIN, keeps_nothing),
     Check(AGAIN, ignores_order),
-    Check(FINITE, is_finite),
     Check(STATISTICS, measures_stack, needs_statistics=True),
     Check(STATISTICS, sums_are_the_score, needs_statistics=True),
+    Check(FINITE, parts_are_finite),
     Check(STATISTICS, measure_parameters_leave_statistics, needs_statistics=True),
     Check(COLUMNS, ignores_further_columns),
     Check(DIRECTION, knows_direction),
     Check(STATISTICS, empty_groups_are_left_out, needs_statistics=True, is_for_hosts=True),
+    Check(COMPANION, explains, is_for_hosts=True),
     Check(COMPANION, companion_submissions, is_for_hosts=True),
     Check(PARAMETERS, parameters_matter, is_for_hosts=True),
 )
 
 
-def before_first_number(evaluation: Evaluation) -> list[Finding]:
-    """Run the quick checks up to the first failure, before anybody sees a number of a stranger's metric."""
+def verdict(
+    metric: Metric,
+    evaluation: Evaluation | None = None,
+    *,
+    lasting: bool = True,
+    thorough: bool = False,
+    platform: Platform | None = None,
+) -> list[Finding]:
+    """Tell what speaks for and against a metric, with a scored submission if there is one.
+
+    Every command asks here, and none has a rule of its own about what a fit metric is. `lasting` adds what the
+    host should know where something is made that stays, such as a folder or a board. `thorough` adds checks
+    that take long. `platform` tells what a platform thinks of the file. All of these are left out where a
+    submission is only scored.
+    """
     found: list[Finding] = []
-    for check in _checks_of(evaluation):
-        if not check.is_for_hosts:
-            found.extend(check.run(evaluation))
-        if any(finding.level is Level.FAIL for finding in found):
-            break
+    if lasting and metric.direction is None:
+        found.append(note(DIRECTION, "higher is better is assumed; define higher_is_better()"))
+    if evaluation is not None:
+        if lasting and not metric.is_own:
+            found += has_no_empty_cells(evaluation.solution)
+        # Podium's tests hold its own metrics to the contract, but not the data, on which this one depends.
+        checks = [Check(FINITE, parts_are_finite)] if metric.is_own else _checks_of(evaluation, thorough)
+        found += _made(checks, evaluation)
+    if platform is not None and not metric.is_own:
+        found += platform(metric, evaluation)
     return found
 
 
 def hold(evaluation: Evaluation) -> None:
-    """Hold a metric to the contract with its first submission, before anybody sees a number.
-
-    Podium's own metrics are not held here, because podium's tests do so.
-    """
+    """Hold a metric to the contract with its first submission, before anybody sees a number."""
     solution = evaluation.solution
     if not (solution.metric.is_own or solution.is_held):
-        demand(before_first_number(evaluation))
+        demand(verdict(solution.metric, evaluation, lasting=False))
         solution.is_held = True
 
 
-def findings(evaluation: Evaluation) -> list[Finding]:
-    """Run all checks of the list. A name of which nothing is found has one finding that says so."""
+def has_no_empty_cells(solution: Solution) -> Iterator[Finding]:
+    """Look for empty cells in the truth, which many metrics leave out without a word."""
+    for name, cells in solution.frame.items():
+        rows = np.flatnonzero(cells.isna().to_numpy() & solution.rows[scoring.ALL])
+        if len(rows):
+            empty = counted(len(rows), "empty cell")
+            numbers = listed([f"{row + 1:,}" for row in rows.tolist()])
+            yield note(TRUTH, f"the solution: {empty} in {name}, in row number {numbers}")
+
+
+def _made(checks: Sequence[Check], evaluation: Evaluation) -> list[Finding]:
+    """Make checks. A name of which nothing is found has one finding that says so."""
     found: dict[str, list[Finding]] = {}
-    for check in _checks_of(evaluation):
+    for check in checks:
         of_name = found.setdefault(check.name, [])
-        if all(finding.level is not Level.FAIL for finding in of_name):  # Later ones rely on earlier ones.
-            for finding in check.run(evaluation):
-                found.setdefault(finding.name, []).append(finding)
+        if any(finding.level is Level.FAIL for finding in of_name):
+            continue  # Later checks of a name rely on earlier ones.
+        for finding in check.run(evaluation):
+            found.setdefault(finding.name, []).append(finding)
+        if any(finding.level is Level.FAIL for finding in found.get(AGAIN, [])):
+            break  # Nothing can be learned from the scores of a metric that remembers something.
     return [finding for name, of_name in found.items() for finding in of_name or [Finding(name)]]
 
 
-def _checks_of(evaluation: Evaluation) -> list[Check]:
+def _checks_of(evaluation: Evaluation, thorough: bool) -> list[Check]:
     """List the checks that can be made of a submission, which may have no statistics."""
-    return [check for check in CHECKS if evaluation.statistics is not None or not check.needs_statistics]
+    has_statistics = evaluation.statistics is not None
+    fitting = [check for check in CHECKS if has_statistics or not check.needs_statistics]
+    return [check for check in fitting if thorough or not check.is_for_hosts]

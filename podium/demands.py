@@ -25,6 +25,7 @@ from podium.errors import CompanionError, ContractWarning, HostError
 SIGNATURE = "takes solution, submission, row_id_column_name first"
 STATISTICS = "has statistics whose sums are its score"
 AGAIN = "gives the same score again, and for rows in another order"
+TRUTH = "has the truth of every row"
 COLUMNS = "ignores columns that it does not ask for"
 FINITE = "returns a finite float"
 DIRECTION = "says whether higher is better"
@@ -51,24 +52,32 @@ class Finding:
     name: str  # what the metric should do
     level: Level = Level.OK
     text: str = ""  # the reason of the level, for the host
+    platform: str = ""  # the platform whose findings these are; a failure stops all others only if it is ""
 
 
 class ContractError(HostError):
     """A metric does not keep to the contract."""
 
     def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.text)
+        super().__init__(f"{finding.name}: {finding.text}" if finding.platform else finding.text)
         self.finding = finding
 
 
-def demand(found: Iterable[Finding]) -> None:
-    """Raise an error for the first failure, and warn of what is worth a note."""
+def demand(found: Iterable[Finding], platform: str = "") -> None:
+    """Raise an error for the first failure that stops everybody or this platform, and warn of what is a note.
+
+    What stops another platform is a note. What is only a note there is none here.
+    """
     for finding in found:
-        if finding.level is Level.FAIL and finding.name == COMPANION:
+        fails = finding.level is Level.FAIL
+        if fails and finding.name == COMPANION:
             raise CompanionError(finding.text)
-        if finding.level is Level.FAIL:
+        if fails and finding.platform in ("", platform):
             raise ContractError(finding)
-        if finding.level is Level.NOTE:
+        if fails:
+            text = f"{finding.platform} would refuse this: {finding.name}: {finding.text}"
+            warnings.warn(text, ContractWarning, stacklevel=2)
+        elif finding.level is Level.NOTE and not finding.platform:
             warnings.warn(finding.text, ContractWarning, stacklevel=2)
 
 

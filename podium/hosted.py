@@ -106,6 +106,14 @@ def load(metric: str | Path) -> Metric:
     return _load_folder(path, path.parent, sha256(str(path.resolve()).encode()).hexdigest()[:16], False)
 
 
+def load_again(metric: Metric) -> Metric:
+    """Load a metric file once more, without its companion, into modules that no earlier call has touched."""
+    key = sha256(str(metric.path.resolve()).encode()).hexdigest()[:16] + "_again"
+    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.{key}")]:
+        del sys.modules[name]
+    return _load_folder(metric.path, metric.path.parent, key, metric.is_own, with_companion=False)
+
+
 @functools.cache
 def _load_own(name: str) -> Metric:
     return _load_folder(own.file(name), folder(name), name, True)
@@ -138,7 +146,7 @@ def _own_metric_with(path: Path) -> str | None:
     return None
 
 
-def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
+def _load_folder(path: Path, beside: Path, key: str, is_own: bool, with_companion: bool = True) -> Metric:
     """Load a metric file and the companion in the folder `beside` it; `key` names the package of both."""
     # Each folder is a package, so that a companion can say ``from . import metric``.
     package = f"{PACKAGE}.{key}"
@@ -157,7 +165,7 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool) -> Metric:
             f"{path.name}: expected a NAME of its own, because it stands in every signature; found "
             f"{defined['NAME']!r}, the name of one of podium's own metrics, whose file differs"
         )
-    has_companion = path.name == _FILE and (beside / _COMPANION).is_file()
+    has_companion = with_companion and path.name == _FILE and (beside / _COMPANION).is_file()
     prepare = _prepare_of(path, defined)
     metric = Metric(
         path=path,

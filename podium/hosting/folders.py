@@ -1,7 +1,6 @@
 """The folder of a competition, with its public and private files."""
 
 import contextlib
-import math
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium import checking, progress, scoring
+from podium.checking import Platform
+from podium.demands import FINITE, ContractError, demand
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.files import is_table_name, read_rows, read_texts
 from podium.recorded import PRIVATE
@@ -131,27 +132,34 @@ def _cell(value: Any) -> str:
 
 
 def scores(
-    solution: scoring.Solution, seed: int, sample: pd.DataFrame, perfect: pd.DataFrame | None = None
+    solution: scoring.Solution,
+    seed: int,
+    sample: pd.DataFrame,
+    perfect: pd.DataFrame | None = None,
+    platform: Platform | None = None,
 ) -> str:
     """Write the section of a report with the scores of the sample submission and of the perfect one."""
     submissions = {f"{PUBLIC}/{SAMPLE}": sample, f"{PRIVATE}/{PERFECT}": perfect}
-    rows = []
+    rows: list[list[Any]] = []
     for name, frame in submissions.items():
         if frame is not None:
-            of_parts = finite_scores(solution, frame, f"{name} (drawn with --seed {seed})")
+            file = f"{name} (drawn with --seed {seed})"
+            of_parts = scores_of_host(solution, frame, file, None if rows else platform)
             rows.append([name, *(of_parts[part] for part in PARTS)])
     return section("Scores, to compare with those on the site", ("file", *PARTS), rows)
 
 
-def finite_scores(solution: scoring.Solution, submission: pd.DataFrame, name: str) -> dict[str, float]:
-    """Score a submission of the host, with which the metric is held to the contract."""
+def scores_of_host(
+    solution: scoring.Solution, submission: pd.DataFrame, name: str, platform: Platform | None = None
+) -> dict[str, float]:
+    """Score a submission of the host, after the verdict on the metric, the solution and this submission."""
     try:
         evaluation = scoring.evaluate(solution, submission)
-        checking.hold(evaluation)
+        demand(checking.verdict(solution.metric, evaluation, platform=platform))
     except SubmissionRejected as problem:
         raise HostError(f"{name}: {problem}") from None
-    undefined = [part for part in PARTS if not math.isfinite(evaluation.scores[part])]
-    if undefined:
-        where = " and ".join(undefined)
-        raise HostError(f"{name}: expected a finite score, found none in {where}; podium check may tell why")
+    except ContractError as problem:
+        if problem.finding.name != FINITE:
+            raise
+        raise HostError(f"{name}: {problem}") from None
     return evaluation.scores

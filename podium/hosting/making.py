@@ -33,6 +33,7 @@ from podium.hosting.folders import (
     scores,
     section,
 )
+from podium.hosting.kaggle import acceptance
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS, USAGE
 
@@ -122,7 +123,7 @@ def make_files(
         "# The competition's files",
         drawn,
         section("The labels", ("what", "number"), counts.items()),
-        scores(prepared, seed, shown, perfect),
+        scores(prepared, seed, shown, perfect, acceptance.refusals),
         f"`{prepared.signature}`",
     ]
     known = [name for name in metric.companion.public_columns if name in truth and truth[name].notna().any()]

@@ -102,6 +102,11 @@ def _solution_of(job: Job) -> scoring.Solution:
     ):
         if content_digest(path) != expected:
             raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
+    return prepared_solution(job, metric)
+
+
+def prepared_solution(job: Job, metric: hosted.Metric) -> scoring.Solution:
+    """Prepare the solution with this metric."""
     parameters = dict(job.parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices

@@ -16,24 +16,36 @@ import operator
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from podium import checking, scoring
+from podium import checking, hosted, scoring
 from podium.contract import VISIBLE_ERRORS
+from podium.demands import AGAIN, ContractError, failure
 from podium.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
 from podium.limits import LimitExceededError, within
 from podium.progress import track
 from podium.ranking import store
-from podium.ranking.job import Job, contents_of, digests_of, entry_name, frame_of, sha256, solution_of
+from podium.ranking.job import (
+    Job,
+    contents_of,
+    digests_of,
+    entry_name,
+    frame_of,
+    prepared_solution,
+    sha256,
+    solution_of,
+)
 from podium.ranking.submissions import Submission
 from podium.ranking.workers import TASKS_PER_WORKER, Workers, spread
 from podium.wording import counted
 
 BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
 MOST_AT_ONCE = 200
+SCORED_AGAIN = 3  # submissions at the end of the list, before a board is written
 SECONDS_BEFORE_RETRY = 1.0
 SIZE = operator.attrgetter("size")  # the bytes of a submission, or 0 if they are not known
 FAULTS_SHOWN = 20
@@ -120,9 +132,9 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
             raise
         header |= {"failed": problem.error, store.UNSURE: True}
     else:
-        checking.hold(evaluation)
         scores = {part: float(score) for part, score in evaluation.scores.items()}
         if all(map(math.isfinite, scores.values())):
+            checking.hold(evaluation)
             header |= {"scores": scores, "measured": job.measured}
             statistics = evaluation.statistics
         else:
@@ -133,6 +145,19 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
 def _not_finite(scores: dict[str, float]) -> str:
     """Say that a submission is rejected for its scores."""
     return f"the score is not a finite number: {scores}"
+
+
+def scored_again(job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, dict[str, float]]]:
+    """Score some submissions, each by a freshly loaded metric."""
+    answers = []
+    for number, submission in submissions:
+        solution = prepared_solution(job, hosted.load_again(solution_of(job).metric))
+        scores: dict[str, float] = {}
+        with suppress(SubmissionRejected), within(job.limits):
+            evaluation = scoring.evaluate(solution, frame_of(job, submission, contents_of(submission)))
+            scores = {part: float(score) for part, score in evaluation.scores.items()}
+        answers.append((number, scores))
+    return answers
 
 
 def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, dict[str, float]]]:
@@ -182,7 +207,9 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, workers: Wo
             texts = {submissions[number]: fault.text for number, fault in sorted(left.items())}
             raise (HostError if is_of_host else UsageError)(_list_of_faults(texts))
     _check_that_any_has_a_score(submissions, results)
-    return _measured(job, results, folder, workers)
+    measured = _measured(job, results, folder, workers)
+    _check_again(job, submissions, measured, workers)
+    return measured
 
 
 def _round(
@@ -238,6 +265,31 @@ def _check_that_any_has_a_score(submissions: Sequence[Submission], results: dict
     failed = {submissions[number]: each.failed for number, each in sorted(results.items()) if each.failed}
     if failed and all(each.scores is None for each in results.values()):
         raise HostError(_list_of_faults(failed))
+
+
+def _check_again(
+    job: Job, submissions: Sequence[Submission], results: Sequence[Scored], workers: Workers
+) -> None:
+    """Score the first submission and the last ones again by a metric that has seen nothing else."""
+    if solution_of(job).metric.is_own:
+        return
+    numbers = [number for number, each in enumerate(results) if each.scores is not None]
+    some = {number: submissions[number] for number in {*numbers[:1], *numbers[-SCORED_AGAIN:]}}
+    answers = _answers(
+        workers, functools.partial(scored_again, job), _batches(some, SIZE, workers), "scoring again", len(some)
+    )
+    for number, scores in answers.items():
+        if scores != results[number].scores:
+            raise ContractError(failure(AGAIN, _not_again(job, submissions[number], results[number], scores)))
+
+
+def _not_again(job: Job, submission: Submission, before: Scored, scores: dict[str, float]) -> str:
+    """Say that a freshly loaded metric gives a submission other scores."""
+    found = f"found {before.scores} and then {scores or 'a rejection'}"
+    return (
+        f"{Path(job.metric).name}: {submission.team}/{submission.name}: expected the same scores from a metric "
+        f"that is loaded anew, {found}; use no random numbers, no clock, and nothing that an earlier call left"
+    )
 
 
 def stored(job: Job, contents: Sequence[str], folder: Path, workers: Workers) -> list[Scored]:

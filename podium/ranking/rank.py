@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from podium import hosted, names, recorded
+from podium import checking, hosted, names, recorded
+from podium.demands import demand
 from podium.errors import HostError, UsageError, missing_extra
 from podium.files import alone_in, is_url
 from podium.limits import Limits
@@ -409,7 +410,8 @@ def _ranked(
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
     _check_team(heading, inputs.submissions)
-    solution_of(inputs.job)  # raises an error for a wrong solution before any work begins
+    metric = solution_of(inputs.job).metric  # A wrong solution is an error before any work begins.
+    demand(checking.verdict(metric))
     with alone_in(out), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
         scored = score_all(workers)
         ranking = board.ranking_of(inputs, scored, workers)

@@ -674,7 +674,8 @@ def test_further_public_files_are_named(capsys, tmp_path):
 def test_a_metric_that_breaks_the_contract(tmp_path):
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return math.inf"))
     with pytest.raises(
-        HostError, match=r"^sample_submission\.csv: expected a finite score, found none in Public"
+        HostError,
+        match=r"^sample_submission\.csv: accuracy\.py, line 11: score\(\): expected a finite float",
     ):
         make(small_files(tmp_path), "codabench", tmp_path / "out", tmp_path / "accuracy.py")
     assert not (tmp_path / "out").exists()

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from podium import hosted, reading, scoring
-from podium.hosting.kaggle import emulate, fresh
+from podium.hosting.kaggle import acceptance, emulate, fresh
 from tests.support.host_line import (
     ACCURACY,
     ROOT,
@@ -149,7 +149,7 @@ def test_parts_are_the_rows_of_their_ids(accuracy, in_process):
 def test_what_the_metric_gets_to_see(accuracy, in_process):
     """Rows are matched by their ids and numbered from 0 in each part."""
     body = (
-        "if __name__ != '__main__': return 0.5\n"  # podium scores the whole, too
+        "if __name__ != '__main__' or len(solution) > 2: return 0.5\n"  # the verdict needs the whole
         "    assert list(solution.columns) == ['id', 'answer'] and 'Usage' not in submission\n"
         "    assert solution.index.equals(pd.RangeIndex(2)) and submission.index.equals(pd.RangeIndex(2))\n"
         "    assert solution['id'].tolist() == submission['id'].tolist()\n"
@@ -221,6 +221,7 @@ def test_both_parts_share_the_time(accuracy, monkeypatch):
         return {"score": 0.5, "seconds": 1000.0, "memory": None, "memory_before": None}
 
     monkeypatch.setattr(fresh, "run_fresh", run)
+    monkeypatch.setattr(acceptance, "refusals", lambda *_: [])
     emulated(*accuracy("return 0.5", FIVE))
     assert given == [1800, 800]
 

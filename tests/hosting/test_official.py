@@ -206,5 +206,5 @@ def test_an_empty_text_is_written_as_a_space():
 def test_a_part_without_a_score_is_an_error(capsys, tmp_path):
     code, out, err = make(capsys, tmp_path / "out", "trec_is", "--seed", 2)
     assert (code, out) == (4, "")
-    assert "(drawn with --seed 2): expected a finite score, found none in Public" in err
+    assert "(drawn with --seed 2): metric.py, line 162: score(): expected a finite float" in err
     assert not (tmp_path / "out").exists()

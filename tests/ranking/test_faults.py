@@ -37,6 +37,9 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     if len(submission) == 3:
         raise ParticipantVisibleError("three rows")
     return float(len(submission))
+
+def higher_is_better() -> bool:
+    return True
 '''
 COMPLETE = "COMPLETE_SUBMISSION = True\n"
 FAULTS = [

@@ -180,6 +180,7 @@ def test_a_runtime_for_each_file_and_teams_without_one(files, call):
     assert "warning: runtimes without a submission: Bo/other.csv\n" in err
 
 
+@pytest.mark.filterwarnings("always:higher is better is assumed")
 def test_a_metric_of_ones_own_without_statistics(files, call):
     (files / "accuracy.py").write_text(ACCURACY)
     truth = pd.DataFrame({"id": range(8), "answer": [1, 0] * 4, "Usage": ["Public", "Private"] * 4})

@@ -44,6 +44,9 @@ def score(
     solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, points: float = 1.0
 ) -> float:
     BODY
+
+def higher_is_better() -> bool:
+    return True
 """
 
 

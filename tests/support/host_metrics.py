@@ -59,6 +59,10 @@ F_BETA = (
     hits = weight[(truth == 1) & (guess == 1)].sum()
     wrong = beta**2 * weight[(truth == 1) & (guess == 0)].sum() + weight[(truth == 0) & (guess == 1)].sum()
     return float((1 + beta**2) * hits / ((1 + beta**2) * hits + wrong)) if hits + wrong else 0.0
+
+
+def higher_is_better() -> bool:
+    return True
 '''
 )
 
@@ -86,6 +90,10 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
         return 0.0
     brevity = min(1.0, np.exp(1 - lengths[1] / lengths[0]))
     return float(brevity * np.exp(np.log(hits / tries).mean()))
+
+
+def higher_is_better() -> bool:
+    return True
 '''
 )
 
@@ -109,6 +117,10 @@ AUC = (
             ranks = rows["p"].rank()[rows["truth"] == 1].sum()
             areas.append((ranks - positives * (positives + 1) / 2) / (positives * negatives))
     return float(np.mean(areas))
+
+
+def higher_is_better() -> bool:
+    return True
 '''
 )
 

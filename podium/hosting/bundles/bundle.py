@@ -7,11 +7,12 @@ import warnings
 from pathlib import Path
 
 from podium import reading, scoring
-from podium.errors import HostError
+from podium.errors import ContractWarning, HostError
 from podium.hosting import leaks
 from podium.hosting.bundles import codabench, evalai
 from podium.hosting.competition import Competition, Terms
-from podium.hosting.folders import SAMPLE, finite_scores, new_folder
+from podium.hosting.folders import SAMPLE, new_folder, scores_of_host
+from podium.hosting.kaggle import acceptance
 from podium.scoring import PARTS, USAGE
 
 PLATFORMS = ("codabench", "evalai")
@@ -46,9 +47,9 @@ def _checked_measures(competition: Competition) -> list[str]:
     # The measures of all items are listed, because one part alone may lack a group.
     everything = prepared.prepared.get(scoring.ALL)
     leaks.refuse(competition.folder, [] if everything is None else everything.items)
-    if not metric.is_own:
-        sample = reading.read_submission(metric, competition.sample, arguments)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            finite_scores(prepared, sample, SAMPLE)
+    sample = reading.read_submission(metric, competition.sample, arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the metric says of the sample is no news
+        warnings.simplefilter("always", ContractWarning)
+        scores_of_host(prepared, sample, SAMPLE, acceptance.refusals)
     return ["score"] if everything is None else list(everything.measure_names)

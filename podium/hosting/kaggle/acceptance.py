@@ -4,9 +4,11 @@ import ast
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from podium import checking, demands, hosted, ids, scoring
@@ -16,8 +18,9 @@ from podium.guard import is_refusal
 from podium.hosting.bundles.program import DISTRIBUTIONS, imported
 from podium.hosting.kaggle import emulate, fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
-from podium.scoring import USAGE
+from podium.scoring import IGNORED, PARTS, USAGE
 
+PLATFORM = "Kaggle"
 COMPILES = "is UTF-8 text that compiles"
 IMPORTS = "imports only what Kaggle's image has"
 MODULE = "can be imported as a module"
@@ -69,14 +72,16 @@ def check_contract(
         return [_why_not_held(problem)]
     loads = Finding(demands.SIGNATURE)
     further = []
-    if metric.direction is None:
-        advice = "define higher_is_better() -> bool; without it, podium assumes that higher is better"
-        further.append(Finding(demands.DIRECTION, Level.NOTE, advice))
     if metric.prepare is None:
         lacking = "without prepare(), scores have no intervals, and ranking anew reads every submission again"
         further.append(Finding(demands.STATISTICS, Level.NOTE, lacking))
     if tables is None:
-        return [loads, *further, Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission")]
+        return [
+            loads,
+            *checking.verdict(metric),
+            *further,
+            Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission"),
+        ]
     return [loads, *_held(metric, tables, arguments), *further]
 
 
@@ -88,16 +93,15 @@ def _held(
         warnings.simplefilter("ignore")
         try:
             evaluation = scoring.evaluate(scoring.prepare(metric, tables[0], arguments), tables[1])
-            # Podium's tests hold podium's own metrics to the contract.
-            own = [Finding(name) for name in (demands.DIRECTION, demands.STATISTICS, demands.COMPANION)]
-            found = own if metric.is_own else checking.findings(evaluation)
-            _ = evaluation.explanation  # it is made, and held to the contract, when it is asked for
+            found = checking.verdict(metric, evaluation, thorough=True)
         except SubmissionRejected:
             return [Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")]
         except demands.ContractError as problem:
             return [problem.finding]
         except HostError as problem:
             return [_why_not_held(problem)]
+    if metric.is_own:  # podium's tests hold podium's own metrics to the contract
+        found += [Finding(name) for name in (demands.DIRECTION, demands.STATISTICS, demands.COMPANION)]
     has_companion = metric.companion.explain is not None or metric.path.with_name("companion.py").is_file()
     return [finding for finding in found if finding.name != demands.COMPANION or has_companion]
 
@@ -112,6 +116,21 @@ def _why_not_held(problem: HostError) -> Finding:
     if is_refusal(problem):
         return Finding(CONTRACT, Level.SKIPPED, "the solution is rejected")
     return Finding(CONTRACT, Level.FAIL, str(problem))
+
+
+def refusals(metric: hosted.Metric, evaluation: scoring.Evaluation | None) -> list[Finding]:
+    """What Kaggle thinks of a metric's file and of a solution, for `podium.checking.verdict`."""
+    if evaluation is None:
+        found = check(metric.path)
+    else:
+        solution = evaluation.solution
+        parts = {part: rows for part, rows in solution.rows.items() if part in PARTS}
+        usage = np.select(list(parts.values()), list(parts), IGNORED) if parts else None
+        whole = solution.frame if usage is None else solution.frame.assign(**{USAGE: usage})
+        found = check(metric.path, (solution.frame, evaluation.submission), solution.arguments)
+        found += check_solution(whole, solution.arguments["row_id_column_name"], metric.complete_submission)
+    for_all = (demands.FINITE, demands.AGAIN)  # Such a score is of no use on any platform.
+    return [each if each.name in for_all else replace(each, platform=PLATFORM) for each in found]
 
 
 def loaded(path: Path, needed: bool) -> hosted.Metric | None:
@@ -274,8 +293,8 @@ def _check_usage(solution: pd.DataFrame) -> Finding:
         parts = scoring.rows_of_parts(solution)
     except HostError as problem:
         return Finding(PARTS_OF_ROWS, Level.FAIL, str(problem))
-    absent = [part for part in scoring.PARTS if part not in parts]
+    absent = [part for part in PARTS if part not in parts]
     if absent:
         return Finding(PARTS_OF_ROWS, Level.FAIL, f"no row is {' or '.join(absent)}")
-    shares = ", ".join(f"{int(parts[part].sum()):,} rows are {part}" for part in scoring.PARTS)
+    shares = ", ".join(f"{int(parts[part].sum()):,} rows are {part}" for part in PARTS)
     return Finding(PARTS_OF_ROWS, Level.OK, shares)

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from podium import checking, hosted, ids, reading, scoring
+from podium.demands import demand
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, csv_of, parse_table, read_bytes
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
-from podium.hosting.kaggle import fresh, kernel
+from podium.hosting.kaggle import acceptance, fresh, kernel
 from podium.scoring import ALL, USAGE
 from podium.wording import counted
 
@@ -64,10 +65,12 @@ def emulate(
         answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
         scores.append(PartScore(part, **answer))
         seconds_left -= scores[-1].seconds
-    # As for every command, no item may be in two parts, and a stranger's metric is held to the contract.
+    # As for every command, no item may be in two parts, and the verdict must be good.
     metric = dataclasses.replace(metric, complete_submission=complete_submission)
     prepared = scoring.prepare(metric, solution, arguments)
-    checking.hold(scoring.evaluate(prepared, submission))
+    evaluation = scoring.evaluate(prepared, submission)
+    found = checking.verdict(metric, evaluation, lasting=False, platform=acceptance.refusals)
+    demand(found, acceptance.PLATFORM)
     return scores
 
 

@@ -10,19 +10,21 @@ import json
 import re
 import shlex
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium import hosted, reading, scoring
-from podium.errors import HostError, ToolError, UsageError
+from podium import checking, hosted, reading, scoring
+from podium.demands import demand
+from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import write_atomically
 from podium.hosting import leaks
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
 from podium.hosting.folders import PERFECT, PUBLIC
-from podium.hosting.kaggle import client
+from podium.hosting.kaggle import acceptance, client
 from podium.scoring import PARTS, USAGE
 
 HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"
@@ -132,10 +134,25 @@ def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
     plan = replace(plan, deadline=plan.deadline or before)
     state["deadline"] = plan.deadline and plan.deadline.isoformat()
     solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
-    prepared = scoring.prepare(plan.metric, solution, plan.arguments).prepared
-    items = prepared[scoring.ALL].items if prepared else []
+    prepared = scoring.prepare(plan.metric, solution, plan.arguments)
+    _ask_for_verdict(plan, prepared)
+    items = prepared.prepared[scoring.ALL].items if prepared.prepared else []
     leaks.refuse(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
     return plan, state
+
+
+def _ask_for_verdict(plan: Plan, solution: scoring.Solution) -> None:
+    """Refuse what ``podium check`` fails with the competition's solution and its sample submission."""
+    sample = reading.read_submission(plan.metric, plan.sample, plan.arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the metric says of the sample is no news
+        warnings.simplefilter("always", ContractWarning)
+        try:
+            evaluation = scoring.evaluate(solution, sample)
+        except SubmissionRejected as problem:
+            raise HostError(f"{plan.sample.name}: {problem}") from None
+        found = checking.verdict(plan.metric, evaluation, thorough=True, platform=acceptance.refusals)
+        demand(found, acceptance.PLATFORM)
 
 
 def now() -> datetime:

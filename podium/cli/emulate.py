@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     solution, submission, row_id = emulate.read_tables(metric, *given, arguments.get("row_id_column_name"))
     arguments["row_id_column_name"] = row_id
     if row_id in solution:
-        warn(filter(None, [emulate.changed_ids(solution[row_id])]))
+        warn(filter(None, [acceptance.changed_ids(solution[row_id])]))
     complete = options.complete_submission or metric.complete_submission
     spent = 0.0
     results = emulate.emulate(metric, solution, submission, arguments, complete)

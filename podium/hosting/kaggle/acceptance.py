@@ -1,6 +1,7 @@
 """Check whether a metric file obeys everything that is known about Kaggle's hosting of metrics."""
 
 import ast
+import io
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Sequence
@@ -16,9 +17,10 @@ from podium.demands import Finding, Level
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.guard import is_refusal
 from podium.hosting.bundles.program import DISTRIBUTIONS, imported
-from podium.hosting.kaggle import emulate, fresh, kernel
+from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
 from podium.scoring import IGNORED, PARTS, USAGE
+from podium.wording import counted
 
 PLATFORM = "Kaggle"
 COMPILES = "is UTF-8 text that compiles"
@@ -278,7 +280,7 @@ def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: boo
         texts = ids.texts(solution[row_id])
         twice = "" if texts.is_unique else f"the id {texts[texts.duplicated()].iloc[0]!r} occurs twice"
         of_ids = _found(IDS, twice, Level.NOTE if complete_submission else Level.FAIL)
-        changed = emulate.changed_ids(solution[row_id])
+        changed = changed_ids(solution[row_id])
         kept = [Finding(KEPT, Level.NOTE, changed)] if changed else []
     number = int(solution.duplicated().sum())
     repeated = f"{number:,} of {len(solution):,} rows repeat an earlier one" if number else ""
@@ -298,3 +300,19 @@ def _check_usage(solution: pd.DataFrame) -> Finding:
         return Finding(PARTS_OF_ROWS, Level.FAIL, f"no row is {' or '.join(absent)}")
     shares = ", ".join(f"{int(parts[part].sum()):,} rows are {part}" for part in PARTS)
     return Finding(PARTS_OF_ROWS, Level.OK, shares)
+
+
+def changed_ids(given: pd.Series) -> str:
+    """Say which ids Kaggle's reader would change, such as NA and 01; nothing if it keeps all of them."""
+    if given.dtype.kind in "iu":
+        return ""
+    texts = ids.texts(given).reset_index(drop=True)
+    read = pd.read_csv(io.StringIO(texts.to_csv(header=["id"])), low_memory=False)["id"]
+    became = read.astype(str).astype(object).where(read.notna(), "")
+    changed = np.flatnonzero(texts != became)
+    if not len(changed):
+        return ""
+    some = [f"{texts[row]!r} would be {repr(became[row]) if became[row] else 'empty'}" for row in changed[:3]]
+    number = f"{len(changed):,} of {counted(len(texts), 'id')}"
+    cure = f"rename them, such as id_{texts[changed[0]]}"
+    return f"{given.name}: Kaggle's reader changes {number}: {', '.join(some)}; {cure}"

@@ -7,7 +7,6 @@ import io
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from podium import checking, hosted, ids, reading, scoring
@@ -19,7 +18,6 @@ from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import acceptance, fresh, kernel
 from podium.scoring import ALL, USAGE
-from podium.wording import counted
 
 
 class PartScore(NamedTuple):
@@ -123,22 +121,6 @@ def _read_csv(path: Path, error: type[ToolError], row_id: str | None) -> pd.Data
         raise error(f"{path} is not a CSV table: {' '.join(str(problem).split())}") from None
     texts = parse_table(content, str(path), {row_id}, error)
     return table.assign(**{row_id: texts[row_id]}) if row_id in table and row_id in texts else table
-
-
-def changed_ids(given: pd.Series) -> str:
-    """Say which ids Kaggle's reader would change, such as NA and 01; nothing if it keeps all of them."""
-    if given.dtype.kind in "iu":
-        return ""
-    texts = ids.texts(given).reset_index(drop=True)
-    read = pd.read_csv(io.StringIO(texts.to_csv(header=["id"])), low_memory=False)["id"]
-    became = read.astype(str).astype(object).where(read.notna(), "")
-    changed = np.flatnonzero(texts != became)
-    if not len(changed):
-        return ""
-    some = [f"{texts[row]!r} would be {repr(became[row]) if became[row] else 'empty'}" for row in changed[:3]]
-    number = f"{len(changed):,} of {counted(len(texts), 'id')}"
-    cure = f"rename them, such as id_{texts[changed[0]]}"
-    return f"{given.name}: Kaggle's reader changes {number}: {', '.join(some)}; {cure}"
 
 
 def check_rows(

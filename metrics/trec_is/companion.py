@@ -56,6 +56,7 @@ ENCODING = "iso-8859-1"  # some of the track's files are not in UTF-8
 
 EXPECTED_LABELS = "a label file of the track: JSON with events, their eventid and tweets"
 EXPECTED_RUN = 'lines such as: event Q0 tweet rank score ["Type-A","Type-B"] tag; or JSON objects, as in 2021'
+LOST_DIGITS = "a floating-point number, in which digits are lost"
 EXPECTED_TWEETS = "one JSON object per line, with the id and the text of a tweet"
 
 
@@ -137,7 +138,9 @@ def _labeled_tweets(content: Any, datasets: Mapping[str, str], unlisted: Counter
         event_name = f"event {metric._quoted(event_id)}"
         for position, tweet in enumerate(_field(event, event_name, list, "tweets"), 1):
             where = f"tweet number {position} of {event_name}"
-            tweet_id = str(_field(tweet, where, (str, int), "postID"))
+            tweet_id = _id(_field(tweet, where, (str, int, float), "postID"))
+            if tweet_id is None:
+                raise ValueError(f"{where} has a postID that is {LOST_DIGITS}")
             priority = _field(tweet, where, str, "priority", "postPriority")
             if priority not in metric.PRIORITIES:
                 expected = ", ".join(metric.PRIORITIES)
@@ -169,6 +172,13 @@ def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -
             if isinstance(entry.get(name), kind) and not isinstance(entry[name], bool):
                 return entry[name]
     raise ValueError(f"{where} lacks the {'list' if kind is list else 'text'} {' or '.join(names)}")
+
+
+def _id(value: Any) -> str | None:
+    """An id in JSON as text; None if it is none, or a number that may have lost digits."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < metric.FLOAT_DIGITS_END:
+        return str(int(value))
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
 def read_submission(path: str | Path) -> pd.DataFrame:
@@ -236,15 +246,16 @@ def _ranked(line: str) -> _Ranked:
 def _ranked_of_2021(entry: Any) -> _Ranked:
     """Read a JSON object of a run of 2021; a ValueError says what is wrong with it."""
     topic, tweet, priority, labels = map(entry.get, ("topic", "tweet_id", "priority", "info_type_labels"))
-    if type(topic) not in (str, int) or type(tweet) not in (str, int):
-        raise ValueError("topic or tweet_id is missing")
+    topic, tweet = _id(topic), _id(tweet)
+    if topic is None or tweet is None:
+        raise ValueError(f"topic or tweet_id is missing, or {LOST_DIGITS}")
     if type(priority) not in (float, int):
         raise ValueError(f"the priority is {metric._quoted(priority)} instead of a number")
     known = len(metric.INFORMATION_TYPES)
     if type(labels) is not list or len(labels) != known or labels.count(0) + labels.count(1) != known:
         raise ValueError(f"info_type_labels is not a list of {known} numbers 0 or 1")
     tag = str(entry.get("runtag", ""))
-    return _Ranked(str(tweet), str(topic), None, float(priority), _types_at(tuple(labels)), tag)
+    return _Ranked(tweet, topic, None, float(priority), _types_at(tuple(labels)), tag)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -535,10 +546,33 @@ class Explanation(contract.Explanation):
                 "tweets that the run lists for another event than the solution count for the solution's event: "
                 f"{counted(elsewhere, 'tweet')}"
             )
-        if prepared.normalize_priority and len(run) and not run["score"].any():
-            notices.append("all scores of the run are equal and became 0")
+        notices += self._doubts
         if len(prepared.items) > EVENTS_SHOWN:
             notices.append(f"the tables show {EVENTS_SHOWN} of {len(prepared.items):,} events")
+        return notices
+
+    @property
+    def _doubts(self) -> list[str]:
+        """Whether the run's priorities are on another scale, and whether it is one run."""
+        scores, threshold = self.run["score"], self.prepared.alert_threshold
+        notices = []
+        outside = int(((scores < 0) | (scores > 1)).sum())
+        if self.prepared.normalize_priority and not scores.any():
+            notices.append("all scores of the run are equal and became 0")
+        elif outside:
+            notices.append(
+                f"priorities from {scores.min():g} to {scores.max():g} may be on another scale than 0 to 1, "
+                f"to which normalize_priority=true brings them: {counted(outside, 'row')} outside"
+            )
+        elif scores.max() < threshold:
+            notices.append(
+                f"the run has no alert, because no priority reaches {threshold:g}: they are at most "
+                f"{scores.max():g}"
+            )
+        tags = pd.unique(self.submission.get("runtag", pd.Series(dtype=object)).dropna())
+        if len(tags) > 1:
+            told = listed([self.metric._short(tag) for tag in tags.tolist()])
+            notices.append(f"the run has {len(tags):,} run tags, so it may be several runs: {told}")
         return notices
 
     @functools.cached_property
@@ -593,9 +627,9 @@ def _tweet(line: str) -> tuple[str, str]:
     tweet = _parsed(line)
     if isinstance(tweet, dict):
         tweet = tweet.get("allProperties", tweet)
-        tweet_id, text = tweet.get("id_str", tweet.get("id")), tweet.get("full_text", tweet.get("text"))
-        if isinstance(tweet_id, str | int) and isinstance(text, str):
-            return str(tweet_id), text
+        tweet_id, text = _id(tweet.get("id_str", tweet.get("id"))), tweet.get("full_text", tweet.get("text"))
+        if tweet_id is not None and isinstance(text, str):
+            return tweet_id, text
     raise ValueError(metric._quoted(line))
 
 

@@ -150,7 +150,7 @@ def test_missing_tweets() -> None:
 
 def test_notice_of_names_taken_for_events() -> None:
     solution = labeled(*[("Low", "", "fire")] * 2, *[("High", "", "flood")] * 2)
-    submission = answered(*[(0.1, "")] * 4).assign(event_id=["H-2", "H-2", "H-1", "H-1"])
+    submission = answered(*[(0.9, "")] * 4).assign(event_id=["H-2", "H-2", "H-1", "H-1"])
     assert explained(solution, submission).notices == [
         "the solution lacks some names of the run's events, so each was taken for the event that shares most "
         "tweets with it: H-1 is flood, H-2 is fire"
@@ -162,7 +162,7 @@ def test_notice_of_names_taken_for_events() -> None:
 
 def test_notice_of_tweets_in_other_lists() -> None:
     solution = labeled(("Low", "", "fire"), ("High", "", "flood"))
-    swapped = answered(*[(0.1, "")] * 2).assign(event_id=["flood", "fire"])
+    swapped = answered(*[(0.9, "")] * 2).assign(event_id=["flood", "fire"])
     assert explained(solution, swapped).notices == [
         "tweets that the run lists for another event than the solution count for the solution's event: 2 tweets"
     ]
@@ -176,6 +176,49 @@ def test_notice_of_equal_scores() -> None:
     ]
     assert explained(solution, constant).notices == []
     assert explained(solution, answered((0.9, ""), (0.8, "")), normalize_priority=True).notices == []
+
+
+def test_notice_of_priorities_on_another_scale() -> None:
+    solution = labeled(("High", OTHER), ("Low", OTHER))
+
+    def notices(*scores: float, **parameters: Any) -> list[str]:
+        told: list[str] = explained(
+            solution, answered(*((score, "") for score in scores)), **parameters
+        ).notices
+        return told
+
+    assert notices(4, 0.5) == [
+        "priorities from 0.5 to 4 may be on another scale than 0 to 1, to which normalize_priority=true brings "
+        "them: 1 row outside"
+    ]
+    assert len(notices(-0.1, 0.5)) == 1
+    assert notices(0.25, 0.69) == [
+        "the run has no alert, because no priority reaches 0.7: they are at most 0.69"
+    ]
+    assert notices(0, 0.7) == notices(0, 1) == notices(4, 0.5, normalize_priority=True) == []
+    assert notices(0, 0.5, alert_threshold=0.4) == []
+
+
+def test_notice_of_several_run_tags() -> None:
+    solution = labeled(("High", OTHER), ("Low", OTHER))
+    run = answered((0.9, ""), (0.1, ""))
+    told = "the run has 2 run tags, so it may be several runs: a, b"
+    assert explained(solution, run.assign(runtag=["a", "b"])).notices == [told]
+    assert explained(solution, run.assign(runtag=["a", None])).notices == []
+
+
+def test_numbers_as_ids_are_texts(tmp_path: Path) -> None:
+    """As long as no digit is lost."""
+    for number in (2000000000000000004, 17, 17.0):
+        path = write(tmp_path, "labels.json", label_json({**TWEET, "postID": number}))
+        assert read_solution(path)["tweet_id"].tolist() == [str(int(number))]
+        row = pd.DataFrame([("3", "a", 0.5, OTHER)])
+        run = read_submission(write(tmp_path, "run", run_2021(row, tweet_id=number, topic=7)))
+        assert run[["tweet_id", "event_id"]].to_numpy().tolist() == [[str(int(number)), "7"]]
+    ids = 2000000000000000004, 2000000000000000008
+    as_numbers = labeled(("High", OTHER), ("Low", OTHER)).assign(tweet_id=ids)
+    as_texts = answered((0.9, OTHER), (0.1, OTHER)).assign(tweet_id=[str(number) for number in ids])
+    assert [evaluated(as_numbers, run).score for run in (as_texts, as_texts.assign(tweet_id=ids))] == [1, 1]
 
 
 # --- tables -------------------------------------------------------------------------------------------------
@@ -252,7 +295,11 @@ TWEET = {"postID": "1", "categories": ["News"], "priority": "Low"}
             label_json(TWEET, {"postID": "2"}),
             "tweet number 2 of event 'flood' lacks the text priority or postPriority",
         ),
-        (label_json({**TWEET, "postID": 1.5}), "lacks the text postID"),
+        (
+            label_json({**TWEET, "postID": 1.5}),
+            "has a postID that is a floating-point number, in which digits are",
+        ),
+        (label_json({**TWEET, "postID": True}), "lacks the text postID"),
         (
             label_json({**TWEET, "priority": "Unknown"}),
             "has the priority 'Unknown' instead of one of Low, Medium, High, Critical",
@@ -412,7 +459,11 @@ def test_equal_priorities_of_2021_are_ranked_by_their_place_in_each_topic(tmp_pa
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"topic": None}, "topic or tweet_id is missing"),
+        ({"topic": None}, "topic or tweet_id is missing, or a floating-point number, in which digits are lost"),
+        (
+            {"tweet_id": 1.3e18},
+            "topic or tweet_id is missing, or a floating-point number, in which digits are lost",
+        ),
         ({"priority": "High"}, "the priority is 'High' instead of a number"),
         ({"info_type_labels": [0] * 24}, "info_type_labels is not a list of 25 numbers 0 or 1"),
         ({"info_type_labels": [0] * 24 + [2]}, "info_type_labels is not a list of 25 numbers 0 or 1"),

@@ -21,7 +21,8 @@ import pandas as pd
 
 from podium import hosted, ids, statistics
 from podium.contract import Explanation, Metric, Progress
-from podium.errors import HostError, SubmissionRejected
+from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.statistics import halves
 from podium.wording import counted, printable
 
 USAGE = "Usage"
@@ -97,6 +98,43 @@ class Solution:
             rows = rows.copy()
             rows[rows] = kept[self.prepared[ALL].item_of_row]
         return self.frame[rows], answers_to(self, submission, rows)
+
+    def items_of(self, part: str, column: str = "") -> halves.Items:
+        """Number the items of a part for half-samples: rows with the same value in a column, or the same id."""
+        row_id = self.arguments["row_id_column_name"]
+        if column and column not in self.frame:
+            names = ", ".join(map(str, self.frame.columns))
+            raise UsageError(f"--items {column}: expected a column of the solution, found {names}")
+        rows = self.rows[part]
+        # Codes are taken of texts, because ids may be floats in one table and whole numbers in another.
+        ids = (
+            pd.factorize(ids_of(self.frame, row_id)[rows])[0] if row_id in self.frame else np.arange(rows.sum())
+        )
+        codes = pd.factorize(self.frame[column][rows], use_na_sentinel=False)[0] if column else ids
+        if (pd.Series(codes).groupby(ids).nunique() > 1).any():
+            raise UsageError(f"--items {column}: expected one value for all rows of an id")
+        of_row = np.full(len(rows), -1, dtype=np.int64)
+        of_row[rows] = codes
+        stratum = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+        if part == ALL and PARTS[1] in self.rows:
+            stratum[of_row[self.rows[PARTS[1]]]] = 1
+        return halves.Items(of_row, stratum)
+
+    def score_some(self, submission: pd.DataFrame, part: str, kept: Bools) -> float:
+        """Call ``score()`` for some rows of a part with the answers in the submission of an `Evaluation`.
+
+        A row of the submission that answers no row of the part stays, as it does when the whole part is scored.
+        """
+        if not self.metric.complete_submission:
+            truth, answers = self.frame[kept], submission[kept]
+        else:
+            row_id = self.arguments["row_id_column_name"]
+            truth, answers = self.frame[kept], submission
+            if row_id in self.frame and row_id in submission:
+                left_out = ids_of(self.frame, row_id)[self.rows[part] & ~kept]
+                answers = submission[~ids_of(submission, row_id).isin(left_out)]
+        tables = truth.reset_index(drop=True), answers.reset_index(drop=True)
+        return self.metric.score(*tables, **self.arguments)
 
     def __repr__(self) -> str:
         items = f", {len(self.prepared[ALL].items):,} items" if self.prepared else ""

@@ -14,6 +14,7 @@ import pytest
 
 import podium
 from podium import hosted, scoring, statistics
+from podium.statistics import halves
 from tests.support.samples import Case, case_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")
@@ -49,6 +50,24 @@ def test_the_score_is_the_first_measure_of_the_sums(case: Case) -> None:
         assert set(members.tolist()) == set(range(start, stop))
         assert len({attribute for attribute, _ in prepared.labels[start:stop]}) == 1
     assert {f"{a} = {v}" for a, v in prepared.labels} - set(prepared.measure_names) <= {"(all) = (all)"}
+
+
+def test_score_and_statistics_agree_on_half_of_the_items(case: Case) -> None:
+    """The half-samples of a metric with score() alone are those that its statistics would give."""
+    solution = scoring.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id})
+    evaluation = scoring.evaluate(solution, case.submission)
+    assert evaluation.statistics is not None
+    number = len(evaluation.prepared.items)
+    items = halves.Items(evaluation.prepared.item_of_row, np.zeros(number, dtype=np.int64))
+    for draw in range(5):
+        rows = halves.half(items, 0, draw)
+        kept = np.isin(np.arange(number), items.of_row[rows])
+        assert abs(int(kept.sum()) - number / 2) <= 0.5
+        truth, answers = solution.tables(evaluation.submission, kept)
+        scored = solution.metric.score(truth, answers, **solution.arguments)
+        of_part = statistics.part(evaluation.prepared, kept)
+        measured = statistics.measures(of_part, evaluation.statistics[kept])["score"]
+        assert scored == pytest.approx(measured, abs=1e-9)
 
 
 def test_statistics_are_counted_from_what_was_read_and_compared(case: Case) -> None:

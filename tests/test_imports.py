@@ -47,8 +47,9 @@ def test_no_circles() -> None:
 
 
 CORE = {
-    "checking", "contract", "demands", "errors", "explain", "files", "front_door", "guard", "hosted", "ids",
-    "limits", "names", "own", "reading", "recorded", "score_files", "scoring", "statistics", "wording",
+    "checking", "cluster", "contract", "demands", "errors", "explain", "files", "front_door", "guard",
+    "hosted", "ids", "limits", "names", "own", "reading", "recorded", "score_files", "scoring", "statistics",
+    "wording", "workers",
 }  # fmt: skip
 
 

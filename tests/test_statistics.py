@@ -348,8 +348,6 @@ def test_results_that_cannot_be_compared_are_refused(frames):
     some = solution[solution["essay_id"] != solution["essay_id"][0]]
     with pytest.raises(UsageError, match="different items"):
         statistics.compare(mine, podium.score(some, one))
-    with pytest.raises(UsageError, match=r"prepare\(\)"):
-        statistics.intervals(dataclasses.replace(mine, statistics=None))
     with pytest.raises(TypeError, match=r"podium\.score returned, found DataFrame"):
         statistics.compare(mine, one)
 

@@ -14,8 +14,6 @@ from typing import Any
 from podium.cli import arguments
 from podium.errors import UsageError
 
-RESAMPLES = 1000  # for a comparison or the report, unless --bootstrap gives a number
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``podium score``."""
@@ -81,6 +79,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--side",
         metavar="FILE",
         help="a table with what only the host can say of the submission, such as READ//ABLE's M7",
+    )
+    advanced.add_argument(
+        "--items",
+        default="",
+        metavar="COLUMN",
+        help="for a metric with score() alone: draw all rows with the same value in this column of the "
+        "solution together, such as those of a patient (default: each row alone)",
     )
     advanced.add_argument(
         "--seed",
@@ -157,11 +162,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
     """Check that the metric offers what was asked for."""
-    if evaluation.statistics is None and (options.bootstrap or len(options.submission) > 1):
-        raise UsageError(
-            f"{options.metric} defines no prepare(); without its statistics nothing can be compared or "
-            "resampled"
-        )
     if options.rows is not None and evaluation.explanation.rows.columns.empty:
         raise UsageError(f"--rows: {options.metric} has no companion that explains rows")
 
@@ -170,12 +170,12 @@ def resampled(done: Any, options: argparse.Namespace) -> tuple[Any, dict[str, An
     """Compute the intervals that were asked for, and the comparisons with the others by their names."""
     from podium import statistics
 
-    evaluation, resamples = done.evaluation, options.bootstrap or RESAMPLES
-    intervals = None
+    evaluation, intervals = done.evaluation, None
+    how = (options.bootstrap, options.seed)
     if options.bootstrap or (options.report and evaluation.statistics is not None):
-        intervals = statistics.intervals(evaluation, resamples, options.seed)
+        intervals = statistics.intervals(evaluation, *how, items=options.items)
     comparisons = [
-        statistics.compare(evaluation, other, resamples, options.seed) for other in done.others.values()
+        statistics.compare(evaluation, other, *how, items=options.items) for other in done.others.values()
     ]
     return intervals, dict(zip(names_of(options.submission)[1:], comparisons))
 
@@ -212,7 +212,9 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
     print(evaluation.score_lines)
     for title, table in evaluation.explanation.tables.items():
         console.print_table(title, table)
-    drawn = f"{options.bootstrap or RESAMPLES:,} resamples, seed {options.seed}"
+    number = next((each.resamples for each in comparisons.values()), options.bootstrap or 0)
+    kind = "resamples" if evaluation.statistics is not None else "halves of the items"
+    drawn = f"{number:,} {kind}, seed {options.seed}"
     if options.bootstrap:
         console.print_table(f"95% intervals ({drawn})", intervals)
     if comparisons:

@@ -26,9 +26,9 @@ from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Heading, Request, Rules
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty
-from podium.ranking.workers import Workers
 from podium.statistics.population import Groups, has_scores_of_groups, mean_of_groups
 from podium.wording import counted
+from podium.workers import Workers
 
 __all__ = ["Inputs", "Ranking", "Run", "ranking_of"]
 

@@ -40,8 +40,8 @@ from podium.ranking.job import (
     solution_of,
 )
 from podium.ranking.submissions import Submission
-from podium.ranking.workers import TASKS_PER_WORKER, Workers, spread
 from podium.wording import counted
+from podium.workers import TASKS_PER_WORKER, Workers, spread
 
 BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
 MOST_AT_ONCE = 200

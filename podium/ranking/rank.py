@@ -22,9 +22,9 @@ from podium.ranking.job import Job, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import Heading, Request, Rules, fault_of
 from podium.ranking.submissions import Submission, find, read_failed, read_named
-from podium.ranking.workers import Workers, dask_workers, start_workers
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
+from podium.workers import Workers, dask_workers, start_workers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

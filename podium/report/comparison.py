@@ -21,6 +21,9 @@ def sentence(
     value, doubt = difference.value, difference.doubt
     if np.isnan(value):
         return f"{names[0]} and {names[1]} cannot be compared, because the score of one of them is undefined."
+    if doubt is not None and doubt.reason in (Reason.FAILED, Reason.FAR, Reason.TOO_SLOW):
+        option = "; --bootstrap 200 draws them" if doubt.reason is Reason.TOO_SLOW else ""
+        return f"The difference is {value:+.6f}. Nothing is said about chance: {doubt}{option}."
     if doubt is not None and doubt.reason is not Reason.UNDEFINED:
         number = doubt.items
         count = NUMBERS[number] if 0 < number < len(NUMBERS) else f"{number:,}" if number else "hardly any"

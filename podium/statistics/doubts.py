@@ -33,14 +33,20 @@ class Reason(enum.Enum):
     UNDEFINED = "undefined"
     FEW_ITEMS = "few items decide"
     SMALL_GROUPS = "small groups decide"
+    # Of half-samples:
+    FAILED = "the metric fails on many halves of the items"
+    FAR = "the score is not what it is on average over halves of the items"
+    TOO_SLOW = "too few halves of the items can be scored in ten minutes"
 
 
 class Doubt(NamedTuple):
     """Why an interval is missing or cannot be relied on."""
 
     reason: Reason
-    items: int = 0  # about how many items decide: those that count, or those in the small groups that do
-    share: float = 0.0  # the share of the value that small groups decide
+    # About how many items decide: those that count, or those in the small groups that do. If halves of the
+    # items are too slow, the minutes that they take.
+    items: int = 0
+    share: float = 0.0  # the share of the value that small groups decide, or that of the draws that fail
 
     @property
     def has_interval(self) -> bool:
@@ -48,8 +54,12 @@ class Doubt(NamedTuple):
         return self.reason is Reason.SMALL_GROUPS
 
     def __str__(self) -> str:
-        if self.reason is Reason.UNDEFINED:
-            return "undefined"
+        if self.reason in (Reason.UNDEFINED, Reason.FAR):
+            return str(self.reason.value)
+        if self.reason is Reason.FAILED:
+            return f"the metric fails on {self.share:.0%} of the halves of the items"
+        if self.reason is Reason.TOO_SLOW:
+            return f"200 halves of the items take about {self.items:,} minutes"
         if self.reason is Reason.FEW_ITEMS:
             number = {0: "hardly any item decides", 1: "about 1 item decides"}
             return number.get(self.items, f"about {self.items} items decide")

@@ -4,6 +4,7 @@ The letters in shapes are those of `podium.statistics`.
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.errors import UsageError
+from podium.statistics import halves
 from podium.statistics.doubts import (
     FEWEST_DECIDING,
     FEWEST_ITEMS,
@@ -49,6 +51,12 @@ class Scored(Protocol):
     def solution(self) -> Any: ...
 
     @property
+    def submission(self) -> pd.DataFrame: ...
+
+    @property
+    def score(self) -> float: ...
+
+    @property
     def prepared(self) -> Any: ...
 
     @property
@@ -82,17 +90,23 @@ class Comparison:
         interval is missing, the ``note`` says why.
     large_groups : tuple of str
         The measures that are scores of groups with at least ten items.
+    resamples : int
+        The number of draws.
     """
 
     score: Difference
     table: pd.DataFrame
     large_groups: tuple[str, ...]
+    resamples: int = RESAMPLES
 
     def __repr__(self) -> str:
-        return f"{self.table.to_string(index=False)}\nahead in {self.score.ahead:.0%} of the draws"
+        table = self.table.to_string(index=False)
+        return table if np.isnan(self.score.ahead) else f"{table}\nahead in {self.score.ahead:.0%} of the draws"
 
 
-def intervals(evaluation: Scored, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
+def intervals(
+    evaluation: Scored, resamples: int | None = None, seed: int = 0, *, items: str = "", jobs: int = 0
+) -> pd.DataFrame:
     """Compute the 95% intervals of all measures, for the population from which the items were drawn.
 
     The interval of the score may lie above the score.  If the worst of several groups counts most, a small
@@ -102,10 +116,16 @@ def intervals(evaluation: Scored, resamples: int = RESAMPLES, seed: int = 0) -> 
     ----------
     evaluation : podium.scoring.Evaluation
         What `podium.score` returned.
-    resamples : int
-        The number of draws.
+    resamples : int, optional
+        The number of draws.  The default is 1000.  For a metric with ``score()`` alone, it is as many of
+        them as fit into ten minutes, and nothing is drawn if these are fewer than 200.
     seed : int
         The seed of the random numbers.
+    items : str, optional
+        For a metric with ``score()`` alone: a column of the solution. Rows with the same value in it, such as
+        those of a patient or of a query, are drawn together.  Without it, rows are drawn.
+    jobs : int
+        For such a metric: how many processes score at once.  The default, 0, is one per core.
 
     Returns
     -------
@@ -117,8 +137,6 @@ def intervals(evaluation: Scored, resamples: int = RESAMPLES, seed: int = 0) -> 
     ------
     TypeError
         This is not what `podium.score` returned.
-    UsageError
-        The metric has no ``prepare``, so nothing is known about single items.
 
     Notes
     -----
@@ -129,21 +147,37 @@ def intervals(evaluation: Scored, resamples: int = RESAMPLES, seed: int = 0) -> 
     than 2 items raise it or lower it.  The score has an interval with a note if groups of fewer than 10 items
     decide more than a fifth of it.
     """
-    (statistics,) = _of_items(evaluation)
-    return intervals_of(evaluation.prepared, statistics, resamples, seed)
+    _check(evaluation)
+    if evaluation.statistics is None:
+        return _interval_of_halves(evaluation, resamples, seed, items, jobs)
+    _check_items(items)
+    return intervals_of(evaluation.prepared, evaluation.statistics, resamples or RESAMPLES, seed)
 
 
-def compare(mine: Scored, theirs: Scored, resamples: int = RESAMPLES, seed: int = 0) -> Comparison:
+def compare(
+    mine: Scored,
+    theirs: Scored,
+    resamples: int | None = None,
+    seed: int = 0,
+    *,
+    items: str = "",
+    jobs: int = 0,
+) -> Comparison:
     """Compare two submissions to the same solution, in all measures.
 
     Parameters
     ----------
     mine, theirs : podium.scoring.Evaluation
         What `podium.score` returned for the two submissions.
-    resamples : int
-        The number of draws.  Both submissions get the same ones.
+    resamples : int, optional
+        The number of draws.  Both submissions get the same ones.  The default is that of `intervals`.
     seed : int
         The seed of the random numbers.
+    items : str, optional
+        For a metric with ``score()`` alone: a column of the solution. Rows with the same value in it, such as
+        those of a patient or of a query, are drawn together.  Without it, rows are drawn.
+    jobs : int
+        For such a metric: how many processes score at once.  The default, 0, is one per core.
 
     Returns
     -------
@@ -156,8 +190,7 @@ def compare(mine: Scored, theirs: Scored, resamples: int = RESAMPLES, seed: int 
     TypeError
         One of them is not what `podium.score` returned.
     UsageError
-        The submissions were scored by different metrics or parameters, or on different solutions, or the metric
-        has no ``prepare``.
+        The submissions were scored by different metrics or parameters, or on different solutions.
 
     Notes
     -----
@@ -170,29 +203,79 @@ def compare(mine: Scored, theirs: Scored, resamples: int = RESAMPLES, seed: int 
     of either score, or if fewer than 2 items decide the difference.  That of another measure has none if it is
     undefined, if it belongs to a group of fewer than 10 items, or if fewer than 2 items change it.
     """
-    ours, others = _of_items(mine, theirs)
-    return difference(mine.prepared, ours, others, mine.solution.higher_is_better, resamples, seed)
+    _check(mine, theirs)
+    if mine.statistics is None or theirs.statistics is None:
+        return _difference_of_halves(mine, theirs, resamples, seed, items, jobs)
+    _check_items(items)
+    higher_is_better = mine.solution.higher_is_better
+    number = resamples or RESAMPLES
+    return difference(mine.prepared, mine.statistics, theirs.statistics, higher_is_better, number, seed)
 
 
-def _of_items(*evaluations: Scored) -> list[Floats]:
-    """Find the statistics of submissions, and make sure that they belong to the same solution."""
+def _check(*evaluations: Scored) -> None:
+    """Make sure that these are scored submissions that belong to the same solution."""
     for each in evaluations:
         if not hasattr(each, "solution"):
             raise TypeError(f"expected what podium.score returned, found {type(each).__name__}")
     first = evaluations[0]
-    statistics: list[Floats] = []
     for each in evaluations:
-        if each.statistics is None:
-            raise UsageError("intervals: expected a metric with prepare(), found one with score() alone")
         if each.signature != first.signature:
             raise UsageError(
                 f"compare: expected the same metric and parameters, found {first.signature} "
                 f"and {each.signature}"
             )
-        if list(each.prepared.items) != list(first.prepared.items):
+        if first.statistics is None:
+            is_same = each.solution.frame.equals(first.solution.frame)
+        else:
+            is_same = list(each.prepared.items) == list(first.prepared.items)
+        if not is_same:
             raise UsageError("compare: expected two submissions to the same solution, found different items")
-        statistics.append(each.statistics)
-    return statistics
+
+
+def _check_items(items: str) -> None:
+    """Refuse a column of items for a metric that says itself what its items are."""
+    if items:
+        raise UsageError(
+            f"--items {items}: expected a metric with score() alone; this one has items of its own"
+        )
+
+
+# ---- Half-samples, for a metric with score() alone ---------------------------------------------------------
+
+
+def _halves(
+    evaluations: Sequence[Scored], resamples: int | None, seed: int, items: str, jobs: int
+) -> tuple[list[halves.Centered], Floats]:
+    """Draw the scores of submissions on half-samples, and return them with what each item adds, 1."""
+    solution = evaluations[0].solution
+    asked = halves.Asked(solution, halves.WHOLE, items, seed)
+    submissions = [each.submission for each in evaluations]
+    of_scores = [each.score for each in evaluations]
+    number = len(solution.items_of(halves.WHOLE, items).stratum)
+    return halves.of_submissions(asked, submissions, of_scores, resamples, jobs), np.ones(number)
+
+
+def _interval_of_halves(
+    evaluation: Scored, resamples: int | None, seed: int, items: str, jobs: int
+) -> pd.DataFrame:
+    """Compute the interval of a score from half-samples."""
+    (drawn,), gains = _halves([evaluation], resamples, seed, items, jobs)
+    low, high = (np.nan, np.nan) if drawn.doubt else interval(drawn.draws, widening(gains))
+    table = {"measure": ["score"], "value": evaluation.score, "low": low, "high": high}
+    return pd.DataFrame(table | {"note": notes([drawn.doubt])})
+
+
+def _difference_of_halves(
+    mine: Scored, theirs: Scored, resamples: int | None, seed: int, items: str, jobs: int
+) -> Comparison:
+    """Compare two submissions on half-samples."""
+    (ours, others), gains = _halves([mine, theirs], resamples, seed, items, jobs)
+    value = mine.score - theirs.score
+    doubt = ours.doubt or others.doubt or halves.centered(value, ours.draws - others.draws).doubt
+    score = difference_of_draws(value, ours.draws, others.draws, gains, doubt, mine.solution.higher_is_better)
+    table = {"measure": ["score"], "value": mine.score, "other": theirs.score, "difference": value}
+    ends = {"low": score.low, "high": score.high, "note": notes([doubt])}
+    return Comparison(score, pd.DataFrame(table | ends), (), len(ours.draws))
 
 
 # ---- Functions of arrays -----------------------------------------------------------------------------------
@@ -265,7 +348,7 @@ def difference(
             "note": notes(doubts),
         }
     )
-    return Comparison(score, table, _large_groups(prepared))
+    return Comparison(score, table, _large_groups(prepared), resamples)
 
 
 def difference_of_draws(

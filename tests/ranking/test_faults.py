@@ -22,7 +22,7 @@ from podium.errors import UsageError
 from podium.ranking import job as job_module
 from podium.ranking import passes, store
 from podium.ranking.submissions import Submission
-from podium.ranking.workers import Workers
+from podium.workers import Workers
 from tests.ranking.test_killed import wait_until
 from tests.support import command_line
 

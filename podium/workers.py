@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 START = """import sys
 sys.path[:] = {path!r}
-from podium.ranking.workers import serve
+from podium.workers import serve
 serve()
 """
 

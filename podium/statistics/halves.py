@@ -1,0 +1,162 @@
+"""What chance may have done to the score of any metric: score halves of the items, and see how scores differ.
+
+A metric with ``score()`` alone says nothing about single items.  So it is called again on *half-samples*: half
+of the items of each part, drawn without replacement, in both tables.  Unlike in a bootstrap, nothing is
+repeated, so the tables are such as the metric gets for the Public part.  A mean varies over half-samples as
+much as over new items: the variance of a mean of n/2 of n items is (1 − 1/2)·σ²/(n/2) = σ²/n (W. Cochran,
+*Sampling Techniques*, 1977, theorem 2.2).  The draws are moved so that their mean is the score.
+
+Each draw depends on the seed and its own number alone, and all submissions get the same ones.  So any process
+can compute any of them.
+"""
+
+import functools
+import math
+import os
+import time
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium.errors import ToolError
+from podium.statistics.doubts import Doubt, Reason
+from podium.workers import spread, start_workers
+
+FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, nothing is said
+SECONDS = 600.0  # that draws may take, unless their number is given
+MOST_FAILED = 0.05  # of the draws
+FARTHEST = 0.5  # standard deviations between the score and the mean of the draws
+ROUNDING = 1e-9
+TRIED = 3  # draws that are timed
+SECONDS_TO_START = 2.0  # of work for which no process is started
+TASKS_EACH = 3  # of a process
+WHOLE = "All"  # the whole solution
+STREAM = 6  # of random numbers
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+class Items(NamedTuple):
+    """The items of a part of a solution."""
+
+    of_row: Ints  # the item of each row of the solution, or -1 for a row of another part
+    stratum: Ints  # the part to which each item belongs; half of each is drawn
+
+
+class Solved(Protocol):
+    """A solution as `podium.scoring.prepare` makes it."""
+
+    def items_of(self, part: str, column: str) -> Items: ...
+
+    def score_some(self, submission: pd.DataFrame, part: str, kept: Bools) -> float: ...
+
+
+def half(items: Items, seed: int, number: int) -> Bools:
+    """Draw half of the items, and tell which rows of the solution are theirs.
+
+    Of an odd number of items the draw has, at random, one item more or less than half.
+    """
+    random = np.random.default_rng([seed, STREAM, number])
+    order = random.permutation(len(items.stratum))
+    is_kept = np.zeros(len(order) + 1, dtype=bool)  # the last one is for rows of other parts
+    for stratum in range(int(items.stratum.max(initial=0)) + 1):
+        members = order[items.stratum[order] == stratum]
+        is_kept[members[: (len(members) + int(random.integers(2))) // 2]] = True
+    return is_kept[items.of_row]
+
+
+class Asked(NamedTuple):
+    """Which scores of half-samples are asked for."""
+
+    solution: Solved
+    part: str
+    column: str  # rows with the same value in it stay together; with "", those with the same id
+    seed: int
+
+
+def scores(asked: Asked, submission: pd.DataFrame, numbers: Sequence[int]) -> Floats:
+    """Score a submission on the half-samples with some numbers; a draw that raises an error is NaN."""
+    items = asked.solution.items_of(asked.part, asked.column)
+    drawn = np.full(len(numbers), np.nan)
+    for at, number in enumerate(numbers):
+        try:
+            drawn[at] = asked.solution.score_some(submission, asked.part, half(items, asked.seed, number))
+        except ToolError:  # a half may lack a class, for example
+            continue
+    drawn[~np.isfinite(drawn)] = np.nan
+    return drawn
+
+
+def seconds_of_one(asked: Asked, submission: pd.DataFrame) -> float:
+    """Measure how long one draw takes."""
+    start = time.perf_counter()
+    scores(asked, submission, range(TRIED))
+    return (time.perf_counter() - start) / TRIED
+
+
+def number_of_draws(seconds: float, processes: int) -> int:
+    """Find out how many draws fit into the time, from the seconds that one takes; 0 if there would be too few.
+
+    >>> number_of_draws(0.03, 2), number_of_draws(2.0, 2), number_of_draws(9.0, 2)
+    (1000, 600, 0)
+    """
+    number = min(MOST_DRAWS, int(SECONDS * processes / max(seconds, 1e-9)))
+    return number - number % 100 if number >= FEWEST_DRAWS else 0
+
+
+def too_slow(seconds: float, processes: int) -> Doubt:
+    """Say how many minutes the fewest draws would take."""
+    return Doubt(Reason.TOO_SLOW, math.ceil(FEWEST_DRAWS * seconds / processes / 60))
+
+
+class Centered(NamedTuple):
+    """Draws of a score, (r,), whose mean is the score."""
+
+    draws: Floats  # NaN where a draw failed
+    doubt: Doubt | None  # why they say nothing
+
+
+def centered(score: float, drawn: Floats) -> Centered:
+    """Move draws so that their mean is the score, and say whether they can be relied on."""
+    known = drawn[np.isfinite(drawn)]
+    if len(known) < (1 - MOST_FAILED) * len(drawn) or not len(known):
+        return Centered(drawn, Doubt(Reason.FAILED, share=1 - len(known) / max(len(drawn), 1)))
+    away = abs(float(known.mean()) - score)
+    is_far = away > max(FARTHEST * float(known.std()), ROUNDING * max(abs(score), 1.0))
+    return Centered(drawn - known.mean() + score, Doubt(Reason.FAR) if is_far else None)
+
+
+def of_submissions(
+    asked: Asked, submissions: Sequence[pd.DataFrame], of_scores: Sequence[float], number: int | None, jobs: int
+) -> list[Centered]:
+    """Draw the scores of submissions on so many half-samples, or on as many as fit into ten minutes."""
+    seconds = sum(seconds_of_one(asked, submission) for submission in submissions)
+    processes = jobs or os.cpu_count() or 1
+    if number is None and not (number := number_of_draws(seconds, processes)):
+        return [Centered(np.empty(0), too_slow(seconds, processes)) for _ in submissions]
+    if seconds * number < SECONDS_TO_START:
+        processes = 1
+    step = math.ceil(number / (processes * TASKS_EACH))
+    tasks = [
+        (at, range(first, min(first + step, number)))
+        for at in range(len(submissions))
+        for first in range(0, number, step)
+    ]
+    drawn = [np.full(number, np.nan) for _ in submissions]
+    with start_workers(processes, len(tasks)) as workers:
+        for (at, numbers), answer in spread(workers, functools.partial(_some, asked, list(submissions)), tasks):
+            if isinstance(answer, Exception):
+                raise answer
+            drawn[at][numbers.start : numbers.stop] = answer
+    return [centered(score, of_one) for score, of_one in zip(of_scores, drawn)]
+
+
+def _some(asked: Asked, submissions: list[pd.DataFrame], task: tuple[int, range]) -> list[float]:
+    """Do one task of `of_submissions`, in a worker."""
+    at, numbers = task
+    return [float(score) for score in scores(asked, submissions[at], numbers)]

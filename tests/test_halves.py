@@ -1,0 +1,168 @@
+"""Half-samples say what chance may have done to the score of a metric with ``score()`` alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import podium
+from podium import hosted, scoring, statistics
+from podium.errors import UsageError
+from podium.statistics import Reason, halves
+
+ROWS = 300
+
+# Each of them keeps to what a platform gives it.
+METRICS = {
+    "mean": "return float((solution['y'] == submission['y']).mean())",
+    "no duplicates": """if solution["id"].duplicated().any() or submission["id"].duplicated().any():
+        raise ValueError("twice")
+    return float((solution['y'] == submission['y']).mean())""",
+    "reads ids": """both = solution.merge(submission, on="id", validate="one_to_one")
+    assert len(both) == len(solution) == len(submission)
+    return float((both["y_x"] == both["y_y"]).mean())""",
+    "within queries": """right = (solution["y"] == submission["y"]).groupby(solution["query"])
+    assert (right.size() == 3).all()
+    return float(right.min().mean())""",
+    "sum": "return float((solution['y'] == submission['y']).sum())",
+    "worst of eight": "return float((solution['y'] == submission['y']).groupby(solution['part']).mean().min())",
+    "often fails": """if not (solution['id'] == '7').any():
+        raise ValueError("seven")
+    return 0.5""",
+}
+
+
+@pytest.fixture
+def scored(tmp_path: Path):
+    """Scores two submissions with one of the metrics, of which the first is better."""
+
+    def scored(name: str, **columns: object) -> list[scoring.Evaluation]:
+        head = "import pandas as pd\n\nCOMPLETE_SUBMISSION = False\n\n\n"
+        of = "solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str"
+        path = tmp_path / f"{name.replace(' ', '_')}.py"
+        path.write_text(f"{head}def score({of}) -> float:\n    {METRICS[name]}\n")
+        random = np.random.default_rng(0)
+        numbers = np.arange(ROWS)
+        solution = pd.DataFrame(
+            {
+                "id": numbers.astype(str),
+                "y": random.integers(2, size=ROWS),
+                "query": numbers // 3,
+                "part": numbers % 8,
+            }
+        ).assign(**columns)
+        results = []
+        for wrong in (0.1, 0.3):
+            y = np.where(random.random(ROWS) < wrong, 1 - solution["y"], solution["y"])
+            submission = pd.DataFrame({"id": solution["id"], "y": y}).sample(frac=1, random_state=0)
+            results.append(podium.score(solution, submission, metric=str(path)))
+        return results
+
+    return scored
+
+
+def test_half_of_each_part_is_drawn_and_rows_of_an_item_stay_together():
+    items = halves.Items(np.array([0, 0, 1, 2, -1, 3, 4, 5, 6]), np.array([0, 0, 0, 1, 1, 1, 1]))
+    draws = np.stack([halves.half(items, 0, number) for number in range(400)])
+    assert not draws[:, 4].any()
+    assert (draws[:, 0] == draws[:, 1]).all()
+    of_first, of_second = draws[:, 1:4].sum(axis=1), draws[:, 5:].sum(axis=1)
+    assert set(of_first) == {1, 2}  # of three items
+    assert set(of_second) == {2}
+    assert draws[:, [0, 2, 3, 5, 6, 7, 8]].mean(axis=0) == pytest.approx(0.5, abs=0.1)
+    assert (halves.half(items, 0, 3) == draws[3]).all()
+    assert (halves.half(items, 1, 3) != draws[3]).any()
+
+
+def test_the_spread_of_a_mean_over_halves_is_its_standard_error(scored):
+    better, worse = scored("mean")
+    table = statistics.intervals(better, 1000).iloc[0]
+    error = np.sqrt(better.score * (1 - better.score) / ROWS)
+    assert table["low"] < better.score < table["high"]
+    assert table["high"] - table["low"] == pytest.approx(2 * 1.96 * error, rel=0.1)
+    compared = statistics.compare(better, worse, 1000)
+    assert compared.score.value == better.score - worse.score
+    assert 0 < compared.score.low < compared.score.value < compared.score.high
+    assert compared.score.ahead > 0.99
+    assert compared.table["other"].tolist() == [worse.score]
+
+
+@pytest.mark.parametrize("name", ["no duplicates", "reads ids"])
+def test_nothing_is_repeated_in_a_half(scored, name):
+    expected = statistics.compare(*scored("mean"), 200).table
+    assert statistics.compare(*scored(name), 200).table.equals(expected)
+
+
+def test_rows_with_one_value_stay_together(scored):
+    better, worse = scored("within queries")
+    whole = statistics.compare(better, worse, 200, items="query")
+    assert whole.score.doubt is None
+    assert whole.score.low < whole.score.value < whole.score.high
+    assert statistics.compare(better, worse, 200).score.doubt.reason is Reason.FAILED  # queries are broken
+    with pytest.raises(UsageError, match="--items patient: expected a column of the solution, found id, y"):
+        statistics.compare(better, worse, 200, items="patient")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("sum", Reason.FAR), ("worst of eight", Reason.FAR), ("often fails", Reason.FAILED)],
+)
+def test_nothing_is_said_about_what_halves_cannot_tell(scored, name, reason):
+    better, worse = scored(name)
+    compared = statistics.compare(better, worse, 200)
+    assert compared.score.doubt.reason is reason
+    assert np.isnan([compared.score.low, compared.score.high]).all()
+    table = statistics.intervals(better, 200)
+    assert table["low"].isna().all()
+    assert table["note"].iloc[0] != ""
+
+
+def test_public_and_private_are_halved_each(scored):
+    parts = np.where(np.arange(ROWS) < 30, "Public", "Private")
+    better, _ = scored("mean", Usage=parts)
+    items = better.solution.items_of(scoring.ALL)
+    for number in range(5):
+        kept = halves.half(items, 0, number)
+        assert [int(kept[:30].sum()), int(kept[30:].sum())] == [15, 135]
+    private = better.solution.items_of("Private")
+    assert not halves.half(private, 0, 0)[:30].any()
+
+
+def test_a_row_that_answers_no_item_stays_in_a_complete_submission(tmp_path):
+    path = tmp_path / "complete.py"
+    path.write_text(
+        "import pandas as pd\n\nCOMPLETE_SUBMISSION = True\n\n\n"
+        "def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:\n"
+        "    assert set(submission['id']) == {*solution['id'], 'x'}\n"
+        "    return float(len(submission))\n"
+    )
+    solution = pd.DataFrame({"id": list("aabbccdd"), "y": 1})
+    submission = pd.DataFrame({"id": [*"abcd", "x"], "y": 0})
+    evaluation = podium.score(solution, submission, metric=str(path))
+    asked = halves.Asked(evaluation.solution, halves.WHOLE, "", 0)
+    assert halves.scores(asked, evaluation.submission, range(5)).tolist() == [3.0] * 5
+
+
+def test_any_process_gives_the_same_draws(scored, monkeypatch):
+    better, worse = scored("mean")
+    alone = statistics.compare(better, worse, 200, jobs=1)
+    monkeypatch.setattr(halves, "SECONDS_TO_START", 0.0)
+    assert statistics.compare(better, worse, 200, jobs=2).table.equals(alone.table)
+
+
+def test_a_slow_metric_is_told_what_to_do(scored, monkeypatch):
+    better, worse = scored("mean")
+    monkeypatch.setattr(halves, "seconds_of_one", lambda asked, submission: 9.0)
+    compared = statistics.compare(better, worse, jobs=2)
+    assert compared.score.doubt.reason is Reason.TOO_SLOW
+    assert str(compared.score.doubt) == "200 halves of the items take about 30 minutes"
+    assert np.isnan(compared.score.low)
+
+
+def test_a_metric_with_statistics_names_its_items_itself():
+    assert hosted.load("unified").prepare is not None
+    solution, submission = (pd.read_csv(f"{name}.csv") for name in ("solution_sample", "sample_submission"))
+    result = podium.score(solution, submission)
+    with pytest.raises(UsageError, match="--items essay_id: expected a metric with score"):
+        statistics.intervals(result, 50, items="essay_id")

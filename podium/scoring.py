@@ -106,12 +106,11 @@ class Solution:
             names = ", ".join(map(str, self.frame.columns))
             raise UsageError(f"--items {column}: expected a column of the solution, found {names}")
         rows = self.rows[part]
-        # Codes are taken of texts, because ids may be floats in one table and whole numbers in another.
-        ids = (
-            pd.factorize(ids_of(self.frame, row_id)[rows])[0] if row_id in self.frame else np.arange(rows.sum())
-        )
-        codes = pd.factorize(self.frame[column][rows], use_na_sentinel=False)[0] if column else ids
-        if (pd.Series(codes).groupby(ids).nunique() > 1).any():
+        of_id = np.arange(rows.sum())
+        if row_id in self.frame:
+            of_id = pd.factorize(ids.texts(self.frame[row_id][rows]))[0]
+        codes = pd.factorize(self.frame[column][rows], use_na_sentinel=False)[0] if column else of_id
+        if (pd.Series(codes).groupby(of_id).nunique() > 1).any():
             raise UsageError(f"--items {column}: expected one value for all rows of an id")
         of_row = np.full(len(rows), -1, dtype=np.int64)
         of_row[rows] = codes
@@ -131,8 +130,8 @@ class Solution:
             row_id = self.arguments["row_id_column_name"]
             truth, answers = self.frame[kept], submission
             if row_id in self.frame and row_id in submission:
-                left_out = ids_of(self.frame, row_id)[self.rows[part] & ~kept]
-                answers = submission[~ids_of(submission, row_id).isin(left_out)]
+                left_out = ids.texts(self.frame[row_id])[self.rows[part] & ~kept]
+                answers = submission[~ids.texts(submission[row_id]).isin(left_out)]
         tables = truth.reset_index(drop=True), answers.reset_index(drop=True)
         return self.metric.score(*tables, **self.arguments)
 

@@ -1,6 +1,7 @@
 """Explain a score of the Unified Metric: what became of every segment, and where points were lost."""
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -384,14 +385,14 @@ def make_files(
     test_share: float,
     public_share: float,
     seed: int,
-    essay_id: str | None,
+    columns: Mapping[str, str],
     *spellings_and_parameters: Any,
 ) -> Any:
     """Make a competition's files from a corpus of essays; see `podium.hosting.corpus.make`."""
     from podium.hosting import corpus
 
-    read = corpus.read_corpus(path, [*attributes, *([] if essay_id is None else [essay_id])])
-    return corpus.make(read, attributes, test_share, public_share, seed, essay_id, *spellings_and_parameters)
+    read = corpus.read_corpus(path, attributes, columns)
+    return corpus.make(read, attributes, test_share, public_share, seed, *spellings_and_parameters)
 
 
 companion = Companion(

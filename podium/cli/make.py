@@ -46,10 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     advanced = arguments.advanced(parser)
     advanced.add_argument(
-        "--essay-id",
-        metavar="COLUMN",
-        help="the column with the ids of the essays (default: essay_id_comp, essay_id or id, if the corpus has "
-        "only one of them)",
+        "--columns",
+        action="extend",
+        nargs="+",
+        metavar="THEIRS=OURS",
+        help="what the corpus calls a column, such as doc=essay_id label=discourse_type (default: the names "
+        "of PERSUADE and of the Feedback Prize)",
     )
     advanced.add_argument(
         "--map",
@@ -88,10 +90,8 @@ def run(options: argparse.Namespace) -> None:
     seed = secret_seed() if options.seed is None else options.seed
     if metric.companion.make_files is not None:
         files = _files_of_corpus(metric, options, parameters, seed)
-    elif any(
-        each is not None for each in (options.essay_id, options.subpopulations, options.map, options.test)
-    ):
-        raise UsageError("--essay-id, --subpopulations, --map and --test are for corpora of essays")
+    elif any(each is not None for each in (options.columns, options.subpopulations, options.map, options.test)):
+        raise UsageError("--columns, --subpopulations, --map and --test are for corpora of essays")
     else:
         files = making.make_files(metric, options.corpus, options.sample, options.public, seed, parameters)
     making.write(files, options.out)
@@ -128,8 +128,8 @@ def _files_of_corpus(
         options.test or 0.4,
         options.public,
         seed,
-        options.essay_id,
-        _spellings(options.map or []),
+        _assignments("--columns", options.columns or []),
+        _assignments("--map", options.map or []),
         parameters | {COLUMNS: ",".join(attributes)},
     )
     return files
@@ -144,11 +144,11 @@ def secret_seed() -> int:
     return secrets.randbits(SECRET_BITS)
 
 
-def _spellings(assignments: list[str]) -> dict[str, str]:
+def _assignments(option: str, assignments: list[str]) -> dict[str, str]:
     """Read texts of the form THEIRS=OURS."""
-    spellings = {}
+    read: dict[str, str] = {}
     for assignment in assignments:
-        theirs, equals, spellings[theirs] = assignment.partition("=")
+        theirs, equals, read[theirs] = assignment.partition("=")
         if not equals:
-            raise UsageError(f"--map {assignment}: expected THEIRS=OURS")
-    return spellings
+            raise UsageError(f"{option} {assignment}: expected THEIRS=OURS")
+    return read

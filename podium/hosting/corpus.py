@@ -6,7 +6,7 @@ segment would be punished. Overlaps are removed by the metric's rule.
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,6 +51,28 @@ OFFSETS = ("discourse_start", "discourse_end")
 TEXT = "full_text"
 TYPE, WORDS = "discourse_type", "predictionstring"
 USED = (*ESSAY_IDS, TYPE, WORDS, LABEL, *OFFSETS, TEXT, PROMPT, *DEMOGRAPHICS)
+# Names that other corpora give to these columns, for a hint.
+ELSEWHERE = {
+    "essay_id": (
+        "doc",
+        "doc_id",
+        "document",
+        "document_id",
+        "essay",
+        "text_id",
+        "file",
+        "filename",
+        "sample_id",
+    ),
+    TYPE: ("label", "type", "category", "class", "tag", "discourse", "element"),
+    LABEL: ("effectiveness", "quality", "rating", "effective", "grade"),
+    WORDS: ("words", "word_ids", "tokens", "positions"),
+    OFFSETS[0]: ("start", "begin", "start_char", "char_start", "start_offset"),
+    OFFSETS[1]: ("end", "stop", "end_char", "char_end", "end_offset"),
+    TEXT: ("text", "essay_text", "document_text", "content", "body"),
+}
+# What every segment gets where the corpus does not tell how effective it is.
+UNTOLD = "Effective"
 
 ESSAY_ID, ROW_ID = "essay_id", "row_id"
 BEYOND = "segments with words beyond their text"
@@ -91,22 +113,33 @@ class Corpus(NamedTuple):
 
     columns: dict[str, Column]  # the columns that are used, by name
     names: list[str]  # the names of all columns
+    named: Collection[str] = ()  # the columns that the host has named
 
 
-def read_corpus(path: Path, further: Iterable[str] = ()) -> Corpus:
-    """Read a corpus. Every value is kept as text."""
+def read_corpus(path: Path, further: Iterable[str] = (), columns: Mapping[str, str] = {}) -> Corpus:
+    """Read a corpus. Every value is kept as text; `columns` says what the host's columns are called here."""
     used = {*USED, *further}
+    for theirs, ours in columns.items():
+        if ours not in used:
+            raise HostError(f"--columns {theirs}={ours}: expected OURS to be one of {', '.join(sorted(used))}")
     if path.suffix == ".parquet":
         texts = read_texts(path, HostError).fillna("")
-        return _collected(list(texts.columns), texts.itertuples(index=False), used, str(path))
+        return _collected(list(texts.columns), texts.itertuples(index=False), used, str(path), columns)
     rows = read_csv(path)
-    return _collected(next(rows), rows, used, str(path))
+    return _collected(next(rows), rows, used, str(path), columns)
 
 
-def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str) -> Corpus:
+def _collected(
+    names: list[str], rows: Iterable[Any], used: set[str], path: str, columns: Mapping[str, str] = {}
+) -> Corpus:
     """Collect the used columns of rows, which may be more than fit into memory as texts."""
     if len(names) == 1 and ";" in names[0]:
         raise HostError(f"{path}: expected commas between the columns, found semicolons")
+    lacking = [name for name in columns if name not in names]
+    if lacking:
+        raise HostError(f"--columns {lacking[0]}=…: {path} has no such column; it has {', '.join(names)}")
+    # A column that has one of these names already, but is not the one that the host means, is not used.
+    names = [columns.get(name, "" if name in columns.values() else name) for name in names]
     kept = {name: index for index, name in enumerate(names) if name in used}
     for name in kept:
         if names.count(name) > 1:
@@ -126,11 +159,11 @@ def _collected(names: list[str], rows: Iterable[Any], used: set[str], path: str)
         for index, number, append in columns_of_row:
             text = row[index]
             append(number.setdefault(text if text.strip() else "", len(number)))
-    columns = {
+    collected = {
         name: Column(name, list(number), np.array(code, dtype=np.int64), np.arange(count))
         for name, number, code in zip(kept, numbers, codes)
     }
-    return Corpus(columns, names)
+    return Corpus(collected, names, set(columns.values()))
 
 
 def make(
@@ -139,12 +172,11 @@ def make(
     test_share: float = 0.4,
     public_share: float = 0.3,
     seed: int = 0,
-    essay_id: str | None = None,
     spellings: Mapping[str, str] = {},
     parameters: Mapping[str, Any] = {},
 ) -> Files:
     """Split a corpus of essays into the files of a competition."""
-    annotations = _annotations(corpus, attributes, essay_id, spellings)
+    annotations = _annotations(corpus, attributes, spellings)
     writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns] + attributes
     writers = list(dict.fromkeys(writers))
     essays, essay = _essays(annotations, writers)
@@ -161,6 +193,11 @@ def make(
     named = annotations.columns[ESSAY_ID].name
     warnings = _warnings(counts, len(annotations.effective), len(essays), named)
     warnings += _warnings_of_texts(chosen[TEXT].tolist() if TEXT in chosen else None)
+    if LABEL not in corpus.columns:
+        warnings.append(
+            f"the corpus has no {LABEL}: every segment counts as {UNTOLD}, written as {EFFECTIVENESS[UNTOLD]}, "
+            f"which tells nothing; {PROBABILITIES[1]} is best always 1"
+        )
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
@@ -191,11 +228,9 @@ class _Annotations(NamedTuple):
     counts: dict[str, int]  # for the report, how many rows and essays there were and were dropped
 
 
-def _annotations(
-    corpus: Corpus, attributes: list[str], essay_id: str | None, spellings: Mapping[str, str]
-) -> _Annotations:
+def _annotations(corpus: Corpus, attributes: list[str], spellings: Mapping[str, str]) -> _Annotations:
     """Check the corpus, and take its annotated rows."""
-    columns = _check_columns(corpus, attributes, essay_id)
+    columns = _check_columns(corpus, attributes)
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
     _check_meanings(spellings)
@@ -309,25 +344,49 @@ def _about_writers(
     ]
 
 
-def _check_columns(corpus: Corpus, attributes: list[str], essay_id: str | None) -> dict[str, Column]:
-    """Check that no column is missing, and call the one that names the essays `ESSAY_ID`."""
-    candidates = [essay_id] if essay_id else [name for name in ESSAY_IDS if name in corpus.names]
+def _check_columns(corpus: Corpus, attributes: list[str]) -> dict[str, Column]:
+    """Check that no column is missing, and call the one that names the essays `ESSAY_ID`.
+
+    Without a column of the effectiveness, all segments get the same one.
+    """
+    candidates = [name for name in ESSAY_IDS if name in corpus.names]
+    if ESSAY_ID in corpus.named:
+        candidates = [ESSAY_ID]
     if len(candidates) > 1:
         raise HostError(
             f"expected one column that names the essays, found {' and '.join(candidates)}: say which, such as "
-            f"--essay-id {candidates[0]}"
+            f"--columns {next(name for name in candidates if name != ESSAY_ID)}={ESSAY_ID}"
         )
-    required = [*(candidates or [" or ".join(ESSAY_IDS)]), TYPE, LABEL, *attributes]
+    required = [*(candidates or [ESSAY_ID]), TYPE, *attributes]
     if WORDS not in corpus.names:
         required += [*OFFSETS, TEXT]
     lacking = [name for name in required if name not in corpus.names]
     if lacking:
-        hint = "" if set(lacking).isdisjoint(attributes) else '. --subpopulations names others, or "" for none'
-        raise HostError(
-            f"the corpus lacks columns: {', '.join(lacking)}. It has: {', '.join(corpus.names)}{hint}"
-        )
+        raise HostError(_what_lacks(corpus, lacking, attributes))
     columns = {name: column for name, column in corpus.columns.items() if name not in ESSAY_IDS}
+    if LABEL not in columns:
+        none = np.zeros_like(columns[TYPE].codes)
+        columns[LABEL] = Column(LABEL, [UNTOLD], none, columns[TYPE].rows)
     return columns | {ESSAY_ID: corpus.columns[candidates[0]]}
+
+
+def _what_lacks(corpus: Corpus, lacking: list[str], attributes: list[str]) -> str:
+    """Say which columns a corpus lacks, and what to type if it has them under other names."""
+    present = [name for name in corpus.names if name]
+    free = {name.lower(): name for name in present if name not in USED}
+    others = {name: [free[each] for each in theirs if each in free] for name, theirs in ELSEWHERE.items()}
+    text = f"the corpus lacks columns: {', '.join(lacking)}. It has: {', '.join(present)}"
+    ours = [name for name in lacking if name not in attributes]
+    if ours:
+        if LABEL not in present:
+            ours.append(LABEL)
+        named = [f"{[*others[name], 'YOURS'][0]}={name}" for name in ours if others[name] or name != LABEL]
+        text += f". Name them: --columns {' '.join(named)}"
+    if set(lacking) & set(attributes):
+        text += '. --subpopulations names others, or "" for none'
+    if TYPE in lacking and not any(name in present or others[name] for name in (WORDS, *OFFSETS)):
+        text += ". If it is no corpus of essays, name its metric: --metric FILE"
+    return text
 
 
 def _check_meanings(spellings: Mapping[str, str]) -> None:

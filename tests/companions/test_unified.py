@@ -26,7 +26,7 @@ def test_few_essays_are_noticed(essays):
 def test_any_column_can_name_the_essays_of_a_corpus(tmp_path):
     path = tmp_path / "corpus.csv"
     make_corpus(40).rename(columns={"essay_id_comp": "text_id"}).to_csv(path, index=False)
-    files = hosted.load("unified").companion.make_files(path, [], 0.4, 0.3, 0, "text_id", {}, {})
+    files = hosted.load("unified").companion.make_files(path, [], 0.4, 0.3, 0, {"text_id": "essay_id"}, {}, {})
     assert len(files.items) == 40
 
 

@@ -3,6 +3,8 @@
 import csv
 import hashlib
 import io
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -45,16 +47,21 @@ def by_words(whole) -> pd.DataFrame:
     return whole.drop(columns=["full_text", *corpus.OFFSETS]).rename(columns={"essay_id_comp": "id"})
 
 
-def as_corpus(frame: pd.DataFrame) -> corpus.Corpus:
+def as_corpus(frame: pd.DataFrame, columns: Mapping[str, str] = {}) -> corpus.Corpus:
     """The corpus as `podium make` reads it from a file with these cells."""
     texts = frame.astype(object).where(frame.notna(), "").astype(str)
     used = {*corpus.USED, *frame.columns}
-    return corpus._collected(list(frame), texts.itertuples(index=False), used, "the corpus")
+    return corpus._collected(list(frame), texts.itertuples(index=False), used, "the corpus", columns)
 
 
-def make(frame: pd.DataFrame, attributes: list[str] = ATTRIBUTES, **further: object) -> folders.Files:
+def make(
+    frame: pd.DataFrame,
+    attributes: list[str] = ATTRIBUTES,
+    columns: Mapping[str, str] = {},
+    **further: object,
+) -> folders.Files:
     """The files of a competition that is made from this table."""
-    return corpus.make(as_corpus(frame), attributes, **further)
+    return corpus.make(as_corpus(frame, columns), attributes, **further)
 
 
 def tables(files: folders.Files) -> dict[str, pd.DataFrame]:
@@ -393,8 +400,8 @@ def test_rows_are_those_of_the_file(by_offsets):
 @pytest.mark.parametrize(
     ("columns", "lacking"),
     [
-        (["essay_id_comp"], "essay_id_comp or essay_id or id"),
-        (["discourse_type", "discourse_effectiveness"], "discourse_type, discourse_effectiveness"),
+        (["essay_id_comp"], "essay_id"),
+        (["discourse_type", "discourse_effectiveness"], "discourse_type"),
         (["full_text", "discourse_end"], "discourse_end, full_text"),
         (["ell_status"], "ell_status"),
     ],
@@ -405,6 +412,13 @@ def test_missing_columns(by_offsets, columns, lacking):
     assert str(caught.value).startswith(f"the corpus lacks columns: {lacking}. It has: ")
     names_groups = str(caught.value).endswith('. --subpopulations names others, or "" for none')
     assert names_groups == (columns == ["ell_status"])
+
+
+def test_a_table_that_is_no_corpus_of_essays(capsys, tmp_path):
+    (tmp_path / "labels.csv").write_text("id,text,label\n1,a text,cat\n")
+    code, _, err = run_podium(capsys, "make", tmp_path / "labels.csv", "--out", tmp_path / "out")
+    assert code == 4
+    assert err.endswith(". If it is no corpus of essays, name its metric: --metric FILE\n")
 
 
 def test_nothing_is_annotated(by_offsets):
@@ -422,11 +436,59 @@ def test_several_candidates_are_an_error(by_words):
         make(both)
     assert str(caught.value) == (
         "expected one column that names the essays, found essay_id and id: say which, such as "
-        "--essay-id essay_id"
+        "--columns id=essay_id"
     )
-    files = make(both, essay_id="id")
+    files = make(both, columns={"id": "essay_id"})
     pd.testing.assert_frame_equal(files.private["solution.csv"], make(by_words).private["solution.csv"])
-    assert "The column id names the essays." in files.report
+
+
+OWN = {
+    "doc": "essay_id", "text": "full_text", "label": "discourse_type", "start": "discourse_start",
+    "end": "discourse_end", "quality": "discourse_effectiveness",
+}  # fmt: skip
+
+
+def test_columns_of_other_names(capsys, tmp_path, by_offsets):
+    """The message about them shows the line to type."""
+    ours = {new: old for old, new in OWN.items() if old != "doc"} | {"essay_id_comp": "doc"}
+    by_offsets.rename(columns=ours).to_csv(tmp_path / "corpus.csv", index=False)
+    line = ["make", tmp_path / "corpus.csv", "--subpopulations", "gender", "--seed", 0]
+    code, _, err = run_podium(capsys, *line, "--out", tmp_path / "out")
+    assert code == 4
+    named = re.search("Name them: --columns (.*)$", err, re.MULTILINE)
+    assert named is not None
+    assert dict(each.split("=") for each in named[1].split()) == OWN
+    assert run_podium(capsys, *line, "--columns", *named[1].split(), "--out", tmp_path / "out")[0] == 0
+    made = make(by_offsets, ["gender"])
+    written = pd.read_csv(tmp_path / "out" / "private" / "solution.csv", dtype=str, keep_default_na=False)
+    assert written["predictionstring"].tolist() == made.private["solution.csv"]["predictionstring"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        ("doc", 2, "--columns doc: expected THEIRS=OURS"),
+        ("doc=essay", 4, "--columns doc=essay: expected OURS to be one of discourse_effectiveness, "),
+        ("doc=essay_id", 4, "--columns doc=…: "),
+    ],
+)
+def test_columns_that_are_not_there(capsys, tmp_path, by_words, given, code, message):
+    by_words.to_csv(tmp_path / "corpus.csv", index=False)
+    line = ["make", tmp_path / "corpus.csv", "--out", tmp_path / "out", "--columns", given]
+    result = run_podium(capsys, *line)
+    assert result[:2] == (code, "")
+    assert result[2].startswith(f"error: {message}")
+
+
+def test_a_corpus_without_effectiveness(by_offsets):
+    """All segments get the same one, so a set of right segments still has the best score."""
+    files = make(by_offsets.drop(columns="discourse_effectiveness"))
+    assert files.warnings == [
+        "the corpus has no discourse_effectiveness: every segment counts as Effective, written as 1, which "
+        "tells nothing; score_discourse_effectiveness_1 is best always 1"
+    ]
+    assert set(files.private["solution.csv"]["discourse_effectiveness"]) == {1}
+    assert "| private/perfect_submission.csv | 1.000000 | 1.000000 |" in files.report
 
 
 def test_one_segment_per_essay_is_a_warning(by_words):

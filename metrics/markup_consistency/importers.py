@@ -358,7 +358,7 @@ def _read_cas(file: Path, export: Export) -> None:
         export.left_out[f"documents of {who}"] += 1
         return
     cas = _load_cas(content, types)
-    text: str = cas.sofa_string
+    text: str = cas.sofa_string or ""
     marks = list[Mark]()
     for structure in cas.select_all_fs():
         kind = structure.type.name

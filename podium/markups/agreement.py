@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -185,13 +186,14 @@ def gamma(documents: Marks) -> pd.DataFrame:
     steps = (1 + CHANCE_SAMPLES) * len(compared)
     values = dict.fromkeys(documents, np.nan)
     with shown("γ", transient=False) as show:
-        done = itertools.count(1)
+        done, one_at_once = itertools.count(1), threading.Lock()
 
         class Watched(CombinedCategoricalDissimilarity):  # type: ignore[misc]
             """The library's dissimilarity, which also shows how many alignments have begun."""
 
             def valid_alignments(self, continuum: Any) -> Any:
-                show(next(done), steps)
+                with one_at_once:  # the library computes alignments in several threads
+                    show(next(done), steps)
                 return super().valid_alignments(continuum)
 
         dissimilarity = Watched()  # it compiles its functions once

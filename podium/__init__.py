@@ -11,14 +11,15 @@ Score a submission, and ask where its score comes from:
 Participants need `score`, `prepare` and `estimate`. Organizers run models with `run`, make a final board
 with `rank` and check a published one with `verify`. There are three modules beside them: `podium.spans` turns
 a model's output into a submission, `podium.tuning` finds thresholds, and `podium.statistics` tells how
-certain a score is. The command line does the same and more: ``podium --help`` lists its commands.
+certain a score is. `podium.errors` has the exceptions. The command line does the same and more: ``podium
+--help`` lists its commands.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from podium import spans, statistics, tuning
+    from podium import errors, spans, statistics, tuning
     from podium.front_door import prepare, score
     from podium.ranking.estimate import estimate
     from podium.ranking.rank import rank
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from podium.running.run import run
 
 __all__ = [
-    "__version__", "estimate", "prepare", "rank", "run", "score", "spans", "statistics", "tuning", "verify",
+    "__version__", "errors", "estimate", "prepare", "rank", "run", "score", "spans", "statistics", "tuning",
+    "verify",
 ]  # fmt: skip
 
 __version__ = "4.0.0"
@@ -40,7 +42,7 @@ _FUNCTIONS = {
     "score": "podium.front_door",
     "verify": "podium.ranking.verify",
 }
-_MODULES = ("spans", "statistics", "tuning")
+_MODULES = ("errors", "spans", "statistics", "tuning")
 
 
 def __getattr__(name: str) -> Any:

@@ -234,8 +234,7 @@ def ignores_further_columns(evaluation: Evaluation) -> Iterator[Finding]:
         return
     place, names = where(evaluation.solution.metric), f"({', '.join(map(str, further)):.60})"
     expected = _score(evaluation, (frame, answers))
-    for changed in (lambda column: column, _other_cells):
-        columns = {str(name): np.resize(changed(frame[name]).to_numpy(), len(answers)) for name in further}
+    for columns in _further_columns(frame[further], len(answers)):
         try:
             scored = _score(evaluation, (frame, answers.assign(**columns)))
         except SubmissionRejected:
@@ -253,14 +252,13 @@ def ignores_further_columns(evaluation: Evaluation) -> Iterator[Finding]:
             return
 
 
-def _other_cells(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """A column with other values of the same kind."""
-    rolled = pd.Series(np.roll(column.to_numpy(), 1), index=column.index, name=column.name)
-    if not rolled.equals(column):
-        return rolled
-    if pd.api.types.is_bool_dtype(column.dtype):
-        return ~column
-    return column + 1 if pd.api.types.is_numeric_dtype(column.dtype) else column.astype(str) + "x"
+def _further_columns(columns: pd.DataFrame, rows: int) -> Iterator[dict[str, Any]]:
+    """Columns of the solution for a submission: as they are, in other rows, and of one value each."""
+    cells = {str(name): columns[name].to_numpy() for name in columns}
+    yield {name: np.resize(each, rows) for name, each in cells.items()}
+    yield {name: np.resize(np.roll(each, shift), rows) for shift, (name, each) in enumerate(cells.items(), 1)}
+    for row in (0, -1):  # Some scores do not change where cells are exchanged.
+        yield {name: np.resize(each[[row]], rows) for name, each in cells.items()}
 
 
 def knows_direction(evaluation: Evaluation) -> Iterator[Finding]:

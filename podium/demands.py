@@ -59,7 +59,8 @@ class ContractError(HostError):
     """A metric does not keep to the contract."""
 
     def __init__(self, finding: Finding) -> None:
-        super().__init__(f"{finding.name}: {finding.text}" if finding.platform else finding.text)
+        whose = f"{finding.platform} would refuse this: {finding.name}: " if finding.platform else ""
+        super().__init__(f"{whose}{finding.text}")
         self.finding = finding
 
 
@@ -75,7 +76,7 @@ def demand(found: Iterable[Finding], platform: str = "") -> None:
         if fails and finding.platform in ("", platform):
             raise ContractError(finding)
         if fails:
-            text = f"{finding.platform} would refuse this: {finding.name}: {finding.text}"
+            text = str(ContractError(finding))
             warnings.warn(text, ContractWarning, stacklevel=2)
         elif finding.level is Level.NOTE and not finding.platform:
             warnings.warn(finding.text, ContractWarning, stacklevel=2)

@@ -95,7 +95,7 @@ def run(work: Callable[[], None]) -> int:
             told.add(str(message))
             _say(f"warning: {message}")
 
-    warnings.showwarning = show
+    before, warnings.showwarning = warnings.showwarning, show
     try:
         with contextlib.redirect_stdout(_Printable(sys.stdout)):
             work()
@@ -124,6 +124,8 @@ def run(work: Callable[[], None]) -> int:
     except OSError as problem:
         _say(f"error: {problem.strerror or problem}: {problem.filename}")
         return UsageError.exit_code
+    finally:
+        warnings.showwarning = before
     return 0
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium import ids
 from podium.contract import Explanation
 from podium.errors import SubmissionRejected
 from podium.scoring import Evaluation, Solution
@@ -17,6 +18,14 @@ def column(explanation: Explanation, role: str) -> str | None:
     """Find the column of an explanation's rows that has a role."""
     name, table = explanation.roles.get(role), explanation.rows
     return name if name in table else None
+
+
+def rows_of(explanation: Explanation) -> pd.DataFrame:
+    """The rows of an explanation, with the names of items as texts, which a companion may give as numbers."""
+    table, item = explanation.rows, column(explanation, "item")
+    if item is None or table[item].dtype.kind not in "iuf":
+        return table
+    return table.assign(**{item: ids.texts(table[item])})
 
 
 def item_noun(evaluation: Evaluation) -> str:
@@ -48,7 +57,7 @@ def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:
 def rows(evaluation: Evaluation) -> pd.DataFrame:
     """Tell what became of every row, with the groups of its item."""
     explanation = evaluation.explanation
-    table: pd.DataFrame = explanation.rows
+    table = rows_of(explanation)
     item = column(explanation, "item")
     for level, values in explanation.details.items():
         table = pd.concat([table, values.assign(level=level)], ignore_index=True)
@@ -93,7 +102,7 @@ def shares(gains: "pd.Series[float]") -> "pd.Series[float]":
 
 def points_by_item(evaluation: Evaluation) -> "pd.Series[float]":
     """Sum up the lost points by item."""
-    table = evaluation.explanation.rows
+    table = rows_of(evaluation.explanation)
     points: pd.Series[float] = table.groupby(column(evaluation.explanation, "item"))["points_lost"].sum()
     points = points.reindex(evaluation.prepared.items, fill_value=0.0)
     return points.sort_values(ascending=False, kind="stable")

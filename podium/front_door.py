@@ -1,6 +1,7 @@
 """The two functions that most users need: `podium.score` and `podium.prepare`."""
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ def score(
     submission: pd.DataFrame,
     metric: str | Path | None = None,
     row_id: str | None = None,
-    **parameters: Any,
+    parameters: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> Evaluation:
     """Score a submission.
 
@@ -40,9 +42,12 @@ def score(
         metric.
     row_id : str, optional
         The column of the solution that names the rows. The default is its first column.
-    **parameters : object
-        Parameters of the metric's ``score``, such as ``temperature=80``. Parameters that are not given keep
-        their official values. If a name is wrong, the error lists the right ones. The signature has all values.
+    parameters : mapping of str to object, optional
+        Parameters of the metric's ``score``. Their names may also be those of arguments of this function.
+    **more : object
+        Further parameters of the metric's ``score``, such as ``temperature=80``. Parameters that are not given
+        keep their official values. If a name is wrong, the error lists the right ones. The signature has all
+        values.
 
     Returns
     -------
@@ -91,18 +96,19 @@ def score(
             "score: give the solution first, then the submission; the second one is a prepared solution"
         )
     submission = _table(submission, "score: submission")
+    together = {**(parameters or {}), **more}
     if not isinstance(solution, Solution):
         name = DEFAULT if metric is None else metric
         try:
-            solution = prepare(solution, name, row_id, **parameters)
+            solution = prepare(solution, name, row_id, together)
         except HostError:
-            _check_order(submission, name, row_id, parameters)
+            _check_order(submission, name, row_id, together)
             raise
-    elif metric is not None or row_id is not None or parameters:
+    elif metric is not None or row_id is not None or together:
         if metric is None:
-            hosted.check_parameters(solution.metric, parameters)
+            hosted.check_parameters(solution.metric, together)
         named = [name for name, value in (("metric", metric), ("row_id", row_id)) if value is not None]
-        given = ", ".join([*named, *parameters])
+        given = ", ".join([*named, *together])
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
     submission = _recognized(submission, solution)
     try:
@@ -114,7 +120,11 @@ def score(
 
 
 def prepare(
-    solution: pd.DataFrame, metric: str | Path = DEFAULT, row_id: str | None = None, **parameters: Any
+    solution: pd.DataFrame,
+    metric: str | Path = DEFAULT,
+    row_id: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> Solution:
     """Check a solution and compute what depends on it alone, so that many submissions can be scored against it.
 
@@ -126,8 +136,10 @@ def prepare(
         The metric, as for `score`.
     row_id : str, optional
         The column of the solution that names the rows, as for `score`.
-    **parameters : object
+    parameters : mapping of str to object, optional
         Parameters of the metric's ``score``, as for `score`.
+    **more : object
+        Further parameters of the metric's ``score``.
 
     Returns
     -------
@@ -156,10 +168,9 @@ def prepare(
         )
     frame = _table(solution, "prepare: solution")
     loaded = hosted.load(metric)
-    hosted.check_parameters(loaded, parameters)
-    return scoring.prepare(
-        loaded, frame, ({} if row_id is None else {"row_id_column_name": row_id}) | parameters
-    )
+    together = {**(parameters or {}), **more}
+    hosted.check_parameters(loaded, together)
+    return scoring.prepare(loaded, frame, ({} if row_id is None else {"row_id_column_name": row_id}) | together)
 
 
 def _check_order(
@@ -167,7 +178,7 @@ def _check_order(
 ) -> None:
     """Raise an error if the submission is a solution and nothing else, so that the tables were exchanged."""
     try:
-        solution = prepare(submission, metric, row_id, **parameters)
+        solution = prepare(submission, metric, row_id, parameters)
     except ToolError:
         return
     try:

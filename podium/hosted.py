@@ -16,6 +16,7 @@ import sys
 import time
 import types
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -102,8 +103,21 @@ def load(metric: str | Path) -> Metric:
     path = find(metric)
     name = _own_metric_with(path)
     if name is not None:
+        _warn_of_companion(path, name)
         return _load_own(name)
     return _load_folder(path, path.parent, sha256(str(path.resolve()).encode()).hexdigest()[:16], False)
+
+
+def _warn_of_companion(path: Path, name: str) -> None:
+    """Say that another companion beside a copy of one of podium's own metrics is not used."""
+    theirs, ours = path.with_name(_COMPANION), folder(name) / _COMPANION
+    if path.name != _FILE or not theirs.is_file() or theirs.read_bytes() == ours.read_bytes():
+        return
+    warnings.warn(
+        f"{theirs} is not used: {path.name} is podium's own metric {name}, which has a companion of its own. "
+        "Change the metric's NAME to use yours",
+        stacklevel=3,
+    )
 
 
 def load_again(metric: Metric) -> Metric:
@@ -349,6 +363,15 @@ def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
     for name in parameters:
         if name not in accepted:
             raise HostError(f"the metric has no parameter {name}; it has {', '.join(accepted)}")
+
+
+def ask_for_missing(metric: Metric, parameters: Mapping[str, Any]) -> None:
+    """Ask for a parameter of ``score`` that has no default and no value."""
+    for parameter in list(inspect.signature(metric.score).parameters.values())[3:]:
+        by_name = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        if by_name and parameter.default is parameter.empty and parameter.name not in parameters:
+            name = parameter.name
+            raise HostError(f"{metric.path.name}: the parameter {name} has no default: give --set {name}=…")
 
 
 def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:

@@ -275,6 +275,7 @@ def prepare(
     if not len(solution.columns):
         raise HostError("the solution has no columns")
     arguments = {"row_id_column_name": str(solution.columns[0])} | parameters
+    hosted.ask_for_missing(metric, arguments)
     rows = rows_of_parts(solution)
     frame = solution.drop(columns=USAGE, errors="ignore")
     prepared: dict[str, Any] = {}
@@ -311,6 +312,9 @@ def _columns_explained(metric: Metric, arguments: dict[str, Any], solution: pd.D
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
     """Find the rows of each part of a solution by its column ``Usage``."""
+    copies = [str(name) for name in solution if re.fullmatch(rf"{USAGE}(\.\d+)?", str(name))]
+    if len(copies) > 1:  # pandas numbers those that a file has
+        raise HostError(f"{USAGE}: expected one column of this name in the solution, found {len(copies)}")
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])

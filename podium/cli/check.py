@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
         further = acceptance.check_solution(solution, row_id, complete) + further
     results = [*acceptance.check(path, tables, arguments, options.python), *further]
     if results[0].level is not Level.FAIL:
-        results += acceptance.check_contract(path, tables, arguments)
+        results += acceptance.check_contract(path, tables, arguments, options.python)
     results = acceptance.without_repetition(results)
     for result in results:
         line = f"{result.name}: {result.text}" if result.text else result.name

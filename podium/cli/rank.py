@@ -156,7 +156,7 @@ def run(options: argparse.Namespace) -> None:
     if options.again is not None:
         metric = run_json.request_of(run_json.read(options.again), options.again).metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
-    board = rank.rank(**given, **parameters)
+    board = rank.rank(**given, parameters=parameters)
     print_report(board.run, board.folder)
 
 

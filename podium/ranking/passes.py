@@ -203,7 +203,7 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, workers: Wo
         again, left = _round(job, some, frozenset(), folder, workers, "trying again after faults", at_once=1)
         results |= again
         if left:
-            is_of_host = all(fault.is_of_host and fault == faults[number] for number, fault in left.items())
+            is_of_host = all(fault.is_of_host and faults[number].is_of_host for number, fault in left.items())
             texts = {submissions[number]: fault.text for number, fault in sorted(left.items())}
             raise (HostError if is_of_host else UsageError)(_list_of_faults(texts))
     _check_that_any_has_a_score(submissions, results)

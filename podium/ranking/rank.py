@@ -3,6 +3,7 @@
 import functools
 import html
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -174,7 +175,8 @@ def rank(
     dask: str | None = None,
     time_limit: str | float = "10m",
     memory_limit: str | int = "4G",
-    **parameters: Any,
+    parameters: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> FinalBoard:
     """Score every submission, reward speed, rank the teams, and write the final board.
 
@@ -233,8 +235,12 @@ def rank(
     time_limit, memory_limit : str or number
         The processor time and the memory for one submission, such as ``"90s"`` and ``"500M"``, or seconds and
         bytes. One that needs more is rejected.
-    **parameters : object
-        Parameters of the metric's ``score``, such as ``temperature=80``.
+    parameters : mapping of str to object, optional
+        Parameters of the metric's ``score``, whose names may also be those of arguments of this function.
+        Without it, an argument such as `seed` or `title` goes to the metric if the metric has a parameter of
+        that name, with a warning.
+    **more : object
+        Further parameters of the metric's ``score``, such as ``temperature=80``.
 
     Returns
     -------
@@ -254,7 +260,11 @@ def rank(
     >>> board.leaderboard, board.certainty, board.rejected  # doctest: +SKIP
     >>> podium.rank(again="final", out="other", temperature=50)  # doctest: +SKIP
     """
-    given = {name: value for name, value in locals().items() if name != "parameters"}
+    given = {name: value for name, value in locals().items() if name not in ("parameters", "more")}
+    _check_types(given)
+    together = {**(parameters or {}), **more}
+    if parameters is None:
+        together |= _of_metric(given)
     rules = {name: given[name] for name in Rules._fields if given[name] is not None}
     headings = {name: given[name] for name in Heading._fields if given[name] is not None}
     if fault := fault_of(Rules(**rules)):
@@ -262,19 +272,19 @@ def rank(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out {out} is not a folder")
-    command = _command_of(given, parameters)
+    command = _command_of(given, together)
     if again is not None:
         _check_again(given)
         tables = {"selection": select, "failed": failed}
         replaced = {name: os.fspath(path) for name, path in tables.items() if path is not None}
-        return _ranked_again(Path(again), folder, parameters, rules, headings, replaced, jobs, command)
+        return _ranked_again(Path(again), folder, together, rules, headings, replaced, jobs, command)
     if solution is None or submissions is None:
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(os.fspath(metric))
-    hosted.check_parameters(loaded, parameters)
+    hosted.check_parameters(loaded, together)
     inputs_given = (metric, solution, submissions, runtimes, select, failed, side)
     paths: list[Any] = [None if path is None else os.fspath(path) for path in inputs_given]
-    request = Request._make([*paths, recorded.arguments(loaded, parameters, os.fspath(solution))])
+    request = Request._make([*paths, recorded.arguments(loaded, together, os.fspath(solution))])
     request = request._replace(failed=request.failed or _failed_beside(request.runtimes))
     files = find(request.submissions, request.side)
     limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
@@ -282,6 +292,35 @@ def rank(
     inputs = inputs_of(request, Rules(**rules), job, files, folder / STORE)
     score_all = functools.partial(passes.score, job, files, folder / STORE)
     return _ranked(inputs, Heading(**headings), score_all, folder, jobs, dask, command)
+
+
+def _check_types(given: Mapping[str, Any]) -> None:
+    """Refuse arguments of a kind that the command line could not give."""
+    jobs, boost, runtimes = given["jobs"], given["boost"], given["runtimes"]
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
+        raise UsageError(f"--jobs: expected a whole number that is at least 0, found {jobs!r}")
+    for name in ("boost", "variants"):
+        if not isinstance(given[name], bool | None):
+            raise UsageError(f"--{name}: expected True or False, found {given[name]!r}")
+    if boost and runtimes is None and given["again"] is None:
+        raise UsageError("boost=True: expected runtimes, without which no speed can be rewarded")
+
+
+def _of_metric(given: dict[str, Any]) -> dict[str, Any]:
+    """Take out of the arguments those rules and headings that are parameters of the metric, with a warning."""
+    if given["again"] is not None:
+        return {}
+    known = hosted.defaults(hosted.load(os.fspath(given["metric"])))
+    names = [name for name in (*Rules._fields, *Heading._fields) if name in known and given[name] is not None]
+    taken = {name: given[name] for name in names}
+    for name in names:
+        given[name] = None
+        warnings.warn(
+            f"{name} goes to the metric, which has a parameter of this name; give the metric's by "
+            f"parameters={{{name!r}: …}}, and {name} is podium.rank's own",
+            stacklevel=3,
+        )
+    return taken
 
 
 def _check_again(given: Mapping[str, Any]) -> None:

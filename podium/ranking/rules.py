@@ -57,7 +57,7 @@ def fault_of(rules: Rules) -> str:
         return f"--choose: expected public:N, such as public:2, or private, found {rules.choose}"
     for name in ("resamples", "seed", "prizes"):
         value = getattr(rules, name)
-        if not isinstance(value, int) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             return f"--{name}: expected a whole number that is at least 0, found {value!r}"
     return ""
 

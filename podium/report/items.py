@@ -224,7 +224,8 @@ def _rows(
 ) -> dict[str, list[Row]]:
     """Turn the rows of the items that are shown into rows of the page, each with its partner."""
     item, label, outcome = roles
-    table = _paired(explanation.rows[explanation.rows[item].isin(shown)])
+    table = explain.rows_of(explanation)
+    table = _paired(table[table[item].isin(shown)])
     table = table.assign(number=table.groupby(item).cumcount())
     if explanation.losses is not None and len(table):
         table["cause"] = explanation.losses.loc[table.index].idxmax(axis=1)

@@ -1,0 +1,236 @@
+"""What a host's metric does wrong is told by every command, before anything is written."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import podium
+from podium import cli, hosted
+from podium.errors import ContractWarning, HostError
+from tests.support.host_line import run_podium, stay_in_process
+
+pytestmark = [
+    pytest.mark.filterwarnings("always::podium.errors.ContractWarning"),
+    pytest.mark.filterwarnings("always:.*goes to the metric"),
+]
+
+IDS = [f"r{number}" for number in range(12)]
+LABELS = ["cat", "dog", "owl"] * 4
+TRUTH = pd.DataFrame({"id": IDS, "label": LABELS, "Usage": ["Public", "Private"] * 6})
+ANSWERS = pd.DataFrame({"id": IDS, "label": ["cat"] * 8 + ["dog"] * 4})
+
+ASSUMED = "higher is better is assumed; define higher_is_better()"
+HEAD = """import pandas as pd
+
+class ParticipantVisibleError(Exception):
+    pass
+
+"""
+SCORE = """def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    if "label" not in submission:
+        raise ParticipantVisibleError("expected a column label")
+    share = float((solution["label"] == submission["label"]).mean())
+"""
+DIRECTION = """
+def higher_is_better() -> bool:
+    return True
+"""
+
+
+def metric(folder: Path, *lines: str, state: str = "", direction: str = DIRECTION) -> Path:
+    """Write an accuracy that ends with these lines."""
+    path = folder / "hosts.py"
+    body = "".join(f"    {line}\n" for line in lines or ["return share"])
+    path.write_text(f"{HEAD}{state}\n{SCORE}{body}{direction}")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of a competition as a good metric makes them, and submissions of three teams."""
+    stay_in_process(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    TRUTH.drop(columns="Usage").to_csv("labels.csv", index=False)
+    ANSWERS.to_csv("sample.csv", index=False)
+    assert cli.main(["make", "labels.csv", "--metric", str(metric(tmp_path)), *MAKE]) == 0
+    Path("teams").mkdir()
+    for number, team in enumerate(("Ada", "Bo", "Cy", "Di", "Ed")):
+        ANSWERS.assign(label=LABELS[: 2 * number] + ["cat"] * (12 - 2 * number)).to_csv(
+            f"teams/{team}.csv", index=False
+        )
+    return tmp_path
+
+
+MAKE = ["--sample", "sample.csv", "--seed", "1", "--out", "files"]
+PAIR = ["files/private/solution.csv", "files/public/sample_submission.csv"]
+TITLED = ["--metric", "hosts.py", "--title", "T"]
+DATES = ["--start", "2031-01-01", "--switch", "2031-02-01", "--end", "2031-03-01"]
+COMMANDS = {
+    "score": ["score", "--metric", "hosts.py", *PAIR],
+    "check": ["check", "hosts.py", *PAIR],
+    "emulate": ["emulate", "hosts.py", *PAIR],
+    "make": ["make", "labels.csv", "--metric", "hosts.py", *MAKE[:-1], "again"],
+    "bundle": ["bundle", "codabench", "files", *TITLED, *DATES, "--out", "bundle"],
+    "publish": ["publish", "kaggle", "files", *TITLED, "--slug", "t-t", "--dry-run"],
+    "rank": ["rank", PAIR[0], "teams", "--metric", "hosts.py", "--no-boost", "--jobs", "1", "--out", "board"],
+}
+STATES = {
+    "a counter": ("N = [0]", ("N[0] += 1", "return share + N[0]")),
+    "the fifth call": ("N = [0]", ("N[0] += 1", "return share + (N[0] == 5)")),
+    "a maximum": ("SEEN = []", ("SEEN.append(share)", "return max(SEEN)")),
+    "a memory by number of rows": ("SEEN = {}", ("return SEEN.setdefault(len(solution), share)",)),
+}
+
+
+@pytest.mark.parametrize(("state", "lines"), STATES.values(), ids=STATES)
+def test_what_an_earlier_call_left_is_found(tmp_path: Path, state: str, lines: tuple[str, ...]) -> None:
+    """And it is not taken for a score that depends on the order of the rows."""
+    with pytest.raises(HostError, match=r"hosts\.py, line \d+: score\(\): expected the same number") as caught:
+        podium.score(TRUTH, ANSWERS, metric=metric(tmp_path, *lines, state=state))
+    assert "order" not in str(caught.value)
+
+
+def test_a_metric_that_keeps_state_is_refused_by_every_command(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    state, lines = STATES["a counter"]
+    metric(files, *lines, state=state, direction="")
+    for name, command in COMMANDS.items():
+        code, out, err = run_podium(capsys, *command)
+        assert (name, code) == (name, 4)
+        assert "score(): expected the same number whenever it is called with the same tables" in out + err
+        assert name in ("score", "emulate") or ASSUMED in out + err
+    assert not [each for each in ("again", "bundle", "board/board.html") if Path(each).exists()]
+
+
+def test_a_metric_that_only_rank_finds_out(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    """The first submission shows nothing, because the metric changes only later."""
+    metric(files, "N[0] += 1", "return share + (N[0] > 20) / 7", state="N = [0]")
+    code, _, err = run_podium(capsys, *COMMANDS["rank"])
+    assert code == 4
+    assert "expected the same scores from a metric that is loaded anew" in err
+    assert not Path("board", "board.html").exists()
+
+
+def test_what_kaggle_refuses_stops_kaggle_alone(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    path = metric(files)
+    path.write_text(path.read_text().replace(": pd.DataFrame", ""))
+    refusal = "annotates every argument with a type that the site can set: solution has no annotation"
+    for name, command in COMMANDS.items():
+        code, out, err = run_podium(capsys, *command)
+        stops = name in ("check", "publish", "emulate")
+        assert (name, code) == (name, 4 if stops else 0)
+        assert (refusal in out + err) is (name not in ("score", "rank"))
+    assert "warning: Kaggle would refuse this: " in run_podium(capsys, *COMMANDS["bundle"][:-1], "another")[2]
+
+
+def test_every_part_has_a_score(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    """A part may lack a class, and the whole not."""
+    metric(files, "return share if solution['label'].nunique() > 1 else float('nan')")
+    truth = pd.read_csv(PAIR[0])
+    truth[(truth["Usage"] == "Private") | (truth["label"] == "cat")].to_csv("one.csv", index=False)
+    answers = pd.read_csv("one.csv")[["id"]].assign(label="dog")
+    answers.to_csv("dogs.csv", index=False)
+    code, out, _ = run_podium(capsys, "check", "hosts.py", "one.csv", "dogs.csv")
+    assert code == 4
+    assert re.search(r"FAIL  returns a finite float: .* found nan in Public\n", out)
+
+
+def test_empty_cells_of_the_truth_are_named(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    metric(files)
+    truth = pd.read_csv(PAIR[0])
+    truth["label"] = truth["label"].where(truth.index != 3)
+    truth.to_csv("gap.csv", index=False)
+    code, out, _ = run_podium(capsys, "check", "hosts.py", "gap.csv", PAIR[1])
+    assert code == 0
+    assert "note  has the truth of every row: the solution: 1 empty cell in label, in row number 4\n" in out
+
+
+ASSIGN = """def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    both = solution.copy()
+    for column in submission:
+        both[column] = submission[column].to_numpy()
+    return float((both["label"] == both["prediction"]).mean())
+"""
+
+
+@pytest.mark.parametrize("guess", ["cat", "owl"])
+def test_a_submission_must_not_overwrite_the_truth(tmp_path: Path, guess: str) -> None:
+    """Also where exchanged truths would not change the score, because all guesses are the same."""
+    path = tmp_path / "hosts.py"
+    path.write_text(HEAD + ASSIGN + DIRECTION)
+    with pytest.raises(HostError, match=r"for a submission with further columns \(label\), found"):
+        podium.score(TRUTH, ANSWERS[["id"]].assign(prediction=guess), metric=path)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "assert list(submission) == ['id', 'prediction'], 'wrong columns'",
+        "if len(submission.columns) > 2: raise ValueError('two columns')",
+        "solution = solution.merge(submission, on='id')",
+    ],
+)
+def test_a_metric_that_only_refuses_further_columns_is_used(tmp_path: Path, refusal: str) -> None:
+    path = tmp_path / "hosts.py"
+    given = ASSIGN.splitlines()
+    path.write_text(
+        f"{HEAD}{given[0]}\n    {refusal}\n"
+        "    return float((solution['label'].to_numpy() == submission['prediction'].to_numpy()).mean())\n"
+        + DIRECTION
+    )
+    with pytest.warns(ContractWarning, match=r"does not score a submission with further columns \(label\)"):
+        result = podium.score(TRUTH, ANSWERS[["id"]].assign(prediction="cat"), metric=path)
+    assert result.score == pytest.approx(1 / 3)
+
+
+# --- parameters ---------------------------------------------------------------------------------------
+
+NAMED = "row_id_column_name: str, seed: int = 0, title: str = 'a', metric: int = 0, row_id: int = 0"
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    """A metric whose parameters have the names of podium's own arguments."""
+    path = metric(tmp_path, "return share + seed + metric + row_id")
+    path.write_text(path.read_text().replace("row_id_column_name: str", NAMED))
+    return path
+
+
+def test_parameters_of_any_name_reach_the_metric(named: Path, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    given = {"seed": 3, "metric": 4, "row_id": 5}
+    whole = podium.score(TRUTH, ANSWERS, metric=named).score
+    assert podium.score(TRUTH, ANSWERS, metric=named, parameters=given).score == whole + 12
+    assert podium.score(podium.prepare(TRUTH, named, parameters=given), ANSWERS).score == whole + 12
+    TRUTH.to_csv(tmp_path / "truth.csv", index=False)
+    ANSWERS.to_csv(tmp_path / "Ada.csv", index=False)
+    (tmp_path / "teams").mkdir()
+    ANSWERS.to_csv(tmp_path / "teams" / "Ada.csv", index=False)
+    files = [tmp_path / "truth.csv", tmp_path / "teams"]
+    sets = [f"--set={name}={value}" for name, value in given.items()]
+    code, out, _ = run_podium(capsys, "score", "--metric", named, files[0], tmp_path / "Ada.csv", *sets)
+    assert code == 0
+    assert f"Score    {whole + 12:.6f}" in out
+    line = ["rank", *files, "--metric", named, "--no-boost", "--jobs", "1", "--seed", "7", *sets]
+    assert run_podium(capsys, *line, "--out", tmp_path / "shell")[0] == 0
+    board = podium.rank(*files, metric=named, out=tmp_path / "python", seed=3, title="b", jobs=1)
+    assert board.run.request.parameters == {"seed": 3, "title": "b"}
+    board = podium.rank(*files, metric=named, out=tmp_path / "both", seed=7, parameters=given, jobs=1)
+    assert (board.run.request.parameters, board.run.rules.seed) == (given, 7)
+
+
+def test_a_parameter_without_a_default_is_asked_for(tmp_path: Path) -> None:
+    path = metric(tmp_path, "return share / naive_mean")
+    path.write_text(
+        path.read_text().replace("row_id_column_name: str", "row_id_column_name: str, naive_mean: float")
+    )
+    with pytest.raises(HostError, match="naive_mean has no default: give --set naive_mean=…"):
+        podium.score(TRUTH, ANSWERS, metric=path)
+    assert podium.score(TRUTH, ANSWERS, metric=path, naive_mean=2.0).score < 1
+
+
+def test_a_companion_beside_a_copy_of_our_metric_is_not_used_without_a_word(tmp_path: Path) -> None:
+    (tmp_path / "metric.py").write_bytes(hosted.find("scifact").read_bytes())
+    (tmp_path / "companion.py").write_text("companion = None\n")
+    with pytest.warns(UserWarning, match="companion.py is not used: metric.py is podium's own metric scifact"):
+        assert hosted.load(tmp_path) is hosted.load("scifact")

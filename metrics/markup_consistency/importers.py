@@ -580,16 +580,22 @@ def _key_of_text(
     shown: str, places: Sequence[tuple[Result, Place]], keys: Collection[str], tasks: Sequence[_Task]
 ) -> str:
     """The best key of a text that the tasks show; a ValueError if they have addresses there."""
-    read = functools.cache(Text)  # a text has many places
-    true = {key: sum(read(str(data.get(key, ""))).quotes(place) for data, place in places) for key in keys}
+    read = functools.lru_cache(16)(Text)  # many places in a row are in the same text
     texts = {key: [str(task.data.get(key, "")) for task in tasks] for key in keys}
-    key = max(keys, key=lambda key: (true[key], key == shown, key == "text", sum(map(len, texts[key])), key))
-    if not true[key] and all(map(_ADDRESS.fullmatch, texts[key])):
+
+    def true(key: str) -> int:
+        return sum(read(str(data.get(key, ""))).quotes(place) for data, place in places)
+
+    def worth(key: str) -> tuple[int, bool, bool, int, str]:
+        return true(key) if len(keys) > 1 else 0, key == shown, key == "text", sum(map(len, texts[key])), key
+
+    best = max(keys, key=worth)
+    if all(map(_ADDRESS.fullmatch, texts[best])) and not true(best):
         raise ValueError(
-            f"addresses such as {texts[key][0]!r:.60} in place of texts. Import the texts into Label "
-            "Studio, or put them into the data of the exported tasks"
+            f"addresses such as {texts[best][0]!r:.60} in place of texts. Import the texts into Label Studio, "
+            "or put them into the data of the exported tasks"
         )
-    return key
+    return best
 
 
 def _has_place(result: Result) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 BYTE_ORDER_MARK = "\ufeff"
+# What a text needs so that a way of counting the ends of lines differs: see `Way.line_ends`.
+LINE_ENDS = "", "\r\n", "(?<!\r)\n"
 LINE_END = re.compile(r"\r[\n ]|[\r\n]|\\n")  # as texts have it, and as tools quote it
 
 Ends = tuple[int, int]
@@ -46,10 +48,11 @@ class Text:
     def __init__(self, written: str) -> None:
         self.text = written.removeprefix(BYTE_ORDER_MARK)
         marked = written != self.text
-        self._ways = list(
-            itertools.starmap(Way, itertools.product((marked, not marked), range(3), (False, True)))
-        )
-        self._tables: dict[Way, tuple[list[int], list[int]]] = {}
+        line_ends = [number for number, ends in enumerate(LINE_ENDS) if re.search(ends, self.text)]
+        widths = (False, True) if re.search("[^\0-\uffff]", self.text) else (False,)
+        # The ways in which offsets in this text can differ.  The first one is Python's own.
+        self._ways = list(itertools.starmap(Way, itertools.product((marked, not marked), line_ends, widths)))
+        self._tables: dict[Way, tuple[Sequence[int], Sequence[int]]] = {}
 
     def find(self, places: Sequence[Sequence[Place]]) -> list[list[Found]]:
         """Find the places of each annotator's annotations; a ValueError names one that is beyond the text.
@@ -59,11 +62,11 @@ class Text:
         is sought in the others.
         """
         quoted = [[place for place in own if place.quote is not None] for own in places]
-        true = [[sum(self._is_true(place, self._ways[0]) for place in own) for own in quoted]]
-        if true[0] != [*map(len, quoted)]:
-            true += [
-                [sum(self._is_true(place, way) for place in own) for own in quoted] for way in self._ways[1:]
-            ]
+        true = list[list[int]]()
+        for way in self._ways:
+            true.append([sum(self._is_true(place, way) for place in own) for own in quoted])
+            if true[-1] == [*map(len, quoted)]:
+                break
         numbers = range(len(true))
         found = []
         for annotator, own in enumerate(places):
@@ -82,10 +85,8 @@ class Text:
             true = next((way for way in ways if self._is_true(place, way)), None)
             return Found(self._counted(place, true or best), true is not None, True)
         ends = self._counted(place, best)
-        others = (
-            best._replace(line_ends=number, in_utf_16=flag) for number in range(2) for flag in (False, True)
-        )
-        return Found(ends, True, all(self._ends(place, way) == ends for way in others))
+        likely = [way for way in self._ways if way.has_mark == best.has_mark and way.line_ends < 2]
+        return Found(ends, True, all(self._ends(place, way) == ends for way in likely))
 
     def _is_true(self, place: Place, way: Way) -> bool:
         """Whether the quote of an annotation is what stands at its place if offsets are counted in this way.

@@ -26,6 +26,7 @@ NEEDED = ("memory", "pids")  # the controllers without which a group is of no us
 NEARLY = 2**20  # bytes: the kernel counts memory in advance, so that a group falls a little short of its limit
 TRIES_TO_EMPTY = 10  # of a group whose processes start others meanwhile
 SECONDS_TO_EMPTY = 2.0  # the longest wait for the kernel to forget a group's last process
+SECONDS_TO_ANSWER = 30  # for systemd
 numbers = itertools.count()  # gives the groups of this process different names
 
 
@@ -206,7 +207,10 @@ def _is_delegated(group: Path, mount: Path) -> bool:
     question = ["systemctl", "--user", "show", "--property=Delegate", "--value", group.name]
     if not os.access(group / "cgroup.subtree_control", os.W_OK) or shutil.which("systemctl") is None:
         return False
-    return subprocess.run(question, capture_output=True, text=True).stdout.strip() == "yes"
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        answer = subprocess.run(question, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER)
+        return answer.stdout.strip() == "yes"
+    return False
 
 
 def _handed_down(parent: Path, controllers: Iterable[str], to_empty: bool) -> list[str]:
@@ -218,9 +222,8 @@ def _handed_down(parent: Path, controllers: Iterable[str], to_empty: bool) -> li
     with contextlib.suppress(OSError):
         control.write_text(wanted)  # all of them or none
         return held
-    if to_empty and _has_emptied(
-        parent
-    ):  # a group can only hand controllers down if it has no processes of its own
+    # A group can only hand controllers down if it has no processes of its own.
+    if to_empty and _has_emptied(parent):
         with contextlib.suppress(OSError):
             control.write_text(wanted)
             return held
@@ -252,7 +255,7 @@ def _can_be_made(parent: Path) -> bool:
     return True
 
 
-@functools.cache  # podium may move into another group, see `_hands_down`
+@functools.cache  # podium may move into another group, see `_has_emptied`
 def _own_groups() -> list[tuple[str, str]]:
     """The controllers and the path of each group in which podium runs."""
     lines = Path("/proc/self/cgroup").read_text().splitlines()

@@ -14,7 +14,7 @@ from podium.running.measuring import Log, Outcome, Run, watched
 from podium.running.models import Failure, Kind, Model, paths_in
 from podium.running.settings import Settings, cores_used, is_root
 from podium.running.submission import judged, working_folder
-from podium.running.view import NOTEBOOK
+from podium.running.view import NOTEBOOK, reset_device_times
 from podium.wording import printable
 
 __all__ = ["NOTEBOOK_PACKAGES", "Prepared", "prepare", "run"]
@@ -112,6 +112,8 @@ def _closed(folder: Path) -> str:
 
 def run(model: Model, settings: Settings, log: Log) -> Run:
     """Run a model once."""
+    if settings.sandbox != "none":
+        reset_device_times(settings)
     if model.kind is Kind.CONTAINER:
         return run_in_container(model, settings, log)
     if settings.sandbox == "bubblewrap":

@@ -147,8 +147,8 @@ def failed(run: Run, outcome: Outcome, settings: Settings, log: Log) -> Run:
         outcome = Outcome.DISK
     what = {
         Outcome.TIME: f"time limit of {settings.time_limit:g} s (--time-limit)",
-        Outcome.MEMORY: f"memory limit of {settings.memory_limit / 2**30:g} GB (--memory-limit)",
-        Outcome.DISK: f"disk limit of {settings.disk_limit / 2**30:g} GB (--disk-limit)",
+        Outcome.MEMORY: f"memory limit of {settings.memory_limit / 2**30:.4g} GB (--memory-limit)",
+        Outcome.DISK: f"disk limit of {settings.disk_limit / 2**30:.4g} GB (--disk-limit)",
         Outcome.EXIT: f"exit code {run.exit_code}" + (f" ({signal_name})" if signal_name else ""),
     }[outcome]
     said = log.last_lines()

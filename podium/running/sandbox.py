@@ -64,6 +64,7 @@ elif [ $# = 1 ] && [ -f "$1" ] && [ ! -L "$1" ] && [ -r "$1" ]; then
     exec head -c "$largest" "$1"
 fi
 """
+JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit; shift; done; shift; exec "$@"'
 FILE = b"file\n"  # what it prints before the content of the submission
 
 
@@ -73,9 +74,6 @@ class Left(NamedTuple):
     room: list[str]  # the free blocks of each of them
     submissions: list[str]  # the names of the submissions
     content: bytes  # of the one submission, or the names of other files
-
-
-JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit; shift; done; shift; exec "$@"'
 
 
 def require() -> None:
@@ -111,7 +109,6 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings, l
     cores = cores_used(settings.cores)
     # What a model writes is kept in memory, so it is counted with its memory.
     memory = settings.memory_limit + settings.disk_limit
-    view.reset_device_times(settings)
     with contextlib.ExitStack() as files:
         calls = _in_memory(filter_program(holds_cores(settings.control_group)), files)
         shown = {path: _in_memory(content, files) for path, content in view.contents().items()}
@@ -166,7 +163,12 @@ def _measured(command: list[str], files: list[int], settings: Settings, log: Log
         return failed(run, Outcome.TIME, settings, log)
     if run.exit_code != 0:
         return failed(run, Outcome.DISK if "0" in left.room else Outcome.EXIT, settings, log)
-    if process.returncode != 0:
+    return _with_submission(run, left, is_whole=process.returncode == 0)
+
+
+def _with_submission(run: Run, left: Left, is_whole: bool) -> Run:
+    """A run that ended well, with the submission that it left, or with what is wrong with it."""
+    if not is_whole:
         return run._replace(outcome=Outcome.LOST, reason="the submission could not be read in time")
     if problem := _problem(left):
         return run._replace(outcome=Outcome.SUBMISSION, reason=problem)

@@ -46,7 +46,7 @@ def test_one_s_own_models_run_on_other_systems(tmp_path: Path, platform: str) ->
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "models with predictions: 1, failed: 1" in done.stdout
-    assert "Endless,,time limit of 5 s,none" in (out / "failed.csv").read_text(encoding="utf-8")
+    assert "Endless,,time limit of 5 s (--time-limit),none" in (out / "failed.csv").read_text(encoding="utf-8")
     assert "hello" in (out / "logs" / "Good" / "run.1.txt").read_text(encoding="utf-8")
 
     # The message says that the sandbox is for Linux.

@@ -120,11 +120,6 @@ try() { # USER EXPECTED LABEL COMMAND…: run the two models in a context; EXPEC
 printf '%-62s %-9s %s\n' context expected "found (exit code, cores, limit of memory, warning)"
 scope='systemd-run -q --scope'
 user_scope='systemd-run -q --user --scope'
-as root 'cat > /opt/read-only' <<'SH'
-#!/bin/sh
-mount -t cgroup2 -o ro cgroup2 /sys/fs/cgroup && exec "$@"
-SH
-as root 'chmod +x /opt/read-only'
 try root limits "root over ssh" ""
 try root limits "root, a service without Delegate" systemd-run -q --pipe --wait
 try root limits "root, systemd-run --scope" "$scope"
@@ -133,7 +128,8 @@ try root limits "root, a slice with part of the controllers" \
     "$scope --slice=machine.slice -p Delegate=memory -p Delegate=pids"
 try root limits "root, after systemctl daemon-reload" "systemctl daemon-reload;"
 try root limits "root, systemctl daemon-reload meanwhile" "(sleep 5; systemctl daemon-reload) &"
-try root warning "root, groups that can only be read, as in a container" unshare --cgroup --mount /opt/read-only
+try root warning "root, groups that can only be read, as in a container" "unshare --cgroup --mount sh -c" \
+    "'mount -o remount,bind,ro /sys/fs/cgroup && exec \"\$@\"' sh"
 try alice limits "user, systemd-run --user --scope -p Delegate=yes" "$user_scope -p Delegate=yes"
 try alice limits "user, the same with a shell inside" "$user_scope -p Delegate=yes sh -c '\"\$@\"; exit \$?' sh"
 try alice warning "user, the same without Delegate" "$user_scope"

@@ -62,6 +62,7 @@ AS_CSV = "in Excel, save as CSV UTF-8"
 WITH_PANDAS = "write it with to_csv or to_parquet"
 WITH_GZIP = "pack it with gzip"
 COMMAS = "commas between the columns"
+FIRST_LINE = "the names of the columns in the first line"
 WITH_COMMAS = "read it with pandas.read_csv(…, {}) and write it with to_csv"
 # A cell such as 0,5 has the decimal comma of some countries.
 DECIMAL_COMMA = rb"(?s)[^,\n]*;[^,\n]*(?=\n).*?[;\n]-?\d+,\d+[;\r\n]"
@@ -96,6 +97,7 @@ SIGNS = (
     Sign(rb"(?s).*\x00", "null bytes, as in UTF-16", AS_CSV),
     Sign(rb"(?i)\s*<(!doctype|html)", "a page in HTML", "was it downloaded whole?"),
     Sign(rb"(?s)\s*[{\[].*[}\]]\s*\Z", "JSON", WITH_PANDAS),
+    Sign(rb"(\xef\xbb\xbf)?\"?sep=", "sep=, which Excel alone reads", "delete that line", FIRST_LINE),
     Sign(DECIMAL_COMMA, "semicolons", WITH_COMMAS.format("sep=';', decimal=','"), COMMAS),
     Sign(rb"[^,\n]*;[^,\n]*(\n|\Z)", "semicolons", WITH_COMMAS.format("sep=';'"), COMMAS),
     Sign(rb"[^,\n]*\t[^,\n]*(\n|\Z)", "tabs", WITH_COMMAS.format(r"sep='\t'"), COMMAS),
@@ -341,7 +343,8 @@ def parse_table(
     """Read a table from the content of a file."""
     content = _expanded(content, name, error, most_bytes)
     if content.startswith(PARQUET):
-        return _without_index(_read_parquet(content, name, text_columns, error, most_bytes))
+        table = _read_parquet(content, name, text_columns, error, most_bytes)
+        return _without_index(_without_gaps(table, name, error))
     header = _check_csv(content, name, error, most_bytes)
     if first_is_text:
         text_columns = {*text_columns, *[column for column in header if column not in NO_NAMES][:1]}
@@ -353,7 +356,20 @@ def parse_table(
             # If that is one of the first cells, the others need not become Python objects, which takes long.
             pd.to_numeric(frame[column].head(100).astype(object))
             frame[column] = pd.to_numeric(frame[column].astype(object))
-    return _without_index(frame)
+    return _without_index(_without_gaps(frame, name, error))
+
+
+def _without_gaps(frame: pd.DataFrame, name: str, error: type[ToolError]) -> pd.DataFrame:
+    """Return a table as it is; refuse rows without any value, which spreadsheets leave at the end."""
+    if len(frame.columns) < 2 or not frame.iloc[:, 0].isna().any():
+        return frame
+    empty = np.flatnonzero(frame.isna().all(axis=1))
+    if len(empty):
+        found = f"{counted(len(empty), 'empty row')}, the first one as row number {empty[0] + 1:,}"
+        raise error(
+            f"{name}: expected values in every row, found {found}; delete {'it' if len(empty) == 1 else 'them'}"
+        )
+    return frame
 
 
 def csv_of(content: bytes, name: str, error: type[ToolError], most_bytes: int = MOST_BYTES) -> bytes:

@@ -5,8 +5,11 @@ metric gets whole numbers where every id of the solution is written as one, as `
 it may sort by them, and among texts 10 comes before 2. Such numbers and their texts map one to one.
 """
 
+import re
+
 import pandas as pd
 
+REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
 Column = pd.Series  # of any kind
 
 
@@ -18,7 +21,18 @@ def texts(ids: Column) -> Column:
     """
     if ids.dtype.kind == "f" and ((ids.dropna() % 1 == 0) & (ids.dropna().abs() < 2**53)).all():
         ids = ids.astype("Int64")
-    return ids.astype(str).astype(object).where(ids.notna(), "")
+    written = [str(value) for value in ids.tolist()]  # pandas' own texts cannot hold half of a character
+    return pd.Series(written, index=ids.index, dtype=object).where(ids.notna(), "")
+
+
+def rewritten(ids: Column) -> str | None:
+    """The first id that a spreadsheet seems to have rewritten, as 150000000000 to 1.5E+11.
+
+    >>> rewritten(pd.Series(["7", "1.5E+11"])), rewritten(pd.Series(["1e5"]))
+    ('1.5E+11', None)
+    """
+    found = [text for text in texts(ids).unique() if REWRITTEN.fullmatch(text)]
+    return found[0] if found else None
 
 
 def whole_numbers(ids: Column) -> Column | None:

@@ -11,7 +11,7 @@ import inspect
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, ids, statistics
+from podium import hosted, ids, names, statistics
 from podium.contract import Explanation, Metric, Progress
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.statistics import halves
@@ -285,11 +285,22 @@ def prepare(
         with _columns_explained(metric, arguments, frame), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             everything = metric.prepare(frame[rows[ALL]], **arguments, **_told(metric.prepare, progress))
-        notices = [str(warning.message) for warning in caught]
+        notices = [*(str(warning.message) for warning in caught), *_groups_alike(everything.labels)]
         for part, of_part in rows.items():
             items[part] = items_of(everything, of_part[rows[ALL]], part)
             prepared[part] = everything if items[part].all() else statistics.part(everything, items[part])
     return Solution(metric, arguments, frame, rows, prepared, items, notices)
+
+
+def _groups_alike(labels: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Notice groups that differ only in case or spaces, as a slip of the hand leaves them."""
+    values: dict[str, list[str]] = {}
+    for attribute, value in labels:
+        values.setdefault(attribute, []).append(value)
+    for attribute, of_attribute in values.items():
+        for same in names.alike(of_attribute, lambda value: " ".join(value.split()).casefold()):
+            shown = " and ".join(map(repr, same))
+            yield f"{attribute}: {shown} differ only in case or spaces, and count as {len(same)} groups"
 
 
 @contextlib.contextmanager
@@ -319,14 +330,14 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
         return {ALL: np.ones(len(solution), dtype=bool)}
     codes, values = pd.factorize(solution[USAGE])
     # A missing cell has the code -1, which takes the last one.
-    names = np.array([*values, "missing"], dtype=object)
-    unknown = ~np.isin(names, [*PARTS, IGNORED])[codes]
+    found = np.array([*values, "missing"], dtype=object)
+    unknown = ~np.isin(found, [*PARTS, IGNORED])[codes]
     if unknown.any():
         row = int(unknown.argmax())
-        cell = f"{names[codes[row]]!r} in row number {row + 1} of the solution"
+        cell = f"{found[codes[row]]!r} in row number {row + 1} of the solution"
         raise HostError(f"{USAGE}: expected {', '.join(PARTS)} or {IGNORED}, found {cell}")
-    parts = {part: (names == part)[codes] for part in PARTS}
-    return {ALL: (names != IGNORED)[codes]} | {part: rows for part, rows in parts.items() if rows.any()}
+    parts = {part: (found == part)[codes] for part in PARTS}
+    return {ALL: (found != IGNORED)[codes]} | {part: rows for part, rows in parts.items() if rows.any()}
 
 
 def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
@@ -432,7 +443,9 @@ def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) ->
     if given != expected:
         raise SubmissionRejected(f"Submission has {given} rows but {expected} were expected.")
     if sorted(ids.texts(submission[row_id])) != sorted(ids.texts(solution[row_id])):
-        raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
+        found = ids.rewritten(submission[row_id])
+        hint = f"; a spreadsheet seems to have written {found}: format the ids as text" if found else ""
+        raise SubmissionRejected(f"Solution and submission values for {row_id} do not match{hint}")
     if submission.isna().to_numpy().any():
         raise SubmissionRejected("Submission contains null values")
 

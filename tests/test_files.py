@@ -121,11 +121,14 @@ def test_where_memory_ends_no_table_is_called_damaged(monkeypatch):
         ("a,b\n1,2\n".encode("utf-16-le"), "null bytes, as in UTF-16; in Excel, save as CSV UTF-8"),
         (zipped({"xl/workbook.xml": b""}), "an Excel workbook; in Excel, save as CSV UTF-8"),
         (b'[{"id": 1, "x": 2}]\n', "JSON; write it with to_csv or to_parquet"),
+        (b"sep=,\na,b\n1,2\n", "sep=, which Excel alone reads; delete that line"),
+        (b"\xef\xbb\xbfsep=;\na;b\n", "sep=, which Excel alone reads; delete that line"),
         (b"<!DOCTYPE html>\n<html></html>", "a page in HTML; was it downloaded whole?"),
         (gzip.compress(gzip.compress(b"a,b\n", mtime=0), mtime=0), "a file packed twice; pack it once"),
     ],
 )
 def test_other_forms_are_named(content, found):
+    """Excel writes the line sep= itself, and reads it alone."""
     with pytest.raises(HostError, match=rf"^table\.csv: expected .*, found {re.escape(found)}"):
         parse_table(content, "table.csv", set(), HostError)
 
@@ -352,6 +355,19 @@ def test_lists_of_positions_are_read():
     assert frame["floats"].tolist()[0] == "3 4"
     assert frame["floats"].isna().tolist() == [False, True]
     assert frame["others"][0].tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("end", "found"),
+    [
+        (",,\n", "1 empty row, the first one as row number 2; delete it"),
+        (",,\n1,,\n,,\n", "2 empty rows, the first one as row number 2; delete them"),
+    ],
+)
+def test_rows_without_any_value_are_named(reader, end, found):
+    with pytest.raises(SubmissionRejected, match=f"^x: expected values in every row, found {found}$"):
+        parse_table(f"id,a,b\n1,2,3\n{end}".encode(), "x", {"id"}, SubmissionRejected)
+    assert len(parse_table(b"id,a\n,2\n1,\n\n", "x", {"id"}, SubmissionRejected)) == 2  # the metric's affair
 
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.int32()), pa.large_list(pa.int64()), pa.list_(pa.int64(), 2)])

@@ -169,3 +169,11 @@ def test_another_id_is_rejected(tmp_path, wrong):
     guess = pd.DataFrame({"id": [wrong, "2"], "label": ["a", "b"]})
     with pytest.raises(SubmissionRejected, match="values for id do not match"):
         podium.score(truth, guess, tmp_path / "series.py")
+
+
+def test_ids_that_a_spreadsheet_rewrote_are_named(tmp_path):
+    (tmp_path / "series.py").write_text(SERIES)
+    truth = pd.DataFrame({"id": [150000000001, 160000000001], "label": ["a", "b"]})
+    guess = pd.DataFrame({"id": ["1.5E+11", "1.6E+11"], "label": ["a", "b"]})
+    with pytest.raises(SubmissionRejected, match=r"seems to have written 1\.5E\+11: format the ids as text$"):
+        podium.score(truth, guess, tmp_path / "series.py")

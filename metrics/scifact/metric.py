@@ -583,7 +583,12 @@ class _Table(NamedTuple):
         for name in required:
             if names.count(name) > 1:
                 raise self.error(f"{self.name}: expected one column {_short(name)}, found {names.count(name)}")
-        self.reject(self.row_id, self.frame[self.row_id].isna(), lambda row: "missing", "an id in every row")
+        ids = self.frame[self.row_id]
+        try:
+            missing = ids.isna()
+        except ArithmeticError:  # of Decimal("sNaN")
+            missing = ids.map(_is_missing)
+        self.reject(self.row_id, missing, lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
         """Raise `error` if any row is wrong, and name the first ones."""
@@ -602,8 +607,11 @@ class _Table(NamedTuple):
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a cell is None, NaN, NA or NaT."""
-    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
+    """Whether a cell is None, NaN, NA, NaT or Decimal("sNaN"), which cannot even be compared."""
+    try:
+        return pd.api.types.is_scalar(value) and bool(pd.isna(value))
+    except ArithmeticError:
+        return True
 
 
 def _as_text(value: object) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium import ids
 from podium.errors import SubmissionRejected
 from podium.scoring import ALL, Solution
 from podium.wording import counted, listed
@@ -36,6 +37,7 @@ SPELLINGS = (
     (re.compile(r"^\s*$"), "leave out rows with nothing"),
     (re.compile(r"[\[\](){}]|^['\"]\d"), "leave out brackets and quotes"),
     (re.compile(r"[^\W\d]{2}"), "write positions of words, not the words themselves,"),
+    (re.compile(r"(^|\s)-1(\s|$)"), "leave out -1, which marks a token that is no word,"),
     (re.compile(r"\d\s*[-–:…]\s*\d|\.\."), "list every position instead of a range"),
     (re.compile(r"[,;|]"), "separate positions by single spaces, not by commas"),
     (re.compile(r"\d\.\d"), "write whole numbers, without a decimal point"),
@@ -178,6 +180,9 @@ def _cure_of_essays(given: list[str], essay_id: str, items: Sequence[str]) -> st
     """Say which ids the solution has, if the submission has none of them."""
     if not given or not set(given).isdisjoint(items):
         return None
+    found = next(filter(ids.REWRITTEN.fullmatch, given), None)
+    if found is not None:
+        return f"format {essay_id} as text in the spreadsheet, which has rewritten it, such as {found!r}"
     other = _other_spelling(given, items)
     if other is not None:
         return f"spell {essay_id} as the solution does: {_shown(other[1])!r}, found {_shown(other[0])!r}"

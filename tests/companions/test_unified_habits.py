@@ -129,6 +129,10 @@ MISTAKES = {
         of_cells("../test/{}.txt".format, "essay_id"),
         "spell essay_id as the solution does: '9E3779B97F5D', found '../test/9E3779B97F5D.txt'",
     ),
+    "a spreadsheet": (
+        lambda frame: frame.assign(essay_id="1.5E+11"),
+        "format essay_id as text in the spreadsheet, which has rewritten it, such as '1.5E+11'. The metric ",
+    ),
     "percent": (of_cells(lambda d: d * 100, *D), "divide the two probabilities by 100, because "),
     "percent signs": (
         of_cells(lambda d: f"{100 * d:.1f}%", *D),
@@ -164,6 +168,7 @@ MISTAKES = {
     ),
 }
 CELLS = {
+    "leave out -1, which marks a token that is no word,": ["3 4 5 -1 6", "-1 3 4", "-1"],
     "list every position instead of a range": ["3-7", "3 - 7", "3–7", "3:7", "3..7", "3…7"],
     "leave out brackets and quotes": ["[3 4 5]", "[3, 4]", "(3, 4)", "{3}", "'3 4 5'", '"3 4 5"', "['3', '4']"],
     "separate positions by single spaces, not by commas": ["3;4;5", "3,4,5", "3, 4, 5", "3|4"],

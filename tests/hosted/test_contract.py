@@ -7,11 +7,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from podium import hosted
@@ -131,7 +133,9 @@ def test_name_and_version(case: Case) -> None:
 CELLS = [
     None, float("nan"), pd.NA, pd.NaT, "", "  ", "x", "x" * 10_000, "\ud800", "\x00" * 100,
     "{", '{"a": 1}', "[]", -1, 10**400, 10**4000, 1e400, "1e400", 1j, True, b"x", [1], {}, np.array([1, 2]),
+    Decimal("sNaN"),
 ]  # fmt: skip
+NESTED = [[1, 2], {"a": 1}, [[1]], {"a": None}]  # cells of columns of Arrow's own types
 
 
 def faults(frame: pd.DataFrame) -> list[pd.DataFrame]:
@@ -142,6 +146,9 @@ def faults(frame: pd.DataFrame) -> list[pd.DataFrame]:
     wide = pd.DataFrame({f"column {n}" * 50: [n] * len(frame) for n in range(100)}, index=frame.index)
     broken.append(pd.concat([frame[frame.columns[1:]], wide], axis=1))
     for name in frame:
+        for nested in NESTED:
+            column = pd.array([nested] * len(frame), dtype=pd.ArrowDtype(pa.infer_type([nested])))
+            broken.append(frame.assign(**{name: pd.Series(column, index=frame.index)}))
         for cell in CELLS:
             column = pd.Series([*frame[name].tolist()], dtype=object, index=frame.index)
             column.iloc[0] = cell

@@ -3,11 +3,10 @@
     python -m benchmarks.coverage [--boards 50] [--items 500] [--only NAME …] [--save CSV]
 
 A population of items is made, with teams whose answers to every item are known.  A test set is drawn from it
-with replacement, and podium says what it says about the board.  Then a second test set of the same size is
+with replacement, and podium says what it says about the board.  Then 20 other test sets of the same size are
 drawn, and the program looks who is first there, and whether intervals hold the values of the population.
 
-In each board, everything is drawn again: the groups of the items, the teams and their runtimes.  None of these
-populations was used to choose a constant of `podium.statistics`.
+In each board, everything is drawn again: the groups of the items, the teams and their runtimes.
 """
 
 import argparse
@@ -24,7 +23,7 @@ import pandas as pd
 
 from benchmarks.measure import machine, print_table
 from podium import hosted, scoring, statistics
-from podium.statistics.doubts import doubt_of_difference, reaction
+from podium.statistics.doubts import FEWEST_ON_A_BOARD, doubt_of_difference, doubt_of_score, reaction
 from podium.statistics.inference import difference_of_draws
 from podium.statistics.sampling import influences
 from tests.support.essays import make_competition
@@ -36,6 +35,8 @@ BINS = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 1.01)
 LIKELY = 0.3  # shares from which populations are compared
 SHARES = ("first again", "prize again", "ahead")
 INTERVALS = ("border", "difference", "score")
+AGAIN = 20  # test sets on which a board is repeated
+CHANGED = 0.01  # the share of answers that a near copy changes
 MEASURED_WITHIN = 0.02  # the relative noise of a measured runtime
 
 Floats = npt.NDArray[np.float64]
@@ -52,6 +53,12 @@ class Kind(NamedTuple):
     spread: float = 0.1  # how different the teams are
     errors: float = 0.5  # the share of a poor submission in the answers of an average team
     copies: float = 0.0  # the share of teams that send the file of another one
+    near_copies: float = (
+        0.0  # the share of teams that send the file of one team, with 1% of the answers changed
+    )
+    copied: float = 0.5  # which team that is: the best one at 0, and the worst one at 1
+    attributes: int = 1  # how often the items are divided into groups
+    levels: str = "normal"  # how the teams are spread: also "heavy tails", "a long tail" or "a dominant team"
     is_rewarded: bool = False  # whether speed is rewarded
     higher_is_better: bool = True
 
@@ -75,6 +82,19 @@ KINDS = {
     ),
     "rewards, no groups, 50 teams": Kind(50, spread=0.05, is_rewarded=True),
     "rewards, 5 teams": Kind(5, (1,) * 4, is_rewarded=True),
+    "near copies of a team, 40 teams": Kind(40, (1,) * 5, near_copies=0.75),
+    "near copies of the best, 40 teams": Kind(40, (1,) * 5, near_copies=0.75, copied=0),
+    "near copies of the worst, 40 teams": Kind(40, (1,) * 5, near_copies=0.75, copied=1),
+    "near copies, no groups, 40 teams": Kind(40, spread=0.05, near_copies=0.75),
+    "rewards, near copies, 40 teams": Kind(40, (1,) * 5, near_copies=0.75, is_rewarded=True),
+    "two attributes, 30 teams": Kind(30, (1,) * 4, attributes=2),
+    "two attributes, 30 alike teams": Kind(30, (1,) * 4, attributes=2, spread=0.02),
+    "rewards, two attributes, 30 teams": Kind(30, (1,) * 4, attributes=2, is_rewarded=True),
+    "heavy tails, 30 teams": Kind(30, (1,) * 4, spread=0.05, levels="heavy tails"),
+    "a long tail, 60 teams": Kind(60, (1,) * 4, spread=0.03, levels="a long tail"),
+    "a dominant team, 30 teams": Kind(30, (1,) * 4, levels="a dominant team"),
+    "a dominant team, no groups, 30 teams": Kind(30, spread=0.05, levels="a dominant team"),
+    "a low group of 3%, 20 teams": Kind(20, (0.03, 0.3, 0.67), (0.4, 0, 0)),
 }
 
 
@@ -104,8 +124,9 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
     - ``population``: the kind of population;
     - ``what``: what is said: "first again", "prize again", "ahead", "score", "difference", "border" or "best";
     - ``said``: a share, or the confidence of an interval or of a set;
-    - ``came``: 1 if it came true, else 0; where places are shared, a share;
-    - ``doubt``: whether podium doubts it;
+    - ``came``: 1 if it came true, else 0; of "first again" and "prize again" the share of other test sets;
+    - ``doubt``: whether podium doubts it, and says it with a note or not at all;
+    - ``won``: how many of these prizes the file has won on the board itself;
     - ``size``: the share of the teams that are in a set.
     """
     rows: list[dict[str, Any]] = []
@@ -167,28 +188,46 @@ class Population(NamedTuple):
 def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Population:
     """Make teams that answer each item well or poorly at random, and the groups of the items."""
     number = len(pool.prepared.items)
-    group = np.zeros(number, dtype=np.int64)
-    prepared: Any = Mean(list(pool.prepared.items), [("(all)", "(all)")], group[np.newaxis])
+    groups = np.zeros((1, number), dtype=np.int64)
+    prepared: Any = Mean(list(pool.prepared.items), [("(all)", "(all)")], groups)
     good, poor = pool.good, pool.poor
     if kind.shares:
         bounds = np.rint(np.cumsum(kind.shares) / np.sum(kind.shares) * number).astype(int)
-        group = random.permutation(np.searchsorted(bounds, np.arange(number), side="right"))
-        labels = [("group", str(each)) for each in range(len(kind.shares))]
-        prepared = dataclasses.replace(pool.prepared, labels=labels, groups=group[np.newaxis])
+        ordered = np.searchsorted(bounds, np.arange(number), side="right")
+        groups = np.stack([random.permutation(ordered) for _ in range(kind.attributes)])
+        labels = [(f"attribute {a}", str(g)) for a in range(kind.attributes) for g in range(len(kind.shares))]
+        own = groups + len(kind.shares) * np.arange(kind.attributes)[:, np.newaxis]
+        prepared = dataclasses.replace(pool.prepared, labels=labels, groups=own)
     else:
         values = random.gamma(2.0, 1.0, (2, number)) + np.array([[1.5], [0.0]])
         good, poor = (np.stack([value, np.ones(number)], axis=1) for value in values)
-    level = kind.errors + kind.spread * random.standard_normal(kind.teams)
-    harder = np.array(kind.harder or [0.0] * max(len(kind.shares), 1))[group]
+    level = kind.errors + kind.spread * levels_of(kind, random)
+    harder = np.array(kind.harder or [0.0] * max(len(kind.shares), 1))[groups[0]]
     # Items differ, and the same items are hard for all teams.
     hardness = 0.2 * random.standard_normal(number)
     wrong = random.random((kind.teams, number)) < level[:, np.newaxis] + harder + hardness
+    copied = np.argsort(level)[round(kind.copied * (kind.teams - 1))]
+    near = (random.random(kind.teams) < kind.near_copies) & (np.arange(kind.teams) != copied)
+    unchanged = near[:, np.newaxis] & (random.random(wrong.shape) >= CHANGED)
+    wrong = np.where(unchanged, wrong[copied], wrong)
     files = np.arange(kind.teams)
     copying = random.random(kind.teams) < kind.copies
     files[copying] = random.integers(kind.teams, size=int(copying.sum()))
     files = files[files]
     teams = np.where(wrong[files][..., np.newaxis], poor, good)
     return Population(prepared, teams, files, random.lognormal(4, 0.15, kind.teams))
+
+
+def levels_of(kind: Kind, random: np.random.Generator) -> Floats:
+    """Draw how poor each team is, in units of the spread."""
+    if kind.levels == "heavy tails":
+        return random.standard_t(2, kind.teams)
+    levels = random.standard_normal(kind.teams)
+    if kind.levels == "a long tail":
+        levels[random.random(kind.teams) < 0.6] += random.uniform(3, 9)
+    elif kind.levels == "a dominant team":
+        levels[0] = levels.min() - 2
+    return levels
 
 
 # ---- One board ---------------------------------------------------------------------------------------------
@@ -229,20 +268,26 @@ def boost(scores: Floats, runtimes: Floats) -> Floats:
 def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) -> Iterator[dict[str, Any]]:
     """Yield what podium says about a board, and what comes true."""
     population = population_of(kind, pool, random)
-    board, again = (board_of(population, items, random) for _ in range(2))
+    board = board_of(population, items, random)
     sign = 1 if kind.higher_is_better else -1
     seed = int(random.integers(2**31))
     resampler = statistics.Resampler(board.prepared, statistics.draw(items, RESAMPLES, seed), seed)
     draws = resampler.scores(*board.teams)
     true = np.array([statistics.measures(population.prepared, team)["score"] for team in population.teams])
-    boosted, new, rewards = draws, again.scores, None
+    boosted, own, rewards = draws.population, board.scores, None
     if kind.is_rewarded:
-        noise = np.exp(MEASURED_WITHIN * random.standard_normal(draws.shape))
+        noise = np.exp(MEASURED_WITHIN * random.standard_normal(boosted.shape))
         rewards = statistics.Rewards(board.runtimes * noise, board.runtimes, boost)
-        boosted = draws * (1 + boost(draws, rewards.drawn))
-        new = new * (1 + boost(new, again.runtimes))
+        boosted = boosted * (1 + boost(boosted, rewards.drawn))
+        own = own * (1 + boost(own, board.runtimes))
         true = true * (1 + boost(true, population.runtimes))
+    may_be = statistics.may_be_best(boosted, higher_is_better=kind.higher_is_better)
+    held = may_be[(sign * true).argmax()]
+    yield {"what": "best", "said": statistics.LEVEL, "came": float(held), "size": may_be.mean()}
 
+    order = np.argsort(-sign * own, kind="stable")
+    is_doubted = any(_is_doubted(board, team) for team in order[:PRIZES])
+    new = repeated(kind, population, items, random)
     for what, places in (("first again", 1), ("prize again", PRIZES)):
         if places >= kind.teams:
             continue
@@ -254,16 +299,37 @@ def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) ->
             higher_is_better=kind.higher_is_better,
             seed=seed,
         )
-        came = _among_first(sign * new, places, population.files)
+        if places == 1:
+            said[~np.isin(population.files, population.files[may_be])] = 0
+        came = np.mean([_among_first(sign * scores, places, population.files) for scores in new], axis=0)
+        winners = population.files[order[:places]]
         for file in np.unique(population.files):
-            yield {"what": what, "said": said[file], "came": came[file]}
+            won = int((winners == file).sum())
+            yield {"what": what, "said": said[file], "came": came[file], "doubt": is_doubted, "won": won}
 
-    may_be = statistics.may_be_best(boosted, higher_is_better=kind.higher_is_better)
-    held = may_be[(sign * true).argmax()]
-    yield {"what": "best", "said": statistics.LEVEL, "came": float(held), "size": may_be.mean()}
     yield from _of_borders(kind, board, boosted, true)
     if not kind.is_rewarded:
         yield from _of_participants(kind, board, true, seed)
+
+
+def repeated(kind: Kind, population: Population, items: int, random: np.random.Generator) -> Floats:
+    """Compute the scores, with rewards, of all teams on other test sets, (AGAIN, t)."""
+    number = len(population.prepared.items)
+    drawn = [np.bincount(random.integers(number, size=items), minlength=number) for _ in range(AGAIN)]
+    weights = np.array(drawn, dtype=np.uint16)
+    samples = [statistics.resample(population.prepared, team, weights)[:, 0] for team in population.teams]
+    scores = np.stack(samples, axis=1)
+    if kind.is_rewarded:
+        noise = np.exp(MEASURED_WITHIN * random.standard_normal(scores.shape))
+        scores = scores * (1 + boost(scores, population.runtimes * noise))
+    return scores
+
+
+def _is_doubted(board: Board, team: int) -> bool:
+    """Tell whether few items decide the score of a team."""
+    numbers = board.teams[team]
+    known = reaction(board.prepared, numbers, statistics.sums(numbers, board.prepared.groups))
+    return doubt_of_score(board.prepared, known, FEWEST_ON_A_BOARD) is not None
 
 
 def _among_first(scores: Floats, places: int, files: npt.NDArray[np.int64]) -> Floats:
@@ -289,7 +355,7 @@ def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iter
             reactions.append(reaction(board.prepared, numbers, total))
             reward = own[team] / board.scores[team]
             gains.append(influences(board.prepared, numbers, total) * reward)
-        doubt = doubt_of_difference(board.prepared, differing, *reactions)
+        doubt = doubt_of_difference(board.prepared, differing, reactions[0], reactions[1], FEWEST_ON_A_BOARD)
         difference = difference_of_draws(
             own[one] - own[other], boosted[:, one], boosted[:, other], gains[0] - gains[1], None
         )
@@ -322,6 +388,7 @@ def _held(what: str, low: float, high: float, true: float, doubt: object) -> dic
 
 def show(rows: pd.DataFrame) -> None:
     """Print what was said against what came."""
+    _show_winners(rows)
     trusted = rows[~rows["doubt"].astype(bool)]
     lines = []
     for what in SHARES:
@@ -341,6 +408,30 @@ def show(rows: pd.DataFrame) -> None:
         lines.append([str(name), *cells])
     title = f"by population: shares from {LIKELY} on as said → came (statements), and what holds"
     print_table(title, ["population", *SHARES, *INTERVALS, "best"], lines)
+
+
+def _show_winners(rows: pd.DataFrame) -> None:
+    """Print what was said about those that won, against what came, by population; small shares count, too."""
+    won = rows[rows["won"] > 0]
+    lines, biases = [], []
+    for name, some in won.groupby("population", sort=False):
+        cells = [str(name)]
+        for what in SHARES[:2]:
+            all_of_them = some[some["what"] == what]
+            known = all_of_them[~all_of_them["doubt"].astype(bool)]
+            if known.empty:
+                cells += ["", "", "100%" if len(all_of_them) else ""]
+                continue
+            said, came = (np.average(known[column], weights=known["won"]) for column in ("said", "came"))
+            biases.append((what, said - came))
+            cells += [f"{said:.2f} → {came:.2f}", f"{100 * (said - came):+.0f}"]
+            cells.append(f"{1 - len(known) / len(all_of_them):.0%}")
+        lines.append(cells)
+    table = pd.DataFrame(biases, columns=["what", "bias"]).groupby("what", sort=False)["bias"]
+    of_all = [f"{100 * bias:+.1f}" for bias in table.mean()]
+    lines.append(["mean", *itertools.chain.from_iterable(("", bias, "") for bias in of_all)])
+    title = "those that won: said → came, the difference in points, and the share of boards that withhold it"
+    print_table(title, ["population", "first again", "", "withheld", "prize again", "", "withheld"], lines)
 
 
 def _said_and_came(rows: pd.DataFrame) -> str:

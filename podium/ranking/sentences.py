@@ -284,6 +284,12 @@ def _of_chance(run: Run) -> list[str]:
     names = dict(_names(run, range(len(intervals))))
     winner = names[0]
     if pd.isna(shares.iloc[0]):
+        withheld = run.ranking.certainty.withheld if run.ranking.certainty else None
+        if withheld is not None:
+            return [
+                f"How often {winner} would be first again cannot be said, because too few {items_of(facts)} "
+                f"decide the score of a prize winner ({withheld})."
+            ]
         if facts["boosted"] and not facts["noise_known"]:
             return [
                 f"How often {winner} would be first again cannot be said, because nothing is known about how "

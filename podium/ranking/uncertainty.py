@@ -19,10 +19,17 @@ from podium import statistics
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.job import Job, solution_of
 from podium.ranking.rules import Rules
-from podium.statistics import Doubt
-from podium.statistics.doubts import Reaction, doubt_of_difference, doubt_of_score, notes, reaction
+from podium.statistics import Doubt, Scores
+from podium.statistics.doubts import (
+    FEWEST_ON_A_BOARD,
+    Reaction,
+    doubt_of_difference,
+    doubt_of_score,
+    notes,
+    reaction,
+)
 from podium.statistics.inference import difference_of_draws, interval, widening_of_one
-from podium.statistics.population import Groups
+from podium.statistics.population import Groups, stacked
 from podium.statistics.sampling import influences
 
 RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
@@ -35,7 +42,7 @@ class Detail(NamedTuple):
     """What the statistics of a team's chosen submission say about the part of the solution that decides."""
 
     measures: Floats  # the measures of the submission, the score first
-    scores: Floats  # draws of the score that the submission may have on the population
+    scores: Scores  # draws of the score, (r,) each
     reaction: Reaction  # how the score reacts to the groups
     doubt: Doubt | None  # why the interval of the score cannot be relied on
     influence: npt.NDArray[np.float32]  # how fast the score grows with the weight of each item
@@ -50,7 +57,8 @@ class Certainty(NamedTuple):
 
     - ``rank``, ``team``, ``score``, ``boosted_score``: as on the board;
     - ``first_again``, ``prize_again``: the share of new competitions in which the team's file would be the
-      first, and among those that win a prize; NaN if speed is rewarded and the noise of runtimes is unknown;
+      first, and among those that win a prize; 0 and not more for the first place of a file that cannot be the
+      best; NaN if the number is withheld, or if speed is rewarded and the noise of runtimes is unknown;
     - ``may_be_best``: whether the team cannot be excluded as the best with 95% confidence;
     - ``score_low``, ``score_high``, ``boosted_score_low``, ``boosted_score_high``: the 95% intervals;
     - ``note``: why the intervals are missing or cannot be relied on, or empty.
@@ -65,6 +73,7 @@ class Certainty(NamedTuple):
     intervals: pd.DataFrame  # a row per team
     differences: pd.DataFrame  # a row per border between prizes
     doubts: list[Doubt | None]  # about the score of each team
+    withheld: Doubt | None = None  # why nobody is said to be first again, or to win a prize again
 
 
 def shared_by(order: Sequence[int]) -> list[int]:
@@ -106,16 +115,17 @@ def detail(
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
         some = entries[first : first + RESAMPLED_AT_ONCE]
         of_part = [_of_items(entry, items) for _, entry in some]
-        scores = [np.empty(0)] * len(some)
+        scores = [Scores(*[np.empty(0)] * 3)] * len(some)
         if resamples:
             draws = _resampler(job, part, resamples, seed)
-            scores = [draws.population(each, shared) for each in draws.draw(*of_part)]
+            model = draws.model(shared)
+            scores = [draws.scores_of(each, model) for each in draws.draw(*of_part)]
         for (number, _), numbers, of_draws in zip(some, of_part, scores):
             answers.append((number, _detail(job, part, prepared, numbers, of_draws)))
     return answers
 
 
-def _detail(job: Job, part: str, prepared: Any, numbers: Floats, scores: Floats) -> Detail:
+def _detail(job: Job, part: str, prepared: Any, numbers: Floats, scores: Scores) -> Detail:
     """Compute the details of a submission from its statistics (n, k) and the draws of its score (r,)."""
     total = statistics.sums(numbers, prepared.groups)
     of_groups = reaction(prepared, numbers, total)
@@ -154,23 +164,29 @@ def of_teams(
     higher_is_better: bool,
 ) -> Certainty:
     """Say what a board with these draws says about chance.  The details are in the order of the board."""
-    draws = np.stack([each.scores for each in details], axis=1)
+    of_board = stacked([each.scores for each in details])
+    draws = of_board.population
     rewards = _rewards(leaderboard, runtimes, rules, len(draws), higher_is_better)
     boosted = draws if rewards is None else draws * (1 + rewards.boost(draws, rewards.drawn))
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
-    is_known = rewards is None or speed.noise_of(leaderboard, runtimes).is_known
+    may_be_best = statistics.may_be_best(boosted, higher_is_better=higher_is_better)
+    files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
+    withheld = _withheld(details[: max(rules.prizes, 1)], prepared) if len(details) > 1 else None
+    is_known = withheld is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known)
     for name, places in (("first_again", 1), ("prize_again", rules.prizes)):
         table[name] = np.nan
         if is_known and places:
             table[name] = statistics.first_again(
-                draws,
+                of_board,
                 places,
-                files=[each.fingerprint.tobytes() for each in details],
+                files=files,
                 rewards=rewards,
                 higher_is_better=higher_is_better,
                 seed=rules.seed,
             )
-    table["may_be_best"] = statistics.may_be_best(boosted, higher_is_better=higher_is_better)
+    # Both statements stand side by side, so none may contradict the other.
+    table.loc[~np.isin(files, files[may_be_best]) & table["first_again"].notna(), "first_again"] = 0.0
+    table["may_be_best"] = may_be_best
     doubts = [each.doubt for each in details]
     is_missing = [doubt is not None and not doubt.has_interval for doubt in doubts]
     wider = np.array([float(widening_of_one(prepared, each.influence)) for each in details])
@@ -179,7 +195,13 @@ def of_teams(
             table[f"{name}_{end}"] = np.where(is_missing, np.nan, values)
     table["note"] = notes(doubts)
     differences = _differences(leaderboard, boosted, details, rules.prizes, prepared, higher_is_better)
-    return Certainty(table, differences, doubts)
+    return Certainty(table, differences, doubts, withheld)
+
+
+def _withheld(winners: Sequence[Detail], prepared: Any) -> Doubt | None:
+    """Say why nothing is said about winning again: few items decide the score of a team that wins a prize."""
+    doubts = [doubt_of_score(prepared, each.reaction, FEWEST_ON_A_BOARD) for each in winners]
+    return next((doubt for doubt in doubts if doubt is not None), None)
 
 
 def _rewards(
@@ -224,7 +246,7 @@ def _differences(
                 boosted[:, row],
                 boosted[:, row + 1],
                 one.influence * rewards[row] - other.influence * rewards[row + 1],
-                doubt_of_difference(prepared, differing, one.reaction, other.reaction),
+                doubt_of_difference(prepared, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD),
                 higher_is_better,
             )
         )

@@ -47,7 +47,7 @@ from podium.statistics.inference import (
 )
 from podium.statistics.itemwise import item_wise
 from podium.statistics.places import LEVEL, Rewards, first_again, may_be_best
-from podium.statistics.population import Drawn, Groups, Resampler
+from podium.statistics.population import Drawn, Groups, Model, Resampler, Scores
 from podium.statistics.sampling import draw, gains_by_item, measures, part, resample, sums
 
 __all__ = [
@@ -58,9 +58,11 @@ __all__ = [
     "Doubt",
     "Drawn",
     "Groups",
+    "Model",
     "Reason",
     "Resampler",
     "Rewards",
+    "Scores",
     "compare",
     "difference",
     "draw",

@@ -16,6 +16,10 @@ from podium.statistics.sampling import contributions, is_close_to_none, slopes
 # Groups of fewer items than these are small.
 FEWEST_ITEMS = 10
 
+# Where the teams of a board are compared, groups of fewer items than these are small.  Such teams are chosen
+# because they are close or lead, and part of that is luck.
+FEWEST_ON_A_BOARD = 30
+
 # Small groups are doubted if they decide more than this share of a value.
 MOST_BY_SMALL_GROUPS = 0.2
 
@@ -47,6 +51,7 @@ class Doubt(NamedTuple):
     # items are too slow, the minutes that they take.
     items: int = 0
     share: float = 0.0  # the share of the value that small groups decide, or that of the draws that fail
+    fewest: int = FEWEST_ITEMS  # groups of fewer items are small
 
     @property
     def has_interval(self) -> bool:
@@ -64,8 +69,8 @@ class Doubt(NamedTuple):
             number = {0: "hardly any item decides", 1: "about 1 item decides"}
             return number.get(self.items, f"about {self.items} items decide")
         if self.share == 1:
-            return f"fewer than {FEWEST_ITEMS} items"
-        return f"groups of fewer than {FEWEST_ITEMS} items decide {self.share:.0%}"
+            return f"fewer than {self.fewest} items"
+        return f"groups of fewer than {self.fewest} items decide {self.share:.0%}"
 
 
 class Reaction(NamedTuple):
@@ -96,7 +101,7 @@ def reaction(prepared: Any, statistics: Floats, total: Floats) -> Reaction:
     return Reaction(shares, np.minimum(raised, lowered))
 
 
-def doubt_of_score(prepared: Any, known: Reaction) -> Doubt | None:
+def doubt_of_score(prepared: Any, known: Reaction, fewest: int = FEWEST_ITEMS) -> Doubt | None:
     """Say why the interval of a score cannot be relied on, or None.
 
     The number of items that decide is the mean over the groups of the items on the rarer side, weighted with
@@ -104,10 +109,12 @@ def doubt_of_score(prepared: Any, known: Reaction) -> Doubt | None:
     """
     grouped = has_scores_of_groups(prepared)
     number = known.shares @ known.deciding if grouped else known.deciding.sum()
-    return _doubt(prepared, float(number), known.shares, known.deciding)
+    return _doubt(prepared, float(number), known.shares, known.deciding, fewest)
 
 
-def doubt_of_difference(prepared: Any, differing: Bools, mine: Reaction, theirs: Reaction) -> Doubt | None:
+def doubt_of_difference(
+    prepared: Any, differing: Bools, mine: Reaction, theirs: Reaction, fewest: int = FEWEST_ITEMS
+) -> Doubt | None:
     """Say why the interval of a difference between two scores cannot be relied on, or None.
 
     The number of items that decide is the mean over the groups of the items for which the submissions differ,
@@ -119,28 +126,28 @@ def doubt_of_difference(prepared: Any, differing: Bools, mine: Reaction, theirs:
     counts = np.bincount(prepared.groups[:, differing].ravel(), minlength=len(prepared.labels))
     grouped = has_scores_of_groups(prepared)
     number = (mine.shares + theirs.shares) / 2 @ counts if grouped else differing.sum()
-    small = _is_small(prepared)
+    small = _is_small(prepared, fewest)
     larger = max(mine.shares, theirs.shares, key=lambda shares: float(shares[small].sum()))
-    return _doubt(prepared, float(number), larger, counts)
+    return _doubt(prepared, float(number), larger, counts, fewest)
 
 
-def _doubt(prepared: Any, number: float, shares: Floats, counts: Ints) -> Doubt | None:
+def _doubt(prepared: Any, number: float, shares: Floats, counts: Ints, fewest: int) -> Doubt | None:
     """Apply both rules, to the number of items that decide, and to the shares of the groups."""
-    small = _is_small(prepared)
+    small = _is_small(prepared, fewest)
     share = float(shares[small].sum())
     if number < FEWEST_DECIDING:
-        return Doubt(Reason.FEW_ITEMS, round(number), share)
+        return Doubt(Reason.FEW_ITEMS, round(number), share, fewest)
     if share > MOST_BY_SMALL_GROUPS:
-        return Doubt(Reason.SMALL_GROUPS, round(float(shares[small] @ counts[small]) / share), share)
+        return Doubt(Reason.SMALL_GROUPS, round(float(shares[small] @ counts[small]) / share), share, fewest)
     return None
 
 
-def _is_small(prepared: Any) -> Bools:
+def _is_small(prepared: Any, fewest: int) -> Bools:
     """Tell which groups are small.  If groups have no scores of their own, all items are one group."""
     sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels))
     if not has_scores_of_groups(prepared):
         sizes[:] = len(prepared.items)
-    is_small: Bools = sizes < FEWEST_ITEMS
+    is_small: Bools = sizes < fewest
     return is_small
 
 

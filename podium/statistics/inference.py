@@ -291,8 +291,9 @@ def intervals_of(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, 
         axis=1,
     )
     wider = widening_of_one(prepared, influence)
-    low, high = interval(drawn.measures, wider)
-    low[0], high[0] = interval(resampler.population(drawn, resampler.groups(drawn)), wider[0])
+    low, high = interval(resampler.measures(drawn), wider)
+    model = resampler.model(resampler.groups(drawn))
+    low[0], high[0] = interval(resampler.population(drawn, model), wider[0])
     above, below = (_number_of(side * influence) for side in (1, -1))
     of_score = doubt_of_score(prepared, reaction(prepared, statistics, total))
     doubts = _doubts_of_measures(prepared, values, np.minimum(above, below), of_score)
@@ -320,21 +321,24 @@ def difference(
     """Compute what `compare` does, from a prepared solution and the statistics of two submissions, (n, k)."""
     resampler = Resampler(prepared, draw(len(mine), resamples, seed), seed)
     drawn = resampler.draw(mine, theirs)
-    groups = resampler.groups(*drawn)
-    ours, others = (resampler.population(each, groups) for each in drawn)
+    model = resampler.model(resampler.groups(*drawn))
+    ours, others = (resampler.population(each, model) for each in drawn)
     # Taken from both sides, gains only change their sign if the submissions change places.
     gains = gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine)
     value, other = (prepared.measures(each.sums) for each in drawn)
-    reactions = [reaction(prepared, own, each.sums) for own, each in zip((mine, theirs), drawn)]
+    mine_to_groups, theirs_to_groups = (
+        reaction(prepared, own, each.sums) for own, each in zip((mine, theirs), drawn)
+    )
     differing = (mine != theirs).any(axis=1)
-    of_score = doubt_of_difference(prepared, differing, *reactions)
+    of_score = doubt_of_difference(prepared, differing, mine_to_groups, theirs_to_groups)
     # Equal submissions differ by exactly 0 on the population, too.
     counts = _number_of(np.abs(gains)) if differing.any() else np.full(len(value), len(mine))
     doubts = _doubts_of_measures(prepared, value - other, counts, of_score)
     score = difference_of_draws(
         float(value[0] - other[0]), ours, others, gains[:, 0], doubts[0], higher_is_better
     )
-    low, high = interval(drawn[0].measures - drawn[1].measures, widening(gains))
+    on_draws = [resampler.measures(each) for each in drawn]
+    low, high = interval(on_draws[0] - on_draws[1], widening(gains))
     low[0], high[0] = score.low, score.high
     none = np.array([each is not None for each in doubts])
     table = pd.DataFrame(

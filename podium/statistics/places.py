@@ -9,11 +9,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.statistics.population import Scores
+
 LEVEL = 0.95
 
 # The standard deviation of true scores takes so many values on a grid, which reaches from 0 to so many standard
 # deviations of the observed scores.
 DEVIATIONS, WIDEST = 120, 3.0
+
+# Teams whose draws have a higher correlation than this one are near copies.  Any limit from 0.8 to 0.95 tells
+# the same about a board.
+NEAR_COPIES = 0.9
+FOUNDERS_AT_ONCE = 256  # teams that are compared with all others in one step
 
 # The stream of random numbers; the draws of items, runtimes and the population have others.
 STREAM = 4
@@ -27,6 +34,7 @@ ROUNDING = 1e-12
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 
 
 class Rewards(NamedTuple):
@@ -38,7 +46,7 @@ class Rewards(NamedTuple):
 
 
 def first_again(
-    draws: npt.ArrayLike,
+    draws: Scores | npt.ArrayLike,
     places: int = 1,
     *,
     files: npt.ArrayLike | None = None,
@@ -50,9 +58,9 @@ def first_again(
 
     Parameters
     ----------
-    draws : array-like of float, shape (r, t)
+    draws : Scores, or array-like of float, shape (r, t)
         Draws of the teams' scores before rewards, see `podium.statistics.Resampler.scores`.  All teams share
-        the same r draws.
+        the same r draws.  An array has the bootstrap draws of a metric that compares no groups.
     places : int
         The number of places that count: 1 for "first again", and 3 for "among the first three again".
     files : array-like, shape (t,), optional
@@ -76,7 +84,8 @@ def first_again(
     -----
     The share of draws in which the leading team is first would promise too much, because a part of its lead is
     luck, and because the results on two test sets differ by the noise of both.  So scores on new items are
-    simulated with a hierarchical normal model.  ``docs/explanation/statistics.md`` describes it.
+    simulated with a hierarchical normal model.  Near copies form a family in it, which counts once.
+    ``docs/explanation/statistics.md`` describes it.
 
     Examples
     --------
@@ -86,8 +95,9 @@ def first_again(
     >>> first_again(noise + [0.75, 0.74, 0.7]).round(1).tolist()
     [0.7, 0.3, 0.0]
     """
-    drawn = np.asarray(draws, dtype=np.float64) * (1 if higher_is_better else -1)
-    teams, rows = _defined(drawn)
+    of_board = draws if isinstance(draws, Scores) else Scores(*[np.asarray(draws, dtype=np.float64)] * 3)
+    drawn = [each if higher_is_better else -each for each in of_board]
+    teams, rows = _defined(*drawn)
     if not teams.any():
         return np.zeros(len(teams))
     if not rows.any():
@@ -97,7 +107,8 @@ def first_again(
     _, chosen, file_of = np.unique(of_files[teams], return_index=True, return_inverse=True)
     random = np.random.default_rng([seed, STREAM])
     scores = np.full((int(rows.sum()), len(teams)), -np.inf)
-    scores[:, teams] = _on_new_items(drawn[rows][:, np.flatnonzero(teams)[chosen]], random)[:, file_of]
+    once = Scores(*(each[rows][:, np.flatnonzero(teams)[chosen]] for each in drawn))
+    scores[:, teams] = _on_new_items(once, random)[:, file_of]
     if rewards is not None:
         again = random.permutation(len(scores))
         runtimes = rewards.drawn[rows] * rewards.drawn[rows][again] / rewards.measured
@@ -159,18 +170,64 @@ def may_be_best(draws: npt.ArrayLike, *, higher_is_better: bool = True) -> Bools
     return teams
 
 
-def _defined(draws: Floats) -> tuple[Bools, Bools]:
+def _defined(*draws: Floats) -> tuple[Bools, Bools]:
     """Find the teams whose score is defined on any draw, and the draws on which all of them have a score."""
-    known = np.isfinite(draws)
+    known: Bools = np.logical_and.reduce([np.isfinite(each) for each in draws])
     teams = np.asarray(known.any(axis=0))
     return teams, np.asarray(known[:, teams].all(axis=1))
 
 
-def _on_new_items(draws: Floats, random: np.random.Generator) -> Floats:
-    """Draw scores on new items from draws of scores, as the Notes of `first_again` describe, shape (r, t)."""
-    centers = draws.mean(axis=0)
-    errors = draws - centers
-    errors -= errors.mean(axis=1, keepdims=True)
+def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
+    """Draw scores on new items, as the Notes of `first_again` describe, shape (r, t)."""
+    centers = draws.population.mean(axis=0)
+    errors = draws.of_middle - draws.of_middle.mean(axis=0)
+    noise = draws.of_test_set - draws.of_test_set.mean(axis=0)
+    family_of = _families(draws.population - centers, centers)
+    sizes = np.bincount(family_of)
+
+    by_family = np.argsort(family_of, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+
+    def of_families(values: Floats) -> Floats:
+        means: Floats = np.add.reduceat(values[:, by_family], starts, axis=1) / sizes
+        return means
+
+    middle, common = of_families(centers[np.newaxis])[0], of_families(errors)
+    scores = _true_scores(middle, common - common.mean(axis=1, keepdims=True), random)[:, family_of]
+    for family in np.flatnonzero(sizes > 1).tolist():
+        members = np.flatnonzero(family_of == family)
+        own = _true_scores(centers[members] - middle[family], errors[:, members] - common[:, [family]], random)
+        scores[:, members] += own - own.mean(axis=1, keepdims=True)
+    noise -= of_families(noise).mean(axis=1, keepdims=True)
+    scores += noise[random.permutation(len(noise))]
+    return scores
+
+
+def _families(errors: Floats, centers: Floats) -> Ints:
+    """Put near copies into a family, (t,), from the deviations of draws, (r, t), and their centers.
+
+    The best team that has no family yet founds one, with all others whose draws are correlated with its own.
+    """
+    deviations = np.sqrt((errors**2).mean(axis=0))
+    noisy = deviations > ROUNDING * max(np.abs(centers).max(initial=0), 1)
+    standard = np.divide(errors, deviations, out=np.zeros_like(errors), where=noisy) / np.sqrt(len(errors))
+    order = np.argsort(-centers, kind="stable")
+    vectors = np.ascontiguousarray(standard.T[order])
+    family_of = np.full(len(centers), -1)
+    families = 0
+    for first in range(0, len(order), FOUNDERS_AT_ONCE):
+        is_close = vectors[first : first + FOUNDERS_AT_ONCE] @ vectors[first:].T > NEAR_COPIES
+        for number, close in enumerate(is_close):
+            if family_of[order[first + number]] < 0:
+                alike = order[first:][close]
+                family_of[alike[family_of[alike] < 0]] = families
+                family_of[order[first + number]] = families
+                families += 1
+    return family_of
+
+
+def _true_scores(centers: Floats, errors: Floats, random: np.random.Generator) -> Floats:
+    """Draw true scores around a common mean from centers, (t,), and deviations on draws, (r, t)."""
     variances = errors.var(axis=0)
     widest = WIDEST * centers.std(ddof=1) if len(centers) > 1 else 0.0
     between = ((np.arange(DEVIATIONS) + 0.5) / DEVIATIONS * (widest or 1.0)) ** 2
@@ -182,12 +239,11 @@ def _on_new_items(draws: Floats, random: np.random.Generator) -> Floats:
     log_density = (np.log(precisions).sum(axis=1) - misfits - np.log(total)) / 2
     density = np.exp(log_density - log_density.max())
 
-    chosen = random.choice(DEVIATIONS, len(draws), p=density / density.sum())
-    mean = (means[chosen] + random.standard_normal(len(draws)) / np.sqrt(total[chosen]))[:, np.newaxis]
+    chosen = random.choice(DEVIATIONS, len(errors), p=density / density.sum())
+    mean = (means[chosen] + random.standard_normal(len(errors)) / np.sqrt(total[chosen]))[:, np.newaxis]
     kept = between[chosen, np.newaxis] * precisions[chosen]
-    true_scores = mean + kept * (centers - mean) + np.sqrt(kept) * errors
-    scores: Floats = true_scores + errors[random.permutation(len(draws))]
-    return scores
+    true_scores: Floats = mean + kept * (centers - mean) + np.sqrt(kept) * errors
+    return true_scores
 
 
 def _among_first(scores: Floats, places: int, files: npt.NDArray[np.int64]) -> Floats:

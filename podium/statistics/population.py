@@ -54,7 +54,35 @@ class Drawn(NamedTuple):
 
     sums: Floats  # the sums of its statistics over each group, (g, k)
     sums_of_draws: Floats  # the same on each draw, (k, g, r)
-    measures: Floats  # its measures on each draw, (r, m)
+
+
+class Scores(NamedTuple):
+    """Draws of the scores of submissions, each (r, t), or (r,) for one submission.
+
+    The three differ only if groups have scores of their own.
+    """
+
+    population: Floats  # the scores that the submissions may have on the whole population
+    # How the middle of these draws would vary with other test sets.
+    of_middle: Floats
+    # How the scores vary from one test set to another.
+    of_test_set: Floats
+
+
+class Attribute(NamedTuple):
+    """How the model moves the groups of an attribute towards their common mean, on r draws."""
+
+    groups: slice
+    kept: Floats  # the share of a group's distance from the common mean that is kept, (g, r)
+    weights: Floats  # the weight of a group in the common mean, (g, r)
+    spread: Floats  # the factor of its noise there, which adds the variance between true scores, (g, r)
+
+
+class Model(NamedTuple):
+    """What submissions that are compared share: how the groups of each attribute are moved."""
+
+    attributes: list[Attribute]
+    others: npt.NDArray[np.int64]  # for each draw, the one from which the noise of the common mean comes
 
 
 class Resampler:
@@ -84,7 +112,7 @@ class Resampler:
     ...     def measures(self, sums):
     ...         return sums[..., 0, :1] / 4
     >>> resampler = Resampler(Mean(), statistics.draw(4, 3, seed=0))
-    >>> resampler.scores(np.array([[0.0], [1.0], [1.0], [1.0]])).round(2).tolist()
+    >>> resampler.scores(np.array([[0.0], [1.0], [1.0], [1.0]])).population.round(2).tolist()
     [[1.0], [0.25], [0.75]]
     """
 
@@ -97,13 +125,18 @@ class Resampler:
         self._sizes_of_draws = self._sums_of_draws(ones.T)[0]
 
     def draw(self, *submissions: Floats) -> list[Drawn]:
-        """Compute the sums and the measures of submissions, each (n, k), on each draw.
+        """Compute the sums of submissions, each (n, k), on each draw.
 
         Several at once take less time.
         """
         drawn = np.split(self._sums_of_draws(*map(rounded, submissions)), len(submissions))
         observed = [sums(each, self.prepared.groups) for each in submissions]
-        return [Drawn(*both, self.prepared.measures(both[1].T)) for both in zip(observed, drawn)]
+        return [Drawn(*both) for both in zip(observed, drawn)]
+
+    def measures(self, drawn: Drawn) -> Floats:
+        """Compute the measures of a submission on each draw, (r, m)."""
+        measures: Floats = self.prepared.measures(drawn.sums_of_draws.T)
+        return measures
 
     def groups(self, *submissions: Drawn) -> Groups | None:
         """Collect what several submissions say about the groups.
@@ -117,22 +150,75 @@ class Resampler:
         with warnings.catch_warnings():
             # A group whose score is undefined on every draw has the variance NaN.
             warnings.filterwarnings("ignore", "Degrees of freedom", RuntimeWarning)
-            variances = [np.nanvar(each.measures[:, self._columns], axis=0) for each in submissions]
+            variances = [np.nanvar(self.measures(each)[:, self._columns], axis=0) for each in submissions]
         return mean_of_groups([Groups(*both) for both in zip(scores, variances)])
 
-    def population(self, drawn: Drawn, groups: Groups | None) -> Floats:
-        """Draw the score that a submission may have on the whole population, (r,).
+    def model(self, groups: Groups | None) -> Model | None:
+        """Draw how far the groups of each attribute are moved towards each other, or None without groups.
 
-        ``groups`` is what this submission, or all that are compared with it, say about the groups.  Without it,
-        these are the bootstrap draws.
+        All attributes describe the same items, so they have the same order of draws.  Therefore an attribute
+        that occurs twice changes nothing.
         """
         if groups is None:
-            return drawn.measures[:, 0]
-        plausible: Floats = self.prepared.measures(self._plausible(drawn, groups).T)[:, 0]
-        return plausible
+            return None
+        random = np.random.default_rng([self.seed, STREAM])
+        order, others = (random.permutation(self._sizes_of_draws.shape[-1]) for _ in range(2))
+        names = [attribute for attribute, _ in self.prepared.labels]
+        attributes = []
+        for name in dict.fromkeys(names):
+            first = names.index(name)
+            of = slice(first, first + names.count(name))
+            known = _known(groups.scores[of], groups.variances[of], self._sizes[of])
+            if known is not None:
+                differing, precision = _draw_differing(*known, order)
+                variances = known[1][:, np.newaxis]
+                kept = differing / (variances + differing)
+                weights = precision / precision.sum(axis=0)
+                attributes.append(Attribute(of, kept, weights, np.sqrt(1 + differing / variances)))
+        return Model(attributes, others)
 
-    def scores(self, *submissions: Floats) -> Floats:
-        """Draw the scores that compared submissions may have on the whole population.
+    def population(self, drawn: Drawn, model: Model | None) -> Floats:
+        """Draw the score that a submission may have on the whole population, (r,).
+
+        A score is almost linear in the means of its group's statistics.  So the model of the scores is applied
+        to these means.  Their noise is their deviation on the draws, and that of the common mean is their
+        deviation on other draws.
+        """
+        if model is None:
+            return self.measures(drawn)[:, 0]
+        means, noise = self._means(drawn)
+        plausible = means + noise
+        for of, kept, weights, spread in model.attributes:
+            others = noise[:, of].take(model.others, axis=-1)
+            others *= weights * spread
+            common = others.sum(axis=1, keepdims=True) + (means[:, of, 0] @ weights)[:, np.newaxis]
+            moved = np.subtract(means[:, of], common, out=others)
+            moved *= kept
+            moved += common
+            moved += np.sqrt(kept) * noise[:, of]
+            plausible[:, of] = moved
+        return self._score(plausible, drawn)
+
+    def scores_of(self, drawn: Drawn, model: Model | None) -> Scores:
+        """Draw the score of a submission with the noise of its middle and that of a test set, (r,) each.
+
+        The middle of the draws for the population moves with the draws as far as the model keeps the distances
+        of groups.  On another test set, groups have their whole noise, around means that are moved.
+        """
+        population = self.population(drawn, model)
+        if model is None:
+            return Scores(population, population, population)
+        means, noise = self._means(drawn)
+        middle = means + noise
+        test_set = middle.copy()
+        for of, kept, weights, _ in model.attributes:
+            share, weight = kept.mean(axis=1)[:, np.newaxis], weights.mean(axis=1)[:, np.newaxis]
+            for of_groups, moved in ((middle[:, of], middle), (means[:, of], test_set)):
+                moved[:, of] -= (1 - share) * (of_groups - (of_groups * weight).sum(axis=1, keepdims=True))
+        return Scores(population, self._score(middle, drawn), self._score(test_set, drawn))
+
+    def scores(self, *submissions: Floats) -> Scores:
+        """Draw the scores of compared submissions.
 
         Parameters
         ----------
@@ -141,52 +227,34 @@ class Resampler:
 
         Returns
         -------
-        ndarray of float, shape (r, t)
-            A column of draws for each submission.
+        Scores
+            Three arrays with a column of draws for each submission, (r, t).  The first one, ``population``, has
+            the scores that the submissions may have on the whole population.
         """
         drawn = self.draw(*submissions)
-        groups = self.groups(*drawn)
-        return np.stack([self.population(each, groups) for each in drawn], axis=1)
+        model = self.model(self.groups(*drawn))
+        return stacked([self.scores_of(each, model) for each in drawn])
 
-    def _plausible(self, drawn: Drawn, groups: Groups) -> Floats:
-        """Draw sums over each group as the whole population may have them, (k, g, r).
-
-        A score is almost linear in the means of its group's statistics.  So the model of the scores is applied
-        to these means.  Their noise is their deviation on the draws, and that of the common mean is their
-        deviation on other draws.  Means times the sizes of groups are sums.
-        """
-        resamples = drawn.sums_of_draws.shape[-1]
-        random = np.random.default_rng([self.seed, STREAM])
+    def _means(self, drawn: Drawn) -> tuple[Floats, Floats]:
+        """Compute the means of each group's statistics, (k, g, 1), and their deviations on draws, (k, g, r)."""
         means = (drawn.sums / self._sizes[:, np.newaxis]).T[..., np.newaxis]
-        plausible = drawn.sums_of_draws / np.maximum(self._sizes_of_draws, 1)
-        plausible -= means
-        plausible[:, self._sizes_of_draws == 0] = 0.0
-        attributes = [attribute for attribute, _ in self.prepared.labels]
-        for attribute in dict.fromkeys(attributes):
-            first = attributes.index(attribute)
-            of = slice(first, first + attributes.count(attribute))
-            noise, mean = plausible[:, of], means[:, of]
-            known = _known(groups.scores[of], groups.variances[of], self._sizes[of])
-            if known is None:
-                noise += mean
-                continue
-            differing, precision = _draw_differing(*known, resamples, random)
-            variance = known[1]
-            kept = (differing / (variance + differing)).T
-            weight = (precision / precision.sum(axis=1, keepdims=True)).T
-            # The noise of the common mean.  The factor adds the variance between the true scores.
-            others = noise[..., random.permutation(resamples)]
-            others *= weight * np.sqrt(1 + differing / variance).T
-            common = others.sum(axis=1, keepdims=True) + (mean[..., 0] @ weight)[:, np.newaxis]
-            np.subtract(mean, common, out=others)
-            others *= kept
-            noise *= np.sqrt(kept)
-            noise += common
-            noise += others
+        noise = drawn.sums_of_draws / np.maximum(self._sizes_of_draws, 1)
+        noise -= means
+        noise[:, self._sizes_of_draws == 0] = 0.0
+        return means, noise
+
+    def _score(self, means: Floats, drawn: Drawn) -> Floats:
+        """Compute the score from draws of the means of each group's statistics, (k, g, r)."""
         if (drawn.sums >= 0).all():
-            np.maximum(plausible, 0, out=plausible)
-        population: Floats = plausible * self._sizes[:, np.newaxis]
-        return population
+            np.maximum(means, 0, out=means)
+        means *= self._sizes[:, np.newaxis]
+        score: Floats = self.prepared.measures(means.T)[:, 0]
+        return score
+
+
+def stacked(scores: Sequence[Scores]) -> Scores:
+    """Put the draws of several submissions side by side."""
+    return Scores(*(np.stack(each, axis=1) for each in zip(*scores)))
 
 
 def has_scores_of_groups(prepared: Any) -> bool:
@@ -222,10 +290,8 @@ def _known(scores: Floats, variances: Floats, sizes: Floats) -> tuple[Floats, Fl
     )
 
 
-def _draw_differing(
-    scores: Floats, variances: Floats, resamples: int, random: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Draw from the posterior of the variances between true scores, with their precisions, (r, groups)."""
+def _draw_differing(scores: Floats, variances: Floats, order: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Draw from the posterior of the variances between true scores, with their precisions, (groups, r)."""
     number = len(scores)
     share = (np.arange(SHARES) + 0.5) / SHARES
     alone = np.concatenate([np.zeros((1, number)), np.eye(number)])[:, np.newaxis] * FAR_OFF**2
@@ -242,6 +308,6 @@ def _draw_differing(
     log_density[SHARES:] -= np.log(number)
     cumulated = np.cumsum(np.exp(log_density - log_density.max()))
     # Evenly spaced quantiles, and the same ones for each submission, vary less than independent draws.
-    quantiles = (np.arange(resamples) + 0.5) / resamples * cumulated[-1]
-    chosen = random.permutation(np.searchsorted(cumulated, quantiles))
-    return differing[chosen], precision[chosen]
+    quantiles = (np.arange(len(order)) + 0.5) / len(order) * cumulated[-1]
+    chosen = np.searchsorted(cumulated, quantiles)[order]
+    return differing[chosen].T, precision[chosen].T

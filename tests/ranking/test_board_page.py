@@ -267,6 +267,12 @@ def test_the_sentences_for_the_jury():
     assert "How often T1 would be first again cannot be said" in sentences.summary(unknown)[3]
     columns = [page.of_board(each).count("first again, of 100") for each in (run, unknown)]
     assert columns[0] > columns[1] == 0
+    few = Doubt(Reason.SMALL_GROUPS, 3, 0.5, 30)
+    withheld = run_of(board, certainty=chance(4, first_again=np.nan)._replace(withheld=few))
+    assert sentences.summary(withheld)[3] == (
+        "How often T1 would be first again cannot be said, because too few essays decide the score of a prize "
+        "winner (groups of fewer than 30 items decide 50%)."
+    )
     alone = run_of(board_of(2), boosted=False, certainty=chance(2, may_be_best=[True, False]))
     assert "With 95% confidence T1 is truly the best." in sentences.summary(alone)
 

@@ -20,7 +20,7 @@ def detail_of(numbers, scores, doubt=None):
     """What a worker reports about a submission whose items have these values, with draws of its score."""
     return uncertainty.Detail(
         measures=np.array([numbers.mean()]),
-        scores=scores,
+        scores=statistics.Scores(scores, scores, scores),
         reaction=Reaction(np.array([1.0]), np.array([30])),
         doubt=doubt,
         influence=(numbers - numbers.mean()).astype(np.float32),
@@ -124,6 +124,22 @@ def test_a_difference_that_one_item_decides_has_no_interval(board):
     told = of_teams(leaderboard, details, Rules(boost=False, prizes=1))
     assert told.differences[["low", "high"]].isna().all(axis=None)
     assert told.differences["note"].tolist() == ["about 1 item decides"]
+
+
+def test_nobody_wins_again_where_few_items_decide_and_none_that_cannot_be_the_best(board):
+    leaderboard, details, draws = board
+    rules = Rules(boost=False, prizes=2)
+    numbers = [np.full((200, 1), score) + draws[:, [0]] * 0 for score in (0.9, 0.1, 0.1, 0.1)]
+    clear = [detail._replace(scores=statistics.Scores(*[n[:, 0]] * 3)) for detail, n in zip(details, numbers)]
+    told = of_teams(leaderboard, clear, rules)
+    assert told.withheld is None
+    assert told.intervals["first_again"].tolist() == [1, 0, 0, 0]
+    assert told.intervals["may_be_best"].tolist() == [True, False, False, False]
+    some = [each._replace(fingerprint=each.fingerprint[:29], influence=each.influence[:29]) for each in details]
+    few = uncertainty.of_teams(leaderboard, some, None, rules, mean_of(29), True)
+    assert few.withheld == Doubt(Reason.SMALL_GROUPS, 30, 1.0, 30)
+    assert few.intervals[["first_again", "prize_again"]].isna().all(axis=None)
+    assert few.differences["low"].isna().all()
 
 
 def test_without_prizes_there_is_no_border(board):

@@ -6,19 +6,77 @@ import numpy as np
 
 
 def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
-    """The share of draws (r, t) in which each team is among the first on new items."""
-    number, teams = draws.shape
+    """The share of draws in which each team is among the first on new items, from three arrays (r, t)."""
+    population, of_middle, of_test_set = (np.asarray(each) for each in draws)
+    number, teams = population.shape
     random = np.random.default_rng([seed, 4])
-    c = [sum(draws[:, team]) / number for team in range(teams)]
-    e = [[draws[row, team] - c[team] for team in range(teams)] for row in range(number)]
-    for row in e:
-        mean = sum(row) / teams
-        row[:] = [error - mean for error in row]
+    c = [mean_of(population[:, team]) for team in range(teams)]
+    families = families_of(population, c)
+    middle = [mean_of([c[team] for team in family]) for family in families]
+    e = centered(of_middle)
+    common = [[mean_of([row[team] for team in family]) for family in families] for row in e]
+    relative = [[each - mean_of(row) for each in row] for row in common]
+    of_family = true_scores(middle, relative, random)
+    scores = [[0.0] * teams for _ in range(number)]
+    for position, family in enumerate(families):
+        for row in range(number):
+            for team in family:
+                scores[row][team] = of_family[row][position]
+        if len(family) > 1:
+            own = [[e[row][team] - common[row][position] for team in family] for row in range(number)]
+            theirs = true_scores([c[team] - middle[position] for team in family], own, random)
+            for row in range(number):
+                for team, score in zip(family, theirs[row]):
+                    scores[row][team] += score - mean_of(theirs[row])
+    other = random.permutation(number)
+    noise = centered(of_test_set)
+    for row in range(number):
+        again = noise[other[row]]
+        of_all = mean_of([mean_of([again[team] for team in family]) for family in families])
+        for team in range(teams):
+            scores[row][team] += again[team] - of_all
+    if boost is not None:
+        again = random.permutation(number)
+        for row in range(number):
+            for team in range(teams):
+                t2 = runtimes[row][team] * runtimes[again[row]][team] / measured[team]
+                scores[row][team] *= 1 + boost(scores[row][team], t2)
+    shares = [0.0] * teams
+    for row in scores:
+        for team in range(teams):
+            shares[team] += sum(other > row[team] for other in row) < places
+    return [share / number for share in shares]
+
+
+def mean_of(values):
+    return sum(values) / len(values)
+
+
+def centered(draws):
+    """The deviations of each team's draws from their mean."""
+    means = [mean_of(column) for column in draws.T]
+    return [[value - mean for value, mean in zip(row, means)] for row in draws]
+
+
+def families_of(population, c):
+    """Lists of teams: the best one that is left, and those that are correlated with it by more than 0.9."""
+    left, families = sorted(range(len(c)), key=lambda team: -c[team]), []
+    while left:
+        first = left[0]
+        family = [t for t in left if t == first or np.corrcoef(population[:, [first, t]].T)[0, 1] > 0.9]
+        families.append(sorted(family))
+        left = [team for team in left if team not in family]
+    return families
+
+
+def true_scores(c, e, random):
+    """Draws of true scores from their centers and the errors of draws."""
+    number, teams = len(e), len(c)
     v = []
     for team in range(teams):
-        mean = sum(row[team] for row in e) / number
-        v.append(sum((row[team] - mean) ** 2 for row in e) / number)
-    middle = sum(c) / teams
+        errors = [row[team] for row in e]
+        v.append(sum((error - mean_of(errors)) ** 2 for error in errors) / number)
+    middle = mean_of(c)
     widest = 3 * math.sqrt(sum((each - middle) ** 2 for each in c) / (teams - 1)) if teams > 1 else 0
     grid = [(step + 0.5) / 120 * (widest or 1) for step in range(120)]
     log_density, means, totals = [], [], []
@@ -35,24 +93,10 @@ def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
     density = [math.exp(each - max(log_density)) for each in log_density]
     chosen = random.choice(120, number, p=np.array(density) / sum(density))
     noise = random.standard_normal(number)
-    other = random.permutation(number)
     scores = []
     for row in range(number):
         tau = grid[chosen[row]]
         mu = means[chosen[row]] + noise[row] / math.sqrt(totals[chosen[row]])
-        scores.append([])
-        for team in range(teams):
-            b = tau**2 / (tau**2 + v[team])
-            theta = mu + b * (c[team] - mu) + math.sqrt(b) * e[row][team]
-            scores[row].append(theta + e[other[row]][team])
-    if boost is not None:
-        again = random.permutation(number)
-        for row in range(number):
-            for team in range(teams):
-                t2 = runtimes[row][team] * runtimes[again[row]][team] / measured[team]
-                scores[row][team] *= 1 + boost(scores[row][team], t2)
-    shares = [0.0] * teams
-    for row in scores:
-        for team in range(teams):
-            shares[team] += sum(other > row[team] for other in row) < places
-    return [share / number for share in shares]
+        b = [tau**2 / (tau**2 + v[team]) for team in range(teams)]
+        scores.append([mu + b[t] * (c[t] - mu) + math.sqrt(b[t]) * e[row][t] for t in range(teams)])
+    return scores

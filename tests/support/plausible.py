@@ -19,8 +19,10 @@ def sums_of_groups(prepared: Any, mine: Any, weights: Any) -> list[Any]:
     return sums
 
 
-def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[float]:
-    """A plausible score for each draw (r, n)."""
+def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[list[float]]:
+    """For each draw (r, n) a plausible score, one with the noise of the middle, and one with that of a test
+    set.
+    """
     ones, once = np.ones((len(mine), 1)), np.ones(len(mine))
     observed, sizes = sums_of_groups(prepared, mine, once), sums_of_groups(prepared, ones, once)
     means = [total / size for total, size in zip(observed, sizes)]
@@ -36,7 +38,9 @@ def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[
     variances = [
         np.var(column[~np.isnan(column)]) if not np.isnan(column).all() else np.nan for column in scores_drawn.T
     ]
-    random, plausible = np.random.default_rng([seed, 3]), [list(means) for _ in weights]
+    random = np.random.default_rng([seed, 3])
+    order, others = random.permutation(len(weights)), random.permutation(len(weights))
+    plausible, middle, test_set = ([list(means) for _ in weights] for _ in range(3))
     for attribute in dict.fromkeys(attribute for attribute, _ in prepared.labels):
         groups = [number for number, label in enumerate(prepared.labels) if label[0] == attribute]
         known = [g for g in groups if math.isfinite(scores[g]) and math.isfinite(variances[g])]
@@ -50,8 +54,10 @@ def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[
             total += density
             cumulated.append(total)
         quantiles = [(number + 0.5) / len(weights) * total for number in range(len(weights))]
-        chosen = random.permutation([next(n for n, c in enumerate(cumulated) if c >= q) for q in quantiles])
-        others = random.permutation(len(weights))
+        sorted_ones = [next(n for n, c in enumerate(cumulated) if c >= q) for q in quantiles]
+        chosen = [sorted_ones[place] for place in order]
+        kept_on_draws: dict[int, list[float]] = {g: [] for g in groups}
+        weights_on_draws: dict[int, list[float]] = {g: [] for g in groups}
         for draw, of_draw in enumerate(plausible):
             omega2 = posterior[chosen[draw]][1]
             precision = {g: 1 / (sigma2[g] + omega2[g]) for g in groups}
@@ -61,10 +67,25 @@ def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[
                 mu = mu + precision[g] / sum(precision.values()) * (means[g] + widened)
             for g in groups:
                 kept = omega2[g] / (sigma2[g] + omega2[g])
+                kept_on_draws[g].append(kept)
+                weights_on_draws[g].append(precision[g] / sum(precision.values()))
                 of_draw[g] = kept * means[g] + (1 - kept) * mu + math.sqrt(kept) * noise[draw][g]
+        kept_by = {g: np.mean(kept_on_draws[g]) for g in groups}
+        weight_of = {g: np.mean(weights_on_draws[g]) for g in groups}
+        for draw in range(len(weights)):
+            drawn_means = {g: means[g] + noise[draw][g] for g in groups}
+            common = sum(weight_of[g] * drawn_means[g] for g in groups)
+            common_mean = sum(weight_of[g] * means[g] for g in groups)
+            for g in groups:
+                middle[draw][g] = kept_by[g] * drawn_means[g] + (1 - kept_by[g]) * common
+                moved = kept_by[g] * means[g] + (1 - kept_by[g]) * common_mean
+                test_set[draw][g] = moved + noise[draw][g]
     return [
-        float(prepared.measures(np.array([np.maximum(m, 0) * n for m, n in zip(of_draw, sizes)]))[0])
-        for of_draw in plausible
+        [
+            float(prepared.measures(np.array([np.maximum(m, 0) * n for m, n in zip(of_draw, sizes)]))[0])
+            for of_draw in each
+        ]
+        for each in (plausible, middle, test_set)
     ]
 
 

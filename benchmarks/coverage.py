@@ -53,9 +53,7 @@ class Kind(NamedTuple):
     spread: float = 0.1  # how different the teams are
     errors: float = 0.5  # the share of a poor submission in the answers of an average team
     copies: float = 0.0  # the share of teams that send the file of another one
-    near_copies: float = (
-        0.0  # the share of teams that send the file of one team, with 1% of the answers changed
-    )
+    near_copies: float = 0.0  # the share of teams that send one team's file with 1% of its answers changed
     copied: float = 0.5  # which team that is: the best one at 0, and the worst one at 1
     attributes: int = 1  # how often the items are divided into groups
     levels: str = "normal"  # how the teams are spread: also "heavy tails", "a long tail" or "a dominant team"

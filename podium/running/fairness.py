@@ -15,7 +15,7 @@ import numpy as np
 
 from podium.running.journal import Row, is_known, measured
 
-__all__ = ["Noise", "State", "much_slower", "noise_of", "slow_first_runs", "state_of", "undecided"]
+__all__ = ["Noise", "State", "noise_of", "slow_first_runs", "state_of", "undecided"]
 
 SHARED = 0.05  # others may take this share of the cores' time
 FEW = 1 / 3  # of the runs may be disturbed
@@ -93,11 +93,6 @@ def undecided(runtimes: Sequence[float], errors: Sequence[float]) -> list[tuple[
         for faster, slower in itertools.pairwise(order)
         if math.log(runtimes[slower] / runtimes[faster]) <= DECIDED * math.hypot(errors[faster], errors[slower])
     ]
-
-
-def much_slower(slow: float, quick: float) -> bool:
-    """Whether a runtime is so much longer than another that noise alone does not explain it."""
-    return slow > MUCH_SLOWER * quick > 0
 
 
 def slow_first_runs(firsts: Sequence[float], laters: Sequence[float]) -> list[int]:

@@ -250,5 +250,7 @@ def test_what_protects_less_is_said(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("podium.running.control_group.available", lambda: "")
-    assert call(place, "--repeats", "1") == 0
-    assert "systemd-run --user --scope -p Delegate=yes podium run" in capsys.readouterr().err
+    assert call(place, "--repeats", "1", "--memory-limit", "90000G") == 0
+    said = capsys.readouterr().err
+    assert "systemd-run --user --scope -p Delegate=yes podium run" in said
+    assert re.search(r"--memory-limit and --disk-limit are \d+\.\d GB together; this machine has", said)

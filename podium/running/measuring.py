@@ -147,12 +147,17 @@ def failed(run: Run, outcome: Outcome, settings: Settings, log: Log) -> Run:
         outcome = Outcome.DISK
     what = {
         Outcome.TIME: f"time limit of {settings.time_limit:g} s (--time-limit)",
-        Outcome.MEMORY: f"memory limit of {settings.memory_limit / 2**30:.4g} GB (--memory-limit)",
-        Outcome.DISK: f"disk limit of {settings.disk_limit / 2**30:.4g} GB (--disk-limit)",
+        Outcome.MEMORY: f"memory limit of {_size(settings.memory_limit)} (--memory-limit)",
+        Outcome.DISK: f"disk limit of {_size(settings.disk_limit)} (--disk-limit)",
         Outcome.EXIT: f"exit code {run.exit_code}" + (f" ({signal_name})" if signal_name else ""),
     }[outcome]
     said = log.last_lines()
     return run._replace(outcome=outcome, reason=f"{what}: {said}" if said else what)
+
+
+def _size(number: int) -> str:
+    """A number of bytes as text."""
+    return f"{number / 2**30:.4g} GB" if number >= 2**30 else f"{number / 2**20:.4g} MB"
 
 
 class Ended(NamedTuple):

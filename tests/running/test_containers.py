@@ -122,7 +122,7 @@ def test_a_container_reaches_nothing(tmp_path: Path, engine: str) -> None:
     [
         ("echo why; exit 3", Outcome.EXIT, "exit code 3: why"),
         ("trap '' TERM; while :; do sleep 1; done", Outcome.TIME, "time limit of 3 s"),
-        ("head -c 100M /dev/zero > big; exit $?", Outcome.DISK, r"disk limit of 0.0625 GB \(--disk-limit\)"),
+        ("head -c 100M /dev/zero > big; exit $?", Outcome.DISK, r"disk limit of 64 MB \(--disk-limit\)"),
         (":", Outcome.SUBMISSION, "no submission.csv"),
         (["/no/such"], Outcome.LOST, "the container cannot be started: .*/no/such"),
         (None, Outcome.EXIT, "the image .* has no entry point"),

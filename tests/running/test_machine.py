@@ -114,7 +114,7 @@ def test_limits_without_a_control_group(tmp_path):
     assert (run.outcome, "MemoryError" in run.reason) == (Outcome.EXIT, True)
     run, _ = run_model(tmp_path, given, "open('big', 'wb').write(bytes(100_000_000))")
     assert run.outcome is Outcome.DISK
-    assert re.match(r"disk limit of 0.0625 GB \(--disk-limit\): .*OSError", run.reason)
+    assert re.match(r"disk limit of 64 MB \(--disk-limit\): .*OSError", run.reason)
     source = (
         "import os\nos.sched_setaffinity(0, range(os.cpu_count()))\nassert len(os.sched_getaffinity(0)) == 1\n"
     )
@@ -129,7 +129,7 @@ def test_the_memory_limit_is_that_of_all_processes(tmp_path):
         pytest.skip("no control group can be had here")
     run, _ = run_model(tmp_path, in_sandbox(tmp_path), "block = b'x' * 400_000_000")
     assert run.outcome is Outcome.MEMORY
-    assert run.reason.startswith("memory limit of 0.25 GB (--memory-limit)")
+    assert run.reason.startswith("memory limit of 256 MB (--memory-limit)")
 
 
 @SANDBOXES

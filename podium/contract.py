@@ -20,7 +20,7 @@ Beside ``metric.py`` there may be a file ``companion.py``. It defines one object
 `Companion`. A companion tells more than the score: it explains a score, reads the official files of a field,
 and makes sample submissions.
 
-Nothing in this module checks anything. `podium.checking` holds a metric to the contract.
+Nothing in this module checks anything. `podium.demands` and `podium.checking` hold a metric to the contract.
 """
 
 import operator
@@ -28,23 +28,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-if TYPE_CHECKING:
-    from podium.scoring import Evaluation, Solution
-
 __all__ = [
     "ALL_ITEMS",
     "Agreement",
     "Companion",
+    "Evaluation",
     "Explanation",
     "Metric",
     "MetricFile",
     "Prepared",
+    "Solution",
     "StagedPrepared",
     "StatisticsFile",
     "Variants",
@@ -322,6 +321,68 @@ class StagedPrepared(Prepared, Protocol):
         ...
 
 
+# ---- What a companion gets ---------------------------------------------------------------------------------
+
+
+class Solution(Protocol):
+    """A solution as a companion gets it; `podium.scoring.Solution` says what each name means."""
+
+    @property
+    def metric(self) -> "Metric": ...
+
+    @property
+    def arguments(self) -> dict[str, Any]: ...
+
+    @property
+    def frame(self) -> pd.DataFrame: ...
+
+    @property
+    def rows(self) -> dict[str, Bools]: ...
+
+    @property
+    def prepared(self) -> dict[str, Any]: ...
+
+    @property
+    def further(self) -> dict[str, str]: ...
+
+    @property
+    def higher_is_better(self) -> bool: ...
+
+
+class Evaluation(Protocol):
+    """A scored submission as a companion gets it; `podium.scoring.Evaluation` says what each name means."""
+
+    @property
+    def solution(self) -> Solution: ...
+
+    @property
+    def submission(self) -> pd.DataFrame: ...
+
+    @property
+    def scores(self) -> dict[str, float]: ...
+
+    @property
+    def statistics(self) -> Floats | None: ...
+
+    @property
+    def read(self) -> Any: ...
+
+    @property
+    def compared(self) -> Any: ...
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def prepared(self) -> Any: ...
+
+    @property
+    def measures(self) -> dict[str, float]: ...
+
+    @property
+    def explanation(self) -> "Explanation": ...
+
+
 # ---- What a metric's companion tells ---------------------------------------------------------------------
 
 
@@ -350,13 +411,13 @@ class Explanation(Protocol):
     """
 
     roles: ClassVar[Mapping[str, str]] = {"outcome": "outcome"}
-    evaluation: "Evaluation"
+    evaluation: Evaluation
     metric: Any
     prepared: Any
     submission: pd.DataFrame
     statistics: Any
 
-    def __init__(self, evaluation: "Evaluation") -> None:
+    def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
         self.metric = evaluation.solution.metric.module
         self.prepared = evaluation.prepared
@@ -566,10 +627,10 @@ class Companion:
     read_solution: Callable[[Path], pd.DataFrame] | None = None
     read_submission: Callable[[Path], pd.DataFrame] | None = None
     recognize: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
-    diagnose: Callable[["Solution", pd.DataFrame], str | None] | None = None
+    diagnose: Callable[[Solution, pd.DataFrame], str | None] | None = None
     predicted: Callable[[Any, pd.DataFrame], Bools] | None = None
-    explain: Callable[["Evaluation"], Explanation] | None = None
-    texts: Callable[["Evaluation", Path | None], Mapping[str, str]] | None = None
+    explain: Callable[[Evaluation], Explanation] | None = None
+    texts: Callable[[Evaluation, Path | None], Mapping[str, str]] | None = None
     agreement: Callable[[Any, pd.DataFrame], Agreement] | None = None
     agreement_parameters: Mapping[str, Any] = field(default_factory=dict)
     gamma: Callable[[Any], pd.DataFrame] | None = None

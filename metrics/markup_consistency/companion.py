@@ -16,14 +16,13 @@ import numpy as np
 import pandas as pd
 
 from podium import scoring
-from podium.contract import Companion
+from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.explain import ratio
 from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files
 from podium.markups.explanation import AMONG, WITH, Criteria
-from podium.scoring import Evaluation
 
 from . import importers, metric
 

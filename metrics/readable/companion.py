@@ -14,13 +14,12 @@ import numpy as np
 import pandas as pd
 
 from podium import statistics
-from podium.contract import Companion
+from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected
 from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files
 from podium.markups.explanation import AMONG, WITH, Criteria
-from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 from . import metric

@@ -18,11 +18,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import contract
-from podium.contract import Companion
+from podium.contract import Companion, Evaluation
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.explain import ratio
 from podium.files import parse_json, read_lines, read_text
-from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 from . import metric

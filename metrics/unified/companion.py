@@ -11,9 +11,9 @@ import pandas as pd
 
 from podium import contract
 from podium import statistics as sufficient
-from podium.contract import Companion, Variants
+from podium.contract import Companion, Evaluation, Variants
 from podium.explain import ratio
-from podium.scoring import ALL, Evaluation
+from podium.scoring import ALL
 from podium.spans.arrays import Bools, Floats, Ints
 from podium.spans.vocabulary import SMALL_SUBPOPULATION
 from podium.wording import counted, listed

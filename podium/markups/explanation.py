@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import contract, scoring, statistics
+from podium.contract import Evaluation
 from podium.explain import ratio
 from podium.markups.files import ALGORITHM
-from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 NAMES_SHOWN = 10

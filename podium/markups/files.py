@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from podium.contract import Evaluation
 from podium.errors import SubmissionRejected, ToolError, UsageError
 from podium.files import parse_json, read_text
-from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 ALGORITHM = "algorithm"

@@ -98,8 +98,11 @@ def keeps_nothing(evaluation: Evaluation) -> Iterator[Finding]:
     for trial, (score, numbers) in [(0, (scored, evaluation.statistics)), *used]:
         first, first_numbers = fresh[trial]
         if score is not None and first is not None and not _same(first, score):
-            expected = "expected the same number whenever it is called with the same tables"
-            yield failure(AGAIN, f"{where(metric)}: {expected}, found {first!r} and then {score!r}; {cure}")
+            yield failure(
+                AGAIN,
+                f"{where(metric)}: expected the same number whenever it is called with the same tables, found "
+                f"{first!r} and then {score!r}; {cure}",
+            )
             return
         if first_numbers is None or numbers is None:
             continue

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import checking, cli, demands, hosted, limits, scoring
+from podium import checking, cli, demands, explain, hosted, limits, scoring
 from podium.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
 from tests.support import host_line
 
@@ -643,3 +643,23 @@ def test_a_file_beside_the_metric_cannot_be_imported(tmp_path: Path, beside: str
     (tmp_path / "alone.py").write_text("from helper import K\n\ndef score(): return K\n")
     with pytest.raises(HostError, match=rf"No module named 'helper' .*\. {re.escape(cure)}$"):
         hosted.load(tmp_path / "alone.py")
+
+
+def test_a_companion_may_number_the_items(tmp_path: Path) -> None:
+    """Its rows are explained, although the metric's items are texts."""
+    metric_with(tmp_path)
+    text = (TEMPLATE / "companion.py").read_text(encoding="utf-8")
+    numbered = text.replace('"id": self.prepared.items', '"id": [int(item) for item in self.prepared.items]')
+    assert numbered != text
+    (tmp_path / "companion.py").write_text(numbered, encoding="utf-8")
+    numbers = {
+        name: table.assign(id=range(10, 15))
+        for name, table in (("solution", SOLUTION), ("submission", SUBMISSION))
+    }
+    for name, table in numbers.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    evaluation = podium.score(*numbers.values(), metric=tmp_path)
+    assert explain.rows(evaluation)["group"].tolist() == SOLUTION["group"].tolist()
+    assert explain.points_by_item(evaluation).sum() == pytest.approx(0.4)
+    files = [str(tmp_path / f"{name}.csv") for name in numbers]
+    assert cli.main(["score", *files, "--metric", str(tmp_path), "--report", str(tmp_path / "page.html")]) == 0

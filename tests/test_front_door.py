@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import front_door, hosted, spans, tuning
+from podium import cli, front_door, hosted, spans, tuning
 from podium.errors import HostError
 
 ROOT = Path(podium.__file__).parent.parent
@@ -37,7 +38,7 @@ def test_dir_shows_what_there_is() -> None:
     assert podium.tuning is tuning
     misspelled = "evalute"
     with pytest.raises(
-        AttributeError, match="has no attribute 'evalute'; it has __version__, estimate, prepare"
+        AttributeError, match="has no attribute 'evalute'; it has __version__, errors, estimate, prepare"
     ):
         getattr(podium, misspelled)
 
@@ -210,3 +211,11 @@ def test_examples(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     result = doctest.testmod(module)
     assert (result.failed, result.attempted > 3) == (0, True)
+
+
+def test_a_command_in_this_process_leaves_warnings_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:
+    before = warnings.showwarning
+    assert cli.main(["score", "solution_sample.csv", "sample_submission.csv", "--bare"]) == 0
+    assert warnings.showwarning is before
+    assert issubclass(podium.errors.SubmissionRejected, podium.errors.ToolError)
+    assert round(float(capsys.readouterr().out), 6) == 0.587969

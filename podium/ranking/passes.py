@@ -285,10 +285,10 @@ def _check_again(
 
 def _not_again(job: Job, submission: Submission, before: Scored, scores: dict[str, float]) -> str:
     """Say that a freshly loaded metric gives a submission other scores."""
-    found = f"found {before.scores} and then {scores or 'a rejection'}"
     return (
         f"{Path(job.metric).name}: {submission.team}/{submission.name}: expected the same scores from a metric "
-        f"that is loaded anew, {found}; use no random numbers, no clock, and nothing that an earlier call left"
+        f"that is loaded anew, found {before.scores} and then {scores or 'a rejection'}; use no random "
+        "numbers, no clock, and nothing that an earlier call left"
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 import metric
 import podium
 from boost import boost
+from podium.errors import ToolError, UsageError
 from podium.ranking import robustness
 from podium.ranking.rules import Rules
 from tests.support.boards import TABLE_2
@@ -221,3 +222,24 @@ def test_a_plain_script_ranks_with_several_processes(run_copy):
     assert len(tables) > 5
     for table in tables:
         assert (run_copy / "new" / table.name).read_bytes() == table.read_bytes(), table.name
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"jobs": -1}, {"jobs": 1.5}, {"prizes": True}, {"boost": True}, {"variants": "yes"}, {"seed": -1}]
+)
+def test_wrong_arguments_are_named(finished_run, tmp_path, wrong):
+    """In Python no parser of options has looked at them."""
+    files = finished_run / "solution.csv", finished_run / "teams"
+    (name,) = wrong
+    with pytest.raises(UsageError, match=name):
+        podium.rank(*files, out=tmp_path / "out", **wrong)
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_columns_usage_are_refused(finished_run, tmp_path):
+    lines = (finished_run / "solution.csv").read_text().splitlines()
+    assert "Usage" in lines[0].split(",")
+    text = "\n".join([f"{lines[0]},Usage", *(f"{line},Public" for line in lines[1:])])
+    (tmp_path / "twice.csv").write_text(f"{text}\n")
+    with pytest.raises(ToolError, match="Usage"):
+        podium.rank(tmp_path / "twice.csv", finished_run / "teams", out=tmp_path / "out")

@@ -613,6 +613,14 @@ def test_two_texts_in_a_task_are_two_documents(shown: tuple[str, str], tmp_path:
     documents = markup_consistency.read_documents(path).set_index("document_id")
     assert documents.loc[f"1/{first}", "text"] == TWO_TEXTS["title"]
     assert agreement(path) == 0
+    if first == "title":  # what is true of both texts does not decide, so the name does
+        path = label_studio(
+            tmp_path, task(1, TWO_TEXTS, *(annotation(n, n, about | {"to_name": shown[n]}) for n in (0, 1)))
+        )
+        assert markup_consistency.read_documents(path)["text"].tolist() == [
+            TWO_TEXTS["text"],
+            TWO_TEXTS["title"],
+        ]
 
 
 def test_notes_on_regions_of_label_studio(tmp_path: Path) -> None:

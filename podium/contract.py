@@ -492,6 +492,11 @@ class Explanation(Protocol):
         return pd.concat([total, self.losses.groupby(self.rows[label].to_numpy(), sort=False).sum()])
 
     @property
+    def cures(self) -> Mapping[str, str]:
+        """What to do about each cause of `losses`, in a sentence that names the tool; the report shows it."""
+        return {}
+
+    @property
     def groups(self) -> pd.DataFrame | None:
         """The sub-populations, in the columns ``attribute``, ``value``, ``score`` and ``weight``."""
         return None

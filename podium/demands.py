@@ -267,7 +267,18 @@ def made_submission(name: str, submission: object) -> pd.DataFrame:
 
 # ---- What a companion tells --------------------------------------------------------------------------------
 
-TOLD = ("tables", "notices", "rows", "details", "losses", "groups", "confusion", "forecasts", "histograms")
+TOLD = (
+    "tables",
+    "notices",
+    "rows",
+    "details",
+    "losses",
+    "cures",
+    "groups",
+    "confusion",
+    "forecasts",
+    "histograms",
+)
 COLUMNS_OF = {"groups": ("attribute", "value", "score", "weight"), "forecasts": ("probability", "happened")}
 
 
@@ -293,6 +304,7 @@ def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, 
     notices = told["notices"]
     are_texts = isinstance(notices, list | tuple) and all(isinstance(each, str) for each in notices)
     yield "notices", are_texts, "a list of sentences", _kinds(notices)
+    yield "cures", _is_mapping_of(told["cures"], str), "a dict of sentences by causes", _kinds(told["cures"])
     yield "histograms", isinstance(told["histograms"], Mapping), "a dict", _kinds(told["histograms"])
     for name in ("rows", "forecasts"):
         yield name, isinstance(told[name], pd.DataFrame), "a table", _kinds(told[name])

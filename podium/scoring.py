@@ -11,8 +11,9 @@ import inspect
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -215,7 +216,7 @@ class Evaluation:
             for title, table in self.explanation.tables.items()
         ]
         warned = "\n".join(f"warning: {printable(notice)}" for notice in self.notices)
-        return "\n\n".join([*([warned] if warned else []), self.score_lines, *tables, self.signature])
+        return "\n\n".join([self.score_lines, *([warned] if warned else []), *tables, self.signature])
 
     def _repr_html_(self) -> str:
         tables = [
@@ -225,7 +226,29 @@ class Evaluation:
         warned = "".join(f"<li>{html.escape(printable(notice))}</li>" for notice in self.notices)
         notices = f"<ul>{warned}</ul>" if warned else ""
         signature = f"<small>{html.escape(self.signature)}</small>"
-        return f"{notices}<pre>{self.score_lines}</pre>{''.join(tables)}{signature}"
+        return f"<pre>{self.score_lines}</pre>{notices}{''.join(tables)}{signature}"
+
+    def report(self, path: str | Path, texts: Mapping[str, str] | None = None, title: str = "Report") -> None:
+        """Write the report: one page in HTML with everything on this score, which needs no other file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write, such as "report.html".
+        texts : mapping of str to str, optional
+            The texts of the items by their ids. Without them, segments are shown as strips.
+        title : str
+            The title of the page.
+
+        Raises
+        ------
+        UsageError
+            The extra ``podium[report]`` is not installed, or the file cannot be written.
+        """
+        from podium.report import page
+
+        intervals = None if self.statistics is None else statistics.intervals(self)
+        page.write(page.render(self, title, texts, intervals=intervals), Path(path))
 
     def of(self, submission: pd.DataFrame) -> "Evaluation":
         """Score another submission against the same solution."""

@@ -197,7 +197,9 @@ def test_what_is_printed_is_short() -> None:
     assert f"Private  {result.scores['Private']:.6f}" in repr(result)
     assert "<table" in result._repr_html_()
     assert "<script" not in result._repr_html_()
-    assert repr(result).splitlines()[:3] == [f"warning: {notice}" for notice in result.notices]
+    lines = repr(result).splitlines()
+    assert lines[:3] == result.score_lines.splitlines()
+    assert lines[4:7] == [f"warning: {notice}" for notice in result.notices]
     assert f"<li>{result.notices[0]}</li>" in result._repr_html_()
     hostile = SUBMISSION.assign(essay_id=SUBMISSION["essay_id"].mask(SUBMISSION.index == 0, "<b>\x1b[2J"))
     shown = podium.score(fold, hostile)

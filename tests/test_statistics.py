@@ -3,6 +3,7 @@
 import dataclasses
 import doctest
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -203,6 +204,31 @@ def mean_of_three_groups() -> MeanOfGroups:
     """The prepared solution of a `MeanOfGroups` with 60 items."""
     items, groups = [f"{item:02}" for item in range(60)], np.arange(60)[np.newaxis] % 3
     return MeanOfGroups(items, groups, [("group", "a"), ("group", "b"), ("group", "c")])
+
+
+def test_an_interval_stays_in_the_range_of_the_measure():
+    """A fragmented submission has an F1 near 0, and few items decide it."""
+    frames = pd.read_csv("solution_sample.csv"), pd.read_csv("sample_submission.csv")
+    words = frames[1]["predictionstring"].str.split()
+    pieces = frames[1].assign(predictionstring=words.str[:7].str.join(" "), discourse_type="Position")
+    for submission in (frames[1], pieces):
+        mine = podium.score(frames[0], submission)
+        table = statistics.intervals(mine, resamples=100)
+        assert (table["low"].dropna() >= 0).all()
+        assert (table["high"].dropna() <= 1).all()
+    low, high = inference.interval([[0.0, -2.0, 0.2]] + [[0.1, 3.0, 0.3]] * 9, 9.0)
+    assert low.tolist()[0] == 0
+    assert low[1] < -2  # a measure that can be negative, or above 1
+    assert high[1] >= 3
+
+
+def test_every_note_is_in_the_table_of_notes():
+    page = Path("docs/explanation/statistics.md").read_text(encoding="utf-8")
+    possible = [Doubt(Reason.UNDEFINED), *(Doubt(Reason.FEW_ITEMS, number) for number in (0, 1))]
+    possible += [Doubt(Reason.SMALL_GROUPS, 9, 1.0), Doubt(Reason.SMALL_GROUPS, 9, 0.33)]
+    assert doubts.FEWEST_DECIDING == 2
+    for doubt in possible:
+        assert f"`{doubt}`" in page
 
 
 def test_the_interval_of_a_mean_is_that_of_the_normal_distribution():

@@ -18,15 +18,13 @@ from podium.spans.arrays import Bools, Floats, Ints
 from podium.spans.vocabulary import SMALL_SUBPOPULATION
 from podium.wording import counted, listed
 
-from . import habits, points, variants
+from . import cures, habits, points, variants
 
 TEXT_COLUMNS = ("discourse_type", "predictionstring")
 
 # The outcomes of segments that overlap no segment of the other side enough.
 TRUTH_ALONE = ("merged", "split", "missed")
 PREDICTION_ALONE = ("covers several", "part of one", "too little overlap", "no truth there")
-
-LEAST_GAIN = 0.00005  # a smaller one would be shown as 0.0000
 
 Segments = Any  # the class of the metric file, which this module does not import
 
@@ -135,8 +133,8 @@ class Explanation(contract.Explanation):
         lost = len(known.row) - len(self.predictions.row)
         if lost > habits.NOTABLE_LOSS * len(known.row):
             notices.append(
-                f"overlap removal discarded {lost:,} of {counted(len(known.row), 'prediction')}, because "
-                "earlier ones have their words"
+                f"{lost:,} of {counted(len(known.row), 'prediction')} lost all words to predictions that begin "
+                "earlier"
             )
         p, _ = self._matches
         d1 = self.predictions.d1[p]
@@ -145,36 +143,33 @@ class Explanation(contract.Explanation):
         if np.ptp(d1) == 0:
             asked_for = "effectiveness" in self.evaluation.solution.further
             return notices + ([] if asked_for else habits.of_one_probability(self.prepared, float(d1[0])))
-        gain = self._score_of_rounded() - self.evaluation.score
-        if gain >= LEAST_GAIN:
-            notices.append(
-                f"with probabilities rounded to 0 or 1 the score would be higher by {gain:.4f}, because a "
-                "match counts in proportion to the probability of its true effectiveness"
-            )
+        gain = self._trials.of_rounded() - self.evaluation.score
+        if gain >= cures.LEAST_GAIN:
+            notices.append(f"rounding the probabilities to 0 or 1 would raise the score by {gain:.4f}")
         return notices
 
     def _small_groups(self) -> list[str]:
-        """Make a notice about sub-populations in whose scores chance weighs much."""
-        small = [
-            f"{attribute} = {value} ({size:.0f})"
-            for (attribute, value), size in zip(self.prepared.labels, self.sizes)
-            if size < SMALL_SUBPOPULATION
-        ]
-        if small and self.prepared.labels == [self.metric.ALL]:
-            small = [f"all essays ({len(self.prepared.items)})"]
+        """Make a notice about sub-populations in whose scores chance plays a large part."""
+        sizes = dict(zip(self.prepared.labels, self.sizes.astype(np.int64).tolist()))
+        small = {label: size for label, size in sizes.items() if size < SMALL_SUBPOPULATION}
         if not small:
             return []
-        return [f"chance weighs much in groups of fewer than {SMALL_SUBPOPULATION} essays: {', '.join(small)}"]
+        if self.prepared.labels == [self.metric.ALL]:
+            return [f"{counted(len(self.prepared.items), 'essay')} are few: chance plays a large part"]
+        label = min(small, key=lambda each: small[each])
+        return [
+            f"chance plays a large part in {counted(len(small), 'group')} of fewer than {SMALL_SUBPOPULATION} "
+            f"essays, such as {' = '.join(label)} ({small[label]})"
+        ]
 
-    def _score_of_rounded(self) -> float:
-        """Compute the score with all probabilities rounded to 0 or 1.
+    @functools.cached_property
+    def _trials(self) -> cures.Trials:
+        return cures.Trials(self.metric, self.prepared, self.given, self.evaluation.score)
 
-        The matches stay the same: among equal segments, overlap removal keeps the one with the least d[1], and
-        rounding does not change this order.
-        """
-        rounded = self.predictions._replace(d1=(self.predictions.d1 > 0.5).astype(np.float64))
-        statistics = self.prepared.count((rounded, self._matches))
-        return sufficient.measures(self.prepared, statistics)["score"]
+    @property
+    def cures(self) -> dict[str, str]:
+        """What to do about each cause of `losses`."""
+        return cures.sentences(self._trials)
 
     @functools.cached_property
     def rows(self) -> pd.DataFrame:

@@ -7,6 +7,7 @@ Only `run` imports pandas and the modules that need it, so that ``podium COMMAND
 import argparse
 import atexit
 import contextlib
+import difflib
 import importlib
 import os
 import sys
@@ -59,6 +60,19 @@ GROUPS = {
 COMMANDS = {name: what for commands in GROUPS.values() for name, (what, _) in commands.items()}
 PAGES = {name: page for commands in GROUPS.values() for name, (_, page) in commands.items()}
 
+# What people look for under another name, and the command that does it.
+OTHER_NAMES = {
+    "report": "score SOLUTION SUBMISSION --report report.html",
+    "explain": "score SOLUTION SUBMISSION --rows rows.csv",
+    "compare": "score SOLUTION SUBMISSION OTHER",
+    "evaluate": "score SOLUTION SUBMISSION",
+    "apply": "tune SOLUTION PREDICTIONS --apply CANDIDATES --out submission.csv",
+    "thresholds": "tune SOLUTION PREDICTIONS",
+    "validate": "check METRIC",
+    "upload": "publish FILES --title TITLE",
+    "board": "rank",
+}
+
 EXIT_CODES = """Exit codes: 0 done, 1 podium verify found differences, 2 wrong usage or environment,
 3 the submission is rejected, 4 the solution, a parameter or the metric is wrong."""
 READ_ON = """Read on in docs/{} of the repository. Messages are explained in docs/reference/messages.md."""
@@ -74,12 +88,14 @@ def main(arguments: list[str] | None = None) -> int:
         usage="podium COMMAND …  (podium COMMAND --help says more)",
     )
     parser.add_argument("--version", action="version", version=f"podium {podium.__version__}")
-    parser.add_argument("command", nargs="?", choices=COMMANDS, metavar="COMMAND", help="see below")
+    parser.add_argument("command", nargs="?", metavar="COMMAND", help="see below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.command is None:
         parser.print_help(sys.stderr)
         return errors.UsageError.exit_code
+    if chosen.command not in COMMANDS:
+        parser.error(_unknown(chosen.command))
 
     command = importlib.import_module(f"podium.cli.{chosen.command}")
     of_command = argparse.ArgumentParser(
@@ -91,6 +107,14 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_arguments(of_command)
     options = of_command.parse_args(chosen.rest)
     return errors.run(lambda: command.run(options))
+
+
+def _unknown(name: str) -> str:
+    """Say which command a wrong one may have meant."""
+    near = difflib.get_close_matches(name.casefold(), [*COMMANDS, *OTHER_NAMES], 1)
+    if not near:
+        return f"expected a command, one of {', '.join(COMMANDS)}; found {name!r:.40}"
+    return f"there is no command {name!r:.40}; you may mean: podium {OTHER_NAMES.get(near[0], near[0])}"
 
 
 def _described(group: str) -> str:

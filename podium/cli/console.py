@@ -16,6 +16,7 @@ from podium.wording import printable
 
 def warn(notices: Iterable[str]) -> None:
     """Print what a reader should know on stderr, one line per notice."""
+    sys.stdout.flush()  # so that warnings stand where they were printed
     for notice in notices:
         print(f"warning: {printable(notice)}", file=sys.stderr)
 

@@ -190,10 +190,13 @@ def write_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
     """Write the report as a page in HTML."""
     from podium.report import page
 
+    texts = page.read_texts(options.texts, done.evaluation)
+    if options.texts is not None:
+        done.chosen += page.notices_of_texts(done.evaluation, texts)
     html = page.render(
         done.evaluation,
         title=f"{Path(options.submission[0]).name} scored against {Path(options.solution).name}",
-        texts=page.read_texts(options.texts, done.evaluation),
+        texts=texts,
         most_items=options.report_items,
         intervals=intervals,
         random=options.seed if options.random_items else None,
@@ -208,8 +211,9 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
     from podium.report import comparison
 
     evaluation = done.evaluation
-    console.warn([*done.chosen, *evaluation.notices])
+    notices = [*done.chosen, *evaluation.notices]  # if the companion is wrong, nothing is printed
     print(evaluation.score_lines)
+    console.warn(notices)
     for title, table in evaluation.explanation.tables.items():
         console.print_table(title, table)
     number = next((each.resamples for each in comparisons.values()), options.bootstrap or 0)

@@ -159,6 +159,8 @@ def number(value: Any, digits: int = 4) -> str:
     """
     if pd.isna(value):
         return NOTHING
+    if isinstance(value, float | np.floating) and not value:
+        return "0"
     if isinstance(value, float | np.floating):
         # Adding 0.0 avoids −0.
         return f"{round(float(value), digits) + 0.0:,.{digits}f}".replace("-", "−")
@@ -170,11 +172,24 @@ def number(value: Any, digits: int = 4) -> str:
 def gain(points: float) -> str:
     """Write a possible gain in thousandths of the score.
 
-    >>> gain(0.25), gain(0.00012)
-    ('250.00', '0.120')
+    >>> gain(0.25), gain(0.00012), gain(0.0), gain(-1e-9)
+    ('250.00', '0.120', '0', '≈ 0')
     """
     thousandths = points / THOUSANDTH
+    if abs(thousandths) < 0.0005:
+        return "≈ 0" if thousandths else "0"
     return number(thousandths, 3 if abs(thousandths) < 1 else 2)
+
+
+def share(part: float) -> str:
+    """Write a share in percent.
+
+    >>> share(0.25), share(0.0), share(0.0001), share(float("nan"))
+    ('25.0%', '0', '< 0.1%', '–')
+    """
+    if pd.isna(part) or not part:
+        return NOTHING if pd.isna(part) else "0"
+    return f"{part:.1%}" if part >= 0.0005 else "< 0.1%"
 
 
 def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:

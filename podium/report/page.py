@@ -20,7 +20,7 @@ from podium.files import read_table, write_atomically
 from podium.report import comparison, histograms, items
 from podium.scoring import Evaluation
 from podium.spans.vocabulary import SMALL_SUBPOPULATION
-from podium.wording import plural
+from podium.wording import counted, plural
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -95,7 +95,7 @@ def _template() -> "Template":
         "number": items.number,
         "gain": items.gain,
         "breakable": _breakable,
-        "share": lambda share: items.NOTHING if pd.isna(share) else f"{share:.1%}",
+        "share": items.share,
     }
     return environment.get_template("report.html")
 
@@ -144,6 +144,29 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
     if not texts:
         raise UsageError(f"{path} has a text for none of the {len(wanted):,} ids of the solution")
     return texts
+
+
+def notices_of_texts(evaluation: Evaluation, texts: Mapping[str, str]) -> list[str]:
+    """Say in one sentence how many items have no text, an empty one, or one that ends before their segments."""
+    rows, item = evaluation.explanation.rows, explain.column(evaluation.explanation, "item")
+    if item is None or "last" not in rows:
+        return []
+    needed = (rows["last"] + 1).groupby(rows[item]).max()
+    lengths = {name: len(text) if "start" in rows else len(text.split()) for name, text in texts.items()}
+    names = [name for name in evaluation.prepared.items if name in needed.index]
+    lacking = [name for name in names if name not in texts]
+    empty = [name for name in names if name in texts and not texts[name].strip()]
+    short = [name for name in names if name in texts and 0 < lengths[name] < needed[name]]
+    told = [
+        f"{counted(len(found), explain.item_noun(evaluation))} {what}, such as {found[0]!r}"
+        for found, what in (
+            (lacking, "without a text"),
+            (empty, "with an empty one"),
+            (short, "whose text ends before the last segment"),
+        )
+        if found
+    ]
+    return [f"--texts: {'; '.join(told)}"] if told else []
 
 
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
@@ -195,6 +218,7 @@ def _advice(evaluation: Evaluation) -> dict[str, Any] | None:
     if gains is None:
         return None
     causes = explain.gains_by_cause(explanation)
+    cures = explanation.cures
     largest: list[Any] = causes[causes["gain"] >= LEAST_GAIN].head(CAUSES_NAMED).to_dict("records")
     if not largest:
         return None
@@ -208,6 +232,10 @@ def _advice(evaluation: Evaluation) -> dict[str, Any] | None:
         "of_label": of_labels.get(label),
         "group": _group_of(evaluation, first["cause"]),
         "others": others,
+        "cure": cures.get(first["cause"]),
+        "cures": [
+            (cause, cures[cause]) for cause in causes["cause"][causes["gain"] >= LEAST_GAIN] if cause in cures
+        ],
     }
 
 

@@ -633,9 +633,11 @@ def join(spans: Spans, gap: Gaps) -> Spans:
 
 def joined(spans: Spans, most: npt.NDArray[Any]) -> Spans:
     """Join neighbors; `most` has the gap of each type, (types,), which is below 0 where nothing is joined."""
-    if (most < 0).all() or not len(spans):
+    is_joined = most[spans.discourse_type] >= 0
+    if not is_joined.any():
         return spans
-    spans = spans[np.lexsort((spans.last, spans.first, spans.discourse_type, spans.essay))]
+    others, spans = spans[~is_joined], spans[is_joined]
+    spans = spans[_order(spans.essay * len(TYPES) + spans.discourse_type, spans.first, spans.last)]
     between = spans.first[1:] - spans.last[:-1] - 1
     same = (np.diff(spans.essay) == 0) & (np.diff(spans.discourse_type) == 0)
     goes_on = same & (between >= 0) & (between <= most[spans.discourse_type[1:]])
@@ -648,7 +650,14 @@ def joined(spans: Spans, most: npt.NDArray[Any]) -> Spans:
         d1=(np.add.reduceat(spans.d1 * spans.words, begins) / words).clip(0, 1),
         repaired=np.add.reduceat(spans.repaired, begins),
     )
-    return merged[np.lexsort((merged.last, merged.first, merged.essay))]
+    everything = others + merged
+    return everything[_order(everything.essay, everything.first, everything.last)]
+
+
+def _order(number: Ints, first: Ints, last: Ints) -> Ints:
+    """Sort by a number, then by the first word, then by the last one; one key takes less time than three."""
+    positions = LAST_POSITION + 1
+    return np.argsort((number * positions + first) * positions + last, kind="stable")
 
 
 @by_position

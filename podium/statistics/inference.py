@@ -37,6 +37,10 @@ FREEDOM = 2.0
 # Where groups are compared, intervals of one submission are wider by this factor.
 MARGIN = 1.1
 
+# The range of most measures, and that of their differences.
+UNIT = (0.0, 1.0)
+UNIT_OF_DIFFERENCES = (-1.0, 1.0)
+
 # A gain up to this one, relative to the largest, is rounding.
 SAME = 1e-9
 
@@ -291,9 +295,11 @@ def intervals_of(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, 
         axis=1,
     )
     wider = widening_of_one(prepared, influence)
-    low, high = interval(resampler.measures(drawn), wider)
+    on_draws = resampler.measures(drawn)
+    low, high = interval(on_draws, wider)
     model = resampler.model(resampler.groups(drawn))
-    low[0], high[0] = interval(resampler.population(drawn, model), wider[0])
+    of_population = interval(resampler.population(drawn, model), wider[0])
+    low[0], high[0] = within(on_draws[:, 0], *of_population, UNIT)
     above, below = (_number_of(side * influence) for side in (1, -1))
     of_score = doubt_of_score(prepared, reaction(prepared, statistics, total))
     doubts = _doubts_of_measures(prepared, values, np.minimum(above, below), of_score)
@@ -338,7 +344,7 @@ def difference(
         float(value[0] - other[0]), ours, others, gains[:, 0], doubts[0], higher_is_better
     )
     on_draws = [resampler.measures(each) for each in drawn]
-    low, high = interval(on_draws[0] - on_draws[1], widening(gains))
+    low, high = interval(on_draws[0] - on_draws[1], widening(gains), UNIT_OF_DIFFERENCES)
     low[0], high[0] = score.low, score.high
     none = np.array([each is not None for each in doubts])
     table = pd.DataFrame(
@@ -367,15 +373,20 @@ def difference_of_draws(
     drawn = mine - theirs
     known = drawn[np.isfinite(drawn)] * (1 if higher_is_better else -1)
     ahead = float(((known > 0) + (known == 0) / 2).mean()) if len(known) else np.nan
-    low, high = interval(drawn, widening(gains)) if doubt is None else (np.nan, np.nan)
-    return Difference(value, float(low), float(high), ahead, doubt)
+    low, high = np.nan, np.nan
+    if doubt is None:
+        low, high = map(float, interval(drawn, widening(gains), UNIT_OF_DIFFERENCES))
+    return Difference(value, low, high, ahead, doubt)
 
 
-def interval(samples: npt.ArrayLike, wider: npt.ArrayLike = 1.0) -> tuple[Floats, Floats]:
+def interval(
+    samples: npt.ArrayLike, wider: npt.ArrayLike = 1.0, limits: tuple[float, float] = UNIT
+) -> tuple[Floats, Floats]:
     """Compute the interval that holds the middle 95% of samples, and move its ends away from the median.
 
     Samples lie along the first axis, and NaN is left out.  The distance of both ends from the median is
-    multiplied by ``wider``, see `widening`.
+    multiplied by ``wider``, see `widening`.  An end passes one of the `limits` only if a sample does, because
+    most measures cannot be below 0 or above 1.
 
     >>> low, high = interval([[1.0], [2.0], [float("nan")], [3.0]])
     >>> low.tolist(), high.tolist()
@@ -388,7 +399,15 @@ def interval(samples: npt.ArrayLike, wider: npt.ArrayLike = 1.0) -> tuple[Floats
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
         low, median, high = np.nanquantile(samples, [TAIL, 0.5, 1 - TAIL], axis=0)
     more = np.asarray(wider) - 1
-    return low - more * (median - low), high + more * (high - median)
+    return within(samples, low - more * (median - low), high + more * (high - median), limits)
+
+
+def within(samples: Floats, low: Floats, high: Floats, limits: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Move the ends of intervals to the limits that they pass, unless samples pass them, too."""
+    least, most = limits
+    low = np.where((samples < least).any(axis=0), low, np.maximum(low, least))
+    high = np.where((samples > most).any(axis=0), high, np.minimum(high, most))
+    return low, high
 
 
 def widening(gains: npt.ArrayLike) -> Floats:

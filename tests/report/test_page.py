@@ -861,3 +861,11 @@ def test_light_and_dark_are_readable(opened, pages, scheme):
         contrasts = driver.execute_script(CONTRAST)
         assert len(contrasts) > 50
         assert [(ratio, text) for ratio, text in contrasts if ratio < 4.5] == []
+
+
+def test_a_result_writes_its_report(tmp_path):
+    result = podium.score(pd.read_csv("solution_sample.csv"), pd.read_csv("sample_submission.csv"))
+    result.report(tmp_path / "report.html", {result.prepared.items[0]: "A text."}, title="Mine")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<title>Mine</title>" in text
+    assert f"{result.score:.4f}" in text

@@ -24,9 +24,10 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
@@ -691,6 +692,15 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
                 part.write_bytes(gzip.compress(part.read_bytes(), mtime=0))
 
     write_atomically(path, write)
+
+
+def write_rows(path: Path, rows: Iterable[Iterable[Any]]) -> None:
+    r"""Write rows of cells as a CSV with lines that end in \n, so that every text reads back the same."""
+    with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+        # The csv module quotes a lone \r only if its own lines end in \r\n. So they do, and the \r is cut off
+        # here.
+        lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
+        csv.writer(lines, lineterminator="\r\n").writerows(rows)
 
 
 def check_table_name(path: str | os.PathLike[str]) -> None:

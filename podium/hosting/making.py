@@ -4,12 +4,10 @@ The drawing depends on the seed and the ids alone. It is the same on every machi
 rows.
 """
 
-import csv
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ import pandas as pd
 
 from podium import demands, reading, recorded, scoring
 from podium.errors import HostError, UsageError
+from podium.files import write_rows
 from podium.hosted import Metric
 from podium.hosting import leaks
 from podium.hosting.folders import (
@@ -196,7 +195,7 @@ def write(files: Files, folder: Path) -> None:
             (whole / name).mkdir()
             for file, table in tables.items():
                 path = whole / name / file
-                _write_csv(table, path)
+                write_rows(path, _texts(table))
                 if any(meant != written for meant, written in zip_longest(_texts(table), read_csv(path))):
                     raise HostError(
                         f"{name}/{file}: expected the table that was written, found another one on the disk"
@@ -210,12 +209,3 @@ def _texts(table: pd.DataFrame) -> Iterator[list[str]]:
     """The header and the rows as texts, as they are to be written."""
     for row in chain([list(table)], zip(*(table[name].tolist() for name in table))):
         yield ["" if value is None else str(value) for value in row]
-
-
-def _write_csv(table: pd.DataFrame, path: Path) -> None:
-    r"""Write a table as CSV with lines that end in \n."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        # The csv module quotes a lone \r only if its own lines end in \r\n.  So they do, and the \r is cut off
-        # here.
-        lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
-        csv.writer(lines, lineterminator="\r\n").writerows(_texts(table))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.errors import UsageError
-from podium.files import write_atomically
+from podium.files import write_atomically, write_rows
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
 from podium.wording import spreadsheet_original, spreadsheet_safe
@@ -99,14 +99,8 @@ def read_journal(path: Path) -> list[Row]:
 
 def write_table(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
     """Write a CSV file, either completely or not at all."""
-
-    def fill(part: Path) -> None:
-        with part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(names)
-            writer.writerows(map(_cell, row) for row in rows)
-
-    write_atomically(path, fill)
+    cells = [list(names), *(list(map(_cell, row)) for row in rows)]
+    write_atomically(path, lambda part: write_rows(part, cells))
 
 
 def _cell(value: Any) -> Any:

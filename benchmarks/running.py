@@ -14,7 +14,7 @@ import io
 import itertools
 import os
 import statistics
-import sys
+import sysconfig
 import tempfile
 import warnings
 from pathlib import Path
@@ -65,7 +65,7 @@ def measured(folder: Path, caches: str, warm_up: bool, seconds: float, repeats: 
     models, _ = find_models(folder / "models")
     made = prepare("auto", models, Settings(folder / "data", 600.0, 2**30, 2**26, 1, False))
     if caches == "cold":
-        drop([Path(sys.prefix), Path(sys.base_prefix), folder / "models"])
+        drop([Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib")] + [folder / "models"])
     plan = rounds.Plan(repeats, warm_up=warm_up)
     execute = rounds.here(made.settings, folder / "out")
     with contextlib.redirect_stderr(io.StringIO()):

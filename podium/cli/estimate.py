@@ -12,14 +12,6 @@ import argparse
 from podium.cli.boost import add_board, parameters, read_board
 from podium.errors import HostError
 
-TITLES = {
-    "now": "The team now",
-    "what_if": "\nWith other runtimes, all else equal",
-    "break_even_runtimes": "\nRuntimes at which its rank changes",
-}
-# What to do where a table has no rows.
-NONE = {"what_if": "none; write the runtimes of other teams into the board, or try some with --runtimes"}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``podium estimate``."""
@@ -47,12 +39,8 @@ def run(options: argparse.Namespace) -> None:
                 f"fastest teams; the board has {', '.join(map(str, leaderboard))}"
             )
     tried = options.runtimes.split(",") if options.runtimes else None
-    tables = estimate(leaderboard, options.team, tried, **parameters(options))._asdict()
+    found = estimate(leaderboard, options.team, tried, **parameters(options))
     if options.json:
-        console.print_json({"version": boost.__version__, **tables})
-        return
-    if not tables["now"]["note"].any():
-        tables["now"] = tables["now"].drop(columns="note")
-    for name, title in TITLES.items():
-        rows = tables[name].to_string(index=False, na_rep="", float_format="{:.10g}".format)
-        print(title, rows if len(tables[name]) else NONE.get(name, "none"), sep="\n")
+        console.print_json({"version": boost.__version__, **found._asdict()})
+    else:
+        print(found)

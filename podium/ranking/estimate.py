@@ -31,12 +31,44 @@ SLOWDOWNS = tuple(Fraction(percent, 100) for percent in range(80, 130, 5))
 boost = hosted.module("boost")
 
 
+# Measured by benchmarks/promises.py.
+CHANCE = (
+    "These are exact for the scores of this board. If it is a Public board, the final scores are those of "
+    "other essays: in simulations, about 40 of 100 gains of a rank that a Public board promised came true."
+)
+TITLES = {
+    "now": "The team now",
+    "what_if": "With other runtimes, all else equal",
+    "break_even_runtimes": "Runtimes at which its rank changes",
+}
+# What to do where a table has no rows.
+NONE = {"what_if": "none; write the runtimes of other teams into the board, or try some with --runtimes"}
+
+
 class Estimate(NamedTuple):
-    """What another runtime would change for a team, as `estimate` returns it."""
+    """What another runtime would change for a team, as `estimate` returns it; shows itself as three tables."""
 
     now: pd.DataFrame  # the team's row of the final board
     what_if: pd.DataFrame  # its boost, boosted score and rank for each runtime that was tried
     break_even_runtimes: pd.DataFrame  # the runtimes at which its rank changes
+
+    def _shown(self) -> dict[str, pd.DataFrame]:
+        now = self.now if self.now["note"].any() else self.now.drop(columns="note")
+        return self._asdict() | {"now": now}
+
+    def __repr__(self) -> str:
+        parts = []
+        for name, table in self._shown().items():
+            rows = table.to_string(index=False, na_rep="", float_format="{:.10g}".format)
+            parts.append(f"{TITLES[name]}\n{rows if len(table) else NONE.get(name, 'none')}")
+        return "\n\n".join([*parts, CHANCE])
+
+    def _repr_html_(self) -> str:
+        parts = [
+            f"<h4>{TITLES[name]}</h4>{table.to_html(index=False, border=0, na_rep='')}"
+            for name, table in self._shown().items()
+        ]
+        return f"{''.join(parts)}<p>{CHANCE}</p>"
 
 
 def estimate(

@@ -33,11 +33,12 @@ def test_a_board_where_nobody_is_eligible(capsys, tmp_path, cells):
     board = tmp_path / "board.csv"
     board.write_text(f"team,score,runtime\nRed,{cells}\nBlue,,\n")
     assert cli.main(["estimate", str(board), "Red"]) == 0
-    now, curve, changes = capsys.readouterr().out.split("\n\n")
+    now, curve, changes, chance = capsys.readouterr().out.split("\n\n")
     assert "not eligible" in now or "nobody is eligible" in now
     told = "none; write the runtimes of other teams into the board, or try some with --runtimes"
     assert curve.splitlines()[1:] == [told] or len(curve.splitlines()) == 12
     assert changes.splitlines()[1] == "none"
+    assert "about 40 of 100 gains of a rank that a Public board promised came true" in chance
     assert ("40" in cells) == (len(curve.splitlines()) == 12)
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import podium
 from podium.errors import UsageError
 from podium.ranking import estimate
 from podium.ranking.estimate import break_even_runtimes, runtimes_around, what_if
@@ -203,3 +204,12 @@ def test_runtimes_are_no_matter_where_scores_are_negative():
     for call in (lambda: what_if(board, "Red", [1]), lambda: break_even_runtimes(board, "Red")):
         with pytest.raises(LeaderboardError, match=r"^score: expected at least 0 where runtimes are rewarded"):
             call()
+
+
+def test_an_estimate_shows_itself_as_tables():
+    found = podium.estimate(TABLE_2, "Red")
+    page = found._repr_html_()
+    for shown in (repr(found), page):
+        assert "Runtimes at which its rank changes" in shown
+        assert "of 100 gains of a rank" in shown
+    assert page.count("<table") == 3

@@ -75,7 +75,8 @@ OTHER_NAMES = {
 
 EXIT_CODES = """Exit codes: 0 done, 1 podium verify found differences, 2 wrong usage or environment,
 3 the submission is rejected, 4 the solution, a parameter or the metric is wrong."""
-READ_ON = """Read on in docs/{} of the repository. Messages are explained in docs/reference/messages.md."""
+READ_ON = "Read on in docs/{} of the repository."
+MESSAGES = "Messages are explained in docs/reference/messages.md."
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -83,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="podium",
         description="Hosted competition metrics, and everything around them.",
-        epilog="\n\n".join([*map(_described, GROUPS), EXIT_CODES, READ_ON.format("index.md")]),
+        epilog="\n\n".join([*map(_described, GROUPS), EXIT_CODES, f"{READ_ON.format('index.md')} {MESSAGES}"]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="podium COMMAND …  (podium COMMAND --help says more)",
     )
@@ -101,7 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
     of_command = argparse.ArgumentParser(
         prog=f"podium {chosen.command}",
         description=command.__doc__,
-        epilog=f"{EXIT_CODES}\n\n{READ_ON.format(PAGES[chosen.command])}",
+        epilog=f"{READ_ON.format(PAGES[chosen.command])} podium --help lists the exit codes.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(of_command)

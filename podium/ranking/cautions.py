@@ -77,7 +77,7 @@ def _small_groups(
     shares = [doubted[row] + name for row, name in names.items()]
     if not shares:
         return []
-    return [f"groups of fewer than {FEWEST_ITEMS} items decide {listed(shares)}, so chance weighs heavily"]
+    return [f"groups of fewer than {FEWEST_ITEMS} items decide {listed(shares)}, so chance plays a large part"]
 
 
 def _failures_of_the_metric(files: pd.DataFrame) -> list[str]:

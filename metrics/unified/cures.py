@@ -74,8 +74,8 @@ def sentences(trials: Trials) -> dict[str, str]:
         of_rounded = f" Rounding the present ones to 0 or 1 raises this score to {rounded:.4f}."
     return {
         "missed": "Keep candidates of which the model is less sure, and let podium tune choose the thresholds.",
-        "spurious": f"{drop} podium tune finds thresholds for each type, if the model says how sure it is.",
-        "split": f"{join} podium tune finds a gap for each type, if the model says how sure it is.",
+        "spurious": f"{drop} If the model says how sure it is, podium tune finds thresholds for each type.",
+        "split": f"{join} If the model says how sure it is, podium tune finds a gap for each type.",
         "merged": "Let each tag B- begin a segment, and join neighbors with a smaller gap or none: "
         "podium.spans.bio_tags and join.",
         "wrong type": "Average several models: podium.spans.average. The table “What was taken for what” shows "

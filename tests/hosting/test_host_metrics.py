@@ -132,6 +132,7 @@ SLIPS = {
         "expected a function that def defines, found async",
     ),
     "a class": ("class score:\n    pass\n", "expected a function that def defines, found type"),
+    "not finite": (returning("return float('nan')"), "expected a finite float for every part"),
     "an array": (returning("return np.array(0.5)"), FLOAT + "ndarray array(0.5)"),
     "a global list": (
         returning("CALLS.append(1)\n    return float(len(CALLS))") + "\n\nCALLS = []\n",
@@ -170,11 +171,7 @@ def test_a_slip_is_told_and_never_a_number(capsys, tmp_path, source, message):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("return float('nan')", FLOAT + "nan, which platforms refuse"),
-        (
-            "return float(np.mean(solution['value'].sort_values().to_numpy() * guess))",
-            ORDER,
-        ),
+        ("return float(np.mean(solution['value'].sort_values().to_numpy() * guess))", ORDER),
         ("return float(solution['value'].to_numpy()[0] - guess[0])", ORDER),
     ],
 )
@@ -187,10 +184,7 @@ def test_a_doubt_is_told_beside_the_number(capsys, in_process, tmp_path, body, m
     assert code == 0
     assert err.startswith(f"warning: {message}")
     _, out, _ = run_podium(capsys, "check", folder / "mine.py", *pair)
-    verdict = (
-        "FAIL  returns a finite float: it returned" if message.startswith(FLOAT) else f"note  {AGAIN_NAME}: "
-    )
-    assert f"\n{verdict}" in out
+    assert f"\nnote  {AGAIN_NAME}: " in out
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")

@@ -11,7 +11,8 @@ import difflib
 import importlib
 import os
 import sys
-from typing import NoReturn
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 import podium
 from podium import errors
@@ -103,11 +104,28 @@ def main(arguments: list[str] | None = None) -> int:
         prog=f"podium {chosen.command}",
         description=command.__doc__,
         epilog=f"{READ_ON.format(PAGES[chosen.command])} podium --help lists the exit codes.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
     )
     command.add_arguments(of_command)
     options = of_command.parse_args(chosen.rest)
     return errors.run(lambda: command.run(options))
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """A help text whose usage names what is required; the options that may be left out are listed below it."""
+
+    def __init__(self, prog: str, **others: Any) -> None:
+        super().__init__(f"{prog} [options]", **others)
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[Any],
+        prefix: str | None = None,
+    ) -> None:
+        required = [action for action in actions if action.required or not action.option_strings]
+        super().add_usage(usage, required, [], prefix)
 
 
 def _unknown(name: str) -> str:

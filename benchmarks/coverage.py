@@ -13,7 +13,7 @@ import argparse
 import dataclasses
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +23,9 @@ import pandas as pd
 
 from benchmarks.measure import machine, print_table
 from podium import hosted, scoring, statistics
+from podium.statistics import halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, doubt_of_difference, doubt_of_score, reaction
-from podium.statistics.inference import difference_of_draws
+from podium.statistics.inference import difference_of_draws, interval, widening
 from podium.statistics.sampling import influences
 from tests.support.essays import make_competition
 
@@ -101,12 +102,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Does what podium says about chance come true?")
     parser.add_argument("--boards", type=int, default=50, help="for each kind of population")
     parser.add_argument("--items", type=int, default=500, help="in a test set")
-    parser.add_argument("--only", nargs="+", choices=KINDS, metavar="NAME", help="kinds of populations")
+    parser.add_argument(
+        "--only", nargs="+", choices=[*KINDS, *PLAIN_KINDS], metavar="NAME", help="kinds of populations"
+    )
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per statement")
     options = parser.parse_args()
     print(machine())
     start = time.process_time()
-    rows = simulate(options.only or list(KINDS), options.boards, options.items)
+    rows = simulate(options.only or [*KINDS, *PLAIN_KINDS], options.boards, options.items)
     if options.save:
         rows.to_csv(options.save, index=False)
     show(rows)
@@ -131,8 +134,12 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
     pool = pool_of_answers()
     for name in names:
         for number in range(boards):
-            random = np.random.default_rng([list(KINDS).index(name), number])
-            rows += [{"population": name} | row for row in of_board(KINDS[name], pool, items, random)]
+            random = np.random.default_rng([[*KINDS, *PLAIN_KINDS].index(name), number])
+            if name in PLAIN_KINDS:
+                told = of_plain_board(PLAIN_KINDS[name], items, random)
+            else:
+                told = of_board(KINDS[name], pool, items, random)
+            rows += [{"population": name} | row for row in told]
     return pd.DataFrame([{"doubt": False} | row for row in rows])
 
 
@@ -379,6 +386,105 @@ def _held(what: str, low: float, high: float, true: float, doubt: object) -> dic
     rounding = 1e-9
     held = low - rounding <= true <= high + rounding
     return {"what": what, "said": statistics.LEVEL, "came": float(held), "doubt": bool(doubt)}
+
+
+# ---- Metrics with score() alone ------------------------------------------------------------------------------
+
+
+class PlainKind(NamedTuple):
+    """A metric with ``score()`` alone, and the population on which it is tried."""
+
+    score: Callable[[Floats, Floats, npt.NDArray[np.int64]], float]  # of truth, answers and groups of items
+    is_number: bool = False  # whether the truth is a number, and not one of two classes
+    rare: float = 0.5  # the share of the rarer class
+
+
+def accuracy(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+    """Compute the share of right answers."""
+    return float((truth == answers).mean())
+
+
+def macro_f1(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+    """Compute the mean F1 of both classes."""
+    hits = [((truth == each) & (answers == each)).sum() for each in (0, 1)]
+    both = [(truth == each).sum() + (answers == each).sum() for each in (0, 1)]
+    return float(np.mean([2 * hit / max(all_of, 1) for hit, all_of in zip(hits, both)]))
+
+
+def rmse(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+    """Compute the root of the mean square error, with the sign turned."""
+    return -float(np.sqrt(((truth - answers) ** 2).mean()))
+
+
+def auc(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+    """Compute the area under the ROC curve of numbers whose sign is the class."""
+    positive = truth > np.median(truth)
+    ranks = np.argsort(np.argsort(answers)) + 1
+    number = positive.sum()
+    return float((ranks[positive].sum() - number * (number + 1) / 2) / (number * (~positive).sum()))
+
+
+def worst_group(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+    """Compute the lowest accuracy of eight groups of equal size."""
+    return float(np.min(np.bincount(groups, truth == answers, 8) / np.maximum(np.bincount(groups, None, 8), 1)))
+
+
+PLAIN_KINDS = {
+    "score(): accuracy": PlainKind(accuracy),
+    "score(): macro F1, a class of 5%": PlainKind(macro_f1, rare=0.05),
+    "score(): macro F1, a class of 30%": PlainKind(macro_f1, rare=0.3),
+    "score(): root mean square error": PlainKind(rmse, is_number=True),
+    "score(): area under the curve": PlainKind(auc, is_number=True),
+    "score(): worst of eight groups": PlainKind(worst_group),
+}
+PLAIN_DRAWS, PLAIN_TEAMS = 200, 12
+
+
+def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """Yield what podium says about a board of a metric with ``score()`` alone, and what comes true."""
+    hardness, groups = random.random(POPULATION), random.integers(8, size=POPULATION)
+    truth = random.standard_normal(POPULATION)
+    if not kind.is_number:
+        truth = (random.random(POPULATION) < kind.rare).astype(float)
+    levels = 0.2 + 0.03 * random.standard_normal(PLAIN_TEAMS)
+    if kind.is_number:
+        noise = 0.5 * random.standard_normal(POPULATION) * (0.5 + hardness)
+        answers = [truth + noise + 3 * level * random.standard_normal(POPULATION) for level in levels]
+    else:
+        wrong = [0.6 * hardness + 0.4 * random.random(POPULATION) < level + 0.1 for level in levels]
+        answers = [np.where(each, 1 - truth, truth) for each in wrong]
+
+    def scores(rows: npt.NDArray[np.int64]) -> Floats:
+        return np.array([kind.score(truth[rows], each[rows], groups[rows]) for each in answers])
+
+    seed, some = int(random.integers(2**31)), random.integers(POPULATION, size=items)
+    everything = halves.Items(np.arange(items), np.zeros(items, dtype=np.int64))
+    drawn = np.stack([scores(some[halves.half(everything, seed, draw)]) for draw in range(PLAIN_DRAWS)])
+    own, true, new = (
+        scores(some),
+        scores(np.arange(POPULATION)),
+        scores(random.integers(POPULATION, size=items)),
+    )
+    centered = [halves.centered(score, of_one, items) for score, of_one in zip(own, drawn.T)]
+    wider, doubt = widening(np.ones(items)), centered[0].doubt
+    low, high = map(float, interval(centered[0].draws, wider))
+    yield _held("score", low, high, true[0], doubt)
+    difference = halves.centered(own[0] - own[1], drawn[:, 0] - drawn[:, 1], items)
+    low, high = map(float, interval(difference.draws, wider))
+    yield _held("difference", low, high, true[0] - true[1], doubt or centered[1].doubt or difference.doubt)
+    order, draws = np.argsort(-own), np.stack([each.draws for each in centered], axis=1)
+    is_silent = any(each.doubt for each in centered)
+    one, other = order[PRIZES - 1], order[PRIZES]
+    low, high = map(float, interval(draws[:, one] - draws[:, other], wider))
+    yield _held("border", low, high, true[one] - true[other], is_silent or None)
+    files = np.arange(PLAIN_TEAMS)
+    for what, places in (("first again", 1), ("prize again", PRIZES)):
+        said = statistics.first_again(draws, places, seed=seed)
+        for share, came in zip(said, _among_first(new, places, files)):
+            yield {"what": what, "said": share, "came": came, "doubt": is_silent}
+    may_be = statistics.may_be_best(draws)
+    held = float(may_be[true.argmax()])
+    yield {"what": "best", "said": statistics.LEVEL, "came": held, "size": may_be.mean(), "doubt": is_silent}
 
 
 # ---- Tables ------------------------------------------------------------------------------------------------

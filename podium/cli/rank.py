@@ -105,7 +105,14 @@ def _add_advanced(group: argparse._ArgumentGroup) -> None:
         "--resamples",
         type=arguments.natural,
         metavar="N",
-        help="number of bootstrap resamples; 0 for no statements about chance (default: 1000)",
+        help="number of draws; 0 for no statements about chance (default: 1000; for a metric with score() "
+        "alone, as many of them as fit into ten minutes)",
+    )
+    group.add_argument(
+        "--items",
+        metavar="COLUMN",
+        help="for a metric with score() alone: draw all rows with the same value in this column of the "
+        "solution together, such as those of a patient (default: each row alone)",
     )
     group.add_argument(
         "--seed", type=arguments.natural, help="a number that decides what is drawn (default: 0)"

@@ -8,6 +8,7 @@ Each step is a function of tables. `ranking_of` calls one after the other.
 """
 
 import functools
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +18,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring
-from podium.errors import HostError
-from podium.ranking import choice, passes, robustness, similarity, speed, uncertainty
+from podium.errors import HostError, UsageError
+from podium.ranking import choice, half_samples, passes, robustness, similarity, speed, uncertainty
 from podium.ranking.cautions import cautions
 from podium.ranking.job import Job, digests_of, solution_of
 from podium.ranking.passes import Scored
@@ -26,6 +27,7 @@ from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Heading, Request, Rules
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty
+from podium.statistics import halves
 from podium.statistics.population import Groups, has_scores_of_groups, mean_of_groups
 from podium.wording import counted
 from podium.workers import Workers
@@ -58,6 +60,7 @@ class Ranking(NamedTuple):
     variant_ranks: pd.DataFrame | None = None
     # The number of each team's file: teams that sent the same one have the same number. Without it, all differ.
     entries: tuple[int, ...] = ()
+    resamples: int = 0  # the number of draws
 
     @property
     def intervals(self) -> pd.DataFrame | None:
@@ -81,6 +84,7 @@ class Inputs(NamedTuple):
     runtimes: pd.DataFrame | None = None  # the host's tables
     selection: pd.DataFrame | None = None
     failed: pd.DataFrame | None = None
+    is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
 
 
 class Run(NamedTuple):
@@ -112,27 +116,33 @@ def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ra
     entries = similarity.entries(leaderboard, files)
     similar = similarity.pairs(files)
     ranking = Ranking(leaderboard, told, rejected, failed, similar, facts={}, group_sizes={}, entries=entries)
+    silence = ""
     if all(scored[number].has_statistics for number in order):
+        if rules.items:
+            raise UsageError(f"--items {rules.items}: expected a metric with score() alone, found {job.metric}")
         ranking = _with_statistics(ranking, inputs, files, scored, order, workers, higher_is_better)
+    else:
+        ranking, silence = _with_halves(ranking, inputs, files, scored, order, workers, higher_is_better)
     boosted = is_boosted(leaderboard, rules)
     doubts = [] if ranking.certainty is None else ranking.certainty.doubts
-    warnings = cautions(leaderboard, files, decided, doubts, entries, rules)
+    told_first = cautions(leaderboard, files, decided, doubts, entries, rules)
     noise = speed.noise_of(leaderboard, inputs.runtimes)
-    warnings += speed.ties(leaderboard, noise, entries, rules.prizes)
+    told_first += speed.ties(leaderboard, noise, entries, rules.prizes)
     if boosted:
-        warnings += speed.notices(leaderboard, inputs.runtimes, rules.prizes)
+        told_first += speed.notices(leaderboard, inputs.runtimes, rules.prizes)
     facts = {
         "signature": solution.signature,
         "decided_by": solution.deciding,
-        **_items(solution),
+        **_items(solution, rules.items),
         "higher_is_better": higher_is_better,
         "higher_is_better_assumed": solution.metric.direction is None,
         "boosted": boosted,
         "noise_known": not boosted or noise.is_known,
         "rule": rule,
+        "silence": silence,
         "counts": _counts(ranking),
         "ties": decided if any(decided) else [],
-        "warnings": warnings,
+        "warnings": told_first,
     }
     return ranking._replace(facts=facts)
 
@@ -166,7 +176,7 @@ def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
     return reasons.where(reasons.notna(), None)
 
 
-def _items(solution: scoring.Solution) -> dict[str, Any]:
+def _items(solution: scoring.Solution, column: str) -> dict[str, Any]:
     """Find out how many items decide and what they are called."""
     prepared = solution.prepared.get(solution.deciding)
     identifiers = [
@@ -175,8 +185,10 @@ def _items(solution: scoring.Solution) -> dict[str, Any]:
         if name.endswith("_id_column_name") and name != "row_id_column_name"
     ]
     noun = identifiers[0].removesuffix("_id").replace("_", " ") if identifiers else "item"
-    number = int(solution.rows[solution.deciding].sum()) if prepared is None else len(prepared.items)
-    return {"items": number, "item": "row" if prepared is None else noun}
+    if prepared is None:
+        number = len(solution.items_of(solution.deciding, column).stratum)
+        return {"items": number, "item": column.replace("_", " ") or "row", "halves": True}
+    return {"items": len(prepared.items), "item": noun, "halves": False}
 
 
 def _counts(ranking: Ranking) -> dict[str, int]:
@@ -238,9 +250,48 @@ def _with_statistics(
         subpopulations=subpopulations,
         group_sizes=_group_sizes(prepared),
         certainty=certainty,
+        resamples=rules.resamples,
         variants=variants.table,
         variant_ranks=variants.ranks,
     )
+
+
+def _with_halves(
+    ranking: Ranking,
+    inputs: Inputs,
+    files: pd.DataFrame,
+    scored: Sequence[Scored],
+    order: Sequence[int],
+    workers: Workers,
+    higher_is_better: bool,
+) -> tuple[Ranking, str]:
+    """Add variants, and how certain the board of a metric with ``score()`` alone is, or why nobody knows."""
+    leaderboard, rules = ranking.leaderboard, inputs.rules
+    variants = robustness.of_board(leaderboard, {}, rules, higher_is_better)
+    ranking = ranking._replace(variants=variants.table, variant_ranks=variants.ranks)
+    if not rules.resamples:
+        return ranking, ""
+    question = half_samples.Question(inputs.job, rules.items, rules.seed)
+    number = rules.resamples if inputs.is_fixed else None
+    most, order = leaderboard.head(MOST_TEAMS), order[:MOST_TEAMS]
+    drawn = half_samples.of_board(
+        question, inputs.submissions, scored, order, rules.prizes, number, inputs.store, workers
+    )
+    if not drawn.number:
+        warnings.warn(
+            f"{drawn.doubt}, so nothing is said about chance: --resamples {halves.FEWEST_DRAWS} draws them",
+            stacklevel=2,
+        )
+        return ranking, ""
+    ranking = ranking._replace(resamples=drawn.number)
+    if not drawn.details:
+        return ranking, drawn.doubt
+    prints = [each.fingerprint for each in drawn.details]
+    certainty = uncertainty.of_teams(
+        most, drawn.details, inputs.runtimes, rules, drawn.prepared, higher_is_better
+    )
+    similar = similarity.pairs(files, similarity.agreements(most["team"].tolist(), prints))
+    return ranking._replace(similar=similar, certainty=certainty), ""
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:

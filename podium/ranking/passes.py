@@ -391,21 +391,35 @@ def _answers(
     title: str,
     total: int,
 ) -> dict[int, R]:
-    """Collect the answers of all batches in the order of their numbers, so that sums over them are repeatable.
+    """Collect all answers in the order of their numbers, so that sums over them are repeatable."""
+    answers = track(_finished(workers, work, batches), title, total)
+    return dict(sorted(answers, key=lambda answer: answer[0])) if total else {}
 
-    A batch that fails is tried once more.
-    """
 
-    def finished() -> Iterator[tuple[int, R]]:
-        for batch, answers in spread(workers, work, batches):
-            if isinstance(answers, Exception):
-                time.sleep(SECONDS_BEFORE_RETRY)
-                ((_, answers),) = spread(workers, work, [batch])
-            if isinstance(answers, Exception):
-                raise answers if isinstance(answers, ToolError) else UsageError(describe(answers))
-            yield from answers
+def finished(
+    workers: Workers,
+    work: Callable[[list[tuple[int, T]]], list[tuple[int, R]]],
+    batches: Sequence[list[tuple[int, T]]],
+    title: str = "",
+) -> Iterator[tuple[int, R]]:
+    """Yield the answers of all batches, each as soon as it is there."""
+    answers = _finished(workers, work, batches)
+    return track(answers, title, sum(map(len, batches))) if title and batches else answers
 
-    return dict(sorted(track(finished(), title, total), key=lambda answer: answer[0])) if total else {}
+
+def _finished(
+    workers: Workers,
+    work: Callable[[list[tuple[int, T]]], list[tuple[int, R]]],
+    batches: Iterable[list[tuple[int, T]]],
+) -> Iterator[tuple[int, R]]:
+    """Yield the answers of all batches.  A batch that fails is tried once more."""
+    for batch, answers in spread(workers, work, batches):
+        if isinstance(answers, Exception):
+            time.sleep(SECONDS_BEFORE_RETRY)
+            ((_, answers),) = spread(workers, work, [batch])
+        if isinstance(answers, Exception):
+            raise answers if isinstance(answers, ToolError) else UsageError(describe(answers))
+        yield from answers
 
 
 def _batches(

@@ -166,6 +166,7 @@ def rank(
     slowdown_limit: float | None = None,
     prizes: int | None = None,
     resamples: int | None = None,
+    items: str | None = None,
     seed: int | None = None,
     variants: bool | None = None,
     title: str | None = None,
@@ -219,7 +220,12 @@ def rank(
     prizes : int, optional
         How many places win a prize. The default is 3.
     resamples : int, optional
-        The number of bootstrap resamples; 0 for no statements about chance. The default is 1000.
+        The number of draws; 0 for no statements about chance. The default is 1000. For a metric with
+        ``score()`` alone, it is as many of them as fit into ten minutes, and nothing is said if these are fewer
+        than 200.
+    items : str, optional
+        For such a metric: a column of the solution. Rows with the same value in it, such as those of a patient,
+        are drawn together.
     seed : int, optional
         A number that decides what is drawn. The default is 0.
     variants : bool, optional
@@ -290,6 +296,7 @@ def rank(
     limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
     job = make_job(request.metric, request.solution, request.parameters, limits)
     inputs = inputs_of(request, Rules(**rules), job, files, folder / STORE)
+    inputs = inputs._replace(is_fixed=resamples is not None)
     score_all = functools.partial(passes.score, job, files, folder / STORE)
     return _ranked(inputs, Heading(**headings), score_all, folder, jobs, dask, command)
 

@@ -52,7 +52,7 @@ def of_statistics(
     answers = []
     for number, submission in submissions:
         contents = contents_of(submission)
-        _check_unchanged(submission, contents)
+        check_unchanged(submission, contents)
         frame = frame_of(job, submission, contents)
         scores = {}
         for variant, (prepared, numbers) in variants.of_statistics(
@@ -64,7 +64,7 @@ def of_statistics(
     return answers
 
 
-def _check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]) -> None:
+def check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]) -> None:
     """Make sure that the file that is read again is the one that was scored."""
     content, side = ("" if of_file is None else sha256(of_file) for of_file in contents)
     if (now := digests_of(content, side)) != submission.digests:

@@ -42,6 +42,8 @@ class Rules(NamedTuple):
     resamples: int = 1000  # the number of bootstrap draws, or 0 for no statements about chance
     seed: int = 0  # the seed of all random numbers
     prizes: int = 3  # the number of places that win a prize
+    # A column of the solution. For a metric with score() alone, rows with the same value are drawn together.
+    items: str = ""
     # whether the chosen files are read again, to be scored with other weights, thresholds and overlap rules
     variants: bool = False
 

@@ -64,7 +64,7 @@ def facts_of(
         "page": heading._asdict(),
         **ranking.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
-        "rules": inputs.rules._asdict(),
+        "rules": inputs.rules._replace(resamples=ranking.resamples)._asdict(),
         "limits": job.limits._asdict(),
         "inputs": {
             "metric": input_of(job.metric, job.metric_digest),

@@ -154,7 +154,9 @@ def of_direction(facts: dict[str, Any]) -> str:
 def summary_by_question(run: Run) -> dict[str, list[str]]:
     """Say what is certain about a board and what is not, for a reader who decides about prizes."""
     questions = {"Who is first?": [*_of_the_winner(run), *_of_speed(run)]}
-    if run.ranking.intervals is not None and len(run.ranking.leaderboard) > 1:
+    if run.facts["silence"]:
+        questions["How much of that is luck?"] = [f"Nothing is said about chance: {run.facts['silence']}."]
+    elif run.ranking.intervals is not None and len(run.ranking.leaderboard) > 1:
         questions["How much of that is luck?"] = [*_of_chance(run), *_of_the_best(run)]
     questions["Who gets the last prize?"] = _of_the_last_prize(run)
     questions["Do other decisions matter?"] = _of_decisions(run.ranking)

@@ -22,13 +22,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.errors import ToolError
-from podium.statistics.doubts import Doubt, Reason
+from podium.statistics.doubts import FEWEST_ITEMS, Doubt, Reason
 from podium.workers import spread, start_workers
 
 FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, nothing is said
 SECONDS = 600.0  # that draws may take, unless their number is given
 MOST_FAILED = 0.05  # of the draws
-FARTHEST = 0.5  # standard deviations between the score and the mean of the draws
+FARTHEST = 0.25  # standard deviations between the score and the mean of the draws
 ROUNDING = 1e-9
 TRIED = 3  # draws that are timed
 SECONDS_TO_START = 2.0  # of work for which no process is started
@@ -121,8 +121,10 @@ class Centered(NamedTuple):
     doubt: Doubt | None  # why they say nothing
 
 
-def centered(score: float, drawn: Floats) -> Centered:
+def centered(score: float, drawn: Floats, items: int) -> Centered:
     """Move draws so that their mean is the score, and say whether they can be relied on."""
+    if items < FEWEST_ITEMS:
+        return Centered(drawn, Doubt(Reason.FEW_ITEMS, items))
     known = drawn[np.isfinite(drawn)]
     if len(known) < (1 - MOST_FAILED) * len(drawn) or not len(known):
         return Centered(drawn, Doubt(Reason.FAILED, share=1 - len(known) / max(len(drawn), 1)))
@@ -153,7 +155,8 @@ def of_submissions(
             if isinstance(answer, Exception):
                 raise answer
             drawn[at][numbers.start : numbers.stop] = answer
-    return [centered(score, of_one) for score, of_one in zip(of_scores, drawn)]
+    items = len(asked.solution.items_of(asked.part, asked.column).stratum)
+    return [centered(score, of_one, items) for score, of_one in zip(of_scores, drawn)]
 
 
 def _some(asked: Asked, submissions: list[pd.DataFrame], task: tuple[int, range]) -> list[float]:

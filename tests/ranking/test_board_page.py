@@ -39,6 +39,8 @@ def run_of(
             "eligible": int(leaderboard["eligible"].sum()), "failed": 0,
         },
         "ties": [],
+        "silence": "",
+        "halves": False,
         "noise_known": True,
         "warnings": [],
         "rules": rules._asdict(),

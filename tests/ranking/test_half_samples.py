@@ -1,0 +1,135 @@
+"""A board of a metric with ``score()`` alone says the same about chance as any other, wherever it is made."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import podium
+from podium.errors import UsageError
+from podium.ranking import half_samples, store
+from podium.statistics import halves
+
+ACCURACY = """
+import pandas as pd
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    return float((solution["y"] == submission["y"]).mean())
+
+def higher_is_better() -> bool:
+    return True
+"""
+TEAMS = {"Ada": 0.05, "Bo": 0.1, "Cy": 0.1, "Di": 0.3}
+ROWS = 120
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A competition with four teams, of which two sent the same file, and one sent two files."""
+    random = np.random.default_rng(0)
+    solution = pd.DataFrame({"id": [f"r{row}" for row in range(ROWS)], "y": random.integers(2, size=ROWS)})
+    solution.assign(patient=np.arange(ROWS) // 4).to_csv(tmp_path / "solution.csv", index=False)
+    for team, wrong in TEAMS.items():
+        for name in ("first", "second") if team == "Di" else ("first",):
+            (tmp_path / "teams" / team).mkdir(parents=True, exist_ok=True)
+            y = np.where(random.random(ROWS) < wrong, 1 - solution["y"], solution["y"])
+            solution.assign(y=y).to_csv(tmp_path / "teams" / team / f"{name}.csv", index=False)
+    shutil.copy(tmp_path / "teams" / "Bo" / "first.csv", tmp_path / "teams" / "Cy" / "first.csv")
+    (tmp_path / "accuracy.py").write_text(ACCURACY)
+    return tmp_path
+
+
+def rank(files, out="final", **more):
+    """Rank the competition."""
+    paths = files / "solution.csv", files / "teams"
+    options = {"metric": files / "accuracy.py", "resamples": 200, "jobs": 1} | more
+    return podium.rank(*paths, out=files / out, **options)
+
+
+def test_the_board_says_what_chance_did(files):
+    board = rank(files)
+    certainty = board.certainty.set_index("team")
+    assert certainty.loc["Ada", "first_again"] > 0.5 > certainty.loc["Di", "first_again"]
+    assert certainty.loc["Bo", "first_again"] == certainty.loc["Cy", "first_again"]
+    assert (certainty["score_low"] < certainty["score"]).all()
+    assert (certainty["score"] < certainty["score_high"]).all()
+    assert board.differences["low"].notna().sum() >= 1
+    assert any("the file that Bo and Cy sent" in sentence for sentence in board.summary)
+    page = (files / "final" / "board.html").read_text()
+    assert "<dt>chance</dt><dd>200 halves of the rows, seed 0</dd>" in page
+    assert page.count('class="point"') == len(TEAMS)
+
+
+def test_other_runs_give_the_same_bits(files, monkeypatch):
+    board = rank(files)
+    tables = {path.name: path.read_bytes() for path in board.folder.glob("*.csv")}
+    assert podium.verify(files / "final", jobs=1)
+    two = rank(files, "two", jobs=2)
+    again = podium.rank(again=files / "final", out=files / "again")
+    for other in (two, again):
+        assert {path.name: path.read_bytes() for path in other.folder.glob("*.csv")} == tables
+    # What an interrupted run has drawn is not drawn again.
+    drawn = []
+    monkeypatch.setattr(halves, "scores", lambda *of: drawn.append(of) or np.full(len(of[2]), 0.9))
+    rank(files)
+    assert not drawn
+    for name in store.names(files / "final" / "store")[:-1]:
+        store.path_of(files / "final" / "store", name).unlink()
+    rank(files)
+    assert drawn
+
+
+def test_the_number_of_draws_is_fixed_before_the_first_one(files, monkeypatch):
+    monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 300)
+    rank(files, resamples=None)
+    monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 200)
+    (files / "final" / "run.json").unlink()
+    rank(files, resamples=None)
+    assert json.loads((files / "final" / "run.json").read_text())["rules"]["resamples"] == 300
+    assert podium.verify(files / "final", jobs=1)
+
+
+def test_a_slow_metric_gets_a_board_without_statements_and_the_option_that_draws(files, monkeypatch):
+    monkeypatch.setattr(halves, "seconds_of_one", lambda asked, submission: 30.0)
+    with pytest.warns(UserWarning, match="about 400 minutes, so nothing .*: --resamples 200 draws them"):
+        board = rank(files, resamples=None)
+    assert board.certainty is None
+    assert podium.verify(files / "final", jobs=1)
+
+
+def test_another_file_of_a_team_cannot_be_drawn_without_reading_it(files):
+    rank(files)
+    first = rank(files, "first", choose="private")
+    chosen = first.leaderboard.set_index("team").loc["Di", "submission"]
+    other = {"first.csv": "second.csv", "second.csv": "first.csv"}[chosen]
+    (files / "selection.csv").write_text(f"team,submission\nDi,{other}\n")
+    again = podium.rank(again=files / "final", out=files / "again", select=files / "selection.csv")
+    assert again.certainty is None
+    assert any("the draws of some files are not in the store" in sentence for sentence in again.summary)
+
+
+def test_rows_of_one_patient_are_drawn_together(files):
+    board = rank(files, items="patient")
+    assert "30 patients decide." in board.summary
+    assert podium.verify(files / "final", jobs=1)
+    with pytest.raises(UsageError, match="--items day: expected a column of the solution"):
+        rank(files, "other", items="day")
+
+
+def test_too_few_items_say_nothing(files):
+    board = rank(files, items="y")
+    assert board.certainty is None
+    assert "Nothing is said about chance: about 2 items decide." in board.summary
+
+
+def test_a_file_says_of_each_item_what_another_says_or_not(files):
+    submissions = [pd.read_csv(files / "teams" / team / "first.csv") for team in ("Ada", "Bo")]
+    solution = pd.read_csv(files / "solution.csv")
+    for head in ("", "COMPLETE_SUBMISSION = True\n"):
+        (files / "accuracy.py").write_text(head + ACCURACY)
+        results = [podium.score(solution, each, metric=str(files / "accuracy.py")) for each in submissions]
+        asked = halves.Asked(results[0].solution, halves.WHOLE, "", 0)
+        one, other = (half_samples._fingerprint(asked, each.submission) for each in results)
+        assert ((one == other) == (submissions[0]["y"] == submissions[1]["y"])).all()

@@ -465,11 +465,11 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
         scores(np.arange(POPULATION)),
         scores(random.integers(POPULATION, size=items)),
     )
-    centered = [halves.centered(score, of_one, items) for score, of_one in zip(own, drawn.T)]
+    centered = [halves.centered(score, of_one) for score, of_one in zip(own, drawn.T)]
     wider, doubt = widening(np.ones(items)), centered[0].doubt
     low, high = map(float, interval(centered[0].draws, wider))
     yield _held("score", low, high, true[0], doubt)
-    difference = halves.centered(own[0] - own[1], drawn[:, 0] - drawn[:, 1], items)
+    difference = halves.centered(own[0] - own[1], drawn[:, 0] - drawn[:, 1])
     low, high = map(float, interval(difference.draws, wider))
     yield _held("difference", low, high, true[0] - true[1], doubt or centered[1].doubt or difference.doubt)
     order, draws = np.argsort(-own), np.stack([each.draws for each in centered], axis=1)

@@ -385,6 +385,19 @@ def test_results_are_compared(frames):
     pd.testing.assert_frame_equal(of_one, statistics.intervals_of(mine.prepared, mine.statistics, 60))
 
 
+def test_the_slope_of_a_group_is_that_of_the_softmin(frames):
+    result = podium.score(*frames[:2])
+    prepared, total = result.prepared, statistics.sums(result.statistics, result.prepared.groups)
+    groups = result.explanation.groups
+    temperature = prepared.temperature
+    expected = groups["weight"] * (1 - temperature * (groups["score"] - result.score))
+    slopes = statistics.group_slopes(prepared, total)
+    assert slopes == pytest.approx(expected.to_numpy(), rel=1e-3, abs=1e-5)
+    assert (slopes < 0).any()
+    mean = mean_of(4)
+    assert statistics.group_slopes(mean, statistics.sums(as_statistics([1, 2, 3, 4]), mean.groups)) is None
+
+
 def test_results_that_cannot_be_compared_are_refused(frames):
     solution, one, _ = frames
     mine = podium.score(solution, one)

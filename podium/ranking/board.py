@@ -19,15 +19,15 @@ import pandas as pd
 
 from podium import hosted, scoring
 from podium.errors import HostError, UsageError
-from podium.ranking import choice, half_samples, passes, robustness, similarity, speed, uncertainty
-from podium.ranking.cautions import cautions
+from podium.ranking import choice, half_samples, passes, robustness, similarity, speed, store, uncertainty
+from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.job import Job, digests_of, solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Heading, Request, Rules
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty
-from podium.statistics import halves
+from podium.statistics import group_slopes, halves, sums
 from podium.statistics.population import Groups, has_scores_of_groups, mean_of_groups
 from podium.wording import counted
 from podium.workers import Workers
@@ -126,6 +126,8 @@ def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ra
     boosted = is_boosted(leaderboard, rules)
     doubts = [] if ranking.certainty is None else ranking.certainty.doubts
     told_first = cautions(leaderboard, files, decided, doubts, entries, rules)
+    slopes = _slopes(inputs, scored, order[: rules.prizes])
+    told_first += better_groups_that_lower(leaderboard.head(rules.prizes), slopes, entries)
     noise = speed.noise_of(leaderboard, inputs.runtimes)
     told_first += speed.ties(leaderboard, noise, entries, rules.prizes)
     if boosted:
@@ -324,6 +326,23 @@ def _under_other_statistics(
 def _names_of_groups(prepared: Any) -> list[str]:
     """Name the groups of items as the measures of their scores are named."""
     return [f"{attribute} = {value}" for attribute, value in prepared.labels]
+
+
+def _slopes(inputs: Inputs, scored: Sequence[Scored], order: Sequence[int]) -> list[dict[str, float]]:
+    """Find out how fast the score of each of some files rises with the score of each group."""
+    solution = solution_of(inputs.job)
+    if not all(scored[number].has_statistics for number in order):
+        return []
+    prepared, items = solution.prepared[solution.deciding], solution.items[solution.deciding]
+    entries = [store.load(inputs.store, scored[number].entry) for number in order]
+    return [_slopes_of(prepared, store.decode(entry), items) for entry in entries if entry is not None]
+
+
+def _slopes_of(prepared: Any, numbers: Floats | None, items: npt.NDArray[np.bool_]) -> dict[str, float]:
+    """Find out how fast a score rises with the score of each group, from the statistics of a file."""
+    assert numbers is not None
+    slopes = group_slopes(prepared, sums(numbers[items], prepared.groups))
+    return {} if slopes is None else dict(zip(_names_of_groups(prepared), slopes.tolist()))
 
 
 def _subpopulations(teams: "pd.Series[str]", measures: Floats, prepared: Any) -> pd.DataFrame | None:

@@ -12,7 +12,9 @@ from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
 from podium.wording import counted, listed, together
 
-__all__ = ["cautions"]
+__all__ = ["better_groups_that_lower", "cautions"]
+
+FALLING = -0.05  # a score clearly falls with that of a group if a point there costs so much
 
 
 def cautions(
@@ -34,6 +36,24 @@ def cautions(
         *_same_files(leaderboard.head(rules.prizes), files),
         *_small_groups(leaderboard, doubts[: rules.prizes], entries),
         *_failures_of_the_metric(files),
+    ]
+
+
+def better_groups_that_lower(
+    winners: pd.DataFrame, slopes: Sequence[dict[str, float]], entries: Sequence[int]
+) -> list[str]:
+    """Name the prize winners whose score would clearly rise if they got worse in a group.
+
+    ``slopes`` says for each winner how fast its score rises with that of each group.
+    """
+    worst = {row: min(of_one.items(), key=lambda item: item[1]) for row, of_one in enumerate(slopes) if of_one}
+    names = entry_names(
+        winners["team"].tolist(), entries, [row for row, (_, slope) in worst.items() if slope < FALLING]
+    )
+    return [
+        f"place {row + 1}: the score of {name} would rise if it got worse for {worst[row][0]}, by "
+        f"{-worst[row][1] / 100:.4f} for each 0.01 of that group's score: this is how the metric weighs groups"
+        for row, name in names
     ]
 
 

@@ -25,7 +25,7 @@ from podium.ranking.robustness import check_unchanged
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Detail
 from podium.statistics import Doubt, Reason, halves
-from podium.statistics.doubts import Reaction
+from podium.statistics.doubts import FEWEST_ITEMS, Reaction
 from podium.workers import TASKS_PER_WORKER, Workers
 
 TIMED = 2  # files that are scored to find out how long a draw takes
@@ -142,6 +142,9 @@ def of_board(
     """
     items = solution_of(question.job).items_of(question.part, question.column)
     rows = Rows(range(len(items.stratum)))
+    if len(rows.items) < FEWEST_ITEMS:
+        few = Doubt(Reason.FEW_ITEMS, len(rows.items))
+        return Halves(halves.MOST_DRAWS if number is None else number, [], rows, str(few))
     digests = {at: digests_of(scored[at].digest, scored[at].side_digest) for at in order}
     chosen = {at: submissions[at]._replace(digests=digests[at]) for at in order}
     if number is None:
@@ -153,7 +156,7 @@ def of_board(
         why = "the draws of some files are not in the store, so the submissions have to be ranked once more"
         return Halves(number, [], rows, why)
     scores = [(scored[at].scores or {})[question.part] for at in order]
-    centered = [halves.centered(score, drawn[at][:number], len(rows.items)) for at, score in zip(order, scores)]
+    centered = [halves.centered(score, drawn[at][:number]) for at, score in zip(order, scores)]
     details = [_detail(score, one, drawn[at][number:]) for at, score, one in zip(order, scores, centered)]
     doubt = _doubt_of_board([one.doubt for one in centered], prizes)
     return Halves(number, [] if doubt else details, rows, str(doubt or ""))

@@ -351,7 +351,7 @@ def _groups(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] |
     table = evaluation.explanation.groups
     if table is None or len(table) == 1:
         return None
-    table = table.assign(measure=_group_names(table)).merge(intervals, "left")
+    table = table.assign(measure=_group_names(table), slope=_slopes(evaluation)).merge(intervals, "left")
     rows: list[Any] = table.to_dict("records")
     return {
         "rows": rows,
@@ -359,6 +359,14 @@ def _groups(evaluation: Evaluation, intervals: pd.DataFrame) -> dict[str, Any] |
         "axis": Axis(np.append(table[["low", "high", "score"]], evaluation.score)),
         "heaviest": max(rows, key=lambda row: row["weight"]),
     }
+
+
+def _slopes(evaluation: Evaluation) -> Any:
+    """Find out how fast the score rises with the score of each sub-population; NaN where nobody knows."""
+    assert evaluation.statistics is not None
+    prepared = evaluation.prepared
+    slopes = statistics.group_slopes(prepared, statistics.sums(evaluation.statistics, prepared.groups))
+    return np.nan if slopes is None else slopes
 
 
 def _group_names(groups: pd.DataFrame) -> "pd.Series[str]":

@@ -49,6 +49,7 @@ from podium.statistics.itemwise import item_wise
 from podium.statistics.places import LEVEL, Rewards, first_again, may_be_best
 from podium.statistics.population import Drawn, Groups, Model, Resampler, Scores
 from podium.statistics.sampling import draw, gains_by_item, measures, part, resample, sums
+from podium.statistics.weighing import group_slopes
 
 __all__ = [
     "LEVEL",
@@ -68,6 +69,7 @@ __all__ = [
     "draw",
     "first_again",
     "gains_by_item",
+    "group_slopes",
     "intervals",
     "intervals_of",
     "item_wise",

@@ -121,10 +121,8 @@ class Centered(NamedTuple):
     doubt: Doubt | None  # why they say nothing
 
 
-def centered(score: float, drawn: Floats, items: int) -> Centered:
+def centered(score: float, drawn: Floats) -> Centered:
     """Move draws so that their mean is the score, and say whether they can be relied on."""
-    if items < FEWEST_ITEMS:
-        return Centered(drawn, Doubt(Reason.FEW_ITEMS, items))
     known = drawn[np.isfinite(drawn)]
     if len(known) < (1 - MOST_FAILED) * len(drawn) or not len(known):
         return Centered(drawn, Doubt(Reason.FAILED, share=1 - len(known) / max(len(drawn), 1)))
@@ -137,6 +135,9 @@ def of_submissions(
     asked: Asked, submissions: Sequence[pd.DataFrame], of_scores: Sequence[float], number: int | None, jobs: int
 ) -> list[Centered]:
     """Draw the scores of submissions on so many half-samples, or on as many as fit into ten minutes."""
+    items = len(asked.solution.items_of(asked.part, asked.column).stratum)
+    if items < FEWEST_ITEMS:
+        return [Centered(np.empty(0), Doubt(Reason.FEW_ITEMS, items)) for _ in submissions]
     seconds = sum(seconds_of_one(asked, submission) for submission in submissions)
     processes = jobs or os.cpu_count() or 1
     if number is None and not (number := number_of_draws(seconds, processes)):
@@ -155,8 +156,7 @@ def of_submissions(
             if isinstance(answer, Exception):
                 raise answer
             drawn[at][numbers.start : numbers.stop] = answer
-    items = len(asked.solution.items_of(asked.part, asked.column).stratum)
-    return [centered(score, of_one, items) for score, of_one in zip(of_scores, drawn)]
+    return [centered(score, of_one) for score, of_one in zip(of_scores, drawn)]
 
 
 def _some(asked: Asked, submissions: list[pd.DataFrame], task: tuple[int, range]) -> list[float]:

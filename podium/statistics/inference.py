@@ -275,7 +275,7 @@ def _difference_of_halves(
     """Compare two submissions on half-samples."""
     (ours, others), gains = _halves([mine, theirs], resamples, seed, items, jobs)
     value = mine.score - theirs.score
-    doubt = ours.doubt or others.doubt or halves.centered(value, ours.draws - others.draws, len(gains)).doubt
+    doubt = ours.doubt or others.doubt or halves.centered(value, ours.draws - others.draws).doubt
     score = difference_of_draws(value, ours.draws, others.draws, gains, doubt, mine.solution.higher_is_better)
     table = {"measure": ["score"], "value": mine.score, "other": theirs.score, "difference": value}
     ends = {"low": score.low, "high": score.high, "note": notes([doubt])}

@@ -10,7 +10,7 @@ import pytest
 import boost
 from podium.ranking import drawing, page, rewards, sentences
 from podium.ranking.board import Ranking, Run
-from podium.ranking.cautions import cautions
+from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.rules import Heading, Request, Rules
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
@@ -368,6 +368,14 @@ def test_what_to_look_at_before_a_prize_is_given():
         "groups of fewer than 10 items decide 50% of the score of T2, so chance plays a large part",
         "the metric failed for 1 file of T4, so these do not count: if they are at fault, let the metric raise "
         "ParticipantVisibleError; rejected.csv has the errors",
+    ]
+
+
+def test_a_prize_winner_whose_score_falls_with_that_of_a_good_group_is_a_caution():
+    slopes = [{"a = 1": 1.2, "a = 2": -0.2}, {"a = 1": 1.0, "a = 2": -0.01}, {}]
+    assert better_groups_that_lower(board_of(3), slopes, (0, 1, 2)) == [
+        "place 1: the score of T1 would rise if it got worse for a = 2, by 0.0020 for each 0.01 of that "
+        "group's score: this is how the metric weighs groups"
     ]
 
 

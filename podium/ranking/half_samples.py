@@ -26,6 +26,7 @@ from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Detail
 from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ITEMS, Reaction
+from podium.statistics.population import Scores
 from podium.workers import TASKS_PER_WORKER, Workers
 
 TIMED = 2  # files that are scored to find out how long a draw takes
@@ -167,7 +168,7 @@ def _detail(score: float, drawn: halves.Centered, fingerprint: Floats) -> Detail
     number = len(fingerprint)
     return Detail(
         measures=np.array([score]),
-        scores=drawn.draws,
+        scores=Scores(drawn.draws, drawn.draws, drawn.draws),
         reaction=Reaction(np.ones(1), np.array([number])),
         doubt=drawn.doubt,
         influence=np.ones(number, dtype=np.float32),

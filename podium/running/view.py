@@ -3,7 +3,7 @@
 A model must not find anything there that an earlier run could have left.  Its own folders are new.  All others
 can only be read.  Two things remain that a model can move and the next one could read: the times of device
 nodes, which are the machine's own, and the kernel's counters in /proc and /sys.  The times are set to now
-before each run.  Files with counters are covered by the same words with 0 in place of each number, so that
+before each run.  Files with counters are empty, or have the same words with 0 in place of each number, so that
 programs such as psutil can read them.
 """
 
@@ -46,10 +46,10 @@ CPU = "/sys/devices/system/cpu"
 CPU_COUNTERS = ("cpu[0-9]*/cpuidle", "cpu[0-9]*/thermal_throttle", "cpufreq/policy*/stats")
 COUNTER_FOLDERS = ("/proc/fs", "/proc/irq", "/proc/pressure")
 COUNTERS = (
-    "buddyinfo", "cgroups", "diskstats", "interrupts", "key-users", "schedstat", "softirqs", "stat", "swaps",
-    "uptime", "vmstat", "zoneinfo", "sys/fs/aio-nr", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/inode-nr",
-    "sys/fs/inode-state",
+    "cgroups", "diskstats", "stat", "swaps", "uptime", "vmstat", "sys/fs/aio-nr", "sys/fs/dentry-state",
+    "sys/fs/file-nr", "sys/fs/inode-nr", "sys/fs/inode-state",
 )  # fmt: skip
+UNREAD = ("buddyinfo", "interrupts", "key-users", "schedstat", "softirqs", "zoneinfo")  # no model needs them
 NUMBER = re.compile(r"\d+(\.\d+)?")
 CLOCK = ("btime",)  # the lines of /proc/stat that keep their number: when the machine was started
 
@@ -72,7 +72,7 @@ def contents() -> dict[str, bytes]:
     for name in COUNTERS:
         with contextlib.suppress(OSError):  # this kernel does not have it, or nobody may read it
             files[f"/proc/{name}"] = _without_counts(Path("/proc", name).read_text()).encode()
-    return files
+    return files | {f"/proc/{name}": b"" for name in UNREAD if os.path.exists(f"/proc/{name}")}
 
 
 def _without_counts(text: str) -> str:

@@ -140,14 +140,10 @@ os.wait()
     Attack(
         "memory that processes share",
         """
-import mmap, os
-kept = []
-for _ in range(4):
-    kept.append(mmap.mmap(-1, 100_000_000))
-    kept[-1].write(bytes(100_000_000))
-    kept.append(os.memfd_create("x"))
-    for _ in range(60):
-        os.write(kept[-1], bytes(10**6))
+import mmap
+shared = mmap.mmap(-1, 400_000_000)
+for place in range(0, len(shared), 4096):
+    shared[place] = 1
 """,
         (MEMORY,),
         "import mmap\nmmap.mmap(-1, 100_000_000).write(bytes(100_000_000))\n" + SUBMIT,
@@ -310,7 +306,7 @@ for path in [*nodes, model, data, "/usr/bin/env"]:
 
 
 # What a model could read there tells of this moment, not of an earlier run, or is named in sandbox.md.
-NAMES = ("meminfo", "loadavg", "cpuinfo", "keys", "locks", "sys/kernel/random/uuid")
+NAMES = ("meminfo", "loadavg", "cpuinfo", "keys", "locks", "driver/rtc", "sys/kernel/random/uuid")
 KNOWN = {f"/proc/{name}" for name in NAMES}
 
 
@@ -364,7 +360,7 @@ assert psutil.cpu_count() >= 1 and psutil.cpu_percent() >= 0
 assert abs(psutil.Process().create_time() - time.time()) < 600 and psutil.boot_time() < time.time()
 psutil.disk_io_counters(), psutil.getloadavg(), psutil.cpu_freq()
 """
-    run, log = run_model(tmp_path, in_sandbox(tmp_path, memory_limit=2**30), source + SUBMIT)
+    run, log = run_model(tmp_path, in_sandbox(tmp_path, memory_limit=2**30, time_limit=900.0), source + SUBMIT)
     assert run.outcome is DONE, log
 
 

@@ -7,7 +7,8 @@
 # in which somebody may call it, then this folder's tests as root and as a user, and prints what it has found.  The
 # exit code is 1 if a limit or a test fails.  Run it as root on Debian or Ubuntu with the packages mmdebstrap,
 # qemu-system-x86, e2fsprogs and openssh-client; packages come from where this machine's apt and pip get them.
-# Where the processor cannot be virtualized, it is emulated.  Then everything takes ten times as long.
+# Where the processor cannot be virtualized, it is emulated.  Then it takes an hour or two: two minutes for each
+# context, and the tests.
 set -euo pipefail
 project=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(realpath -m "${1:-/var/tmp/podium-virtual-machine}")
@@ -137,11 +138,10 @@ try alice warning "user over ssh" ""
 
 [ $# -gt 0 ] || set -- -m "'slow or not slow'" tests/running
 for user in root alice; do
-    before= workers=2
-    # The workers of a user's tests would move each other into other groups.
-    [ "$user" = root ] || { before="$user_scope -p Delegate=yes"; workers=0; }
+    before=
+    [ "$user" = root ] || before="$user_scope -p Delegate=yes"
     echo "the tests as $user:"
-    as "$user" "cd /opt/podium && $before /opt/v/bin/python -m pytest -q -n $workers -p no:cacheprovider $*" \
+    as "$user" "cd /opt/podium && $before /opt/v/bin/python -m pytest -q -p no:cacheprovider $*" \
         || failures=$((failures + 1))
 done
 echo "failures: $failures, after ${SECONDS}s"

@@ -23,7 +23,7 @@ import pandas as pd
 
 from podium import hosted, ids, names, statistics
 from podium.contract import Explanation, Metric, Progress
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.errors import HostError, UsageError
 from podium.statistics import halves
 from podium.wording import counted, printable
 
@@ -363,6 +363,14 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
     return {ALL: (found != IGNORED)[codes]} | {part: rows for part, rows in parts.items() if rows.any()}
 
 
+def only_part(solution: pd.DataFrame, part: str) -> pd.DataFrame:
+    """Let only one part of a solution count, so that its other rows are ignored."""
+    rows = rows_of_parts(solution)
+    if part not in rows:
+        raise HostError(f"{USAGE}: expected rows of the solution that are {part}, found none")
+    return solution.assign(**{USAGE: np.where(rows[part], part, IGNORED)})
+
+
 def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
     """Find the items whose rows make up a part."""
     number = np.bincount(prepared.item_of_row, rows, minlength=len(prepared.items))
@@ -425,17 +433,7 @@ def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
     is_part = len(solution.rows.keys() & {*PARTS}) == 1  # the host ranks with one part of a solution alone
     if is_part and row_id in submission:
         submission = submission[ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))]
-    check_rows(solution.frame, submission, row_id)
-    given = pd.Index(ids.texts(submission[row_id]))
-    wanted = ids.texts(solution.frame[row_id])
-    if not wanted.is_unique:
-        raise HostError(
-            f"{row_id}: expected one row per id in the solution, as platforms align by it. "
-            f"{wanted[wanted.duplicated()].iloc[0]!r} occurs twice: should the metric file say "
-            "COMPLETE_SUBMISSION = True?"
-        )
-    ordered: pd.DataFrame = submission.iloc[given.get_indexer(pd.Index(wanted))]
-    return ordered
+    return ids.in_order(solution.frame, submission, row_id)
 
 
 def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:
@@ -456,21 +454,6 @@ def _plain_tables(
     """
     answers = submission if solution.metric.complete_submission else submission[rows]
     return solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
-
-
-def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> None:
-    """Make the checks that Kaggle makes before it calls a metric, with Kaggle's own messages."""
-    if row_id not in submission:
-        raise SubmissionRejected(f"ID column {row_id} not found in submission")
-    given, expected = len(submission), len(solution)
-    if given != expected:
-        raise SubmissionRejected(f"Submission has {given} rows but {expected} were expected.")
-    if sorted(ids.texts(submission[row_id])) != sorted(ids.texts(solution[row_id])):
-        found = ids.rewritten(submission[row_id])
-        hint = f"; a spreadsheet seems to have written {found}: format the ids as text" if found else ""
-        raise SubmissionRejected(f"Solution and submission values for {row_id} do not match{hint}")
-    if submission.isna().to_numpy().any():
-        raise SubmissionRejected("Submission contains null values")
 
 
 def answers_to(solution: Solution, submission: pd.DataFrame, rows: Bools) -> pd.DataFrame:

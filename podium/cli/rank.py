@@ -69,6 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_advanced(group: argparse._ArgumentGroup) -> None:
     """Declare the arguments that few need."""
     group.add_argument(
+        "--part",
+        choices=("Public", "Private"),
+        help="let only this part of the solution count, such as Public while the competition runs (default: "
+        "the whole solution)",
+    )
+    group.add_argument(
         "--choose",
         type=choice,
         metavar="RULE",

@@ -35,6 +35,7 @@ class Job(NamedTuple):
     context: str  # a hash of everything beside the submission on which its statistics depend
     measured: str  # a hash of the parameters that change measures but not statistics
     limits: Limits = Limits()  # what reading and scoring one submission may take
+    part: str = ""  # the only part of the solution that counts; else all of it
 
 
 def versions() -> dict[str, str]:
@@ -52,7 +53,9 @@ def content_digest(path: str) -> str:
     return _hash("\n".join(parts))
 
 
-def make_job(metric: str, solution: str, parameters: dict[str, Any], limits: Limits | None = None) -> Job:
+def make_job(
+    metric: str, solution: str, parameters: dict[str, Any], limits: Limits | None = None, part: str = ""
+) -> Job:
     """Describe what is scored, with the hashes by which the store knows it."""
     loaded = hosted.load(metric)
     metric = metric if metric in hosted.names() else absolute(metric)
@@ -62,9 +65,10 @@ def make_job(metric: str, solution: str, parameters: dict[str, Any], limits: Lim
     items = tuple(sorted(parameters.items()))
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
+    known += [part] if part else []
     measured = [item for item in items if item[0] in of_measures]
     digests = (metric_digest, solution_digest, _hash(repr(known)), _hash(repr(measured)))
-    return Job(metric, solution, items, *digests, limits or Limits())
+    return Job(metric, solution, items, *digests, limits or Limits(), part)
 
 
 def _hash(text: str) -> str:
@@ -110,7 +114,12 @@ def prepared_solution(job: Job, metric: hosted.Metric) -> scoring.Solution:
     parameters = dict(job.parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
-        return scoring.prepare(metric, reading.read_solution(metric, job.solution, parameters), parameters)
+        solution = reading.read_solution(metric, job.solution, parameters)
+        if not job.part:
+            return scoring.prepare(metric, solution, parameters)
+        prepared = scoring.prepare(metric, scoring.only_part(solution, job.part), parameters)
+        prepared.further["part"] = job.part
+        return prepared
 
 
 def probe(job: Job | None = None, submission: Submission | None = None) -> dict[str, str]:

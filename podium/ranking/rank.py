@@ -156,6 +156,7 @@ def rank(
     out: str | os.PathLike[str],
     again: str | os.PathLike[str] | None = None,
     metric: str | os.PathLike[str] = "unified",
+    part: str | None = None,
     choose: str | None = None,
     select: str | os.PathLike[str] | None = None,
     side: str | os.PathLike[str] | None = None,
@@ -202,6 +203,9 @@ def rank(
         options given now. Then give neither solution nor submissions.
     metric : str or path
         The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
+    part : str, optional
+        "Public" or "Private": the only part of the solution that counts, as while a competition runs. The
+        default is the whole solution.
     choose : str, optional
         Which file of a team counts. With "public:N", it is the one with the best Private score of the N best
         files by Public score. With "private", it is the best of all. The default is "public:2" if there are
@@ -290,11 +294,11 @@ def rank(
     hosted.check_parameters(loaded, together)
     inputs_given = (metric, solution, submissions, runtimes, select, failed, side)
     paths: list[Any] = [None if path is None else os.fspath(path) for path in inputs_given]
-    request = Request._make([*paths, recorded.arguments(loaded, together, os.fspath(solution))])
+    request = Request._make([*paths, recorded.arguments(loaded, together, os.fspath(solution)), part or ""])
     request = request._replace(failed=request.failed or _failed_beside(request.runtimes))
     files = find(request.submissions, request.side)
     limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
-    job = make_job(request.metric, request.solution, request.parameters, limits)
+    job = make_job(request.metric, request.solution, request.parameters, limits, request.part)
     inputs = inputs_of(request, Rules(**rules), job, files, folder / STORE)
     inputs = inputs._replace(is_fixed=resamples is not None)
     score_all = functools.partial(passes.score, job, files, folder / STORE)
@@ -332,7 +336,7 @@ def _of_metric(given: dict[str, Any]) -> dict[str, Any]:
 
 def _check_again(given: Mapping[str, Any]) -> None:
     """Refuse options for reading submissions beside --again."""
-    reading = ("solution", "submissions", "runtimes", "side", "variants", "dask")
+    reading = ("solution", "submissions", "runtimes", "part", "side", "variants", "dask")
     if any(given[name] for name in reading) or given["metric"] != "unified":
         raise UsageError(
             "--again: expected neither files nor --metric, --side, --variants or --dask, because those of "
@@ -386,9 +390,11 @@ def _ranked_again(
         raise UsageError(changes[0])
     loaded = hosted.load(request.metric)
     hosted.check_parameters(loaded, parameters)
-    job_before = make_job(request.metric, request.solution, request.parameters)
+    job_before = make_job(request.metric, request.solution, request.parameters, part=request.part)
     request = request._replace(parameters=request.parameters | parameters, **replaced)
-    job = make_job(request.metric, request.solution, request.parameters, Limits(**before["limits"]))
+    job = make_job(
+        request.metric, request.solution, request.parameters, Limits(**before["limits"]), request.part
+    )
     if job.context != job_before.context:
         accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
         raise UsageError(

@@ -26,6 +26,7 @@ class Request(NamedTuple):
     failed: str | None  # the table of the models that failed
     side: str | None  # the folder with the host's file beside each submission
     parameters: dict[str, Any]  # of the metric
+    part: str = ""  # the only part of the solution that counts, such as "Public"; else all of it
 
 
 class Rules(NamedTuple):

@@ -64,6 +64,7 @@ def facts_of(
         "page": heading._asdict(),
         **ranking.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
+        **({"part": job.part} if job.part else {}),
         "rules": inputs.rules._replace(resamples=ranking.resamples)._asdict(),
         "limits": job.limits._asdict(),
         "inputs": {
@@ -153,9 +154,10 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
             return path
         return os.path.normpath(os.path.join(folder, path))
 
-    *inputs, _ = Request._fields
+    *inputs, _, _ = Request._fields
     parameters = {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()}
-    return Request(**{name: path_of(name) for name in inputs}, parameters=parameters)
+    paths = {name: path_of(name) for name in inputs}
+    return Request(**paths, parameters=parameters, part=facts.get("part", ""))
 
 
 def as_published(submission: Submission, facts: dict[str, str]) -> Submission:

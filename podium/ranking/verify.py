@@ -178,7 +178,9 @@ def _ranked_again(
     facts: dict[str, Any], request: Request, files: list[Submission], home: Path, jobs: int
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
-    job = make_job(request.metric, request.solution, request.parameters, Limits(**facts["limits"]))
+    job = make_job(
+        request.metric, request.solution, request.parameters, Limits(**facts["limits"]), request.part
+    )
     with tempfile.TemporaryDirectory() as folder, rank.workers_of(job, files, jobs, None) as workers:
         store = Path(folder)
         inputs = rank.inputs_of(request, Rules(**facts["rules"]), job, files, store)
@@ -262,7 +264,7 @@ def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -
     inputs = [
         os.path.realpath(path)
         for request in requests
-        for name in Request._fields[:-1]
+        for name in Request._fields[:-2]
         if (path := getattr(request, name)) is not None
     ]
     there = [path for path in sorted(home.iterdir()) if path.name not in parts]

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium import ids
 from podium.contract import ALL_ITEMS
-from podium.errors import HostError, SubmissionRejected
+from podium.errors import HostError
 
 MISSING = "(missing)"  # the value of a group for rows that name none
 
@@ -44,7 +45,7 @@ class ItemWise:
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
         """Return the numbers of each item, (n, k): the sums over its rows."""
-        answers = _in_order(self.solution, submission, self.row_id)
+        answers = ids.in_order(self.solution, submission, self.row_id).reset_index(drop=True)
         numbers = np.asarray(self.numbers(self.solution.copy(), answers))
         if numbers.ndim != 2 or len(numbers) != len(self.solution):
             name = getattr(self.numbers, "__name__", "the function of numbers")
@@ -149,27 +150,15 @@ def item_wise(
             f"the solution: expected a column {missing[0]}, found {', '.join(map(str, solution.columns))}"
         )
     rows = solution.reset_index(drop=True)
-    ids = rows[row_id_column_name].astype(str)
-    if not ids.is_unique:
-        twice = ids[ids.duplicated()].iloc[0]
+    names_of_rows = ids.texts(rows[row_id_column_name])
+    if not names_of_rows.is_unique:
+        twice = names_of_rows[names_of_rows.duplicated()].iloc[0]
         raise HostError(f"the solution: {row_id_column_name}: expected each id once, found {twice!r} twice")
-    item_of_row, items = pd.factorize(ids if item is None else rows[item].astype(str), sort=True)
+    item_of_row, items = pd.factorize(names_of_rows if item is None else rows[item].astype(str), sort=True)
     labels, members = _groups(rows, item_of_row, len(items), groups)
     return ItemWise(
         items.tolist(), item_of_row, labels, members, rows, row_id_column_name, numbers, formula, tuple(names)
     )
-
-
-def _in_order(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Check a submission as platforms do, and bring its rows into the order of the solution."""
-    if row_id not in submission:
-        raise SubmissionRejected(f"ID column {row_id} not found in submission")
-    if submission.isna().to_numpy().any():
-        raise SubmissionRejected("Submission contains null values")
-    theirs, ours = (pd.Index(table[row_id].astype(str)) for table in (submission, solution))
-    if sorted(theirs) != sorted(ours):
-        raise SubmissionRejected(f"Solution and submission values for {row_id} do not match")
-    return submission.iloc[theirs.get_indexer(ours)].reset_index(drop=True)
 
 
 def _groups(

@@ -166,7 +166,7 @@ def test_a_solution_with_an_id_twice_cannot_be_aligned(capsys, accuracy, in_proc
     solution.write_text(solution.read_text().replace("\n2,0,", "\n1,0,"))
     code, _, err = run_podium(capsys, "emulate", path, solution, submission)
     assert code == 4
-    assert err.startswith("error: id: expected one row per id in the solution, as Kaggle aligns by it. '1' ")
+    assert err.startswith("error: id: expected one row per id in the solution, as platforms align by it. '1' ")
 
 
 # --- what is shown of errors ------------------------------------------------------------------------
@@ -298,3 +298,11 @@ def test_a_stranger_s_metric_keeps_to_the_contract(capsys, accuracy, in_process,
     code, out, _ = run_podium(capsys, "check", *paths)
     assert code == 4
     assert re.search(f"^FAIL  .*: accuracy.py.*{re.escape(slip)}", out, re.MULTILINE)
+
+
+def test_kaggle_takes_csv(capsys, accuracy, tmp_path):
+    path, solution, submission = accuracy(EQUAL, FIVE)
+    pd.read_csv(submission).to_parquet(tmp_path / "guess.parquet")
+    code, _, err = run_podium(capsys, "emulate", path, solution, tmp_path / "guess.parquet")
+    found = "expected a CSV, as Kaggle takes it, found Parquet; write it with to_csv"
+    assert (code, err) == (3, f"error: {tmp_path / 'guess.parquet'}: {found}\n")

@@ -14,7 +14,7 @@ import pytest
 
 import boost
 import metric
-from podium import hosted, reading, scoring, statistics
+from podium import cli, hosted, reading, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import job, passes
@@ -436,3 +436,18 @@ def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
     expected = scoring.evaluate(solution, frame).measures
     assert len(expected) == 13
     assert {name: leaderboard[name][0] for name in expected} == expected
+
+
+def test_one_part_alone(files, call):
+    """So a class sees a board each week, and the part that decides stays unknown."""
+    assert call("--part", "Public")[0] == 0
+    solution = read(files / "solution.csv")
+    public = solution[solution["Usage"] == "Public"]
+    for row in board(files).head(2).itertuples():
+        submission = read(files / "submissions" / row.submission)
+        assert row.score == metric.score(public, submission, "row_id")
+    facts = json.loads((files / "final" / "run.json").read_text())
+    assert facts["part"] == "Public"
+    assert facts["signature"].endswith("|part:Public")
+    assert cli.main(["verify", str(files / "final"), "--jobs", "1"]) == 0
+    assert call("--part", "Public", solution="public.csv")[0] == 2

@@ -12,7 +12,7 @@ import pandas as pd
 from podium import checking, hosted, ids, reading, scoring
 from podium.demands import demand
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import AS_CSV, csv_of, parse_table, read_bytes
+from podium.files import AS_CSV, PARQUET, csv_of, parse_table, read_bytes
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
@@ -111,7 +111,10 @@ def _as_kaggle_reads(table: pd.DataFrame) -> pd.DataFrame:
 
 def _read_csv(path: Path, error: type[ToolError], row_id: str | None) -> pd.DataFrame:
     """Read a CSV as Kaggle does, but its row ids as texts; they are in the first column if it is not named."""
-    content = csv_of(read_bytes(path), str(path), error)
+    content = read_bytes(path)
+    if content.startswith(PARQUET):
+        raise error(f"{path}: expected a CSV, as Kaggle takes it, found Parquet; write it with to_csv")
+    content = csv_of(content, str(path), error)
     try:
         table = pd.read_csv(io.BytesIO(content), low_memory=False)
         row_id = str(table.columns[0]) if row_id is None else row_id
@@ -128,7 +131,7 @@ def check_rows(
 ) -> None:
     """Make the checks that Kaggle makes before it calls the metric, with Kaggle's own messages."""
     if not complete_submission:
-        scoring.check_rows(solution, submission, row_id)
+        ids.check_rows(solution, submission, row_id)
     elif row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     elif submission.isna().to_numpy().any():
@@ -137,13 +140,7 @@ def check_rows(
 
 def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
     """Put the rows of a submission into the order of the solution's rows."""
-    wanted = ids.texts(solution[row_id])
-    if not wanted.is_unique:
-        raise HostError(
-            f"{row_id}: expected one row per id in the solution, as Kaggle aligns by it. "
-            f"{wanted[wanted.duplicated()].iloc[0]!r} occurs twice: is it for --complete-submission?"
-        )
-    return submission.set_axis(ids.texts(submission[row_id])).loc[wanted.tolist()]
+    return submission.set_axis(ids.texts(submission[row_id])).loc[ids.texts(solution[row_id]).tolist()]
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ checked once more: if one of them reveals the solution, nothing is written.
 """
 
 import argparse
+import itertools
 from pathlib import Path
 
 from podium.cli import arguments
@@ -21,9 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("platform", choices=PLATFORM_NAMES, help="the platform that will host the competition")
     arguments.add_competition(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder for the bundle")
-    for name, what in (("start", "it opens"), ("switch", "the Private phase begins"), ("end", "it closes")):
+    for name, what in (
+        ("start", "it opens"),
+        ("switch", "the Private phase begins (not if all rows are Public)"),
+        ("end", "it closes"),
+    ):
+        is_needed = name != "switch"
         parser.add_argument(
-            f"--{name}", type=arguments.moment, required=True, metavar="DATE", help=f"when {what}, in UTC"
+            f"--{name}", type=arguments.moment, required=is_needed, metavar="DATE", help=f"when {what}, in UTC"
         )
     advanced = arguments.advanced(parser)
     advanced.add_argument(
@@ -53,13 +59,18 @@ def run(options: argparse.Namespace) -> None:
     from podium.hosting.bundles import bundle
     from podium.hosting.competition import Competition, Terms, keep_parameters
 
-    if not options.start < options.switch < options.end:
+    dates = [date for date in (options.start, options.switch, options.end) if date is not None]
+    if any(first >= second for first, second in itertools.pairwise(dates)):
         raise UsageError("expected --start before --switch before --end")
     competition = Competition(**arguments.competition(options, hosted.load(options.metric)))
     limits = options.per_day, options.total, options.approve_entrants
     terms = Terms(options.start, options.switch, options.end, *limits)
     for path in bundle.bundle(options.platform, competition, terms, options.out):
-        print(f"written to {path}")
+        size = f" ({path.stat().st_size / 1e6:.1f} MB)" if path.is_file() else ""
+        print(f"written to {path}{size}")
+    advice = bundle.advice(options.platform, competition)
+    if advice:
+        print(advice)
     kept = keep_parameters(competition)
     if kept:
         print(f"parameters: {kept}")

@@ -24,6 +24,11 @@ from podium.scoring import PARTS
 
 # A parameter in a numpy-style docstring: its name, its type and its indented meaning.
 PARAMETER = re.compile(r"^(\w+) : (.*)\n((?:[ ]{4}.*\n)*)", re.MULTILINE)
+# The heading of a docstring's section, in numpy's or in Google's style.
+SECTION = re.compile(
+    "args:?|arguments:?|parameters:?|params:?|returns:?|raises:?|examples?:?|notes?:?|todo.*", re.IGNORECASE
+)
+HEADING = re.compile(rf"^(?:{SECTION.pattern})[ ]*$", re.MULTILINE | re.IGNORECASE)
 ROWS_SHOWN = 3
 LONGEST_CELL = 40
 SECONDS_OF_A_DAY = 86_400
@@ -89,7 +94,7 @@ class Terms:
     """When a competition runs, and who may submit how often."""
 
     start: datetime  # When the Public phase starts, in UTC and without a time zone, as all three dates
-    switch: datetime  # When the Public phase ends and the Private phase starts
+    switch: datetime | None  # When the Public phase ends and the Private phase starts; None without the latter
     end: datetime  # When the Private phase ends
     per_day: int = 5  # the number of submissions that a team may send on one day
     # the number of submissions that a team may send in the Public phase; None if only the daily limit counts
@@ -102,10 +107,11 @@ class Terms:
 
         The Private phase takes one submission of a team.  With two, the team could learn which one is better.
         """
-        days = math.ceil((self.switch - self.start).total_seconds() / SECONDS_OF_A_DAY)
+        until = self.switch or self.end
+        days = math.ceil((until - self.start).total_seconds() / SECONDS_OF_A_DAY)
         total = self.per_day * days if self.total is None else self.total
-        times = (self.start, self.switch), (self.switch, self.end)
-        return list(zip(PARTS, times, (Limits(self.per_day, total), Limits(1, 1))))
+        phases = [(PARTS[0], (self.start, until), Limits(self.per_day, total))]
+        return phases + ([(PARTS[1], (self.switch, self.end), Limits(1, 1))] if self.switch else [])
 
 
 def keep_parameters(competition: Competition) -> str:
@@ -117,7 +123,8 @@ def keep_parameters(competition: Competition) -> str:
     parameters = {name: value for name, value in competition.arguments.items() if name in known}
     if parameters == before:
         return ""
-    recorded.write(folder, competition.metric.name, parameters)
+    name = competition.metric.name if record is None else record.metric
+    recorded.write(folder, name, parameters)
     added = ", ".join(f"{name}={value}" for name, value in parameters.items() if name not in before)
     said = f"recorded in {folder / RECORD}: {added}"
     if (folder / REPORT).is_file():
@@ -126,8 +133,12 @@ def keep_parameters(competition: Competition) -> str:
 
 
 def summary(metric: Metric) -> str:
-    """Take the first line of the docstring of a metric's ``score``."""
-    return (inspect.getdoc(metric.score) or "").partition("\n")[0]
+    """Take the first sentence about a metric from the docstring of its ``score`` or of its file."""
+    for documented in (metric.score, metric.module):
+        first = (inspect.getdoc(documented) or "").partition("\n")[0].strip()
+        if first and not SECTION.fullmatch(first):
+            return first
+    return ""
 
 
 def pages(competition: Competition) -> dict[str, str]:
@@ -147,7 +158,7 @@ def _evaluation(competition: Competition) -> str:
     text = (
         inspect.getdoc(metric.score) or inspect.getdoc(metric.module) or "The metric's file is its description."
     )
-    description = text.partition("\nParameters\n")[0].strip()
+    description = HEADING.split(text)[0].strip() or summary(metric)
     meanings = {name: (kind, meaning) for name, kind, meaning in PARAMETER.findall(text)}
     settings = [
         (f"`{name}`", f"`{value}`", " ".join(meanings.get(name, ("", ""))[1].split()))

@@ -584,7 +584,8 @@ def test_parameters_and_a_competition_without_demographics(capsys, tmp_path):
     line = ["bundle", "codabench", folder, *TITLE, *TIMES, "--out", out, "--set", "temperature=inf"]
     code, text, _ = run_podium(capsys, *line)
     assert code == 0
-    assert text.startswith(f"written to {out / 'competition.zip'}\nparameters: recorded in {folder}")
+    written = re.escape(f"written to {out / 'competition.zip'}")
+    assert re.match(rf"{written} \(\d+\.\d MB\)\nparameters: recorded in {re.escape(str(folder))}", text)
     sample = folder / "public" / "sample_submission.csv"
     (result,) = run("codabench", out, write(tmp_path / "sent", {"a.csv": sample.read_bytes()}), tmp_path)
     given = {"subpopulation_column_names": "", "temperature": float("inf")}
@@ -685,9 +686,7 @@ def test_a_solution_without_parts(tmp_path):
     folder = small_files(tmp_path)
     (folder / "private" / "solution.csv").write_text("id,answer\n1,1\n")
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
-    with pytest.raises(
-        HostError, match=r"^Usage: expected Public and Private rows in the solution, found none "
-    ):
+    with pytest.raises(HostError, match=r"^Usage: expected Public rows in the solution, found none$"):
         make(folder, "codabench", tmp_path / "out", tmp_path / "accuracy.py")
 
 
@@ -698,3 +697,17 @@ def test_a_measure_that_is_not_defined_is_left_out():
     assert measures["score"] == 1
     assert "F1 of Rebuttal" not in measures
     assert set(measures) == {name for name, value in evaluation.measures.items() if np.isfinite(value)}
+
+
+def test_codabench_is_told_what_the_image_needs(tmp_path):
+    for name, imports, told in (("plain", "import math", False), ("more", "import scipy.stats", True)):
+        body = ACCURACY.replace("BODY", "return points").replace("import math", imports)
+        (tmp_path / f"{name}.py").write_text(body)
+        competition = Competition(
+            small_files(tmp_path / name), hosted.load(tmp_path / f"{name}.py"), {}, "T", "t"
+        )
+        advice = bundle.advice("codabench", competition)
+        assert (
+            advice.startswith("the metric imports scipy: the image codalab/codalab-legacy:py312 has to") == told
+        )
+        assert bundle.advice("evalai", competition) == ""  # which has a file requirements.txt

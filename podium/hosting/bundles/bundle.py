@@ -3,13 +3,15 @@
 A submission gets the same score on the platform as from `podium score`.
 """
 
+import shutil
 import warnings
 from pathlib import Path
 
 from podium import reading, scoring
-from podium.errors import ContractWarning, HostError
+from podium.errors import ContractWarning, HostError, UsageError
 from podium.hosting import leaks
-from podium.hosting.bundles import codabench, evalai
+from podium.hosting.bundles import codabench, evalai, program
+from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms
 from podium.hosting.folders import SAMPLE, new_folder, scores_of_host
 from podium.hosting.kaggle import acceptance
@@ -21,29 +23,49 @@ PLATFORMS = ("codabench", "evalai")
 def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> list[Path]:
     """Write what a platform needs into a new folder."""
     with new_folder(out) as whole:
-        measures = _checked_measures(competition)
-        if platform == "evalai":
-            files = evalai.content(competition, terms)
+        measures = _checked_measures(competition, terms)
+        if platform == "codabench":
+            content = codabench.content(competition, measures, terms)
+            program.write_zip(content, whole / "competition.zip")
         else:
-            files = codabench.content(competition, measures, terms)
-        for name, content in files.items():
-            path = whole / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            _write(evalai.content(competition, terms), whole)
     return sorted(out.iterdir())
 
 
-def _checked_measures(competition: Competition) -> list[str]:
+def _write(files: Content, folder: Path) -> None:
+    """Write files into a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Path):
+            shutil.copyfile(content, path)
+        else:
+            path.write_bytes(content)
+
+
+def advice(platform: str, competition: Competition) -> str:
+    """Say what a bundle needs on its platform beyond numpy and pandas; an empty text if it needs nothing."""
+    further = [name for name in program.libraries(competition) if name not in ("numpy", "pandas")]
+    if platform != "codabench" or not further:
+        return ""
+    return (
+        f"the metric imports {', '.join(further)}: the image {codabench.IMAGE} has to have it. Try a "
+        "submission before you publish, or name an image of your own in the editor, under Docker image"
+    )
+
+
+def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     """Check everything that goes out, and list the measures of the metric, the score first."""
     metric, arguments = competition.metric, competition.arguments
     prepared = scoring.prepare(
         metric, reading.read_solution(metric, competition.solution, arguments), arguments
     )
-    for part in PARTS:
-        if part not in prepared.rows:
-            raise HostError(
-                f"{USAGE}: expected Public and Private rows in the solution, found none that is {part}"
-            )
+    if PARTS[0] not in prepared.rows:
+        raise HostError(f"{USAGE}: expected Public rows in the solution, found none")
+    has_private = PARTS[1] in prepared.rows
+    if has_private != (terms.switch is not None):
+        found = "Private rows: give the date at which their phase begins" if has_private else "no Private rows"
+        raise UsageError(f"--switch: the solution has {found}{'' if has_private else ', so leave it out'}")
     # The measures of all items are listed, because one part alone may lack a group.
     everything = prepared.prepared.get(scoring.ALL)
     leaks.refuse(competition.folder, [] if everything is None else everything.items)

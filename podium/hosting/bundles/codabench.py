@@ -11,7 +11,6 @@ from podium.hosting.bundles import program
 from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms, pages
 from podium.hosting.folders import SAMPLE, SOLUTION
-from podium.scoring import PARTS
 
 # The platform's default image has Python 3.7 and pandas 0.25, on which podium does not run.
 IMAGE = "codalab/codalab-legacy:py312"
@@ -23,7 +22,7 @@ LONGEST_NAME = 36  # characters in the name of a column
 
 
 def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
-    """Make the file to upload.
+    """Make the content of the file to upload.
 
     Detailed results are off.  Once a competition is published, Codabench would show them to everybody, whatever
     ``hide_output`` says.
@@ -32,26 +31,24 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     leaderboard.  Copies do not count toward the limit of one submission, so a team can send one more.
     """
     keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
-    texts = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
-    public = {name: path.read_bytes() for name, path in competition.public.items()}
+    texts: Content = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
+    public: Content = dict(competition.public)
     scoring_program = program.scoring_program(competition) | {
         "metadata.yaml": COMMAND,
         "scoring.py": (program.TEMPLATES / "codabench.py").read_bytes(),
     }
-    files = texts | {"logo.png": program.logo()}
+    files: Content = texts | {"logo.png": program.logo()}
     files |= program.within("scoring_program", scoring_program)
     files |= program.within("public_data", public)
     files |= program.within(
         "starting_kit", {SAMPLE: public[SAMPLE], "metric.py": scoring_program[program.METRIC]}
     )
-    for part in PARTS:
+    for part, *_ in terms.phases:
         phase = program.to_json({"part": part, "keys": keys})
-        files |= program.within(
-            _reference(part), {SOLUTION: competition.solution.read_bytes(), "phase.json": phase}
-        )
+        files |= program.within(_reference(part), {SOLUTION: competition.solution, "phase.json": phase})
     settings = _settings(competition, terms, list(texts), keys)
     files["competition.yaml"] = program.to_json(settings)
-    return {"competition.zip": program.to_zip(files)}
+    return files
 
 
 def _settings(
@@ -79,7 +76,7 @@ def _settings(
                 "scoring_program": "scoring_program",
                 "reference_data": _reference(part),
             }
-            for index, part in enumerate(PARTS)
+            for index, (part, *_) in enumerate(terms.phases)
         ],
         "phases": _phases(terms),
         "leaderboards": [

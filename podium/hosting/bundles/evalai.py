@@ -37,14 +37,14 @@ def content(competition: Competition, terms: Terms) -> Content:
         SCRIPT: program.to_zip({"__init__.py": b"from .main import evaluate\n", "main.py": PLACEHOLDER}),
         "challenge_config.yaml": program.to_json(_settings(competition, terms)),
     }
-    worker = {
+    worker: Content = {
         "evaluate.py": (program.TEMPLATES / "evalai.py").read_bytes(),
         "run.py": (program.TEMPLATES / "evalai_run.py").read_bytes(),
         "README.md": (program.TEMPLATES / "evalai.md")
         .read_bytes()
         .replace(b"OLDEST", program.OLDEST_PYTHON.encode()),
         "requirements.txt": program.requirements(competition, "requests"),  # which EvalAI's worker needs
-        SOLUTION: competition.solution.read_bytes(),
+        SOLUTION: competition.solution,
         **program.scoring_program(competition),
     }
     return {"challenge.zip": program.to_zip(challenge), **program.within("remote_worker", worker)}
@@ -52,7 +52,7 @@ def content(competition: Competition, terms: Terms) -> Content:
 
 def _settings(competition: Competition, terms: Terms) -> dict[str, Any]:
     """The content of ``challenge_config.yaml``."""
-    numbered = list(enumerate(PARTS, 1))
+    numbered = [(number, part) for number, (part, *_) in enumerate(terms.phases, 1)]
     return {
         "title": competition.title,
         "short_description": competition.subtitle,

@@ -4,6 +4,7 @@ import ast
 import importlib.metadata
 import io
 import json
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,9 +27,11 @@ DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
+BYTES_AT_ONCE = 2**20
 TIMESTAMP = (2024, 1, 23, 0, 0, 0)  # the same for everything in an archive, so that its bytes can be reproduced
 
-Content = dict[str, bytes]  # the content of each file by its path within a bundle
+# The content of each file, or the path of a file with that content, by its path within a bundle.
+Content = dict[str, bytes | Path]
 
 
 def scoring_program(competition: Competition) -> Content:
@@ -36,7 +39,7 @@ def scoring_program(competition: Competition) -> Content:
     libraries.
     """
     files = [competition.metric.path, *_beside(competition.metric)]
-    content = {
+    content: Content = {
         METRIC: competition.metric.path.read_bytes(),
         **{f"metric/{path.name}": path.read_bytes() for path in files[1:]},
         "settings.json": to_json({"metric": METRIC, "arguments": competition.arguments}),
@@ -117,13 +120,17 @@ def _imported_in(statement: ast.stmt) -> set[str]:
     return packages
 
 
-def requirements(competition: Competition, *further: str) -> bytes:
-    """Write a ``requirements.txt`` for the scoring program."""
+def libraries(competition: Competition) -> list[str]:
+    """List what pip has to install for the scoring program."""
     files = [competition.metric.path, *_beside(competition.metric)]
     packages = {name for path in files for name in imported(ast.parse(path.read_bytes()))} - {"podium"}
     known = importlib.metadata.packages_distributions()
-    others = {DISTRIBUTIONS.get(name, name) for name in packages if name in known}
-    return "".join(f"{name}\n" for name in sorted({"numpy", "pandas", *others, *further})).encode()
+    return sorted({"numpy", "pandas", *(DISTRIBUTIONS.get(name, name) for name in packages if name in known)})
+
+
+def requirements(competition: Competition, *further: str) -> bytes:
+    """Write a ``requirements.txt`` for the scoring program."""
+    return "".join(f"{name}\n" for name in sorted({*libraries(competition), *further})).encode()
 
 
 def _license() -> bytes:
@@ -142,18 +149,27 @@ def to_json(value: object) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def within(folder: str, content: Mapping[str, bytes]) -> Content:
+def within(folder: str, content: Mapping[str, bytes | Path]) -> Content:
     """Move files into a folder."""
     return {f"{folder}/{name}": data for name, data in content.items()}
 
 
-def to_zip(content: Mapping[str, bytes]) -> bytes:
-    """Pack files into a zip archive."""
+def to_zip(content: Mapping[str, bytes | Path]) -> bytes:
+    """Pack files into a small zip archive."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in content.items():
-            archive.writestr(zipfile.ZipInfo(name, TIMESTAMP), data, zipfile.ZIP_DEFLATED)
+    write_zip(content, buffer)
     return buffer.getvalue()
+
+
+def write_zip(content: Mapping[str, bytes | Path], target: Path | io.BytesIO) -> None:
+    """Pack files into a zip archive, piece by piece, because the data of a competition may be large."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in content.items():
+            info = zipfile.ZipInfo(name, TIMESTAMP)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            source = data.open("rb") if isinstance(data, Path) else io.BytesIO(data)
+            with source, archive.open(info, "w", force_zip64=True) as packed:
+                shutil.copyfileobj(source, packed, BYTES_AT_ONCE)
 
 
 def logo() -> bytes:

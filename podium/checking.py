@@ -33,6 +33,7 @@ from podium.demands import (
     DIRECTION,
     FINITE,
     PARAMETERS,
+    PARTS,
     STATISTICS,
     TRUTH,
     Demand,
@@ -52,6 +53,8 @@ from podium.wording import counted, listed
 
 SECONDS_FOR_PARAMETERS = 30.0  # for trying parameters with other values
 CLEARLY_WORSE = 1e-9  # a difference between two scores
+
+NAMES_OF_PARTS = ("usage", "split", "set", "part")  # of columns that may mean Usage
 
 Floats = npt.NDArray[np.float64]
 Tables = tuple[pd.DataFrame, pd.DataFrame]  # a solution and a submission, as score() gets them
@@ -486,6 +489,8 @@ def verdict(
     if evaluation is not None:
         if lasting and not metric.is_own:
             found += has_no_empty_cells(evaluation.solution)
+        if lasting:
+            found += names_its_parts(evaluation.solution)
         # Podium's tests hold its own metrics to the contract, but not the data, on which this one depends.
         checks = [Check(FINITE, parts_are_finite)] if metric.is_own else _checks_of(evaluation, thorough)
         found += _made(checks, evaluation)
@@ -500,6 +505,18 @@ def hold(evaluation: Evaluation) -> None:
     if not (solution.metric.is_own or solution.is_held):
         demand(verdict(solution.metric, evaluation, lasting=False))
         solution.is_held = True
+
+
+def names_its_parts(solution: Solution) -> Iterator[Finding]:
+    """Tell a solution with one board alone, and a column that looks like parts but has another name."""
+    if scoring.PARTS[0] in solution.rows and scoring.PARTS[1] not in solution.rows:
+        yield note(PARTS, "no row is Private, so there is one board, which everybody sees and can climb")
+    for name, cells in solution.frame.items():
+        if str(name).casefold() in NAMES_OF_PARTS:
+            values = {str(cell).strip().casefold() for cell in cells.dropna().unique()}
+            if values and values <= {"public", "private", "ignored"}:
+                cure = f"if so, call the column {scoring.USAGE}, as platforms do"
+                yield note(PARTS, f"the column {name} of the solution looks like its parts: {cure}")
 
 
 def has_no_empty_cells(solution: Solution) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import json
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from podium.files import write_atomically
 
 RECORD = "competition.json"
 PRIVATE = "private"  # the folder of the solution, beside which the record lies
-PUBLIC_COLUMNS, INNOCENT = "public_columns", "innocent"
+PUBLIC_COLUMNS, INNOCENT, DIGEST = "public_columns", "innocent", "metric_sha256"
 
 
 class Record(NamedTuple):
@@ -31,18 +32,35 @@ class Record(NamedTuple):
     parameters: dict[str, Any]
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
     innocent: Mapping[str, Sequence[str]] = {}  # the columns of public files that are no leak, by file
+    digest: str = ""  # of the metric's file, by which a renamed file is known
+
+    def is_of(self, metric: Metric) -> bool:
+        """Whether the files were made for this metric, whose file may have another name since."""
+        return self.metric == metric.name or self.digest == digest_of(metric)
 
 
-def write(folder: Path, metric: str, parameters: Mapping[str, Any], public_columns: Sequence[str] = ()) -> None:
-    """Save a metric's name and its parameters in the folder of a competition; keep what else the record
-    says.
+def digest_of(metric: Metric) -> str:
+    """Compute the SHA-256 of a metric's file."""
+    return sha256(metric.path.read_bytes()).hexdigest()
+
+
+def write(
+    folder: Path,
+    metric: str,
+    parameters: Mapping[str, Any],
+    public_columns: Sequence[str] = (),
+    digest: str = "",
+) -> None:
+    """Save a metric's name, its parameters and the digest of its file in the folder of a competition; keep what
+    else the record says.
     """
     content: dict[str, Any] = {PUBLIC_COLUMNS: list(public_columns)} if public_columns else {}
     path = folder / RECORD
     if read(folder) is not None:
         content = json.loads(path.read_text(encoding="utf-8"))
+    content |= {DIGEST: digest} if digest else {}
     content = {"metric": metric, "parameters": dict(parameters)} | {
-        name: content[name] for name in (PUBLIC_COLUMNS, INNOCENT) if name in content
+        name: content[name] for name in (DIGEST, PUBLIC_COLUMNS, INNOCENT) if name in content
     }
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
@@ -56,7 +74,8 @@ def read(folder: Path) -> Record | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         known, innocent = content.get(PUBLIC_COLUMNS, []), content.get(INNOCENT, {})
-        record = Record(path, str(content["metric"]), dict(content["parameters"]), known, innocent)
+        parameters, digest = dict(content["parameters"]), str(content.get(DIGEST, ""))
+        record = Record(path, str(content["metric"]), parameters, known, innocent, digest)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise HostError(
             f'{path}: expected {{"metric": NAME, "parameters": {{…}}}}, as podium make writes it'
@@ -81,7 +100,7 @@ def arguments(metric: Metric, given: Mapping[str, Any], solution: str | Path) ->
     record = read(path.parent.parent) if path.parent.name == PRIVATE else None
     if record is None:
         return dict(given)
-    if record.metric != metric.name:
+    if not record.is_of(metric):
         warnings.warn(
             f"the files were made for the metric {record.metric} (see {record.path}), and this is "
             f"{metric.name}: if it should be the former, name it by --metric",

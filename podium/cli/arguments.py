@@ -64,7 +64,7 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
 
     first_column = row_id(options.files)
     record = recorded.read(options.files)
-    if record is not None and record.metric != metric.name:
+    if record is not None and not record.is_of(metric):
         raise HostError(
             f"expected the metric {record.metric!r}, for which the files were made (see {record.path}), "
             f"found {options.metric}: name the metric by --metric"

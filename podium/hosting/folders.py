@@ -1,6 +1,8 @@
 """The folder of a competition, with its public and private files."""
 
 import contextlib
+import os
+import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +21,7 @@ from podium.scoring import PARTS
 PUBLIC = "public"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
 REPORT = "report.md"
+BUILDING = ".making-"  # how a folder begins whose content is not complete yet
 
 
 class Files(NamedTuple):
@@ -34,6 +37,7 @@ class Files(NamedTuple):
     metric: str = ""  # the metric's ``NAME``
     parameters: Mapping[str, Any] = {}  # the metric's parameters for which the files are made
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
+    digest: str = ""  # of the metric's file, if it is not podium's own
 
 
 @contextlib.contextmanager
@@ -46,7 +50,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
         if not nearest.is_dir():
             raise UsageError(f"cannot write {folder}: {nearest} is not a folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as building:
+        _remove_leftovers(folder.parent)
+        made = tempfile.TemporaryDirectory(dir=folder.parent, prefix=BUILDING)
+        with made as building, _locked(Path(building)):
             whole = Path(building, "whole")
             whole.mkdir()
             yield whole
@@ -55,6 +61,29 @@ def new_folder(folder: Path) -> Iterator[Path]:
             whole.rename(folder)
     except OSError as problem:
         raise UsageError(f"cannot write {folder}: {problem.strerror or problem}") from None
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what was left in a folder by commands that were killed while they made something there."""
+    for path in folder.glob(f"{BUILDING}*"):
+        with contextlib.suppress(OSError), _locked(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder as long as this process lives; an OSError if another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:  # On Windows nothing is locked, and files that are open cannot be removed.
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def row_id(folder: Path) -> str:
@@ -140,13 +169,14 @@ def scores(
 ) -> str:
     """Write the section of a report with the scores of the sample submission and of the perfect one."""
     submissions = {f"{PUBLIC}/{SAMPLE}": sample, f"{PRIVATE}/{PERFECT}": perfect}
+    parts = [part for part in PARTS if part in solution.rows]
     rows: list[list[Any]] = []
     for name, frame in submissions.items():
         if frame is not None:
             file = f"{name} (drawn with --seed {seed})"
             of_parts = scores_of_host(solution, frame, file, None if rows else platform)
-            rows.append([name, *(of_parts[part] for part in PARTS)])
-    return section("Scores, to compare with those on the site", ("file", *PARTS), rows)
+            rows.append([name, *(of_parts[part] for part in parts)])
+    return section("Scores, to compare with those on the site", ("file", *parts), rows)
 
 
 def scores_of_host(

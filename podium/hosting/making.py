@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import demands, reading, recorded, scoring
-from podium.errors import HostError, UsageError
+from podium import demands, ids, reading, recorded, scoring
+from podium.errors import HostError
 from podium.files import write_rows
 from podium.hosted import Metric
-from podium.hosting import leaks
+from podium.hosting import leaks, samples
 from podium.hosting.folders import (
     PERFECT,
     PUBLIC,
@@ -113,9 +113,9 @@ def make_files(
     items, parts, drawn, notices = _parts(metric, labels, arguments, row_id, public_share, seed)
     truth = labels.drop(columns=USAGE, errors="ignore")
     solution = truth.assign(**{USAGE: parts})
-    shown, best = _sample(metric, truth, sample, row_id), metric.companion.perfect_submission
-    perfect = None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
     prepared = scoring.prepare(metric, solution, arguments)
+    shown, best = _sample(prepared, truth, sample, row_id), metric.companion.perfect_submission
+    perfect = None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
     counts = {"rows": len(solution), "items": len(set(items))}
     counts |= {f"items that are {name}": len(set(items[parts == name])) for name in PARTS}
     report = [
@@ -141,6 +141,7 @@ def make_files(
         metric.name,
         arguments,
         known,
+        "" if metric.is_own else recorded.digest_of(metric),
     )
 
 
@@ -153,35 +154,44 @@ def _parts(
     """
     whole = scoring.prepare(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
     drawn = f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public."
+    item_of_row, items, strata, notices = _items(whole, labels, row_id)
+    of_rows = np.array(items, dtype=object)[item_of_row]
+    if USAGE in labels:
+        if PARTS[0] not in scoring.rows_of_parts(labels):
+            raise HostError(f"{USAGE}: expected Public rows in the labels, found none")
+        return (
+            of_rows,
+            labels[USAGE].to_numpy(),
+            f"The parts are those of the column {USAGE} of the labels.",
+            [],
+        )
+    of_items = split(items, strata, items, 1.0, public_share, seed)
+    return of_rows, of_items[item_of_row], drawn, notices
+
+
+def _items(
+    whole: scoring.Solution, labels: pd.DataFrame, row_id: str
+) -> tuple[npt.NDArray[np.int64], list[str], Strata, list[str]]:
+    """Tell the item of each row, the items and their strata, and what the host should know of them."""
     if whole.prepared:
         prepared = whole.prepared[scoring.ALL]
         strata = [tuple(map(str, groups)) for groups in np.asarray(prepared.groups).T.tolist()]
-        of_items = split(prepared.items, strata, prepared.items, 1.0, public_share, seed)
-        of_rows = np.array(prepared.items, dtype=object)[prepared.item_of_row]
-        replaced = f"the column {USAGE} of the labels is replaced by a new drawing"
-        return of_rows, of_items[prepared.item_of_row], drawn, [replaced] if USAGE in labels else []
-    ids = labels[row_id].astype(str).to_numpy(dtype=object)
-    if USAGE in labels:
-        absent = [name for name in PARTS if name not in scoring.rows_of_parts(labels)]
-        if absent:
-            raise HostError(
-                f"{USAGE}: expected Public and Private rows in the labels, found none that is {absent[0]}"
-            )
-        return ids, labels[USAGE].to_numpy(), f"The parts are those of the column {USAGE} of the labels.", []
-    items = sorted(set(ids))
-    of_items = split(items, [()] * len(items), items, 1.0, public_share, seed)
-    return ids, of_items[pd.Index(items).get_indexer(pd.Index(ids))], drawn, [NO_ITEMS]
+        return np.asarray(prepared.item_of_row), prepared.items, strata, []
+    item_of_row, items = pd.factorize(ids.texts(labels[row_id]), sort=True)
+    return item_of_row, list(items), [()] * len(items), [NO_ITEMS]
 
 
-def _sample(metric: Metric, solution: pd.DataFrame, path: str | Path | None, row_id: str) -> pd.DataFrame:
-    """The sample submission in the form that Kaggle takes, from a file or from the companion."""
-    companion = metric.companion
-    if path is None:
-        if companion.sample_submission is None:
-            raise UsageError("--sample: expected a submission to show, as the metric's companion makes none")
-        return demands.made_submission("sample_submission", companion.sample_submission(solution))
-    frame = reading.read_submission(metric, path, {"row_id_column_name": row_id})
-    return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, solution)
+def _sample(
+    solution: scoring.Solution, truth: pd.DataFrame, path: str | Path | None, row_id: str
+) -> pd.DataFrame:
+    """The sample submission in the form that Kaggle takes: a file, or what the companion or podium makes."""
+    companion = solution.metric.companion
+    if path is not None:
+        frame = reading.read_submission(solution.metric, path, {"row_id_column_name": row_id})
+        return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, truth)
+    if companion.sample_submission is not None:
+        return demands.made_submission("sample_submission", companion.sample_submission(truth))
+    return samples.made(solution, truth, row_id, {TEXT, *companion.public_columns})
 
 
 def write(files: Files, folder: Path) -> None:
@@ -201,7 +211,7 @@ def write(files: Files, folder: Path) -> None:
                         f"{name}/{file}: expected the table that was written, found another one on the disk"
                     )
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
-        recorded.write(whole, files.metric, files.parameters, files.public_columns)
+        recorded.write(whole, files.metric, files.parameters, files.public_columns, files.digest)
         leaks.refuse(whole, files.items)
 
 

@@ -668,3 +668,13 @@ def test_a_drawn_seed_makes_the_same_files_again(monkeypatch, capsys, tmp_path, 
     for path in (tmp_path / "first").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "again" / path.relative_to(tmp_path / "first")).read_bytes()
     assert f"Drawn with seed {2**63 + 11}:" in (tmp_path / "first" / "report.md").read_text(encoding="utf-8")
+
+
+def test_what_a_killed_command_left_is_removed(tmp_path):
+    """A folder in which another process is at work stays."""
+    for name in (".making-left", ".making-busy"):
+        (tmp_path / name / "whole").mkdir(parents=True)
+    with folders._locked(tmp_path / ".making-busy"), folders.new_folder(tmp_path / "out") as whole:
+        (whole / "a.txt").write_text("a")
+        assert len(list(tmp_path.glob(".making-*"))) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".making-busy", "out"]

@@ -1,15 +1,18 @@
 """`podium make` turns the official files of the other metrics into competitions for Kaggle."""
 
 import json
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 import podium
 from podium import hosted, reading
 from podium.errors import HostError
-from podium.hosting import leaks
+from podium.hosting import leaks, samples
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import emulate
 from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
@@ -23,7 +26,7 @@ OFFICIAL = {
     "readable": ("essays", "essays"),
 }
 
-CORPORA_ONLY = "--essay-id, --subpopulations, --map and --test are for corpora of essays"
+CORPORA_ONLY = "--columns, --subpopulations, --map and --test are for corpora of essays"
 
 
 def make(capsys, out, metric, *options):
@@ -132,15 +135,44 @@ def test_what_goes_wrong(capsys, tmp_path, arguments, code, message):
 
 
 def test_a_metric_that_makes_no_sample(capsys, tmp_path):
-    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
-    (tmp_path / "labels.csv").write_text("id,answer\n" + "".join(f"{number},1\n" for number in range(9)))
-    code, out, err = run_podium(
-        capsys, "make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"
-    )
-    assert (code, out) == (2, "")
-    assert err.startswith(
-        "error: --sample: expected a submission to show, as the metric's companion makes none"
-    )
+    """Podium makes one that says the same of every row, if the metric takes it, and else asks for one."""
+    body = "return float((solution['answer'] == submission['answer']).mean())"
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
+    random = np.random.default_rng(1)
+    labels = pd.DataFrame({"id": range(60), "weight": random.random(60), "text": [f"t{n}" for n in range(60)]})
+    labels["answer"] = random.choice(["a", "b", "b"], 60)
+    line = ["make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out"]
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    assert run_podium(capsys, *line, tmp_path / "out")[0] == 0
+    sample = pd.read_csv(tmp_path / "out" / "public" / "sample_submission.csv")
+    assert (list(sample), set(sample["answer"]), len(sample)) == (["id", "answer"], {"b"}, 60)
+    for other, why in (
+        ({"answer": labels["text"]}, "the metric refuses it: "),
+        ({"answer": labels["text"], "weight": labels["text"]}, "no label occurs twice"),
+        ({"answer": np.nan}, "the metric refuses it: "),
+    ):
+        labels.assign(**other).to_csv(tmp_path / "labels.csv", index=False)
+        code, out, err = run_podium(capsys, *line, tmp_path / "none")
+        assert (code, out) == (2, "")
+        assert "error: --sample: expected a submission to show to participants. None could be made" in err
+        assert why in err
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["dog", "cat", "cat"], "cat"),
+        (["dog", "cat"], None),
+        ([3, 3, 1], 3),
+        ([1, 2, 7], 4.5),
+        ([0.25, 0.5], 0.375),
+        ([5.0], None),
+        ([True, True, False], "True"),
+        ([None, None, 2.0, 2.0], 2.0),
+    ],
+)
+def test_a_typical_value_is_no_single_rows(cells, expected):
+    assert samples.typical(pd.Series(cells)) == expected
 
 
 def test_a_metric_without_items(capsys, tmp_path):
@@ -160,7 +192,7 @@ def test_a_metric_without_items(capsys, tmp_path):
     own = labels.assign(Usage=["Public"] * 5 + ["Private"] * 15)
     for usage, expected in (
         (own, (0, "")),
-        (own.assign(Usage="Public"), (4, "error: Usage: expected Public and")),
+        (own.assign(Usage="Private"), (4, "error: Usage: expected Public rows in the labels, found none")),
     ):
         usage.to_csv(tmp_path / "labels.csv", index=False)
         given[-1] = tmp_path / f"own-{expected[0]}"
@@ -181,7 +213,7 @@ def test_a_run_becomes_the_sample_of_its_labels(capsys, tmp_path):
     assert sorted(sample["tweet_id"]) == sorted(solution["tweet_id"])
 
 
-def test_parts_of_labels_with_items_are_drawn_anew(capsys, tmp_path):
+def test_parts_of_labels_with_items_are_kept(capsys, tmp_path):
     metric = Path(podium.__file__).parent / "new_metric"
     given = [
         metric / "samples" / "solution.csv",
@@ -193,7 +225,39 @@ def test_parts_of_labels_with_items_are_drawn_anew(capsys, tmp_path):
         tmp_path / "out",
     ]
     code, _, err = run_podium(capsys, "make", *given)
-    assert (code, err) == (0, "warning: the column Usage of the labels is replaced by a new drawing\n")
+    assert (code, err) == (0, "")
+    given = pd.read_csv(metric / "samples" / "solution.csv")
+    assert pd.read_csv(tmp_path / "out" / "private" / "solution.csv")["Usage"].equals(given["Usage"])
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("usage", "", "the column usage of the solution looks like its parts: if so, call the column Usage"),
+        ("Split", "", "the column Split of the solution looks like its parts: if so, call the column Usage"),
+        ("Usage", "Public", "no row is Private, so there is one board, which everybody sees and can climb"),
+    ],
+)
+def test_parts_that_may_be_meant_otherwise(capsys, tmp_path, column, value, message):
+    body = "return float((solution['answer'] == submission['answer']).mean())"
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
+    labels = pd.DataFrame({"id": range(40), "answer": ["a", "b"] * 20})
+    labels[column] = value or ["Public", "private"] * 20
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    line = ["make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"]
+    code, out, err = run_podium(capsys, *line)
+    assert (code, f"warning: {message}" in err) == (0, True)
+    assert ("| file | Public |\n" in out) == (value == "Public")
+    dates = ["--start", "2027-01-01", "--end", "2027-02-01", *([] if value else ["--switch", "2027-01-15"])]
+    bundle = ["bundle", "codabench", tmp_path / "out", "--metric", tmp_path / "accuracy.py", "--title", "T"]
+    assert run_podium(capsys, *bundle, *dates, "--out", tmp_path / "bundle")[0] == 0
+    with zipfile.ZipFile(tmp_path / "bundle" / "competition.zip") as archive:
+        phases = yaml.safe_load(archive.read("competition.yaml"))["phases"]
+    assert [phase["name"] for phase in phases] == ["Public", "Private"][: 1 if value else 2]
+    dates = dates[:4] if not value else [*dates, "--switch", "2027-01-15"]
+    code, _, err = run_podium(capsys, *bundle, *dates, "--out", tmp_path / "other")
+    assert (code, "--switch: the solution has " in err) == (2, True)
 
 
 def test_an_empty_text_is_written_as_a_space():

@@ -6,9 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from podium import hosted
+from podium.hosting import competition
 from podium.recorded import RECORD
 from tests.support.corpora import make_corpus
-from tests.support.host_line import ROOT, run_podium, stay_in_process
+from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
 
 FILES = Path("files")
 PAIR = [FILES / "private" / "solution.csv", FILES / "public" / "sample_submission.csv"]
@@ -105,3 +107,59 @@ def test_two_names_for_the_sub_populations(capsys, tmp_path):
         "error: --subpopulations and --set subpopulation_column_names name different columns: give one of "
         "them\n"
     )
+
+
+@pytest.mark.filterwarnings("always:the files were made")
+def test_a_renamed_metric_file_is_known_by_its_content(capsys, tmp_path):
+    (tmp_path / "first.py").write_text(ACCURACY.replace("BODY", "return points"))
+    labels = pd.DataFrame({"id": range(20), "answer": [0, 1] * 10})
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    files, pair = tmp_path / "files", [tmp_path / "files" / each for each in ("private", "public")]
+    made = [
+        "make",
+        tmp_path / "labels.csv",
+        "--metric",
+        tmp_path / "first.py",
+        "--set",
+        "points=2",
+        "--out",
+        files,
+    ]
+    assert run_podium(capsys, *made)[0] == 0
+    (tmp_path / "first.py").rename(tmp_path / "second.py")
+    score = ["score", pair[0] / "solution.csv", pair[1] / "sample_submission.csv", "--metric"]
+    code, out, err = run_podium(capsys, *score, tmp_path / "second.py")
+    assert (code, err) == (0, f"parameters of {files / 'competition.json'}: points=2.0\n")
+    assert "Score    2.000000" in out
+    with (tmp_path / "second.py").open("a") as file:
+        file.write("\n")
+    assert (
+        "warning: the files were made for the metric first"
+        in run_podium(capsys, *score, tmp_path / "second.py")[2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("docstring", "summary"),
+    [
+        ("Args:\n    solution: the truth", "Of the file."),
+        ("Parameters\n    ----------", "Of the file."),
+        ("Share of equal answers.\n\n    Args:", "Share of equal answers."),
+        ("TODO: Add expected inputs", "Of the file."),
+    ],
+)
+def test_the_heading_of_a_section_is_no_summary(tmp_path, docstring, summary):
+    text = ACCURACY.replace("BODY", f'"""{docstring}\n    """\n    return 1.0')
+    (tmp_path / "mine.py").write_text(f'"""Of the file."""\n{text}')
+    assert competition.summary(hosted.load(tmp_path / "mine.py")) == summary
+
+
+def test_a_solution_that_names_a_row_twice(capsys, tmp_path):
+    """It is told as a fault of the solution, before anybody looks at the submission."""
+    (tmp_path / "mine.py").write_text(ACCURACY.replace("BODY", "return points"))
+    (tmp_path / "solution.csv").write_text("id,answer\n1,0\n1,1\n2,1\n")
+    (tmp_path / "submission.csv").write_text("id,answer\n1,0\n2,1\n")
+    pair = [tmp_path / "solution.csv", tmp_path / "submission.csv"]
+    code, _, err = run_podium(capsys, "score", *pair, "--metric", tmp_path / "mine.py")
+    assert code == 4
+    assert "id: expected one row per id in the solution, as platforms align by it. '1' occurs twice" in err

@@ -46,7 +46,6 @@ CHECKS = {  # each check's name, by the key under which `podium.hosting.kaggle.k
     "opens": "opens no files",
     "module": MODULE,
 }
-PARTS_OF_ROWS = "the solution has Public and Private rows"
 IDS = "the solution has every id once"
 KEPT = "Kaggle reads the ids as they are written"
 ROWS = "the solution has no row twice"
@@ -296,16 +295,15 @@ def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: boo
 def _check_usage(solution: pd.DataFrame) -> Finding:
     """Check that the column `Usage` gives rows to both parts."""
     if USAGE not in solution:
-        return Finding(PARTS_OF_ROWS, Level.NOTE, f"there is no column {USAGE}, and Kaggle asks for one")
+        return Finding(demands.PARTS, Level.NOTE, f"there is no column {USAGE}, and Kaggle asks for one")
     try:
         parts = scoring.rows_of_parts(solution)
     except HostError as problem:
-        return Finding(PARTS_OF_ROWS, Level.FAIL, str(problem))
-    absent = [part for part in PARTS if part not in parts]
-    if absent:
-        return Finding(PARTS_OF_ROWS, Level.FAIL, f"no row is {' or '.join(absent)}")
-    shares = ", ".join(f"{int(parts[part].sum()):,} rows are {part}" for part in PARTS)
-    return Finding(PARTS_OF_ROWS, Level.OK, shares)
+        return Finding(demands.PARTS, Level.FAIL, str(problem))
+    if PARTS[0] not in parts:
+        return Finding(demands.PARTS, Level.FAIL, f"no row is {PARTS[0]}")
+    shares = ", ".join(f"{int(parts[part].sum()):,} rows are {part}" for part in PARTS if part in parts)
+    return Finding(demands.PARTS, Level.OK, shares)
 
 
 def changed_ids(given: pd.Series) -> str:

@@ -641,6 +641,14 @@ def test_the_best_where_lower_is_better_and_without_noise():
     assert statistics.may_be_best(np.tile([3.0, 2.0, 3.0], (50, 1))).tolist() == [True, False, True]
 
 
+def test_a_team_is_excluded_only_beyond_the_limit():
+    """Each of 30 teams has one lucky draw, so that the limit is 29 ** 0.5 = 5.4 standard deviations."""
+    lucky = np.eye(30)
+    behind = lucky.mean() - lucky.std(axis=0)[0] * np.array([5.3, 5.5])
+    draws = np.column_stack([lucky, np.tile(behind, (30, 1))])
+    assert statistics.may_be_best(draws)[30:].tolist() == [True, False]
+
+
 @pytest.mark.slow
 def test_statements_about_boards_come_true():
     """This is a small version of the simulation, with equal groups, near copies, and rewards."""

@@ -356,7 +356,9 @@ def _command_of(given: dict[str, Any], parameters: dict[str, Any]) -> list[str]:
         if isinstance(value, bool):
             command += ["--no-boost"] if (name, value) == ("boost", False) else [option] if value else []
         else:
-            command += [option, str(value)]
+            # A text that begins with a hyphen is taken for an option, unless it is behind an equals sign.
+            text = str(value)
+            command += [f"{option}={text}"] if text.startswith("-") else [option, text]
     for name, value in parameters.items():
         command += ["--set", f"{name}={value}"]
     return command

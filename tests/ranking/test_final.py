@@ -14,7 +14,7 @@ import metric
 import podium
 from boost import boost
 from podium.errors import ToolError, UsageError
-from podium.ranking import robustness
+from podium.ranking import robustness, run_json
 from podium.ranking.rules import Rules
 from tests.support.boards import TABLE_2
 from tests.support.finished_run import TEAMS, arguments
@@ -101,6 +101,28 @@ def test_again_gives_the_board_that_the_submissions_would_give(run_copy, call):
         assert table.read_bytes() == (run_copy / "other" / table.name).read_bytes(), table.name
     shutil.move(run_copy / "before", run_copy / "before2")  # the earlier run itself is not needed
     assert call("verify", run_copy / "other", "--jobs", 1)[0] == 0
+
+
+def test_the_recorded_command_can_be_typed_again(says_folder, says, call):
+    """The command line reads what is recorded of a call in Python, and comes to the same board."""
+    for team, first in (("Ada", 0.75), ("Bo", 0.5), ("Cy", 0.25)):
+        says(team, first)
+    (says_folder / "selection.csv").write_text("team,submission\nBo,Bo.csv\n")
+    files = {"metric": says_folder / "says.py", "select": says_folder / "selection.csv"}
+    rules = {"boost": False, "choose": "private", "prizes": 2, "resamples": 20, "seed": 3}
+    words = {"title": "-5 degrees", "organizer": "--A & B", "team": "Ada", "parameters": {"low": True}}
+    limits = {"jobs": 1, "time_limit": 90.5, "memory_limit": 2**30}
+    paths = says_folder / "solution.csv", says_folder / "teams"
+    board = podium.rank(*paths, out=says_folder / "final", **files, **rules, **words, **limits)
+    recorded = run_json.read(says_folder / "final")
+    assert recorded["command"][:2] == ["podium", "rank"]
+    assert call(*recorded["command"][1:])[0] == 0
+    again = run_json.read(says_folder / "final")
+    for facts in (recorded, again):
+        del facts["date"]
+        facts["outputs"] = {name: each for name, each in facts["outputs"].items() if name.endswith(".csv")}
+    assert again == recorded
+    assert board.leaderboard["team"].tolist() == ["Cy", "Bo", "Ada"]
 
 
 def test_a_board_in_python_has_the_tables_the_sentences_and_the_picture(finished_run, tmp_path):

@@ -7,6 +7,7 @@ In shapes, t stands for teams, r for draws, n for items, k for the statistics of
 """
 
 import functools
+import hashlib
 import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from podium import statistics
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.job import Job, solution_of
 from podium.ranking.rules import Rules
-from podium.statistics import Doubt, Scores
+from podium.statistics import Doubt, Drawn, Scores
 from podium.statistics.doubts import (
     FEWEST_ON_A_BOARD,
     Reaction,
@@ -33,7 +34,7 @@ from podium.statistics.population import Groups, stacked
 from podium.statistics.sampling import influences
 
 RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
-SHARED_BY = 100  # teams that are resampled twice, because all teams share the variances that these have
+SHARED_BY = 100  # teams that are drawn first, because all teams share the variances that these have
 
 Floats = npt.NDArray[np.float64]
 
@@ -91,12 +92,16 @@ def groups(
 ) -> list[tuple[int, Groups]]:
     """Find out what some entries of the store say about the groups of items, in a worker."""
     items = solution_of(job).items[part]
-    draws = _resampler(job, part, resamples, seed)
+    draws, kept = _resampler(job, part, resamples, seed)
     answers = []
-    for number, entry in entries:
-        groups_of_one = draws.groups(*draws.draw(_of_items(entry, items)))
-        assert groups_of_one is not None
-        answers.append((number, groups_of_one))
+    for first in range(0, len(entries), RESAMPLED_AT_ONCE):
+        some = entries[first : first + RESAMPLED_AT_ONCE]
+        drawn = draws.draw(*(_of_items(entry, items) for _, entry in some))
+        for (number, entry), each in zip(some, drawn):
+            kept[_key(entry)] = each
+            groups_of_one = draws.groups(each)
+            assert groups_of_one is not None
+            answers.append((number, groups_of_one))
     return answers
 
 
@@ -117,9 +122,10 @@ def detail(
         of_part = [_of_items(entry, items) for _, entry in some]
         scores = [Scores(*[np.empty(0)] * 3)] * len(some)
         if resamples:
-            draws = _resampler(job, part, resamples, seed)
+            draws, kept = _resampler(job, part, resamples, seed)
             model = draws.model(shared)
-            scores = [draws.scores_of(each, model) for each in draws.draw(*of_part)]
+            drawn = _drawn(draws, kept, [_key(entry) for _, entry in some], of_part)
+            scores = [draws.scores_of(each, model) for each in drawn]
         for (number, _), numbers, of_draws in zip(some, of_part, scores):
             answers.append((number, _detail(job, part, prepared, numbers, of_draws)))
     return answers
@@ -148,11 +154,29 @@ def _of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
     return numbers.T.compress(items, axis=1).T  # column by column, as in the store
 
 
+def _drawn(
+    draws: statistics.Resampler, kept: dict[bytes, Drawn], keys: list[bytes], submissions: list[Floats]
+) -> list[Drawn]:
+    """Draw submissions, each (n, k), but for those that are kept since `groups` has drawn them."""
+    known = {key: kept.pop(key) for key in set(keys) if key in kept}
+    new = [number for number, key in enumerate(keys) if key not in known]
+    drawn = dict(zip(new, draws.draw(*(submissions[number] for number in new)))) if new else {}
+    return [drawn[number] if number in drawn else known[key] for number, key in enumerate(keys)]
+
+
+def _key(entry: bytes) -> bytes:
+    """Make a short name of an entry of the store from its bytes."""
+    return hashlib.blake2b(entry, digest_size=16).digest()
+
+
 @functools.lru_cache(maxsize=1)
-def _resampler(job: Job, part: str, resamples: int, seed: int) -> statistics.Resampler:
-    """Make the draws of the items, once per process."""
+def _resampler(
+    job: Job, part: str, resamples: int, seed: int
+) -> tuple[statistics.Resampler, dict[bytes, Drawn]]:
+    """Make the draws of the items, once per process, and a place for submissions that are drawn."""
     prepared = solution_of(job).prepared[part]
-    return statistics.Resampler(prepared, statistics.draw(len(prepared.items), resamples, seed), seed)
+    draws = statistics.Resampler(prepared, statistics.draw(len(prepared.items), resamples, seed), seed)
+    return draws, {}
 
 
 def of_teams(

@@ -29,6 +29,9 @@ STREAM = 4
 # 2,000 teams.
 FAR_BEHIND = 6.0
 
+# Each team is compared with so many others at most, and with all of them for so many teams.
+RIVALS, TYPICAL = 100, 10
+
 # Standard deviations up to this one, relative to the scores, are rounding.
 ROUNDING = 1e-12
 
@@ -141,6 +144,9 @@ def may_be_best(draws: npt.ArrayLike, *, higher_is_better: bool = True) -> Bools
     Team j is excluded if some team i is ahead of it by more than q_j·d_ij.  Here q_j is the 95% quantile over
     the draws of the largest (e_i - e_j) / d_ij of all teams i.
 
+    On a board of more than 100 teams, i is one of 100 teams: the 50 leading ones, and others that are spread
+    over the board.  Then q_j is multiplied by how much larger it is with all teams, for ten teams j.
+
     Examples
     --------
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (1000, 3))
@@ -159,15 +165,42 @@ def may_be_best(draws: npt.ArrayLike, *, higher_is_better: bool = True) -> Bools
     leader = centers.argmax()
     is_far = centers[leader] - centers > FAR_BEHIND * (errors - errors[:, [leader]]).std(axis=0) + nothing
     teams[numbers[is_far]] = False
-    for team in np.flatnonzero(~is_far):
-        behind = centers - centers[team]
-        ahead = errors - errors[:, [team]]
-        deviation = np.sqrt((ahead**2).mean(axis=0))
-        noisy = deviation > nothing
-        largest = (ahead[:, noisy] / deviation[noisy]).max(axis=1, initial=0)
-        limit = np.quantile(largest, LEVEL) * deviation
-        teams[numbers[team]] = not (behind > np.where(noisy, limit, nothing)).any()
+    rivals = _rivals(centers)
+    of_rivals = errors[:, rivals]
+    near = np.flatnonzero(~is_far)
+    wider = 1.0
+    if len(rivals) < len(centers):
+        some = near[:: -(-len(near) // TYPICAL)]
+        limits = [[_limit(each, errors[:, [k]], nothing)[0] for each in (errors, of_rivals)] for k in some]
+        wider = max([1.0, *(with_all / with_rivals for with_all, with_rivals in limits if with_rivals > 0)])
+    for team in near:
+        behind = centers[rivals] - centers[team]
+        quantile, deviation = _limit(of_rivals, errors[:, [team]], nothing)
+        limit = np.where(deviation > nothing, wider * quantile * deviation, nothing)
+        teams[numbers[team]] = not (behind > limit).any()
     return teams
+
+
+def _limit(errors: Floats, own: Floats, nothing: float) -> tuple[float, Floats]:
+    """Compute how far teams come to be ahead of a team by chance, from the deviations of their draws, (r, i).
+
+    The first result is the 95% quantile of the largest lead, in units of the second one, the standard deviation
+    of the lead of each team, (i,).
+    """
+    ahead = errors - own
+    deviation = np.sqrt((ahead**2).mean(axis=0))
+    noisy = deviation > nothing
+    largest = (ahead[:, noisy] / deviation[noisy]).max(axis=1, initial=0)
+    return float(np.quantile(largest, LEVEL)), deviation
+
+
+def _rivals(centers: Floats) -> Ints:
+    """Choose the teams with which all are compared: all of them, or the leading ones and some of the others."""
+    order = np.argsort(-centers, kind="stable")
+    if len(order) <= RIVALS:
+        return order
+    leading, others = order[: RIVALS // 2], order[RIVALS // 2 :]
+    return np.concatenate([leading, others[:: -(-len(others) // (RIVALS - len(leading)))]])
 
 
 def _defined(*draws: Floats) -> tuple[Bools, Bools]:

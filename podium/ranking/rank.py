@@ -64,8 +64,8 @@ class FinalBoard:
         """How certain each team's place is, in a row per team; None if the metric has no statistics.
 
         ``first_again`` and ``prize_again`` are the shares of new competitions, with other items of the same
-        kind, in which the team would be first and would win a prize. Shares above 0.8 came true less often than
-        said, by 5 to 7 points. ``may_be_best`` says whether it cannot be excluded, with 95% confidence, that
+        kind, in which the team would be first and would win a prize. They are NaN if too few items decide the
+        score of a prize winner. ``may_be_best`` says whether it cannot be excluded, with 95% confidence, that
         the team is the best. The other columns are 95% intervals.
         """
         return self.run.ranking.intervals

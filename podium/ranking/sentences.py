@@ -97,7 +97,7 @@ def about(share: float) -> str:
 
 
 def tens(share: float) -> str:
-    """Round a share to tens out of 100, and a small one to 10. Shares above 80 came true less often than said.
+    """Round a share to tens out of 100, and a small one to 10. No number above 80 is given.
 
     >>> tens(0.56), tens(0.051), tens(0.93)
     ('60', '10', '>80')

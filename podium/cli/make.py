@@ -54,6 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "of PERSUADE and of the Feedback Prize)",
     )
     advanced.add_argument(
+        "--public-columns",
+        metavar="NAMES",
+        help="columns of the labels, separated by commas, that participants need beside the ids, such as the "
+        "day and the site; not of a corpus (default: those that the metric's companion names)",
+    )
+    advanced.add_argument(
         "--map",
         action="append",
         metavar="THEIRS=OURS",
@@ -93,7 +99,9 @@ def run(options: argparse.Namespace) -> None:
     elif any(each is not None for each in (options.columns, options.subpopulations, options.map, options.test)):
         raise UsageError("--columns, --subpopulations, --map and --test are for corpora of essays")
     else:
-        files = making.make_files(metric, options.corpus, options.sample, options.public, seed, parameters)
+        known = [name.strip() for name in (options.public_columns or "").split(",") if name.strip()]
+        given = options.corpus, options.sample, options.public, seed, parameters, known
+        files = making.make_files(metric, *given)
     making.write(files, options.out)
     print(f"{files.report}\nwritten to {options.out}")
     console.warn(files.warnings)

@@ -105,8 +105,9 @@ def make_files(
     public_share: float,
     seed: int,
     parameters: Mapping[str, Any] = {},
+    public_columns: Sequence[str] = (),
 ) -> Files:
-    """Make the files of a competition from official labels."""
+    """Make the files of a competition from official labels; participants get the public columns, too."""
     arguments = dict(parameters)
     labels = reading.read_solution(metric, path, arguments)
     row_id = str(arguments.get("row_id_column_name", labels.columns[0]))
@@ -114,7 +115,8 @@ def make_files(
     truth = labels.drop(columns=USAGE, errors="ignore")
     solution = truth.assign(**{USAGE: parts})
     prepared = scoring.prepare(metric, solution, arguments)
-    shown, best = _sample(prepared, truth, sample, row_id), metric.companion.perfect_submission
+    known = _known(truth, metric.companion.public_columns, public_columns)
+    shown, best = _sample(prepared, truth, sample, row_id, known), metric.companion.perfect_submission
     perfect = None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
     counts = {"rows": len(solution), "items": len(set(items))}
     counts |= {f"items that are {name}": len(set(items[parts == name])) for name in PARTS}
@@ -125,7 +127,6 @@ def make_files(
         scores(prepared, seed, shown, perfect, acceptance.refusals),
         f"`{prepared.signature}`",
     ]
-    known = [name for name in metric.companion.public_columns if name in truth and truth[name].notna().any()]
     made = sample is None or metric.companion.kaggle_submission is not None
     public = {SAMPLE: as_texts(shown, None if made else sample)}
     whole = as_texts(solution, path).assign(**{USAGE: parts})
@@ -182,7 +183,7 @@ def _items(
 
 
 def _sample(
-    solution: scoring.Solution, truth: pd.DataFrame, path: str | Path | None, row_id: str
+    solution: scoring.Solution, truth: pd.DataFrame, path: str | Path | None, row_id: str, known: list[str]
 ) -> pd.DataFrame:
     """The sample submission in the form that Kaggle takes: a file, or what the companion or podium makes."""
     companion = solution.metric.companion
@@ -191,7 +192,17 @@ def _sample(
         return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, truth)
     if companion.sample_submission is not None:
         return demands.made_submission("sample_submission", companion.sample_submission(truth))
-    return samples.made(solution, truth, row_id, {TEXT, *companion.public_columns})
+    return samples.made(solution, truth, row_id, {TEXT, *known})
+
+
+def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[str]) -> list[str]:
+    """List the columns of the truth that participants may know."""
+    lacking = [name for name in of_host if name not in truth]
+    if lacking:
+        there = ", ".join(map(str, truth.columns))
+        raise HostError(f"--public-columns: the labels have no column {lacking[0]}; they have {there}")
+    known = [name for name in of_companion if name in truth and truth[name].notna().any()]
+    return [*known, *(name for name in of_host if name not in known)]
 
 
 def write(files: Files, folder: Path) -> None:

@@ -272,3 +272,23 @@ def test_a_part_without_a_score_is_an_error(capsys, tmp_path):
     assert (code, out) == (4, "")
     assert "(drawn with --seed 2): metric.py, line 162: score(): expected a finite float" in err
     assert not (tmp_path / "out").exists()
+
+
+def test_columns_that_participants_need(capsys, tmp_path):
+    """A day that the ids contain is no leak if everybody may know it."""
+    body = "return float((solution['answer'] == submission['answer']).mean())"
+    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
+    labels = pd.DataFrame({"id": [f"s{n}-{n % 7}" for n in range(70)], "day": [n % 7 for n in range(70)]})
+    labels["answer"] = np.random.default_rng(3).choice(["a", "b"], 70)
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    line = ["make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"]
+    code, _, err = run_podium(capsys, *line)
+    assert (code, "tells day of solution.csv in part 2 of the ids" in err) == (4, True)
+    code, _, err = run_podium(capsys, *line, "--public-columns", "hour")
+    assert (code, "--public-columns: the labels have no column hour; they have id, day, answer" in err) == (
+        4,
+        True,
+    )
+    assert run_podium(capsys, *line, "--public-columns", "day")[0] == 0
+    assert list(pd.read_csv(tmp_path / "out" / "public" / "test.csv")) == ["id", "day"]
+    assert json.loads((tmp_path / "out" / "competition.json").read_text())["public_columns"] == ["day"]

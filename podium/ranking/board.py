@@ -126,7 +126,7 @@ def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ra
     boosted = is_boosted(leaderboard, rules)
     doubts = [] if ranking.certainty is None else ranking.certainty.doubts
     told_first = cautions(leaderboard, files, decided, doubts, entries, rules)
-    slopes = _slopes(inputs, scored, order[: rules.prizes])
+    slopes = _slopes(inputs, scored, order[: rules.prizes]) if higher_is_better else []
     told_first += better_groups_that_lower(leaderboard.head(rules.prizes), slopes, entries)
     noise = speed.noise_of(leaderboard, inputs.runtimes)
     told_first += speed.ties(leaderboard, noise, entries, rules.prizes)

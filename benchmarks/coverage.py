@@ -418,7 +418,7 @@ def rmse(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float
 
 def auc(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
     """Compute the area under the ROC curve of numbers whose sign is the class."""
-    positive = truth > np.median(truth)
+    positive = truth > 0
     ranks = np.argsort(np.argsort(answers)) + 1
     number = positive.sum()
     return float((ranks[positive].sum() - number * (number + 1) / 2) / (number * (~positive).sum()))
@@ -480,8 +480,9 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
     files = np.arange(PLAIN_TEAMS)
     for what, places in (("first again", 1), ("prize again", PRIZES)):
         said = statistics.first_again(draws, places, seed=seed)
-        for share, came in zip(said, _among_first(new, places, files)):
-            yield {"what": what, "said": share, "came": came, "doubt": is_silent}
+        for team, came in enumerate(_among_first(new, places, files)):
+            won = int(team in order[:places])
+            yield {"what": what, "said": said[team], "came": came, "doubt": is_silent, "won": won}
     may_be = statistics.may_be_best(draws)
     held = float(may_be[true.argmax()])
     yield {"what": "best", "said": statistics.LEVEL, "came": held, "size": may_be.mean(), "doubt": is_silent}

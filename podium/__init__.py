@@ -31,7 +31,7 @@ __all__ = [
     "verify",
 ]  # fmt: skip
 
-__version__ = "4.0.0"
+__version__ = "5.0.0"
 
 # These are loaded when they are first used, because `podium --help` should not have to wait for pandas.
 _FUNCTIONS = {

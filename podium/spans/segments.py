@@ -26,6 +26,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, statistics
+from podium.errors import UsageError
+from podium.files import read_table
 from podium.scoring import ALL, Evaluation, Solution, scores_of
 from podium.spans.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.spans.by_position import by_position
@@ -715,7 +717,7 @@ def _of_table(
     """Read the thresholds of a table as mappings."""
     if min_probability != 0.0 or join_gap is not None:
         raise ValueError("min_words: give either a table of all thresholds, or the three arguments")
-    table = given if isinstance(given, pd.DataFrame) else pd.read_csv(given)
+    table = given if isinstance(given, pd.DataFrame) else read_table(given, set(), UsageError)
     lacking = [name for name in ("discourse_type", "min_words", "min_probability") if name not in table]
     if lacking:
         raise ValueError(

@@ -21,7 +21,7 @@ Where the memo is silent, this file decides:
   probability of being effective.  So the score does not depend on the order of the rows.
 * The words of a discarded segment stay used.  A segment that is left with one word is discarded only if it
   lost others.
-* A discarded prediction is no false positive.
+* A discarded prediction is not a false positive.
 * True segments that overlap lose words by the same rule, and a ``TruthOverlapWarning`` says so.
 * A type that is absent from a sub-population's truth is left out of its mean.
 * Each value of each attribute forms a sub-population, and so do missing values.  Its size is its number of

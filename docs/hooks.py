@@ -1,6 +1,6 @@
 """What MkDocs has to be told of this repository.
 
-It has pages outside of docs/, and links to files that are no pages.
+It has pages outside of docs/, and links to files that are not pages.
 """
 
 import re

@@ -70,7 +70,7 @@ DECIMAL_COMMA = rb"(?s)[^,\n]*;[^,\n]*(?=\n).*?[;\n]-?\d+,\d+[;\r\n]"
 
 
 class Sign(NamedTuple):
-    """How a content begins that is no CSV with commas."""
+    """How a content begins that is not a CSV with commas."""
 
     pattern: bytes  # matches the beginning and the end of the content
     form: str  # what it is
@@ -520,7 +520,7 @@ def _read_parquet(
         raise
     except Exception as problem:  # Damaged metadata leads to errors of any class.
         fault = " ".join(f"{type(problem).__name__}: {problem}".split())
-        raise error(f"{name} is not a Parquet table: {fault:.160}; {WITH_PANDAS} anew") from None
+        raise error(f"{name} is not a Parquet table: {fault:.160}; {WITH_PANDAS} again") from None
     names = list(map(str, frame.columns))
     _refuse_repeated(names, name, error)
     return frame.set_axis(names, axis=1)

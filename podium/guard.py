@@ -240,7 +240,7 @@ def entered(folder: Path, told: Told, may_print: bool = False) -> Iterator[None]
 def _is_of_the_file(problem: BaseException) -> bool:
     """Tell whether a metric's file raised an exception, and not somebody who wants to end the process."""
     kind = type(problem)
-    # A library in Rust, such as polars, panics with an exception that is no Exception.
+    # A library in Rust, such as polars, panics with an exception that is not an Exception.
     is_panic = kind is BaseException or kind.__name__ == "PanicException"
     return isinstance(problem, Exception | SystemExit) or is_panic or kind.__module__.startswith(PACKAGE)
 

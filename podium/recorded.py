@@ -31,7 +31,7 @@ class Record(NamedTuple):
     # The parameters of its ``score`` by name. Parameters that are not named have their official values.
     parameters: dict[str, Any]
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
-    innocent: Mapping[str, Sequence[str]] = {}  # the columns of public files that are no leak, by file
+    innocent: Mapping[str, Sequence[str]] = {}  # the columns of public files that are not a leak, by file
     digest: str = ""  # of the metric's file, by which a renamed file is known
 
     def is_of(self, metric: Metric) -> bool:
@@ -123,5 +123,5 @@ def _check(metric: Metric, given: Mapping[str, Any], record: Record) -> None:
         if given.get(name, value) != value:
             raise HostError(
                 f"{name} is {given[name]!r}, but the competition's files were made for {value!r}: "
-                f"leave out --set {name}, make the files anew, or change the value in {record.path}"
+                f"leave out --set {name}, make the files again, or change the value in {record.path}"
             )

@@ -117,7 +117,7 @@ def check_order(metric: Metric, files: tuple[str, str], parameters: dict[str, An
         solution = scoring.prepare(metric, reading.read_solution(metric, files[1], parameters), parameters)
     except ToolError:
         return
-    try:  # A file of empty predictions can be both, and is no proof.
+    try:  # A file of empty predictions can be both, so it proves nothing.
         scoring.evaluate(solution, reading.read_submission(metric, files[1], solution.arguments))
     except ToolError:
         message = f"give the solution first, then the submission: {files[1]} is a solution"

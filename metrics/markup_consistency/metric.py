@@ -691,8 +691,8 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
     If so many pairs are impossible, fewer are chosen.
     """
     # There are as many spare columns as rows that must stay without a partner.  A spare column is worth more
-    # than all pairs together, so all spare columns are taken.  A pair that is no candidate is worth so little
-    # that it is taken only if so many pairs are impossible.
+    # than all pairs together, so all spare columns are taken.  A pair that is not a candidate is worth so
+    # little that it is taken only if so many pairs are impossible.
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     matrix = np.full((rows, columns + rows - pairs), float(rows + 1))
     matrix[:, :columns] = -float(rows + 1)

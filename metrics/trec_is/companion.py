@@ -131,7 +131,7 @@ class _Labeled:
 
 
 def _labeled_tweets(content: Any, datasets: Mapping[str, str], unlisted: Counter[str]) -> Iterator[_Labeled]:
-    """Read the tweets of a label file, and count names that are no types; a ValueError says what is wrong."""
+    """Read the tweets of a label file, and count names that are not types; a ValueError says what is wrong."""
     for number, event in enumerate(_field(content, "the file", list, "events"), 1):
         event_id = str(_field(event, f"event number {number}", (str, int), "eventid"))
         event_name = f"event {metric._quoted(event_id)}"

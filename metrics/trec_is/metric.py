@@ -58,7 +58,7 @@ two:
 
 Where the memo is silent or contradicts itself, this file decides:
 
-* A tweet labeled Low or Medium that is no alert is worth what its types are worth (5), although section 4.2
+* A tweet labeled Low or Medium that is not an alert is worth what its types are worth (5), although section 4.2
   says otherwise.  Even a perfect run can score less than 1, because an alert to a tweet that has only
   actionable types is worth 0.3 + 0.7·0.75.
 * F1 is 2TP / (2TP + FP + FN), although section 5 says otherwise.  It is 0 for a type that is neither labeled
@@ -176,10 +176,10 @@ def score(
     computed from the worth of each tweet:
 
     * A true alert is worth α + (1 - α)·C.
-    * A tweet labeled High or Critical that is no alert is worth -1.
+    * A tweet labeled High or Critical that is not an alert is worth -1.
     * A false alert is worth max(-log10(δ/2 + 1), -1).  Here δ is the number of false alerts since the last
       true alert in the event.  The more there are, the less the officer trusts the system.
-    * A tweet labeled Low or Medium that is no alert is worth C.
+    * A tweet labeled Low or Medium that is not an alert is worth C.
 
     C says how well the run found the types.  It is γ times the Jaccard index of the actionable types plus 1 - γ
     times the Jaccard index of the other types.  The weight γ is λ if the assessor chose an actionable type,

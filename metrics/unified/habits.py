@@ -27,7 +27,7 @@ NOTABLE_LOSS = 0.02
 # If more than this share of the rows are single words that continue the row before, rows are words, not
 # segments.
 SINGLE_WORDS = 0.5
-# If more than this share of the predictions begin behind all true segments, their positions are no words.
+# If more than this share of the predictions begin behind all true segments, their positions do not count words.
 BEYOND = 0.5
 FEW_SEGMENTS = 30
 # So many segments must begin at word 1, and none at word 0, before positions seem to be counted from 1.
@@ -38,7 +38,7 @@ SPELLINGS = (
     (re.compile(r"^\s*$"), "leave out rows with nothing"),
     (re.compile(r"[\[\](){}]|^['\"]\d"), "leave out brackets and quotes"),
     (re.compile(r"[^\W\d]{2}"), "write positions of words, not the words themselves,"),
-    (re.compile(r"(^|\s)-1(\s|$)"), "leave out -1, which marks a token that is no word,"),
+    (re.compile(r"(^|\s)-1(\s|$)"), "leave out -1, which marks a token that is not a word,"),
     (re.compile(r"\d\s*[-–:…]\s*\d|\.\."), "list every position instead of a range"),
     (re.compile(r"[,;|]"), "separate positions by single spaces, not by commas"),
     (re.compile(r"\d\.\d"), "write whole numbers, without a decimal point"),

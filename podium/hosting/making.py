@@ -40,7 +40,7 @@ TRAIN = "train"
 TEST, TEXT = "test.csv", "text"
 NO_ITEMS = (
     "the metric has no prepare(), so every row was drawn by itself. If rows belong together, such as those of "
-    "one patient, define prepare() or give the labels a column Usage, and make the files anew"
+    "one patient, define prepare() or give the labels a column Usage, and make the files again"
 )
 
 Strata = Sequence[tuple[str, ...]]

@@ -134,7 +134,7 @@ def _tables_in(content: Any) -> Iterator[pd.DataFrame]:
     if isinstance(content, list):
         yield _by_rows(content)
     if isinstance(content, dict):
-        with contextlib.suppress(ValueError, TypeError):  # the values are no columns of one length
+        with contextlib.suppress(ValueError, TypeError):  # the values are not columns of one length
             yield _as_texts(pd.DataFrame(content))
         objects = {name: value for name, value in content.items() if isinstance(value, dict)}
         large = {name for name, value in objects.items() if len(value) > MOST_FIELDS}

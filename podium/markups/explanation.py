@@ -124,7 +124,7 @@ def names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
 def unfinished(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
     """Name the experts who marked nothing in most of their documents that others marked.
 
-    One such document says little, and is no reason for a notice.
+    One such document says little, so it is not a reason for a notice.
     """
     marked, silent = Counter[str](), Counter[str]()
     for experts, of_document in zip(prepared.experts, names):

@@ -286,8 +286,8 @@ def _check_again(
 def _not_again(job: Job, submission: Submission, before: Scored, scores: dict[str, float]) -> str:
     """Say that a freshly loaded metric gives a submission other scores."""
     return (
-        f"{Path(job.metric).name}: {submission.team}/{submission.name}: expected the same scores from a metric "
-        f"that is loaded anew, found {before.scores} and then {scores or 'a rejection'}; use no random "
+        f"{Path(job.metric).name}: {submission.team}/{submission.name}: expected the same scores from a "
+        f"freshly loaded metric, found {before.scores} and then {scores or 'a rejection'}; use no random "
         "numbers, no clock, and nothing that an earlier call left"
     )
 

@@ -401,7 +401,7 @@ def _ranked_again(
         accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
         raise UsageError(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
-            f"not depend ({accepted}); rank the submissions anew"
+            f"not depend ({accepted}); rank the submissions again"
         )
     listed_before = before["submissions"]
     files = [

@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
-# Files with these endings lie in folders and are no submissions to any metric.  Workbooks and archives are not
+# Files with these endings lie in folders and are not submissions to any metric.  Workbooks and archives are not
 # among them.  A participant may have taken one for a submission, and its rejection says what to do.
 NO_TABLES = frozenset(
     {
@@ -154,7 +154,7 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
         submissions.append(Submission(team, parts[-1], path, size))
     if no_tables:
         files_left_out = listed([names.shown(name) for name in sorted(no_tables)])
-        warnings.warn(f"{source}: these files are no tables and are left out: {files_left_out}", stacklevel=2)
+        warnings.warn(f"{source}: these files are not tables and are left out: {files_left_out}", stacklevel=2)
     return submissions
 
 

@@ -94,7 +94,7 @@ def read_journal(path: Path) -> list[Row]:
                 for line in lines
             ]
         except (IndexError, ValueError, csv.Error):
-            raise UsageError(f"{path} is damaged; remove it to begin anew") from None
+            raise UsageError(f"{path} is damaged; remove it to start over") from None
 
 
 def write_table(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:

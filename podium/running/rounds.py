@@ -199,11 +199,11 @@ def _note_hardware(path: Path, described: dict[str, Any], settings: Settings, se
         earlier = {name: read[name] for name in content}
         earlier_packages = earlier["hardware"].pop("packages")
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UsageError(f"{path} is damaged; remove {path.parent} to begin anew") from None
+        raise UsageError(f"{path} is damaged; remove {path.parent} to start over") from None
     packages = content["hardware"].pop("packages")
     if differing := hardware.differences(earlier, content):
         raise UsageError(
-            f"the runs in {path.parent} were made in another way: {differing}. Give another --out to begin anew"
+            f"the runs in {path.parent} were made in another way: {differing}. Give another --out to start over"
         )
     if differing := hardware.differences(earlier_packages, packages):
         warnings.warn(
@@ -220,7 +220,7 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) ->
         predictions = predictions_of(runs)
         has_failed = failure_of(runs) or (plan.differing_fails and differ(runs))
         if key not in of_key:
-            why = "it is no model any more"
+            why = "it is not a model any more"
         elif any(row.digest != of_key[key].digest for row in runs):
             why = "its files or its image have changed"
         elif predictions and not has_failed and not _is_there(out, predictions):

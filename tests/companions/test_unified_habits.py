@@ -168,7 +168,7 @@ MISTAKES = {
     ),
 }
 CELLS = {
-    "leave out -1, which marks a token that is no word,": ["3 4 5 -1 6", "-1 3 4", "-1"],
+    "leave out -1, which marks a token that is not a word,": ["3 4 5 -1 6", "-1 3 4", "-1"],
     "list every position instead of a range": ["3-7", "3 - 7", "3–7", "3:7", "3..7", "3…7"],
     "leave out brackets and quotes": ["[3 4 5]", "[3, 4]", "(3, 4)", "{3}", "'3 4 5'", '"3 4 5"', "['3', '4']"],
     "separate positions by single spaces, not by commas": ["3;4;5", "3,4,5", "3, 4, 5", "3|4"],

@@ -503,4 +503,4 @@ def test_a_folder_of_another_competition(capsys, site, files):
     assert (code, err) == (2, f"error: {files / 'kaggle'} is of the competition {SLUG}, not of another\n")
     (files / "kaggle" / "state.json").write_text("{")
     code, _, err = run(capsys, files)
-    assert (code, err) == (2, f"error: {files / 'kaggle' / 'state.json'} is damaged: delete it to begin anew\n")
+    assert (code, err) == (2, f"error: {files / 'kaggle' / 'state.json'} is damaged: delete it to start over\n")

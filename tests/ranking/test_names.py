@@ -130,7 +130,7 @@ def test_files_that_are_no_tables_are_no_teams_and_a_warning_names_them(says_fol
     code, out, err = rank_says()
     assert code == 0
     assert out.startswith("1 submission, 0 rejected")
-    assert "these files are no tables and are left out: “Ada.csv~”, “LICENSE”, “README.md”" in err
+    assert "these files are not tables and are left out: “Ada.csv~”, “LICENSE”, “README.md”" in err
 
 
 def test_names_that_are_not_utf_8_are_told_with_what_to_do():

@@ -71,7 +71,7 @@ def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     leaks.refuse(competition.folder, [] if everything is None else everything.items)
     sample = reading.read_submission(metric, competition.sample, arguments)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the metric says of the sample is no news
+        warnings.simplefilter("ignore")  # what the metric says of the sample is not news
         warnings.simplefilter("always", ContractWarning)
         scores_of_host(prepared, sample, SAMPLE, acceptance.refusals)
     return ["score"] if everything is None else list(everything.measure_names)

@@ -140,7 +140,7 @@ def _license() -> bytes:
         return beside.read_bytes()
     text = importlib.metadata.distribution("podium").read_text(f"licenses/{LICENSE}")
     if text is None:
-        raise HostError("the installed package lacks its license: install it anew")
+        raise HostError("the installed package lacks its license: install it again")
     return text.encode()
 
 

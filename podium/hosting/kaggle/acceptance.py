@@ -80,7 +80,7 @@ def check_contract(
     loads = Finding(demands.SIGNATURE)
     further = []
     if metric.prepare is None:
-        lacking = "without prepare(), scores have no intervals, and ranking anew reads every submission again"
+        lacking = "without prepare(), scores have no intervals, and ranking again reads every submission again"
         further.append(Finding(demands.STATISTICS, Level.NOTE, lacking))
     if tables is None:
         return [

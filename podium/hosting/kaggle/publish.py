@@ -145,7 +145,7 @@ def _ask_for_verdict(plan: Plan, solution: scoring.Solution) -> None:
     """Refuse what ``podium check`` fails with the competition's solution and its sample submission."""
     sample = reading.read_submission(plan.metric, plan.sample, plan.arguments)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the metric says of the sample is no news
+        warnings.simplefilter("ignore")  # what the metric says of the sample is not news
         warnings.simplefilter("always", ContractWarning)
         try:
             evaluation = scoring.evaluate(solution, sample)
@@ -171,7 +171,7 @@ def _state(plan: Plan) -> dict[str, Any]:
     try:
         state: dict[str, Any] = empty | json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, TypeError):
-        raise UsageError(f"{path} is damaged: delete it to begin anew") from None
+        raise UsageError(f"{path} is damaged: delete it to start over") from None
     if state["slug"] != plan.slug:
         raise UsageError(f"{plan.own} is of the competition {state['slug']}, not of {plan.slug}")
     return state

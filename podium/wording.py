@@ -32,6 +32,18 @@ def plural(noun: str) -> str:
     return noun + ("es" if re.search("(s|x|z|ch|sh)$", noun) else "s")
 
 
+def ordinal(number: int) -> str:
+    """Write a place, such as that of a team.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 21, 102, 113)]
+    ['first', 'second', 'third', '4th', '11th', '21st', '102nd', '113th']
+    """
+    if number <= 3:
+        return ["first", "second", "third"][number - 1]
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
 def listed(items: Sequence[object], most: int = 5) -> str:
     """List the first few of some items, and say how many more there are.
 

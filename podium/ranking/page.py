@@ -17,7 +17,7 @@ import pandas as pd
 from podium.ranking import drawing, estimate, sentences, similarity
 from podium.ranking.board import Ranking, Run
 from podium.ranking.rules import Rules
-from podium.wording import together
+from podium.wording import ordinal, together
 
 __all__ = ["anchor_of", "of_board", "of_team"]
 
@@ -194,7 +194,7 @@ def _prize_places(run: Run) -> list[dict[str, Any]]:
         if row < len(steps):
             prize["step"] = _ahead_by(steps[row], facts["higher_is_better"])
         if facts["boosted"] and prize["rank_before"] != prize["rank"]:
-            by_score = f"by score alone it would have place {prize['rank_before']}"
+            by_score = f"by score alone it would come {ordinal(prize['rank_before'])}"
             prize["speed"] = f"by its speed: {by_score}" if prize["rank_before"] > prize["rank"] else by_score
         prizes.append(prize)
     return prizes

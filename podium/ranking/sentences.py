@@ -13,7 +13,7 @@ import pandas as pd
 
 from podium.ranking.board import Ranking, Run
 from podium.ranking.similarity import entry_names
-from podium.wording import counted, listed, plural
+from podium.wording import counted, listed, ordinal, plural
 
 __all__ = [
     "cut", "in_cases", "items_of", "name_of", "number", "of_difference", "of_direction", "percent",
@@ -273,8 +273,8 @@ def _of_speed(run: Run) -> list[str]:
         return [f"{winner} would also be first without rewards for speed."]
     best = name_of(board.loc[board["rank_before"] == 1, "team"].iloc[0])
     return [
-        f"{winner} leads because of its speed. By score alone it would have place {first['rank_before']}, "
-        f"and {best} would be first."
+        f"{winner} leads because of its speed. By score alone it would come "
+        f"{ordinal(first['rank_before'])}, and {best} would be first."
     ]
 
 

@@ -258,7 +258,7 @@ def test_the_sentences_for_the_jury():
     assert sentences.summary(run) == [
         "T1 is first with a boosted score of 0.60900, and T2 is second with 0.60616.",
         "100 essays of the Private part decide.",
-        "T1 leads because of its speed. By score alone it would have place 4, and T3 would be first.",
+        "T1 leads because of its speed. By score alone it would come 4th, and T3 would be first.",
         "On new essays of the same kind and other runs of the models, T1 would be first in about 70 of 100 "
         "cases, T2 in about 50, T3 in about 20.",
         "With 95% confidence the truly best is one of these 2: T1, T2.",
@@ -325,9 +325,9 @@ def test_why_a_team_is_not_one_rank_better():
 def test_by_its_speed_stands_beside_teams_that_moved_up_alone():
     run = run_of(boost.boost(TABLE_2), Rules(prizes=3), certainty=chance(4))
     assert [place["speed"] for place in page._prize_places(run)] == [
-        "by its speed: by score alone it would have place 4",
+        "by its speed: by score alone it would come 4th",
         "",
-        "by score alone it would have place 1",
+        "by score alone it would come first",
     ]
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
     assert html.count("by its speed") == 1

@@ -11,6 +11,8 @@ from podium.contract import Explanation
 from podium.errors import SubmissionRejected
 from podium.scoring import Evaluation, Solution
 
+# The score of a group with fewer items depends much on chance.
+SMALL_SUBPOPULATION = 50
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 
 

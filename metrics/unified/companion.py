@@ -11,11 +11,10 @@ import pandas as pd
 
 from podium import contract
 from podium import statistics as sufficient
+from podium.arrays import Bools, Floats, Ints
 from podium.contract import Companion, Evaluation, Variants
-from podium.explain import ratio
+from podium.explain import SMALL_SUBPOPULATION, ratio
 from podium.scoring import ALL
-from podium.spans.arrays import Bools, Floats, Ints
-from podium.spans.vocabulary import SMALL_SUBPOPULATION
 from podium.wording import counted, listed
 
 from . import cures, habits, points, variants

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from podium import statistics as sufficient
-from podium.spans.arrays import Floats
-from podium.spans.segments import Spans, joined, segments_of
+from podium.arrays import Floats
 
 GAPS = (1, 2, 4, 8)  # words between neighbors that are joined
 LENGTHS = (2, 3, 5, 8, 12)  # words that a segment has at least
@@ -32,6 +31,8 @@ class Trials:
 
     def of_joined(self, gap: int) -> float:
         """Score the submission with neighbors joined, as `podium.spans.join` does."""
+        from podium.spans.segments import Spans, joined, segments_of  # which a score alone does not need
+
         known = self.given.take(self.given.essay >= 0)
         ones = np.ones(len(known.row))
         columns = known.essay, known.first, known.last, known.discourse_type, ones, known.d1

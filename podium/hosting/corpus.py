@@ -15,7 +15,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring
+from podium.arrays import Bools, Ints
 from podium.errors import HostError
+from podium.explain import SMALL_SUBPOPULATION
 from podium.files import read_texts
 from podium.hosting.folders import (
     PERFECT,
@@ -29,9 +31,8 @@ from podium.hosting.folders import (
 )
 from podium.hosting.making import TRAIN, split
 from podium.scoring import PARTS, USAGE
-from podium.spans.arrays import Bools, Ints
 from podium.spans.segments import predictionstrings, unified, word_positions
-from podium.spans.vocabulary import LABEL, PROBABILITIES, SMALL_SUBPOPULATION, TYPES
+from podium.spans.vocabulary import LABEL, PROBABILITIES, TYPES
 from podium.wording import counted, listed
 
 METRIC = "unified"

@@ -19,7 +19,6 @@ from podium.errors import UsageError
 from podium.files import read_table, write_atomically
 from podium.report import comparison, histograms, items
 from podium.scoring import Evaluation
-from podium.spans.vocabulary import SMALL_SUBPOPULATION
 from podium.wording import counted, plural
 
 if TYPE_CHECKING:
@@ -251,7 +250,7 @@ def _group_of(evaluation: Evaluation, cause: str) -> dict[str, Any] | None:
     for attribute, values in explain.groups_of_items(evaluation).items():
         for value, share in shares.groupby(values).sum().items():
             size = int((values == value).sum())
-            is_more = size >= SMALL_SUBPOPULATION and share > size / len(values)
+            is_more = size >= explain.SMALL_SUBPOPULATION and share > size / len(values)
             if is_more and (found is None or share > found["share"]):
                 found = {"name": f"{attribute}: {value}", "share": share, "size": size}
     return found

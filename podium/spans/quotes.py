@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.spans.arrays import Bools, Ints, by_essay
+from podium.arrays import Bools, Ints, by_essay
 from podium.spans.by_position import by_position
 from podium.spans.segments import TYPES, Spans, from_words, indices, integers, require_equal_sizes, texts_of
 from podium.wording import counted

@@ -26,10 +26,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, statistics
+from podium.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.errors import UsageError
 from podium.files import read_table
 from podium.scoring import ALL, Evaluation, Solution, scores_of
-from podium.spans.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.spans.by_position import by_position
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.wording import counted

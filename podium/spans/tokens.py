@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.spans.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
+from podium.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.spans.by_position import by_position
 from podium.spans.segments import (
     TYPES,

@@ -25,9 +25,9 @@ import numpy as np
 import pandas as pd
 
 from podium import explain, progress, statistics
+from podium.arrays import Bools, Floats, Ints, ranges
 from podium.errors import SubmissionRejected, UsageError
 from podium.scoring import Solution
-from podium.spans.arrays import Bools, Floats, Ints, ranges
 from podium.spans.by_position import by_position
 from podium.spans.segments import (
     Spans,

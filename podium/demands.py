@@ -252,6 +252,12 @@ def one_float(metric: Metric, result: object) -> float:
     raise ContractError(failure(FINITE, f"{where(metric)}: expected one finite float, found {found}"))
 
 
+def one_explanation(metric: Metric, explanation: Any) -> Any:
+    """Return what the companion's ``explain`` returned, if everything that it tells can be computed."""
+    demand(check_explanation(explanation))
+    return explanation
+
+
 def where(metric: Metric) -> str:
     """Name ``score()`` of a metric in a message, with the line where it begins."""
     code = getattr(inspect.unwrap(metric.score), "__code__", None)

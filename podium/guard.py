@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from podium import demands
-from podium.contract import VISIBLE_ERRORS, Companion, Metric
+from podium.contract import VISIBLE_ERRORS, Companion, Metric, Variants
 from podium.demands import demand
 from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
 
@@ -34,14 +34,20 @@ Function = Callable[..., Any]
 # What an exception and its description become; None if the exception is to be raised as it is.
 Told = Callable[[BaseException, str], ToolError | None]
 
-_inside: contextvars.ContextVar[object] = contextvars.ContextVar("_inside", default=None)
+# The metric of which a step is at work. What its steps call of each other keeps its exceptions, because the
+# metric may catch them.
+_at_work: contextvars.ContextVar[Metric | None] = contextvars.ContextVar("_at_work", default=None)
 
 
 def guarded(metric: Metric) -> Metric:
     """The metric whose functions, and those of its companion, raise podium's errors."""
-    door = _Door(metric)
-    door.metric = door.guarded()
-    return door.metric
+    return dataclasses.replace(
+        metric,
+        score=_around(metric, metric.score, _of_submission, demands.one_float),
+        prepare=metric.prepare and _around_prepare(metric, metric.prepare),
+        direction=metric.direction and _around(metric, metric.direction, _of_solution, demands.one_truth),
+        companion=_guarded_in(metric, metric.companion),
+    )
 
 
 def is_refusal(problem: BaseException) -> bool:
@@ -49,141 +55,113 @@ def is_refusal(problem: BaseException) -> bool:
     return type(problem.__cause__).__name__ in VISIBLE
 
 
-class _Door:
-    """The guards of one metric."""
+def _around(metric: Metric, function: Function, told: Told, returned: Callable[[Metric, Any], Any]) -> Function:
+    """Guard a function; `returned` makes of its result what the caller gets."""
 
-    def __init__(self, metric: Metric) -> None:
-        self.metric = metric
-        self.is_own = metric.is_own  # podium's tests hold podium's own metrics to the contract
-        self.folder = metric.path.parent
+    @functools.wraps(function, updated=())
+    def guarded_function(*arguments: Any, **named: Any) -> Any:
+        with entered(metric.path, told, metric.is_own):
+            return returned(metric, function(*arguments, **named))
 
-    def guarded(self) -> Metric:
-        """The metric with every function wrapped."""
-        metric = self.metric
-        return dataclasses.replace(
-            metric,
-            score=self._of_metric(metric.score, self._one_float),
-            prepare=metric.prepare and self._of_metric(metric.prepare, self._prepared, _of_solution),
-            direction=metric.direction and self._of_metric(metric.direction, self._one_truth, _of_solution),
-            companion=self._companion(metric.companion),
-        )
+    return guarded_function
 
-    def _of_metric(self, function: Function, check: Function, told: Told | None = None) -> Function:
-        """Wrap a function of the metric; `check` gets its result and first argument, and returns the result."""
 
-        @functools.wraps(function, updated=())
-        def guarded_function(*arguments: Any, **named: Any) -> Any:
-            # What the metric's functions call of each other keeps its exceptions, because they may catch them.
-            if _inside.get() is self:
-                return function(*arguments, **named)
-            token = _inside.set(self)
-            try:
-                with entered(self.folder, told or _of_submission, self.is_own):
-                    first = next(iter([*arguments, *named.values()]), None)
-                    return check(function(*arguments, **named), first)
-            finally:
-                _inside.reset(token)
+def _around_prepare(metric: Metric, prepare: Function) -> Function:
+    """Guard ``prepare``, and the steps of the prepared solution."""
 
-        return guarded_function
+    @functools.wraps(prepare, updated=())
+    def guarded_prepare(solution: Any, *arguments: Any, **named: Any) -> Any:
+        with entered(metric.path, _of_solution, metric.is_own):
+            prepared = prepare(solution, *arguments, **named)
+            if not metric.is_own:  # podium's tests hold podium's own metrics to the contract
+                demand(demands.check_prepared(metric, prepared, len(solution)))
+            return _with_guarded_steps(metric, prepared)
 
-    def _one_float(self, result: Any, _: Any) -> float:
-        return demands.one_float(self.metric, result)
+    return guarded_prepare
 
-    def _one_truth(self, answer: Any, _: Any) -> bool:
-        return demands.one_truth(self.metric, answer)
 
-    def _prepared(self, prepared: Any, solution: Any) -> Any:
-        """Check what ``prepare`` returned, and guard its steps."""
-        if not self.is_own:
-            demand(demands.check_prepared(self.metric, prepared, len(solution)))
-        return self.with_guarded_steps(prepared)
+# ---- The steps of a prepared solution ----------------------------------------------------------------------
 
-    def with_guarded_steps(self, prepared: Any) -> Any:
-        """Copy a prepared solution into a class with guarded steps; `dataclasses.replace` keeps this class."""
-        if hasattr(type(prepared), "_door"):
-            return prepared
-        copied = copy.copy(prepared)
-        object.__setattr__(copied, "__class__", self.class_with_guarded_steps(type(prepared)))
-        return copied
 
-    def class_with_guarded_steps(self, kind: type) -> Any:
-        """A subclass of a class of prepared solutions, in which the steps are guarded."""
-        body = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
-        steps = {name: self._step(name) for name in STEPS if hasattr(kind, name)}
-        return type(kind.__name__, (kind,), body | steps | {"_door": self, "__reduce_ex__": _reduced})
+def _with_guarded_steps(metric: Metric, prepared: Any) -> Any:
+    """Copy a prepared solution into a class with guarded steps; `dataclasses.replace` keeps this class."""
+    if hasattr(type(prepared), "_guarded_metric"):
+        return prepared
+    copied = copy.copy(prepared)
+    object.__setattr__(copied, "__class__", _class_with_guarded_steps(metric, type(prepared)))
+    return copied
 
-    def _step(self, name: str) -> property:
-        """A step of a prepared solution, guarded: what its own class has under this name."""
 
-        def step(prepared: Any) -> Function:
-            check = functools.partial(self._result_of_step, prepared, name)
-            return self._of_metric(getattr(super(type(prepared), prepared), name), check)
+def _class_with_guarded_steps(metric: Metric, kind: type) -> Any:
+    """A subclass of a class of prepared solutions, in which the steps are guarded."""
+    body = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
+    body |= {"_guarded_metric": metric, "__reduce_ex__": _reduced}
+    return type(
+        kind.__name__, (kind,), body | {name: _step(kind, name) for name in STEPS if hasattr(kind, name)}
+    )
 
-        return property(step)
 
-    def _result_of_step(self, prepared: Any, name: str, result: Any, first: Any) -> Any:
-        """Check the shape of what a step returned."""
-        if not self.is_own and name in ("statistics", "count"):
-            demand(demands.check_numbers(self.metric, prepared, result))
-        elif not self.is_own and name == "measures":
-            demand(demands.check_measures(self.metric, prepared, first, result))
-        return result
+def _step(kind: type, name: str) -> Function:
+    """A step of a class of prepared solutions, guarded."""
 
-    def _companion(self, companion: Companion) -> Companion:
-        """Guard every function of a companion."""
-        variants = companion.variants and self._with_guarded_fields(companion.variants)
-        explain = companion.explain and self._of_companion(companion.explain, self._explanation)
-        guarded_companion: Companion = self._with_guarded_fields(companion)
-        return dataclasses.replace(guarded_companion, variants=variants, explain=explain)
+    @functools.wraps(getattr(kind, name), updated=())
+    def step(prepared: Any, *arguments: Any, **named: Any) -> Any:
+        metric, original = prepared._guarded_metric, getattr(super(type(prepared), prepared), name)
+        if _at_work.get() is metric:
+            return original(*arguments, **named)
+        token = _at_work.set(metric)
+        try:
+            with entered(metric.path, _of_submission, metric.is_own):
+                result = original(*arguments, **named)
+                if not metric.is_own and name in ("statistics", "count"):
+                    demand(demands.check_numbers(metric, prepared, result))
+                elif not metric.is_own and name == "measures":
+                    sums, *_ = *arguments, *named.values()
+                    demand(demands.check_measures(metric, prepared, sums, result))
+                return result
+        finally:
+            _at_work.reset(token)
 
-    def _with_guarded_fields(self, holder: Any) -> Any:
-        """Guard every function among the fields of a dataclass, whatever kind of callable it is."""
-        values = {field.name: getattr(holder, field.name) for field in dataclasses.fields(holder)}
-        functions = {name: value for name, value in values.items() if callable(value)}
-        return dataclasses.replace(
-            holder, **{name: self._of_companion(each, self._handed_out) for name, each in functions.items()}
-        )
-
-    def _of_companion(self, function: Function, check: Function) -> Function:
-        """Wrap a function of the companion; `check` gets its result, and returns what the caller gets."""
-
-        @functools.wraps(function, updated=())
-        def guarded_function(*arguments: Any, **named: Any) -> Any:
-            told = _of_own_companion if self.is_own else _of_companion
-            with entered(self.folder, told, self.is_own):
-                return check(function(*arguments, **named))
-
-        return guarded_function
-
-    def _explanation(self, explanation: Any) -> Any:
-        """Check an explanation."""
-        if not self.is_own:
-            demand(demands.check_explanation(explanation))
-        return explanation
-
-    def _handed_out(self, value: Any) -> Any:
-        """Guard what a companion's function returned: functions, prepared solutions, and what holds such."""
-        if isinstance(value, Mapping):
-            return {name: self._handed_out(each) for name, each in value.items()}
-        if type(value) is tuple:
-            return tuple(map(self._handed_out, value))
-        if dataclasses.is_dataclass(value) and hasattr(value, "measures"):
-            return self.with_guarded_steps(value)
-        is_function = callable(value) and not isinstance(value, type)
-        return self._of_companion(value, self._handed_out) if is_function else value
+    return step
 
 
 def _reduced(prepared: Any, protocol: int) -> tuple[Any, ...]:
     """Tell pickle to make a prepared solution of its own class, and to guard it again."""
     kind = type(prepared)
     _, _, *state = super(kind, prepared).__reduce_ex__(protocol)
-    return _guarded_again, (prepared._door.metric, kind.__base__), *state
+    return _guarded_again, (prepared._guarded_metric, kind.__base__), *state
 
 
 def _guarded_again(metric: Metric, kind: type) -> Any:
     """Make a prepared solution that pickle fills."""
-    subclass = _Door(metric).class_with_guarded_steps(kind)
+    subclass = _class_with_guarded_steps(metric, kind)
     return subclass.__new__(subclass)
+
+
+# ---- Companions --------------------------------------------------------------------------------------------
+
+
+def _guarded_in(metric: Metric, value: Any) -> Any:
+    """Guard every function in a companion, or in what one of its functions handed out."""
+    if isinstance(value, type):
+        return value
+    told = _of_own_companion if metric.is_own else _of_companion
+    if isinstance(value, Companion | Variants):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        for name, each in fields.items():
+            is_strange = name == "explain" and not metric.is_own
+            returned = demands.one_explanation if is_strange else _guarded_in
+            # A class may stand where a function is expected.
+            is_function = callable(each)
+            fields[name] = _around(metric, each, told, returned) if is_function else _guarded_in(metric, each)
+        return dataclasses.replace(value, **fields)
+    if isinstance(value, Mapping):
+        return {name: _guarded_in(metric, each) for name, each in value.items()}
+    if type(value) is tuple:
+        return tuple(_guarded_in(metric, each) for each in value)
+    if dataclasses.is_dataclass(value) and hasattr(value, "measures"):
+        return _with_guarded_steps(metric, value)
+    return _around(metric, value, told, _guarded_in) if callable(value) else value
 
 
 # ---- Errors ------------------------------------------------------------------------------------------------
@@ -219,7 +197,7 @@ def _of_own_companion(problem: BaseException, description: str) -> ToolError | N
 
 
 @contextmanager
-def entered(folder: Path, told: Told, may_print: bool = False) -> Iterator[None]:
+def entered(file: Path, told: Told, may_print: bool = False) -> Iterator[None]:
     """Run a part of a file, and raise what `told` makes of its exception and a description of it.
 
     What a stranger's file prints goes to stderr, so that it does not mix with what a command prints.
@@ -231,7 +209,7 @@ def entered(folder: Path, told: Told, may_print: bool = False) -> Iterator[None]
         raise
     except BaseException as problem:
         # Other exceptions are raised by the user's Ctrl+C, or by a limit of processor time.
-        error = told(problem, _described(problem, folder)) if _is_of_the_file(problem) else None
+        error = told(problem, _described(problem, file.parent)) if _is_of_the_file(problem) else None
         if error is None:
             raise
         raise error from problem

@@ -270,7 +270,7 @@ def _load_or_explain(path: Path, name: str, error: type[HostError] = HostError) 
             hint = f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
         return error(f"{path} cannot be loaded: {description}{hint}")
 
-    with guard.entered(path.parent, told):
+    with guard.entered(path, told):
         return _load_file(path, name)
 
 

@@ -123,15 +123,19 @@ def _demands_on_score(metric: Metric) -> Iterator[Demand]:
 
 
 def check_prepare(metric: Metric) -> Iterator[Finding]:
-    """Check that ``prepare`` takes the parameters of ``score``, with the same defaults.
+    """Check that ``prepare`` and ``MEASURE_PARAMETERS`` have the parameters of ``score``, with its defaults.
 
     Otherwise the score and the statistics would be computed with different parameters.
     """
     if metric.prepare is None:
         return
+    in_score = inspect.signature(metric.score).parameters
+    if unknown := [name for name in metric.measure_parameters if name not in in_score]:
+        place = f"{metric.path.name}: MEASURE_PARAMETERS"
+        yield failure(STATISTICS, f"{place}: expected names of parameters of score(), found {unknown[0]!r}")
     accepted = inspect.signature(metric.prepare).parameters
     takes_all = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in accepted.values())
-    for parameter in list(inspect.signature(metric.score).parameters.values())[len(REQUIRED) :]:
+    for parameter in list(in_score.values())[len(REQUIRED) :]:
         other = accepted.get(parameter.name)
         is_passed_on = takes_all and other is None
         if parameter.kind is inspect.Parameter.VAR_KEYWORD or is_passed_on:

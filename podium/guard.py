@@ -94,11 +94,10 @@ def _with_guarded_steps(metric: Metric, prepared: Any) -> Any:
 
 def _class_with_guarded_steps(metric: Metric, kind: type) -> Any:
     """A subclass of a class of prepared solutions, in which the steps are guarded."""
-    body = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
+    body: dict[str, Any] = {name: _step(kind, name) for name in STEPS if hasattr(kind, name)}
+    body |= {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
     body |= {"_guarded_metric": metric, "__reduce_ex__": _reduced}
-    return type(
-        kind.__name__, (kind,), body | {name: _step(kind, name) for name in STEPS if hasattr(kind, name)}
-    )
+    return type(kind.__name__, (kind,), body)
 
 
 def _step(kind: type, name: str) -> Function:

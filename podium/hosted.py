@@ -102,10 +102,11 @@ def load(metric: str | Path) -> Metric:
     """
     path = find(metric)
     name = _own_metric_with(path)
-    if name is not None:
+    if name is None:
+        return _load_folder(path, path.parent, sha256(str(path.resolve()).encode()).hexdigest()[:16], False)
+    if path != own.file(name):
         _warn_of_companion(path, name)
-        return _load_own(name)
-    return _load_folder(path, path.parent, sha256(str(path.resolve()).encode()).hexdigest()[:16], False)
+    return _load_own(name)
 
 
 def _warn_of_companion(path: Path, name: str) -> None:
@@ -169,109 +170,88 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool, with_companio
             parent = types.ModuleType(name)
             parent.__path__ = search
             sys.modules[name] = parent
-    loaded = _load_or_explain(path, f"{package}.metric")
+    loaded = _load_file(path, f"{package}.metric")
     vars(sys.modules[package])["metric"] = loaded
-    defined = vars(loaded)
-    if not callable(defined.get("score")):
+    if not callable(vars(loaded).get("score")):
         raise UsageError(f"{path} is not a metric file: it defines no score()")
-    if defined.get("NAME") in names() and not is_own:
+    if vars(loaded).get("NAME") in names() and not is_own:
         raise HostError(
             f"{path.name}: expected a NAME of its own, because it stands in every signature; found "
-            f"{defined['NAME']!r}, the name of one of podium's own metrics, whose file differs"
+            f"{loaded.NAME!r}, the name of one of podium's own metrics, whose file differs"
         )
-    has_companion = with_companion and path.name == _FILE and (beside / _COMPANION).is_file()
-    prepare = _prepare_of(path, defined)
-    metric = Metric(
-        path=path,
-        module=loaded,
-        is_own=is_own,
-        name=_defined(path, defined, "NAME", str, name_of(path)),
-        version=_defined(path, defined, "__version__", str, "?"),
-        score=defined["score"],
-        prepare=prepare,
-        direction=_function(path, defined, "higher_is_better"),
-        complete_submission=_defined(path, defined, "COMPLETE_SUBMISSION", bool, False),
-        measure_parameters=() if prepare is None else _measure_parameters(path, defined),
-        companion=_load_companion(beside / _COMPANION, package) if has_companion else Companion(),
-    )
+    companion = Companion()
+    if with_companion and path.name == _FILE and (beside / _COMPANION).is_file():
+        of_companion = _load_file(beside / _COMPANION, f"{package}.companion", CompanionError)
+        companion = _defined(of_companion, "companion", None, Companion, error=CompanionError)
+    metric = _metric(path, loaded, is_own, companion)
     if not is_own:
         demands.demand(demands.check_signature(metric))
         demands.demand(demands.check_prepare(metric))
     return guard.guarded(metric)
 
 
-def _prepare_of(path: Path, defined: Mapping[str, Any]) -> Callable[..., Any] | None:
-    """Get the file's ``prepare``; another function of this name may belong to a competition's own pipeline."""
-    prepare = _function(path, defined, "prepare")
-    if prepare is None or list(inspect.signature(prepare).parameters)[:2] != FIRST_OF_PREPARE:
-        return None
-    return prepare
-
-
-def _measure_parameters(path: Path, defined: Mapping[str, Any]) -> tuple[str, ...]:
-    """Get the parameters on which the statistics do not depend; check that ``score`` has them."""
-    parameters = _defined(path, defined, "MEASURE_PARAMETERS", (tuple, list), ())
-    unknown = [name for name in parameters if name not in inspect.signature(defined["score"]).parameters]
-    if unknown:
-        raise HostError(
-            f"{path.name}: MEASURE_PARAMETERS: expected names of parameters of score(), found {unknown[0]!r}"
-        )
-    return tuple(parameters)
-
-
-def _load_companion(path: Path, package: str) -> Companion:
-    """Load the companion beside a metric."""
-    defined = vars(_load_or_explain(path, f"{package}.companion", CompanionError))
-    companion: Companion = _defined(path, defined, "companion", Companion, None, CompanionError)
-    return companion
-
-
-def name_of(path: Path) -> str:
-    """Name a metric that does not define its ``NAME``."""
+def _metric(path: Path, loaded: types.ModuleType, is_own: bool, companion: Companion) -> Metric:
+    """Make a metric of what its file defines; check the type of each definition."""
     # In the current folder, the path may be "metric.py" alone.
-    return Path(os.path.abspath(path)).parent.name if path.name == _FILE else path.stem
+    of_path = Path(os.path.abspath(path)).parent.name if path.name == _FILE else path.stem
+    prepare = _defined(loaded, "prepare", None, Callable, types.NoneType)
+    if prepare is not None and list(inspect.signature(prepare).parameters)[:2] != FIRST_OF_PREPARE:
+        prepare = None  # A function of this name may belong to a competition's own pipeline.
+    of_measures = () if prepare is None else _defined(loaded, "MEASURE_PARAMETERS", (), tuple, list)
+    return Metric(
+        path=path,
+        module=loaded,
+        is_own=is_own,
+        name=_defined(loaded, "NAME", of_path, str),
+        version=_defined(loaded, "__version__", "?", str),
+        score=loaded.score,
+        prepare=prepare,
+        direction=_defined(loaded, "higher_is_better", None, Callable, types.NoneType),
+        complete_submission=_defined(loaded, "COMPLETE_SUBMISSION", False, bool),
+        measure_parameters=tuple(of_measures),
+        companion=companion,
+    )
 
 
 def _defined(
-    path: Path,
-    defined: Mapping[str, Any],
-    name: str,
-    kind: Any,
-    default: Any,
-    error: type[HostError] = HostError,
+    loaded: types.ModuleType, name: str, default: Any, *kinds: Any, error: type[HostError] = HostError
 ) -> Any:
     """Get what a file defines under a name of the contract, or the default; check its type."""
-    value = defined.get(name, default)
-    if not isinstance(value, kind):
-        expected = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
+    value = vars(loaded).get(name, default)
+    if not isinstance(value, kinds):
+        words = ["a function" if kind is Callable else kind.__name__ for kind in kinds]
+        expected = " or ".join(word for word in words if word != "NoneType")
         given = "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
-        raise error(f"{path.name}: {name}: expected {expected}, found {given}")
+        raise error(f"{Path(str(loaded.__file__)).name}: {name}: expected {expected}, found {given}")
     return value
 
 
-def _function(path: Path, defined: Mapping[str, Any], name: str) -> Callable[..., Any] | None:
-    """Get an optional function of a file; check that it can be called."""
-    value = defined.get(name)
-    if value is not None and not callable(value):
-        raise HostError(f"{path.name}: {name}: expected a function, found {type(value).__name__}")
-    return typing.cast("Callable[..., Any] | None", value)
-
-
-def _load_or_explain(path: Path, name: str, error: type[HostError] = HostError) -> types.ModuleType:
-    """Load a file as a module, and tell the host where it fails."""
+def _load_file(path: Path, name: str, error: type[HostError] = HostError) -> types.ModuleType:
+    """Run a file as a module of this name, and tell the host where it fails."""
     if b"\0" in path.read_bytes():
         raise error(f"{path} is not UTF-8 text: it has null bytes")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
 
     def told(problem: BaseException, description: str) -> ToolError:
-        hint = ""
-        if isinstance(problem, ModuleNotFoundError):
-            hint = _how_to_import(problem, path)
-        elif isinstance(problem, SyntaxError):
-            hint = f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
-        return error(f"{path} cannot be loaded: {description}{hint}")
+        return error(f"{path} cannot be loaded: {description}{_how_to_load(problem, path)}")
 
-    with guard.entered(path, told):
-        return _load_file(path, name)
+    sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
+    # Python trusts a compiled file whose source has the size and the second of before.  A file that was written
+    # a moment ago may change once more within this second, so its compiled form is not kept.
+    kept = sys.dont_write_bytecode
+    sys.dont_write_bytecode = kept or time.time() - path.stat().st_mtime < SECONDS_UNTIL_COMPILED
+    try:
+        with guard.entered(path, told):
+            spec.loader.exec_module(loaded)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    finally:
+        sys.dont_write_bytecode = kept
+    return loaded
 
 
 def stands_beside(path: Path, package: str) -> bool:
@@ -280,33 +260,16 @@ def stands_beside(path: Path, package: str) -> bool:
     return package not in sys.stdlib_module_names and any(file.is_file() for file in beside)
 
 
-def _how_to_import(problem: ModuleNotFoundError, path: Path) -> str:
-    """Tell the host what to do about a module that a file cannot import."""
+def _how_to_load(problem: BaseException, path: Path) -> str:
+    """Tell the host what to do about a file that cannot be loaded, as the end of a message, or ""."""
+    if isinstance(problem, SyntaxError):
+        return f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
+    if not isinstance(problem, ModuleNotFoundError):
+        return ""
     package = (problem.name or "").partition(".")[0]
     if stands_beside(path, package):
         return f". {path.name} is uploaded alone: copy into it what it needs of {package}"
     return ". Install it where podium is installed"
-
-
-def _load_file(path: Path, name: str) -> types.ModuleType:
-    """Run a file as a module of this name."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
-    # Python trusts a compiled file whose source has the size and the second of before.  A file that was written
-    # a moment ago may change once more within this second, so its compiled form is not kept.
-    kept = sys.dont_write_bytecode
-    sys.dont_write_bytecode = kept or time.time() - path.stat().st_mtime < SECONDS_UNTIL_COMPILED
-    try:
-        spec.loader.exec_module(loaded)
-    except BaseException:
-        sys.modules.pop(name, None)
-        raise
-    finally:
-        sys.dont_write_bytecode = kept
-    return loaded
 
 
 def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:

@@ -198,10 +198,8 @@ def _megabytes(number: int) -> str:
     return f"{max(1, number >> 20):,} MB"
 
 
-def _unpacked(content: bytes, name: str, error: type[ToolError], most: int = MOST_BYTES) -> bytes:
-    """Expand a gzip file, up to the limit; return another file as it is."""
-    if not content.startswith(GZIP):
-        return content
+def _gunzipped(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
+    """Expand a gzip file, up to the limit."""
     limit = _most_expanded(len(content), most)
     try:
         expanded = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
@@ -247,7 +245,9 @@ def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encodin
     What is wrong in it is told with its name and not its path, which may be that of a temporary copy.
     """
     name = Path(path).name
-    content = _unpacked(read_bytes(path), name, error)
+    content = read_bytes(path)
+    if content.startswith(GZIP):
+        content = _gunzipped(content, name, error, MOST_BYTES)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -345,7 +345,7 @@ def parse_table(
     content = _expanded(content, name, error, most_bytes)
     if content.startswith(PARQUET):
         table = _read_parquet(content, name, text_columns, error, most_bytes)
-        return _without_index(_without_gaps(table, name, error))
+        return _without_index(table, name, error)
     header = _check_csv(content, name, error, most_bytes)
     if first_is_text:
         text_columns = {*text_columns, *[column for column in header if column not in NO_NAMES][:1]}
@@ -357,20 +357,29 @@ def parse_table(
             # If that is one of the first cells, the others need not become Python objects, which takes long.
             pd.to_numeric(frame[column].head(100).astype(object))
             frame[column] = pd.to_numeric(frame[column].astype(object))
-    return _without_index(_without_gaps(frame, name, error))
+    return _without_index(frame, name, error)
 
 
-def _without_gaps(frame: pd.DataFrame, name: str, error: type[ToolError]) -> pd.DataFrame:
-    """Return a table as it is; refuse rows without any value, which spreadsheets leave at the end."""
-    if len(frame.columns) < 2 or not frame.iloc[:, 0].isna().any():
+def _without_index(frame: pd.DataFrame, name: str, error: type[ToolError]) -> pd.DataFrame:
+    """Drop an index 0, 1, 2, … that pandas wrote as a first column without a name.
+
+    Rows without any value, which spreadsheets leave at the end, are refused.
+    """
+    if len(frame.columns) < 2:
         return frame
-    empty = np.flatnonzero(frame.isna().all(axis=1))
+    first = frame.iloc[:, 0]
+    empty = np.flatnonzero(frame.isna().all(axis=1)) if first.isna().any() else []
     if len(empty):
         found = f"{counted(len(empty), 'empty row')}, the first one as row number {empty[0] + 1:,}"
         raise error(
             f"{name}: expected values in every row, found {found}; delete {'it' if len(empty) == 1 else 'them'}"
         )
-    return frame
+    is_index = (
+        frame.columns[0] in NO_NAMES
+        and pd.api.types.is_integer_dtype(first)
+        and np.array_equal(first.to_numpy(), np.arange(len(first)))
+    )
+    return frame.iloc[:, 1:] if is_index else frame
 
 
 def csv_of(content: bytes, name: str, error: type[ToolError], most_bytes: int = MOST_BYTES) -> bytes:
@@ -384,7 +393,16 @@ def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> 
     """Check the size and the format of a CSV, and return its header."""
     if len(content) > most:
         raise error(f"{name}: expected at most {_megabytes(most)}, found more")
-    _refuse_other_forms(content, name, error)
+    expected = "Parquet" if name.endswith(".parquet") else "CSV"
+    sample = content[:1024] + content[1024:][-64:]
+    for sign in SIGNS:
+        if re.match(sign.pattern, sample):
+            wanted = sign.expected or f"a {expected} table"
+            raise error(f"{name}: expected {wanted}, found {sign.form}; {sign.advice}")
+    if not content:
+        raise error(f"{name} is not a {expected} table: it is empty")
+    if expected == "Parquet":
+        raise error(f"{name} is not a Parquet table: found another form; {WITH_PANDAS}")
     return _checked_header(content, name, error)
 
 
@@ -450,21 +468,7 @@ def _expanded(content: bytes, name: str, error: type[ToolError], most: int) -> b
     """Expand a gzip or zip file; return another file as it is."""
     if content.startswith((ZIP, EMPTY_ZIP)):
         return _unzipped(content, name, error, most)
-    return _unpacked(content, name, error, most)
-
-
-def _refuse_other_forms(content: bytes, name: str, error: type[ToolError]) -> None:
-    """Refuse a content that is not CSV, and name its format."""
-    expected = "Parquet" if name.endswith(".parquet") else "CSV"
-    sample = content[:1024] + content[1024:][-64:]
-    for sign in SIGNS:
-        if re.match(sign.pattern, sample):
-            wanted = sign.expected or f"a {expected} table"
-            raise error(f"{name}: expected {wanted}, found {sign.form}; {sign.advice}")
-    if not content:
-        raise error(f"{name} is not a {expected} table: it is empty")
-    if expected == "Parquet":
-        raise error(f"{name} is not a Parquet table: found another form; {WITH_PANDAS}")
+    return _gunzipped(content, name, error, most) if content.startswith(GZIP) else content
 
 
 def _checked_header(content: bytes, name: str, error: type[ToolError]) -> list[str]:
@@ -479,15 +483,6 @@ def _checked_header(content: bytes, name: str, error: type[ToolError]) -> list[s
     if width > MOST_COLUMNS:
         raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {width:,} or more")
     return rows[0] if rows else []
-
-
-def _without_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """Drop an index 0, 1, 2, … that pandas wrote as a first column without a name."""
-    if len(frame.columns) < 2 or frame.columns[0] not in NO_NAMES:
-        return frame
-    first = frame.iloc[:, 0]
-    is_index = pd.api.types.is_integer_dtype(first) and np.array_equal(first.to_numpy(), np.arange(len(first)))
-    return frame.iloc[:, 1:] if is_index else frame
 
 
 def _read_parquet(

@@ -38,7 +38,8 @@ def read_solution(metric: Metric, path: str | Path, parameters: dict[str, Any]) 
 def read_submission(metric: Metric, path: str | Path, parameters: dict[str, Any]) -> pd.DataFrame:
     """Read a submission: a table, or an official file that the metric's companion reads."""
     table = _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
-    return _without_side(metric, table)
+    # No participant may set what only the host adds.
+    return table.drop(columns=list(metric.companion.side_columns), errors="ignore")
 
 
 def parse_submission(
@@ -52,7 +53,7 @@ def parse_submission(
         raise SubmissionRejected(f"{name}: expected at most {most_bytes >> 20:,} MB, found more")
     else:
         table = _parse_official(official, content, name)
-    return _without_side(metric, table)
+    return table.drop(columns=list(metric.companion.side_columns), errors="ignore")
 
 
 def add_side(
@@ -122,8 +123,3 @@ def _has_column(content: bytes, names: set[str]) -> bool:
         content = zlib.decompressobj(31).decompress(content, 2**16)  # packed by gzip
     header = content[: 2**16].partition(b"\n")[0].decode("utf-8-sig", errors="replace")
     return not names.isdisjoint(cell.strip('" \r') for cell in header.split(","))
-
-
-def _without_side(metric: Metric, submission: pd.DataFrame) -> pd.DataFrame:
-    """Drop the columns that only the host may add, so that no participant can set them."""
-    return submission.drop(columns=list(metric.companion.side_columns), errors="ignore")

@@ -1,7 +1,6 @@
 """Read a solution and submissions from files, choose the items that count, and score."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -62,20 +61,13 @@ def score_files(
         tell(renamed)
         if choice.side is not None:
             submission = reading.add_side(whole, submission, choice.side)
-        with _cured(whole, submission):
+        try:
             part = _chosen(frame, whole, submission, choice, ids)
             evaluation = scoring.evaluate(part, submission, show)
             checking.hold(evaluation)
-    of_others = {}
-    for path in others:
-        try:
-            with limits.within(limits.Limits()):
-                other, names = _read(path, part, choice)
-                tell(f"{path}: {notice}" for notice in names)
-                with _cured(part, other):
-                    of_others[path] = scoring.evaluate(part, other)
         except SubmissionRejected as problem:
-            raise SubmissionRejected(f"{path}: {problem}") from problem
+            raise explain.with_cure(whole, submission, problem) from problem
+    of_others = {path: _other(path, part, choice, tell) for path in others}
     return Scored(evaluation, of_others, renamed, _on_choice(whole, evaluation, choice, ids))
 
 
@@ -89,13 +81,18 @@ def _check_names(metric: Metric, paths: Sequence[str]) -> None:
         )
 
 
-@contextmanager
-def _cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
-    """Add to a rejection what to write instead."""
+def _other(path: str, solution: Solution, choice: Choice, tell: Callable[[Iterable[str]], None]) -> Evaluation:
+    """Score another submission; an error names its file."""
     try:
-        yield
+        with limits.within(limits.Limits()):
+            submission, renamed = _read(path, solution, choice)
+            tell(f"{path}: {notice}" for notice in renamed)
+            try:
+                return scoring.evaluate(solution, submission)
+            except SubmissionRejected as problem:
+                raise explain.with_cure(solution, submission, problem) from problem
     except SubmissionRejected as problem:
-        raise explain.with_cure(solution, submission, problem) from problem
+        raise SubmissionRejected(f"{path}: {problem}") from problem
 
 
 def _read(path: str, solution: Solution, choice: Choice) -> tuple[pd.DataFrame, list[str]]:

@@ -4,7 +4,6 @@
 `Evaluation`. `podium.score` does both. `podium.reading` reads the tables from files.
 """
 
-import contextlib
 import functools
 import html
 import importlib
@@ -305,9 +304,14 @@ def prepare(
     items: dict[str, Bools] = {}
     notices: list[str] = []
     if metric.prepare is not None:
-        with _columns_explained(metric, arguments, frame), warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            everything = metric.prepare(frame[rows[ALL]], **arguments, **_told(metric.prepare, progress))
+            try:
+                everything = metric.prepare(frame[rows[ALL]], **arguments, **_told(metric.prepare, progress))
+            except HostError as problem:
+                if hint := _parameter_to_set(metric, arguments, frame):
+                    raise HostError(f"{problem}. {hint}") from problem
+                raise
         notices = [*(str(warning.message) for warning in caught), *_groups_alike(everything.labels)]
         for part, of_part in rows.items():
             items[part] = items_of(everything, of_part[rows[ALL]], part)
@@ -326,22 +330,16 @@ def _groups_alike(labels: Iterable[tuple[str, str]]) -> Iterator[str]:
             yield f"{attribute}: {shown} differ only in case or spaces, and count as {len(same)} groups"
 
 
-@contextlib.contextmanager
-def _columns_explained(metric: Metric, arguments: dict[str, Any], solution: pd.DataFrame) -> Iterator[None]:
-    """Add to an error about the solution the parameter that names columns which the solution lacks."""
-    try:
-        yield
-    except HostError as problem:
-        columns = set(map(str, solution))
-        for name, named in hosted.columns_named(metric, arguments).items():
-            missing = named - columns
-            if name.endswith("_column_names") and missing:
-                lacks_others = not {*metric.companion.text_columns} <= columns | missing
-                other = ". If it is for another metric, name that by --metric" if lacks_others else ""
-                raise HostError(
-                    f"{problem}. Set {name} to columns it has; --set {name}= leaves them out{other}"
-                ) from problem
-        raise
+def _parameter_to_set(metric: Metric, arguments: dict[str, Any], solution: pd.DataFrame) -> str:
+    """Tell the host which parameter names columns that the solution lacks; "" if there is none."""
+    columns = set(map(str, solution))
+    for name, named in hosted.columns_named(metric, arguments).items():
+        missing = named - columns
+        if name.endswith("_column_names") and missing:
+            lacks_others = not {*metric.companion.text_columns} <= columns | missing
+            other = ". If it is for another metric, name that by --metric" if lacks_others else ""
+            return f"Set {name} to columns it has; --set {name}= leaves them out{other}"
+    return ""
 
 
 def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
@@ -398,19 +396,14 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
         submission = _rows_for(solution, submission)
         return Evaluation(solution, submission, _scores_of_parts(solution, submission))
     submission = answers_to(solution, submission, solution.rows[ALL])
-    numbers, read, compared = _statistics_of(solution.prepared[ALL], submission, progress)
+    prepared, read, compared = solution.prepared[ALL], None, None
+    if hasattr(prepared, "compare"):
+        read = prepared.read(submission)
+        compared = prepared.compare(read, **_told(prepared.compare, progress))
+        numbers = prepared.count(compared)
+    else:
+        numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
     return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
-
-
-def _statistics_of(
-    prepared: Any, submission: pd.DataFrame, progress: Progress | None
-) -> tuple[Floats, Any, Any]:
-    """Compute a submission's statistics, step by step where the metric has steps; keep what each returned."""
-    if not hasattr(prepared, "compare"):
-        return prepared.statistics(submission, **_told(prepared.statistics, progress)), None, None
-    read = prepared.read(submission)
-    compared = prepared.compare(read, **_told(prepared.compare, progress))
-    return prepared.count(compared), read, compared
 
 
 def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:

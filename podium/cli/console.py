@@ -25,24 +25,20 @@ def print_table(title: str, table: pd.DataFrame) -> None:
     """Print a table with its title."""
     print(f"\n{printable(title)}")
     columns = []
-    for name in table:
-        cells = [printable(name), *_cells(table[name])]
-        width, is_number = max(map(len, cells)), pd.api.types.is_numeric_dtype(table[name])
+    for name, column in table.items():
+        digits = 6 if pd.api.types.is_float_dtype(column) and not (column.abs() > 1).any() else 2
+        cells = [printable(name), *(_cell(value, digits) for value in column.tolist())]
+        width, is_number = max(map(len, cells)), pd.api.types.is_numeric_dtype(column)
         columns.append([cell.rjust(width) if is_number else cell.ljust(width) for cell in cells])
     for row in zip(*columns):
         print("  ".join(row).rstrip())
 
 
-def _cells(column: "pd.Series[Any]") -> list[str]:
-    """Format the cells of a column."""
-    digits = 6 if pd.api.types.is_float_dtype(column) and not (column.abs() > 1).any() else 2
-
-    def text(value: Any) -> str:
-        if pd.isna(value):
-            return "-"
-        return f"{value:.{digits}f}" if isinstance(value, float) else printable(value)
-
-    return list(map(text, column.tolist()))
+def _cell(value: Any, digits: int) -> str:
+    """Format a cell."""
+    if pd.isna(value):
+        return "-"
+    return f"{value:.{digits}f}" if isinstance(value, float) else printable(value)
 
 
 def print_json(value: Any) -> None:

@@ -137,8 +137,9 @@ def tell(done: Any, options: argparse.Namespace) -> None:
     from podium import explain
     from podium.files import write_table
 
-    check_offers(done.evaluation, options)
     if options.rows is not None:
+        if done.evaluation.explanation.rows.columns.empty:
+            raise UsageError(f"--rows: {options.metric} has no companion that explains rows")
         write_table(explain.rows(done.evaluation), options.rows)
     intervals, comparisons = resampled(done, options)
     if options.report is not None:
@@ -158,12 +159,6 @@ def _check(options: argparse.Namespace) -> None:
     inputs = [options.solution, *options.submission, options.metric]
     inputs += [options.texts, options.essays, options.side]
     arguments.check_outputs([options.rows, options.report], inputs)
-
-
-def check_offers(evaluation: Any, options: argparse.Namespace) -> None:
-    """Check that the metric offers what was asked for."""
-    if options.rows is not None and evaluation.explanation.rows.columns.empty:
-        raise UsageError(f"--rows: {options.metric} has no companion that explains rows")
 
 
 def resampled(done: Any, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:

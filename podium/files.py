@@ -368,8 +368,7 @@ def _without_index(frame: pd.DataFrame, name: str, error: type[ToolError]) -> pd
     if len(frame.columns) < 2:
         return frame
     first = frame.iloc[:, 0]
-    empty = np.flatnonzero(frame.isna().all(axis=1)) if first.isna().any() else []
-    if len(empty):
+    if first.isna().any() and len(empty := np.flatnonzero(frame.isna().all(axis=1))):
         found = f"{counted(len(empty), 'empty row')}, the first one as row number {empty[0] + 1:,}"
         raise error(
             f"{name}: expected values in every row, found {found}; delete {'it' if len(empty) == 1 else 'them'}"

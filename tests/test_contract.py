@@ -342,25 +342,35 @@ COMPANION_SLIPS = {
 
 
 @pytest.mark.parametrize(("old", "new", "message"), COMPANION_SLIPS.values(), ids=COMPANION_SLIPS.keys())
-def test_a_slip_of_a_companion_is_named(
-    tmp_path: Path, monkeypatch: Any, capsys: Any, old: str, new: str, message: str
-) -> None:
-    """Every command that shows the companion names the fault, and ``podium check`` does so beforehand."""
-    metric_with(tmp_path)
+def test_a_slip_of_a_companion_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert message in fault_of_companion(tmp_path, old, new)
+
+
+def fault_of_companion(folder: Path, old: str, new: str) -> str:
+    """Write a metric whose companion has a slip, and return what is said of it."""
+    metric_with(folder)
     text = (TEMPLATE / "companion.py").read_text(encoding="utf-8")
     assert old in text
-    (tmp_path / "companion.py").write_text(text.replace(old, new), encoding="utf-8")
+    (folder / "companion.py").write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(CompanionError) as caught:
-        repr(podium.score(SOLUTION, SUBMISSION, metric=tmp_path))
-    assert message in str(caught.value)
+        repr(podium.score(SOLUTION, SUBMISSION, metric=folder))
     assert "companion.py" in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("slip", ["no companion", "a notice alone"])
+def test_commands_name_the_slip_of_a_companion(
+    tmp_path: Path, monkeypatch: Any, capsys: Any, slip: str
+) -> None:
+    """Also one that is only found when the score is explained; ``podium check`` finds it beforehand."""
+    fault = fault_of_companion(tmp_path, *COMPANION_SLIPS[slip][:2])
     host_line.stay_in_process(monkeypatch, tmp_path)
     assert cli.main(["check", str(tmp_path), *SAMPLES]) == 4
     told = capsys.readouterr()
-    assert f"FAIL  has a companion that explains the score: {caught.value}\n" in told.out
+    assert f"FAIL  has a companion that explains the score: {fault}\n" in told.out
     assert " fails 1 of " in told.err
     assert cli.main(["score", "--metric", str(tmp_path), *SAMPLES]) == 4
-    assert capsys.readouterr() == ("", f"error: {caught.value}\n")
+    assert capsys.readouterr() == ("", f"error: {fault}\n")
 
 
 def test_a_relative_folder_has_its_lines_told_too(tmp_path: Path, monkeypatch: Any) -> None:
@@ -468,8 +478,11 @@ def test_a_sixth_metric_is_scored_explained_ranked_and_verified(new: Path, tmp_p
 
 
 @pytest.mark.parametrize("row_id", ["id", "pupil"])
-def test_the_files_of_a_competition_are_made_for_a_new_metric(new: Path, capsys: Any, row_id: str) -> None:
+def test_the_files_of_a_competition_are_made_for_a_new_metric(
+    new: Path, capsys: Any, monkeypatch: Any, row_id: str
+) -> None:
     """Also if the first column of the labels, which names the rows, has another name than in the template."""
+    host_line.stay_in_process(monkeypatch, new.parent)
     labels = pd.DataFrame({row_id: [f"a{number}" for number in range(40)], "label": ["cat", "dog"] * 20})
     labels["group"] = "north"
     labels.to_csv("labels.csv", index=False)

@@ -112,13 +112,13 @@ def tried_in(folder: Path, text: str) -> str:
 
 
 def blocks() -> list[object]:
-    """List every block of every page; blocks that a shell has to run are slow."""
+    """List every block of every page; blocks that a shell has to run, or that search thresholds, are slow."""
     return [
         pytest.param(
             kind,
             block,
             id=f"{page.relative_to(ROOT).with_suffix('')}-{number}",
-            marks=[pytest.mark.slow] if " | " in block.splitlines()[0] else [],
+            marks=[pytest.mark.slow] if re.match(r".* \| ", block) or "tuning.tune(" in block else [],
         )
         for page in PAGES
         if IN_A_NEW_FOLDER not in page.read_text(encoding="utf-8")

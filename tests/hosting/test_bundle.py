@@ -27,6 +27,8 @@ from tests.support.frames import WHOLE, perfect, solution, words
 from tests.support.host_line import ACCURACY, run_podium
 from tests.support.unified import evaluate
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 TIMES = ["--start", "2027-01-15T12:00", "--switch", "2027-04-01", "--end", "2027-04-15"]
 TITLE = ["--title", "Feedback: “on writing”"]
 UNEXPECTED = "Evaluation metric raised an unexpected error"
@@ -206,7 +208,7 @@ def quick_on(quick: str):
     return [pytest.param(each, marks=[] if each == quick else pytest.mark.slow) for each in bundle.PLATFORMS]
 
 
-@pytest.mark.parametrize("platform", bundle.PLATFORMS)
+@pytest.mark.parametrize("platform", quick_on("evalai"))
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
 def test_scores_and_rejections_are_those_of_podium_score(files, bundled, tmp_path, platform, step):
     """Good and bad submissions, or every eleventh of them, agree to the last bit."""

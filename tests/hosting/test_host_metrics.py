@@ -37,7 +37,7 @@ def folder_of(name: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name in ("auc", "bleu") else pytest.mark.slow) for name in METRICS],
+    [pytest.param(name, marks=[] if name == "auc" else pytest.mark.slow) for name in METRICS],
 )
 def test_the_whole_way(capsys, in_process, tmp_path, name):
     """A plain file with a score() is checked, made a competition, emulated, packed and ranked."""
@@ -64,6 +64,7 @@ def test_the_whole_way(capsys, in_process, tmp_path, name):
     assert tuple(re.findall(rf"^ +\d+ +({'|'.join(TEAMS)}) ", out, re.MULTILINE)) == TEAMS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "platform"), [("f_beta", "codabench"), ("auc", "evalai")])
 def test_a_platform_gives_the_scores_of_podium(capsys, tmp_path, name, platform):
     """It also rejects wrong ids and empty cells as Kaggle does, whatever the metric makes of them."""

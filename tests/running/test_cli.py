@@ -63,6 +63,7 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @needs_sandbox
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_with_closed_standard_streams(place: Path, closed: str) -> None:
     out, good = place / "out", place / "models" / "Good"

@@ -62,6 +62,7 @@ def test_the_board_says_what_chance_did(files):
     assert page.count('class="point"') == len(TEAMS)
 
 
+@pytest.mark.slow
 def test_other_runs_give_the_same_bits(files, monkeypatch):
     board = rank(files)
     tables = {path.name: path.read_bytes() for path in board.folder.glob("*.csv")}
@@ -82,12 +83,12 @@ def test_other_runs_give_the_same_bits(files, monkeypatch):
 
 
 def test_the_number_of_draws_is_fixed_before_the_first_one(files, monkeypatch):
-    monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 300)
+    monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 201)
     rank(files, resamples=None)
     monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 200)
     (files / "final" / "run.json").unlink()
     rank(files, resamples=None)
-    assert json.loads((files / "final" / "run.json").read_text())["rules"]["resamples"] == 300
+    assert json.loads((files / "final" / "run.json").read_text())["rules"]["resamples"] == 201
     assert podium.verify(files / "final", jobs=1)
 
 
@@ -99,6 +100,7 @@ def test_a_slow_metric_gets_a_board_without_statements_and_the_option_that_draws
     assert podium.verify(files / "final", jobs=1)
 
 
+@pytest.mark.slow
 def test_another_file_of_a_team_cannot_be_drawn_without_reading_it(files):
     rank(files)
     first = rank(files, "first", choose="private")

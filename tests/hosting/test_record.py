@@ -110,7 +110,7 @@ def test_two_names_for_the_sub_populations(capsys, tmp_path):
 
 
 @pytest.mark.filterwarnings("always:the files were made")
-def test_a_renamed_metric_file_is_known_by_its_content(capsys, tmp_path):
+def test_a_renamed_metric_file_is_known_by_its_content(capsys, tmp_path, in_process):
     (tmp_path / "first.py").write_text(ACCURACY.replace("BODY", "return points"))
     labels = pd.DataFrame({"id": range(20), "answer": [0, 1] * 10})
     labels.to_csv(tmp_path / "labels.csv", index=False)

@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
     of_command = argparse.ArgumentParser(
         prog=f"podium {chosen.command}",
         description=command.__doc__,
-        epilog=f"{READ_ON.format(PAGES[chosen.command])} podium --help lists the exit codes.",
+        epilog=f"{READ_ON.format(PAGES[chosen.command])} Exit codes: podium --help.",
         formatter_class=_Help,
     )
     command.add_arguments(of_command)

@@ -35,8 +35,7 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter of the metric, such as temperature=80; may be repeated (default: the metric's "
-        "own values)",
+        help="a parameter of the metric, such as temperature=80; may be repeated",
     )
 
 

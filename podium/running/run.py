@@ -226,6 +226,6 @@ def _warn_of_missing_protection(settings: Settings, models: Iterable[Model], mem
     if memory_gb is not None and needed > memory_gb:
         warnings.warn(
             f"--memory-limit and --disk-limit are {needed:.1f} GB together; this machine has {memory_gb} GB. "
-            "If it runs out of memory, the run is lost and no team's fault",
+            "If it runs out of memory, the run is lost, and no team is to blame",
             stacklevel=3,
         )

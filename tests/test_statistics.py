@@ -279,6 +279,7 @@ def test_without_groups_the_score_s_draws_are_those_of_the_bootstrap(frames):
     scores = statistics.Resampler(prepared, weights).scores(mine)
     for draws in scores:
         assert draws[:, 0].tolist() == statistics.resample(prepared, mine, weights)[:, 0].tolist()
+    assert statistics.may_be_best(scores).tolist() == [True]
 
 
 @pytest.mark.parametrize("is_defined", [True, False])

@@ -121,13 +121,14 @@ def first_again(
     return shares
 
 
-def may_be_best(draws: npt.ArrayLike, *, higher_is_better: bool = True) -> Bools:
+def may_be_best(draws: Scores | npt.ArrayLike, *, higher_is_better: bool = True) -> Bools:
     """Find the teams that cannot be excluded as the best with 95% confidence.
 
     Parameters
     ----------
-    draws : array-like of float, shape (r, t)
-        Draws of what decides the board: scores, or scores with rewards.  All teams share the same r draws.
+    draws : Scores, or array-like of float, shape (r, t)
+        Draws of what decides the board: scores, or an array of scores with rewards.  All teams share the same
+        r draws.
     higher_is_better : bool
         Whether a higher score is better.
 
@@ -153,7 +154,8 @@ def may_be_best(draws: npt.ArrayLike, *, higher_is_better: bool = True) -> Bools
     >>> may_be_best(noise + [0.75, 0.74, 0.7]).tolist()
     [True, True, False]
     """
-    drawn = np.asarray(draws, dtype=np.float64) * (1 if higher_is_better else -1)
+    of_population = draws.population if isinstance(draws, Scores) else draws
+    drawn = np.asarray(of_population, dtype=np.float64) * (1 if higher_is_better else -1)
     teams, rows = _defined(drawn)
     numbers = np.flatnonzero(teams)
     drawn = drawn[rows][:, numbers]

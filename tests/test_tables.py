@@ -126,7 +126,7 @@ def test_one_table_walks_through_every_command(capsys, folder):
 
     rows = list(csv.reader(io.StringIO(labels.read_text())))[1:]
     (files / "public" / "notes.csv").write_text(csv_of(["name", "kind"], [row[:2] for row in rows]))
-    with pytest.raises(HostError, match=r"notes\.csv tells label of solution\.csv in the column kind"):
+    with pytest.raises(HostError, match=r"notes\.csv reveals label of solution\.csv in the column kind"):
         bundle.bundle("codabench", competition, TERMS, folder / "again")
 
 

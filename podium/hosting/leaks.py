@@ -5,7 +5,7 @@ before they are sent, because anybody may have added a file or a column in the m
 
 Every file is unpacked and decoded.  Wherever it names an id of the test set, the values beside the id are
 taken: those of its row or object, those up to the next id, and the last one before it.  If the truth of an id
-is among them much more often than that of another id would be, the file tells the solution.
+is among them much more often than that of another id would be, the file reveals the solution.
 """
 
 import math
@@ -391,7 +391,7 @@ def _compare(name: str, where: str, found: Found, truth: Truth, least: float = L
     if _tells(rate, chance, len(ids), least):
         item = next(item for item in ids if right[item])
         raise HostError(
-            f"{name} tells {truth.name} of {SOLUTION} {where}, such as {min(right[item])!r} of {item}: "
+            f"{name} reveals {truth.name} of {SOLUTION} {where}, such as {min(right[item])!r} of {item}: "
             f"it is there for {rate:.0%} of {len(ids):,} ids of the test set, and would be for {chance:.0%} by "
             f"chance. Take it out; if all may know it, see public_columns and innocent in {RECORD}"
         )

@@ -205,7 +205,7 @@ def test_a_leak_is_found(tmp_path, name):
     """The message names the file, or the folder if names of files tell the truth."""
     message = told(put(competition(tmp_path / "files"), LEAKS[name]))
     first = next(iter(LEAKS[name])).partition("/")[0]
-    assert message.startswith(("public tells label of ", f"public/{first}"))
+    assert message.startswith(("public reveals label of ", f"public/{first}"))
 
 
 SHUFFLED = DRAW.sample(LABELS, len(LABELS))
@@ -349,7 +349,7 @@ def test_files_that_cannot_be_searched_are_listed(tmp_path):
 def test_ids_that_tell_the_label(tmp_path, form):
     ids = [form.format(number=number, label=label, code=CODES[label]) for number, label in enumerate(LABELS)]
     message = told(competition(tmp_path / "files", SOLUTION.assign(id=ids)))
-    assert message.startswith("solution.csv tells label of solution.csv in part ")
+    assert message.startswith("solution.csv reveals label of solution.csv in part ")
 
 
 NUMBERS = dict(zip(IDS, DRAW.sample(range(200), 80)))
@@ -371,7 +371,7 @@ def test_ids_that_are_numbers(tmp_path, form, leaks):
         for n, (item, label) in enumerate(PAIRS)
     )
     message = told(put(competition(tmp_path / "files", numbered), {"train.log": text}))
-    assert message.startswith("public/train.log tells label") is leaks
+    assert message.startswith("public/train.log reveals label") is leaks
 
 
 def test_a_rare_class(tmp_path):
@@ -381,7 +381,7 @@ def test_a_rare_class(tmp_path):
     put(folder, {"baseline.csv": csv_of(TABLE.assign(label="fair"))})
     assert told(folder) == ""
     put(folder, {"test.csv": csv_of(TABLE.assign(label=labels))})
-    assert told(folder).startswith("public/test.csv tells label")
+    assert told(folder).startswith("public/test.csv reveals label")
 
 
 NAMES = st.sampled_from(["id", "image_id", "image.id", "images", "categories", "category_id", "x"])
@@ -404,7 +404,7 @@ def test_excuses(tmp_path):
     folder = competition(tmp_path / "files")
     put(folder, {"test.csv": csv_of(TABLE.rename(columns={"label": "day"}).assign(width=640))})
     assert told(folder).startswith(
-        f"public/test.csv tells label of solution.csv in the column day, such as {LABELS[0]!r} of r00: it is there "
+        f"public/test.csv reveals label of solution.csv in the column day, such as {LABELS[0]!r} of r00: it is there "
         "for 100% of 80 ids of the test set, and would be for 3"
     )
     recorded.write(folder, "accuracy", {})
@@ -415,7 +415,7 @@ def test_excuses(tmp_path):
     path.write_text(json.dumps(record | {"innocent": {"test.csv": ["day"]}}))
     assert told(folder) == ""
     put(folder, {"more.csv": csv_of(TABLE)})
-    assert told(folder).startswith("public/more.csv tells label")
+    assert told(folder).startswith("public/more.csv reveals label")
     innocent = {"test.csv": ["day"], "more.csv": ["*"]}
     path.write_text(json.dumps(record | {"innocent": innocent}))
     assert told(folder) == ""
@@ -496,10 +496,10 @@ def test_labels_of_whole_essays(files, essays):
     solution = pd.read_csv(files / "private" / "solution.csv", dtype=str)
     by_essay = solution.groupby("essay_id")["ell_status"].first().reset_index()
     put(files, {"more.csv": csv_of(by_essay)})
-    assert "public/more.csv tells ell_status" in told(files, essays[1])
+    assert "public/more.csv reveals ell_status" in told(files, essays[1])
     segments = solution[["essay_id", "predictionstring"]].set_axis(["essay", "words"], axis=1)
     put(files, {"more.csv": csv_of(segments)})
-    assert "public/more.csv tells predictionstring" in told(files, essays[1])
+    assert "public/more.csv reveals predictionstring" in told(files, essays[1])
 
 
 def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
@@ -507,6 +507,6 @@ def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
     made = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), [])
     (tmp_path / "corpus.csv").unlink()
     public = made.public | {"more.csv": made.private["solution.csv"][["row_id", "discourse_type"]]}
-    with pytest.raises(HostError, match=r"^public/more\.csv tells discourse_type"):
+    with pytest.raises(HostError, match=r"^public/more\.csv reveals discourse_type"):
         making.write(made._replace(public=public), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -98,7 +98,7 @@ def test_participants_of_readable_get_the_subjects(capsys, tmp_path):
     items = shown["document_id"].tolist()
     leaks.refuse(out, items)
     path.write_text(json.dumps(content))
-    with pytest.raises(HostError, match=r"public/test\.csv tells subject"):
+    with pytest.raises(HostError, match=r"public/test\.csv reveals subject"):
         leaks.refuse(out, items)
 
 
@@ -283,7 +283,7 @@ def test_columns_that_participants_need(capsys, tmp_path):
     labels.to_csv(tmp_path / "labels.csv", index=False)
     line = ["make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"]
     code, _, err = run_podium(capsys, *line)
-    assert (code, "solution.csv tells day of solution.csv" in err) == (4, True)
+    assert (code, "solution.csv reveals day of solution.csv" in err) == (4, True)
     code, _, err = run_podium(capsys, *line, "--public-columns", "hour")
     assert (code, "--public-columns: the labels have no column hour; they have id, day, answer" in err) == (
         4,

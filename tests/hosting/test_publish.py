@@ -471,7 +471,7 @@ def test_a_page_that_tells_the_solution(capsys, site, files):
     requests = len(site.requests)
     code, _, err = run(capsys, files)
     assert code == 4
-    assert err.startswith("error: rules.md tells ")
+    assert err.startswith("error: rules.md reveals ")
     assert len(site.requests) == requests
 
 

@@ -420,7 +420,7 @@ def test_excuses(tmp_path):
     path.write_text(json.dumps(record | {"innocent": innocent}))
     assert told(folder) == ""
     recorded.write(folder, "accuracy", {"beta": 2.0})
-    assert recorded.read(folder) == (path, "accuracy", {"beta": 2.0}, [], innocent)
+    assert recorded.read(folder) == (path, "accuracy", {"beta": 2.0}, [], innocent, "")
 
 
 @pytest.mark.parametrize(

@@ -410,7 +410,8 @@ def test_a_bit_that_is_wrong_leads_to_a_table_or_a_rejection(form):
     whole = zipped({"x.csv": buffer.getvalue()}) if form == "zip" else buffer.getvalue()
     begin = max(0, len(whole) - 4096) * 8
     outcomes = set()
-    for bit in range(begin, len(whole) * 8, 1 if some(100) == 100 else 23):
+    step = 1 if some(100) == 100 else (len(whole) * 8 - begin) // 150
+    for bit in range(begin, len(whole) * 8, step):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         try:

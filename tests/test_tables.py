@@ -17,6 +17,7 @@ from podium.hosting.bundles import bundle
 from podium.hosting.competition import Competition, Terms
 from tests.hosting.test_bundle import execute, unpack
 from tests.support.command_line import run
+from tests.support.host_line import stay_in_process
 from tests.support.host_metrics import HEAD
 from tests.test_files import parquet_of
 
@@ -83,7 +84,8 @@ def scores(out):
 
 
 @pytest.mark.parametrize("folder", [HOSTILE, NUMBERS], indirect=True, ids=["hostile", "numbers"])
-def test_one_table_walks_through_every_command(capsys, folder):
+def test_one_table_walks_through_every_command(capsys, folder, monkeypatch):
+    stay_in_process(monkeypatch, folder)
     is_hostile = "NA" in (folder / "labels.csv").read_text()
     metric, labels, sample = folder / "series.py", folder / "labels.csv", folder / "sample.csv"
     files = folder / "files"
@@ -113,7 +115,7 @@ def test_one_table_walks_through_every_command(capsys, folder):
         (folder / "teams").mkdir(exist_ok=True)
         source = folder / f"sample{name[1:]}"
         (folder / "teams" / name).write_bytes(source.read_bytes())
-    line = ["rank", labels, folder / "teams", "--metric", metric, "--no-boost", "--jobs", 1]
+    line = ["rank", labels, folder / "teams", "--metric", metric, "--no-boost", "--resamples", 0, "--jobs", 1]
     assert run(capsys, *line, "--out", folder / "board")[0] == 0
     board = pd.read_csv(folder / "board" / "final_leaderboard.csv")
     assert [f"{score:.6f}" for score in board["score"]] == [expected["Private"]] * 2

@@ -114,6 +114,7 @@ def test_nothing_opens_without_a_date(capsys, site, files):
     assert site.launched == "now"
 
 
+@pytest.mark.slow
 def test_every_step_can_be_repeated_alone(capsys, site, files):
     assert run(capsys, files, *LAUNCH)[0] == 0
     for step in ALL_STEPS:

@@ -17,6 +17,8 @@ from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import emulate
 from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 SAMPLES = ROOT / "metrics"
 READABLE, SCIFACT = (SAMPLES / name / "samples" for name in ("readable", "scifact"))
 OFFICIAL = {
@@ -134,7 +136,7 @@ def test_what_goes_wrong(capsys, tmp_path, arguments, code, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_metric_that_makes_no_sample(capsys, tmp_path, in_process):
+def test_a_metric_that_makes_no_sample(capsys, tmp_path):
     """Podium makes one that says the same of every row, if the metric takes it, and else asks for one."""
     body = "return float((solution['answer'] == submission['answer']).mean())"
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
@@ -175,7 +177,7 @@ def test_a_typical_value_is_no_single_rows(cells, expected):
     assert samples.typical(pd.Series(cells)) == expected
 
 
-def test_a_metric_without_items(capsys, tmp_path, in_process):
+def test_a_metric_without_items(capsys, tmp_path):
     """Rows with the same id go to one part, and the host is told what that means."""
     (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
     labels = pd.DataFrame({"id": range(20), "answer": 1})

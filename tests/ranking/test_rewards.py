@@ -51,8 +51,8 @@ def test_both_teams_are_told():
 
 
 def test_a_prize_that_a_name_decided_is_a_warning_on_screen_and_page(says_folder, says, rank_says):
-    for team, score in (("Ada", 0.9), ("Bo", 0.9), ("Cy", 0.3), ("Di", 0.3)):
-        says(team, score, score)
+    for team, first, second in (("Ada", 0.75, 0.75), ("Bo", 0.5, 1), ("Cy", 0.25, 0.25), ("Di", 0, 0.5)):
+        says(team, first, second)
     code, _, err = rank_says("--prizes", 1)
     warning = "place 1 was decided by the order of the names: Ada and Bo have the same score"
     assert code == 0
@@ -67,6 +67,6 @@ def test_a_prize_that_a_name_decided_is_a_warning_on_screen_and_page(says_folder
     ]
     html = (says_folder / "final" / "board.html").read_text(encoding="utf-8")
     assert f"<li>P{warning[1:]}.</li>" in html
-    assert "Ada and Bo have the same score, 0.90000; the order of the names puts Ada first." in html
+    assert "Ada and Bo have the same score, 0.75000; the order of the names puts Ada first." in html
     for note in leaderboard["note"]:
         assert f"<small>{note}</small>" in html

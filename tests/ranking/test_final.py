@@ -110,7 +110,7 @@ def test_the_recorded_command_can_be_typed_again(says_folder, says, call):
     (says_folder / "selection.csv").write_text("team,submission\nBo,Bo.csv\n")
     files = {"metric": says_folder / "says.py", "select": says_folder / "selection.csv"}
     rules = {"boost": False, "choose": "private", "prizes": 2, "resamples": 20, "seed": 3}
-    words = {"title": "-5 degrees", "organizer": "--A & B", "team": "Ada", "parameters": {"low": True}}
+    words = {"title": "-final-", "organizer": "--A&B", "team": "Ada", "parameters": {"low": True}}
     limits = {"jobs": 1, "time_limit": 90.5, "memory_limit": 2**30}
     paths = says_folder / "solution.csv", says_folder / "teams"
     board = podium.rank(*paths, out=says_folder / "final", **files, **rules, **words, **limits)

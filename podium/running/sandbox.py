@@ -134,7 +134,7 @@ def _measured(command: list[str], files: list[int], settings: Settings, log: Log
         try:
             with _killed_after(constants.SECONDS_TO_START, process):
                 ready = process.stdout.readline()
-            with _killed_after(settings.time_limit, process):
+            with _killed_after(settings.time_limit, process) as is_late:
                 busy, start = busy_seconds(cores), time.perf_counter()
                 if ready:
                     process.stdin.write(b"go\n")
@@ -159,7 +159,7 @@ def _measured(command: list[str], files: list[int], settings: Settings, log: Log
         return failed(run, Outcome.MEMORY, settings, log)
     if counted and counted.machine_out_of_memory:
         return run._replace(outcome=Outcome.LOST, reason="the machine ran out of memory")
-    if not code and seconds >= settings.time_limit:
+    if not code and is_late.is_set():
         return failed(run, Outcome.TIME, settings, log)
     if run.exit_code != 0:
         return failed(run, Outcome.DISK if "0" in left.room else Outcome.EXIT, settings, log)
@@ -176,12 +176,18 @@ def _with_submission(run: Run, left: Left, is_whole: bool) -> Run:
 
 
 @contextlib.contextmanager
-def _killed_after(seconds: float, process: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """Kill the first process of a sandbox if the block takes longer."""
-    timer = threading.Timer(seconds, _kill, (process,))
+def _killed_after(seconds: float, process: "subprocess.Popen[bytes]") -> Iterator[threading.Event]:
+    """Kill the first process of a sandbox if the block takes longer, and tell that it did."""
+    is_late = threading.Event()
+
+    def kill() -> None:
+        is_late.set()
+        _kill(process)
+
+    timer = threading.Timer(seconds, kill)
     timer.start()
     try:
-        yield
+        yield is_late
     finally:
         timer.cancel()
         timer.join()  # it may be about to kill

@@ -17,7 +17,7 @@ from podium.cli import arguments
 from podium.cli.boost import add_formula
 
 if TYPE_CHECKING:
-    from podium.ranking.board import Run
+    from podium.ranking.board import FinalBoard
 
 TEAMS_SHOWN = 10
 CHARACTERS_SHOWN = 40  # of a team's name in the table
@@ -169,17 +169,16 @@ def run(options: argparse.Namespace) -> None:
     if options.again is not None:
         metric = run_json.request_of(run_json.read(options.again), options.again).metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
-    board = rank.rank(**given, parameters=parameters)
-    print_report(board.run, board.folder)
+    print_report(rank.rank(**given, parameters=parameters))
 
 
-def print_report(result: "Run", out: Path) -> None:
+def print_report(final: "FinalBoard") -> None:
     """Print the counts, the sentences for the jury, the first teams and the warnings."""
     from podium.cli import console
     from podium.ranking import rewards, sentences
     from podium.wording import counted, listed
 
-    ranking, facts = result.ranking, result.facts
+    facts = final.facts
     counts = facts["counts"]
     eligible = f", eligible for a boost: {counts['eligible']:,}" if facts["boosted"] else ""
     print(
@@ -187,21 +186,21 @@ def print_report(result: "Run", out: Path) -> None:
         f"{counts['teams']:,}{eligible}; {facts['rule']}"
     )
     print(sentences.of_direction(facts))
-    top = ranking.leaderboard.head(TEAMS_SHOWN)
+    top = final.leaderboard.head(TEAMS_SHOWN)
     of_boost = ["runtime", "boost", "boosted_score", "rank_before"] if facts["boosted"] else []
     table = top[["rank", "team", "score", *of_boost]]
     table = table.assign(team=table["team"].map(lambda team: sentences.cut(team, CHARACTERS_SHOWN)))
     console.print_table(f"The first {len(top)}", table)
-    print("", *sentences.summary(result), sep="\n")
-    print(f"\nwritten to {out}", flush=True)
+    print("", *sentences.summary(final), sep="\n")
+    print(f"\nwritten to {final.folder}", flush=True)
     if counts["rejected"]:
         without = f"teams without any score, not on the board: {counts['teams_without_score']:,}"
-        teams = listed(sorted(set(ranking.rejected["team"])))
+        teams = listed(sorted(set(final.rejected["team"])))
         console.warn([f"{counts['rejected']:,} not scored, see rejected.csv: {teams}; {without}"])
-    if len(ranking.failed):
-        console.warn([f"models that failed, see failed.csv: {listed(sorted(set(ranking.failed['team'])))}"])
-    notes = ranking.leaderboard["note"].map(rewards.without_ties)
-    noted = ranking.leaderboard[notes != ""]
+    if len(final.failed):
+        console.warn([f"models that failed, see failed.csv: {listed(sorted(set(final.failed['team'])))}"])
+    notes = final.leaderboard["note"].map(rewards.without_ties)
+    noted = final.leaderboard[notes != ""]
     console.warn(f"{note}: {listed(list(teams))}" for note, teams in noted.groupby(notes)["team"])
     if tied := sum(map(bool, facts["ties"])):
         console.warn(

@@ -4,22 +4,34 @@
     leaderboard = rewards.reward(…)          what speed is worth, and the ranks
     told = _told_by_statistics(…)            what the statistics of the chosen files say beyond the ranks
 
-Each step is a function of tables. `ranking_of` calls one after the other.
+Each step is a function of tables. `board_of` calls one after the other.
 """
 
 import functools
+import html
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring
-from podium.errors import HostError, UsageError
-from podium.ranking import choice, half_samples, passes, robustness, similarity, speed, store, uncertainty
+from podium.errors import HostError, UsageError, missing_extra
+from podium.ranking import (
+    choice,
+    half_samples,
+    passes,
+    robustness,
+    sentences,
+    similarity,
+    speed,
+    store,
+    uncertainty,
+)
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.job import Job, digests_of, solution_of
 from podium.ranking.passes import Scored
@@ -32,45 +44,16 @@ from podium.statistics.population import Groups, has_scores_of_groups, mean_of_g
 from podium.wording import counted
 from podium.workers import Workers
 
-__all__ = ["Inputs", "Ranking", "Run", "ranking_of"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FinalBoard", "Inputs", "board_of"]
 
 MOST_TEAMS = 10_000  # teams about which chance is examined; they need 2.4 GB
+ROWS_SHOWN = 10  # of the board, where it is printed or shown in a notebook
+COLUMNS_SHOWN = ["rank", "team", "boosted_score", "score", "boost", "runtime"]
 
 Floats = npt.NDArray[np.float64]
-
-
-class Ranking(NamedTuple):
-    """The result of `rank`.
-
-    Tables have a row per team, in the order of the board, unless their description says otherwise.
-    """
-
-    leaderboard: pd.DataFrame  # the board as ``boost.py`` returns it, with the file of each team that counts
-    submissions: pd.DataFrame  # a row per file with its hash, its scores, whether it was chosen, and why
-    rejected: pd.DataFrame  # a row per file without a score, with the columns team, submission and reason
-    failed: pd.DataFrame  # a row per model that failed, with the columns team, model and reason
-    # A row per pair of teams that sent the same file, or that agree where few other teams do, with the columns
-    # team, other_team and agreement
-    similar: pd.DataFrame
-    facts: dict[str, Any]  # what ``run.json`` says about the result
-    group_sizes: dict[str, int]  # the number of items of each sub-population
-    subpopulations: pd.DataFrame | None = None  # the scores in each sub-population, if there are any
-    certainty: Certainty | None = None  # what chance may have done; None without draws or statistics
-    variants: pd.DataFrame | None = None  # see `podium.ranking.robustness.Variants`; None without statistics
-    variant_ranks: pd.DataFrame | None = None
-    # The number of each team's file: teams that sent the same one have the same number. Without it, all differ.
-    entries: tuple[int, ...] = ()
-    resamples: int = 0  # the number of draws
-
-    @property
-    def intervals(self) -> pd.DataFrame | None:
-        """What chance may have done to each team, see `podium.ranking.uncertainty.Certainty`."""
-        return None if self.certainty is None else self.certainty.intervals
-
-    @property
-    def differences(self) -> pd.DataFrame | None:
-        """The differences at the borders between prizes, see `podium.ranking.uncertainty.Certainty`."""
-        return None if self.certainty is None else self.certainty.differences
 
 
 class Inputs(NamedTuple):
@@ -78,26 +61,128 @@ class Inputs(NamedTuple):
 
     request: Request  # what is ranked
     rules: Rules  # how it is ranked
+    heading: Heading  # what stands at the top of the pages
     job: Job  # the metric with its solution
     submissions: list[Submission]
     store: Path  # the folder that keeps what is found out about them
+    folder: Path  # the folder for the results
     runtimes: pd.DataFrame | None = None  # the host's tables
     selection: pd.DataFrame | None = None
     failed: pd.DataFrame | None = None
     is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
 
 
-class Run(NamedTuple):
-    """A finished run."""
+@dataclass(frozen=True, eq=False, repr=False)
+class FinalBoard:
+    """A final board, as `podium.rank` returns it.
 
-    request: Request  # what was ranked
-    rules: Rules  # how it was ranked
-    heading: Heading  # what stands at the top of the page
-    ranking: Ranking  # the result
-    facts: dict[str, Any]  # the content of ``run.json``
+    When it is printed or shown in a notebook, it shows the sentences for the jury, the first teams, and what to
+    look at before a prize is given. Tables have a row per team, in the order of the board, unless their
+    description says otherwise.
+
+    Attributes
+    ----------
+    inputs : Inputs
+        What the board is made from.
+    leaderboard : DataFrame
+        The board: rank, team, file, score, and with rewards runtime, boost and more.
+    submissions : DataFrame
+        Every file with its hash, its scores, whether it was chosen, and why.
+    rejected : DataFrame
+        The files that were not scored, with the reasons.
+    failed : DataFrame
+        The models that failed, with the reasons.
+    similar : DataFrame
+        Pairs of teams that sent the same file, or agree where few others do.
+    facts : dict
+        The content of ``run.json``.
+    groups : DataFrame or None
+        The score of each team in each sub-population; None if the metric has none.
+    variants : DataFrame or None
+        The first team and the order of teams under each other decision about the metric and the rewards.
+    """
+
+    inputs: Inputs
+    leaderboard: pd.DataFrame
+    submissions: pd.DataFrame
+    rejected: pd.DataFrame
+    failed: pd.DataFrame
+    similar: pd.DataFrame
+    facts: dict[str, Any]
+    # The number of each team's file: teams that sent the same one have the same number. Without it, all differ.
+    entries: tuple[int, ...] = ()
+    resamples: int = 0  # the number of draws
+    chance: Certainty | None = None  # what chance may have done; None without draws or statistics
+    groups: pd.DataFrame | None = None
+    group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
+    variants: pd.DataFrame | None = None
+    variant_ranks: pd.DataFrame | None = None  # see `podium.ranking.robustness.Variants`
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the published files: the page ``board.html``, the tables, and ``run.json``."""
+        return self.inputs.folder
+
+    @property
+    def certainty(self) -> pd.DataFrame | None:
+        """How certain each team's place is, in a row per team; None if the metric has no statistics.
+
+        ``first_again`` and ``prize_again`` are the shares of new competitions, with other items of the same
+        kind, in which the team would be first and would win a prize. They are NaN if too few items decide the
+        score of a prize winner. ``may_be_best`` says whether it cannot be excluded, with 95% confidence, that
+        the team is the best. The other columns are 95% intervals.
+        """
+        return None if self.chance is None else self.chance.intervals
+
+    @property
+    def differences(self) -> pd.DataFrame | None:
+        """The difference at each border between prizes, with its 95% interval."""
+        return None if self.chance is None else self.chance.differences
+
+    @property
+    def summary(self) -> list[str]:
+        """The sentences for the jury with which the page begins."""
+        return sentences.summary(self)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before a prize is given."""
+        return list(self.facts["warnings"])
+
+    def plot(self) -> "Figure":
+        """Draw the scores and the runtimes of the first teams, with what speed adds."""
+        try:
+            from podium.ranking import plots
+        except ImportError:
+            raise missing_extra("a picture", "matplotlib", "plots") from None
+
+        if not self.facts["boosted"]:
+            return plots.scores(self.leaderboard)
+        of_boost = self.inputs.rules.of_boost
+        return plots.score_and_runtime(
+            self.leaderboard,
+            eligibility_ratio=of_boost["eligibility_ratio"],
+            slowdown_limit=of_boost["slowdown_limit"],
+        )
+
+    @property
+    def _top(self) -> pd.DataFrame:
+        """The first teams, with the columns that decide."""
+        columns = COLUMNS_SHOWN if self.facts["boosted"] else ["rank", "team", "score"]
+        return self.leaderboard[columns].head(ROWS_SHOWN)
+
+    def __repr__(self) -> str:
+        warned = [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join([" ".join(self.summary), "", self._top.to_string(index=False), *warned])
+
+    def _repr_html_(self) -> str:
+        warned = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        box = f"<p><strong>Look at this before a prize is given</strong></p><ul>{warned}</ul>" if warned else ""
+        table = self._top.to_html(index=False, border=0)
+        return f"<p>{html.escape(' '.join(self.summary))}</p>{table}{box}"
 
 
-def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ranking:
+def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
     rules, job = inputs.rules, inputs.job
     solution = solution_of(job)
@@ -115,16 +200,16 @@ def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ra
     rejected = rejected.rename(columns={"rejected": "reason"})
     entries = similarity.entries(leaderboard, files)
     similar = similarity.pairs(files)
-    ranking = Ranking(leaderboard, told, rejected, failed, similar, facts={}, group_sizes={}, entries=entries)
+    final = FinalBoard(inputs, leaderboard, told, rejected, failed, similar, facts={}, entries=entries)
     silence = ""
     if all(scored[number].has_statistics for number in order):
         if rules.items:
             raise UsageError(f"--items {rules.items}: expected a metric with score() alone, found {job.metric}")
-        ranking = _with_statistics(ranking, inputs, files, scored, order, workers, higher_is_better)
+        final = _with_statistics(final, files, scored, order, workers, higher_is_better)
     else:
-        ranking, silence = _with_halves(ranking, inputs, files, scored, order, workers, higher_is_better)
+        final, silence = _with_halves(final, files, scored, order, workers, higher_is_better)
     boosted = is_boosted(leaderboard, rules)
-    doubts = [] if ranking.certainty is None else ranking.certainty.doubts
+    doubts = [] if final.chance is None else final.chance.doubts
     told_first = cautions(leaderboard, files, decided, doubts, entries, rules)
     slopes = _slopes(inputs, scored, order[: rules.prizes]) if higher_is_better else []
     told_first += better_groups_that_lower(leaderboard.head(rules.prizes), slopes, entries)
@@ -142,11 +227,11 @@ def ranking_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Ra
         "noise_known": not boosted or noise.is_known,
         "rule": rule,
         "silence": silence,
-        "counts": _counts(ranking),
+        "counts": _counts(final),
         "ties": decided if any(decided) else [],
         "warnings": told_first,
     }
-    return ranking._replace(facts=facts)
+    return replace(final, facts=facts)
 
 
 # ---- Steps ----------------------------------------------------------------------------------------------
@@ -193,16 +278,16 @@ def _items(solution: scoring.Solution, column: str) -> dict[str, Any]:
     return {"items": len(prepared.items), "item": noun, "halves": False}
 
 
-def _counts(ranking: Ranking) -> dict[str, int]:
+def _counts(final: FinalBoard) -> dict[str, int]:
     """Count submissions, teams and models for the facts of a board."""
-    files, leaderboard = ranking.submissions, ranking.leaderboard
+    files, leaderboard = final.submissions, final.leaderboard
     return {
         "submissions": len(files),
-        "rejected": len(ranking.rejected),
+        "rejected": len(final.rejected),
         "teams": len(leaderboard),
         "teams_without_score": len(set(files["team"]) - set(leaderboard["team"])),
         "eligible": int(leaderboard["eligible"].sum()),
-        "failed": len(set(ranking.failed["team"]) - set(files["team"])),
+        "failed": len(set(final.failed["team"]) - set(files["team"])),
     }
 
 
@@ -210,19 +295,18 @@ def _counts(ranking: Ranking) -> dict[str, int]:
 
 
 def _with_statistics(
-    ranking: Ranking,
-    inputs: Inputs,
+    final: FinalBoard,
     files: pd.DataFrame,
     scored: Sequence[Scored],
     order: Sequence[int],
     workers: Workers,
     higher_is_better: bool,
-) -> Ranking:
+) -> FinalBoard:
     """Add sub-populations, variants, similar teams, and how certain the board is.
 
     ``order`` has the numbers of the chosen submissions, in the order of the board.
     """
-    leaderboard = ranking.leaderboard
+    inputs, leaderboard = final.inputs, final.leaderboard
     rules, job = inputs.rules, inputs.job
     solution = solution_of(job)
     prepared = solution.prepared[solution.deciding]
@@ -246,12 +330,13 @@ def _with_statistics(
     certainty = None
     if rules.resamples:
         certainty = uncertainty.of_teams(most, of_most, inputs.runtimes, rules, prepared, higher_is_better)
-    return ranking._replace(
+    return replace(
+        final,
         leaderboard=leaderboard.assign(**columns),
         similar=similarity.pairs(files, agreeing),
-        subpopulations=subpopulations,
+        groups=subpopulations,
         group_sizes=_group_sizes(prepared),
-        certainty=certainty,
+        chance=certainty,
         resamples=rules.resamples,
         variants=variants.table,
         variant_ranks=variants.ranks,
@@ -259,20 +344,20 @@ def _with_statistics(
 
 
 def _with_halves(
-    ranking: Ranking,
-    inputs: Inputs,
+    final: FinalBoard,
     files: pd.DataFrame,
     scored: Sequence[Scored],
     order: Sequence[int],
     workers: Workers,
     higher_is_better: bool,
-) -> tuple[Ranking, str]:
+) -> tuple[FinalBoard, str]:
     """Add variants, and how certain the board of a metric with ``score()`` alone is, or why nobody knows."""
-    leaderboard, rules = ranking.leaderboard, inputs.rules
+    inputs, leaderboard = final.inputs, final.leaderboard
+    rules = inputs.rules
     variants = robustness.of_board(leaderboard, {}, rules, higher_is_better)
-    ranking = ranking._replace(variants=variants.table, variant_ranks=variants.ranks)
+    final = replace(final, variants=variants.table, variant_ranks=variants.ranks)
     if not rules.resamples:
-        return ranking, ""
+        return final, ""
     question = half_samples.Question(inputs.job, rules.items, rules.seed)
     number = rules.resamples if inputs.is_fixed else None
     most, order = leaderboard.head(MOST_TEAMS), order[:MOST_TEAMS]
@@ -284,16 +369,16 @@ def _with_halves(
             f"{drawn.doubt}, so nothing is said about chance: --resamples {halves.FEWEST_DRAWS} draws them",
             stacklevel=2,
         )
-        return ranking, ""
-    ranking = ranking._replace(resamples=drawn.number)
+        return final, ""
+    final = replace(final, resamples=drawn.number)
     if not drawn.details:
-        return ranking, drawn.doubt
+        return final, drawn.doubt
     prints = [each.fingerprint for each in drawn.details]
     certainty = uncertainty.of_teams(
         most, drawn.details, inputs.runtimes, rules, drawn.prepared, higher_is_better
     )
     similar = similarity.pairs(files, similarity.agreements(most["team"].tolist(), prints))
-    return ranking._replace(similar=similar, certainty=certainty), ""
+    return replace(final, similar=similar, chance=certainty), ""
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:

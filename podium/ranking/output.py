@@ -14,7 +14,7 @@ from typing import Any
 
 from podium.errors import UsageError
 from podium.names import safe_for_spreadsheets
-from podium.ranking.board import Ranking
+from podium.ranking.board import FinalBoard
 from podium.ranking.run_json import RUN, text_of
 
 __all__ = ["PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
@@ -26,20 +26,20 @@ TABLES = {
     "submissions": "all_submissions.csv",
     "rejected": "rejected.csv",
     "failed": "failed.csv",
-    "subpopulations": "subpopulations.csv",
-    "intervals": "intervals.csv",
+    "groups": "subpopulations.csv",
+    "certainty": "intervals.csv",
     "differences": "differences.csv",
     "variants": "variants.csv",
     "similar": "similar.csv",
 }
 
 
-def tables(ranking: Ranking) -> dict[str, bytes]:
-    """Write the tables of a ranking that have any row as CSV."""
+def tables(final: FinalBoard) -> dict[str, bytes]:
+    """Write the tables of a board that have any row as CSV."""
     return {
         file: safe_for_spreadsheets(table).to_csv(index=False, lineterminator="\n").encode()
         for name, file in TABLES.items()
-        if (table := getattr(ranking, name)) is not None and len(table)
+        if (table := getattr(final, name)) is not None and len(table)
     }
 
 

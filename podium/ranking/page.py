@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from podium.ranking import drawing, estimate, sentences, similarity
-from podium.ranking.board import Ranking, Run
+from podium.ranking.board import FinalBoard
 from podium.ranking.rules import Rules
 from podium.wording import ordinal, together
 
@@ -30,43 +30,41 @@ BETTER_RANKS = 10  # so many better ranks are listed for a team, the nearest one
 NEIGHBORS = 3  # teams that are shown above and below a team
 
 
-def of_board(run: Run) -> str:
+def of_board(final: FinalBoard) -> str:
     """Make the page of a board."""
-    ranking = run.ranking
-    board = ranking.leaderboard
-    rows, same_files = _rows(run), similarity.senders(ranking.submissions)
+    board = final.leaderboard
+    rows, same_files = _rows(final), similarity.senders(final.submissions)
     return _page(
         "board.html",
-        heading=run.heading,
-        facts=run.facts,
-        summary=sentences.summary_by_question(run),
-        boosted=run.facts["boosted"],
+        heading=final.inputs.heading,
+        facts=final.facts,
+        summary=sentences.summary_by_question(final),
+        boosted=final.facts["boosted"],
         rows=rows,
-        scale=drawing.intervals(rows, run.facts["higher_is_better"]),
+        scale=drawing.intervals(rows, final.facts["higher_is_better"]),
         more_rows=max(0, len(board) - MOST_ROWS),
-        prizes=run.rules.prizes if len(board) > run.rules.prizes else 0,
+        prizes=final.inputs.rules.prizes if len(board) > final.inputs.rules.prizes else 0,
         ticks=drawing.rank_ticks(len(board)),
         logarithmic=len(board) > drawing.LINEAR_UP_TO,
-        prize_places=_prize_places(run),
-        variants=_records(ranking.variants),
+        prize_places=_prize_places(final),
+        variants=_records(final.variants),
         shake=drawing.shake_up(board, MOST_ROWS),
-        speed=drawing.score_and_runtime(board, run.rules) if run.facts["boosted"] else None,
-        groups=_groups(ranking, run.facts["higher_is_better"]),
-        absent=_absent(run),
+        speed=drawing.score_and_runtime(board, final.inputs.rules) if final.facts["boosted"] else None,
+        groups=_groups(final, final.facts["higher_is_better"]),
+        absent=_absent(final),
         same_files=same_files,
-        similar=_similar(ranking, same_files),
+        similar=_similar(final, same_files),
         teams_drawn=TEAMS_DRAWN,
         most_listed=MOST_LISTED,
     )
 
 
-def of_team(run: Run, team: str) -> str:
+def of_team(final: FinalBoard, team: str) -> str:
     """Make the page of a team: its files, its neighbors, its sub-populations, and what would have changed its
     rank.
     """
-    ranking = run.ranking
-    files = ranking.submissions[ranking.submissions["team"] == team]
-    board = ranking.leaderboard
+    files = final.submissions[final.submissions["team"] == team]
+    board = final.leaderboard
     on_board: dict[str, Any] = {
         "row": None,
         "scale": [],
@@ -76,40 +74,39 @@ def of_team(run: Run, team: str) -> str:
         "break_even": [],
     }
     for row in np.flatnonzero(board["team"] == team).tolist():
-        on_board |= _of_row(run, team, row)
+        on_board |= _of_row(final, team, row)
     return _page(
         "team.html",
-        heading=run.heading,
+        heading=final.inputs.heading,
         team=team,
-        facts=run.facts,
-        boosted=run.facts["boosted"],
+        facts=final.facts,
+        boosted=final.facts["boosted"],
         files=_records(files),
         better_ranks=BETTER_RANKS,
         **on_board,
     )
 
 
-def _of_row(run: Run, team: str, row: int) -> dict[str, Any]:
+def _of_row(final: FinalBoard, team: str, row: int) -> dict[str, Any]:
     """Collect what the page of a team says about its row on the board."""
-    ranking = run.ranking
-    rank = ranking.leaderboard["rank"].iloc[row]
-    rows = _rows(run, slice(max(0, row - NEIGHBORS), row + NEIGHBORS + 1))
-    scale = drawing.intervals(rows, run.facts["higher_is_better"])
+    rank = final.leaderboard["rank"].iloc[row]
+    rows = _rows(final, slice(max(0, row - NEIGHBORS), row + NEIGHBORS + 1))
+    scale = drawing.intervals(rows, final.facts["higher_is_better"])
     told: dict[str, Any] = {
         "rows": rows,
         "scale": scale,
         "row": next(each for each in rows if each["team"] == team),
     }
-    told["why"] = sentences.why_not_better(run, row)
-    if ranking.variant_ranks is not None and len(ranking.variant_ranks.columns):
-        ranks = ranking.variant_ranks.iloc[row]
+    told["why"] = sentences.why_not_better(final, row)
+    if final.variant_ranks is not None and len(final.variant_ranks.columns):
+        ranks = final.variant_ranks.iloc[row]
         told |= {"held": float((ranks == rank).mean()), "others": list(ranks[ranks != rank].items())}
-    if ranking.subpopulations is not None:
-        scores = ranking.subpopulations.iloc[row].drop("team")
-        worst_first = scores.sort_values(kind="stable", ascending=run.facts["higher_is_better"])
-        told["groups"] = [(name, score, ranking.group_sizes[str(name)]) for name, score in worst_first.items()]
-    if run.facts["boosted"]:
-        told["break_even"] = _better_ranks(ranking.leaderboard, team, rank, run.rules)
+    if final.groups is not None:
+        scores = final.groups.iloc[row].drop("team")
+        worst_first = scores.sort_values(kind="stable", ascending=final.facts["higher_is_better"])
+        told["groups"] = [(name, score, final.group_sizes[str(name)]) for name, score in worst_first.items()]
+    if final.facts["boosted"]:
+        told["break_even"] = _better_ranks(final.leaderboard, team, rank, final.inputs.rules)
     return told
 
 
@@ -166,24 +163,24 @@ def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
     return [dict(zip(columns, row)) for row in table.astype(object).itertuples(index=False, name=None)]
 
 
-def _rows(run: Run, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
+def _rows(final: FinalBoard, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
     """Collect rows of the board, each with what is known about chance and whether it is tied."""
-    rows, decided = _records(run.ranking.leaderboard[which]), run.facts["ties"]
+    rows, decided = _records(final.leaderboard[which]), final.facts["ties"]
     for row in rows:
         row["tied"] = bool(decided) and any(decided[max(0, row["rank"] - 2) : row["rank"]])
         row["chance"] = None
-    if run.ranking.intervals is not None:
-        for row, chance in zip(rows, _records(run.ranking.intervals[which])):
+    if final.certainty is not None:
+        for row, chance in zip(rows, _records(final.certainty[which])):
             row["chance"] = chance
     return rows
 
 
-def _prize_places(run: Run) -> list[dict[str, Any]]:
+def _prize_places(final: FinalBoard) -> list[dict[str, Any]]:
     """Collect who has each prize, how far it is ahead of the next team, and what speed did to its place."""
-    board, facts = run.ranking.leaderboard, run.facts
-    intervals, steps = _records(run.ranking.intervals), _records(run.ranking.differences)
+    board, facts = final.leaderboard, final.facts
+    intervals, steps = _records(final.certainty), _records(final.differences)
     prizes = []
-    for row, prize in enumerate(_records(board.head(run.rules.prizes))):
+    for row, prize in enumerate(_records(board.head(final.inputs.rules.prizes))):
         prize |= {"next_team": None, "chance": None, "step": None, "speed": ""}
         if row + 1 < len(board):
             prize["next_team"] = board["team"].iloc[row + 1]
@@ -210,13 +207,13 @@ def _ahead_by(step: dict[str, Any], higher_is_better: bool) -> dict[str, Any]:
     return step | {"low": -step["high"], "high": -step["low"]}
 
 
-def _groups(ranking: Ranking, higher_is_better: bool) -> list[dict[str, Any]]:
+def _groups(final: FinalBoard, higher_is_better: bool) -> list[dict[str, Any]]:
     """Collect the scores of sub-populations by attribute, and how far, from 0 to 1, each is from the team's
     best one.
     """
-    if ranking.subpopulations is None:
+    if final.groups is None:
         return []
-    scores = ranking.subpopulations.head(TEAMS_DRAWN).set_index("team")
+    scores = final.groups.head(TEAMS_DRAWN).set_index("team")
     best = scores.max(axis=1) if higher_is_better else scores.min(axis=1)
     depths = scores.sub(best, axis=0).abs().fillna(0)
     depths = depths / (float(depths.to_numpy().max(initial=0.0)) or 1.0)
@@ -226,25 +223,24 @@ def _groups(ranking: Ranking, higher_is_better: bool) -> list[dict[str, Any]]:
     return [
         {
             "attribute": attribute,
-            "names": [(name.partition(" = ")[2], ranking.group_sizes[name]) for name in names],
+            "names": [(name.partition(" = ")[2], final.group_sizes[name]) for name in names],
             "rows": list(zip(scores.index, np.stack([scores[names], depths[names]], axis=-1).tolist())),
         }
         for attribute, names in tables.items()
     ]
 
 
-def _similar(ranking: Ranking, same_files: list[list[str]]) -> list[dict[str, Any]]:
+def _similar(final: FinalBoard, same_files: list[list[str]]) -> list[dict[str, Any]]:
     """List the pairs of similar teams, without those that are told as senders of one file."""
     told = {frozenset(pair) for teams in same_files for pair in itertools.combinations(teams, 2)}
-    return [row for row in _records(ranking.similar) if {row["team"], row["other_team"]} not in told]
+    return [row for row in _records(final.similar) if {row["team"], row["other_team"]} not in told]
 
 
-def _absent(run: Run) -> list[tuple[str, str, str]]:
+def _absent(final: FinalBoard) -> list[tuple[str, str, str]]:
     """List the files and models of teams that are not on the board, with the reasons."""
-    ranking = run.ranking
-    on_board = set(ranking.leaderboard["team"])
-    rejected = ranking.rejected[~ranking.rejected["team"].isin(on_board)]
-    failed = ranking.failed[~ranking.failed["team"].isin(on_board)]
+    on_board = set(final.leaderboard["team"])
+    rejected = final.rejected[~final.rejected["team"].isin(on_board)]
+    failed = final.failed[~final.failed["team"].isin(on_board)]
     rows = [(row["team"], f"file {row['submission']}", row["reason"]) for row in _records(rejected)]
     rows += [
         (row["team"], f"model {row['model']}".strip(), f"failed: {row['reason']}") for row in _records(failed)

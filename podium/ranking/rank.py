@@ -1,24 +1,23 @@
 """`podium.rank`: from files to a folder with the final board, and from such a folder to another board."""
 
 import functools
-import html
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from podium import checking, hosted, names, recorded
 from podium.demands import demand
-from podium.errors import HostError, UsageError, missing_extra
+from podium.errors import HostError, UsageError
 from podium.files import alone_in, is_url
 from podium.limits import Limits
-from podium.ranking import board, output, page, passes, run_json, sentences, speed
-from podium.ranking.board import Inputs, Run
+from podium.ranking import output, page, passes, run_json, speed
+from podium.ranking.board import FinalBoard, Inputs, board_of
 from podium.ranking.job import Job, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import Heading, Request, Rules, fault_of
@@ -27,125 +26,7 @@ from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
 from podium.workers import Workers, dask_workers, start_workers
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["FinalBoard", "files_of", "inputs_of", "rank", "workers_of"]
-
-ROWS_SHOWN = 10  # of the board, where it is printed or shown in a notebook
-COLUMNS_SHOWN = ["rank", "team", "boosted_score", "score", "boost", "runtime"]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FinalBoard:
-    """A final board, as `rank` returns it.
-
-    When it is printed or shown in a notebook, it shows the sentences for the jury, the first teams, and what to
-    look at before a prize is given.
-
-    Attributes
-    ----------
-    folder : Path
-        The folder with the published files: the page ``board.html``, the tables, and ``run.json``.
-    run : Run
-        The finished run from which the pages are made.
-    """
-
-    folder: Path
-    run: Run
-
-    @property
-    def leaderboard(self) -> pd.DataFrame:
-        """The board, with a row per team: rank, team, file, score, and with rewards runtime, boost and more."""
-        return self.run.ranking.leaderboard
-
-    @property
-    def certainty(self) -> pd.DataFrame | None:
-        """How certain each team's place is, in a row per team; None if the metric has no statistics.
-
-        ``first_again`` and ``prize_again`` are the shares of new competitions, with other items of the same
-        kind, in which the team would be first and would win a prize. They are NaN if too few items decide the
-        score of a prize winner. ``may_be_best`` says whether it cannot be excluded, with 95% confidence, that
-        the team is the best. The other columns are 95% intervals.
-        """
-        return self.run.ranking.intervals
-
-    @property
-    def differences(self) -> pd.DataFrame | None:
-        """The difference at each border between prizes, with its 95% interval."""
-        return self.run.ranking.differences
-
-    @property
-    def groups(self) -> pd.DataFrame | None:
-        """The score of each team in each sub-population; None if the metric has none."""
-        return self.run.ranking.subpopulations
-
-    @property
-    def submissions(self) -> pd.DataFrame:
-        """Every file with its hash, its scores, whether it was chosen, and why."""
-        return self.run.ranking.submissions
-
-    @property
-    def rejected(self) -> pd.DataFrame:
-        """The files that were not scored, with the reasons."""
-        return self.run.ranking.rejected
-
-    @property
-    def failed(self) -> pd.DataFrame:
-        """The models that failed, with the reasons."""
-        return self.run.ranking.failed
-
-    @property
-    def variants(self) -> pd.DataFrame | None:
-        """The first team and the order of teams under each other decision about the metric and the rewards."""
-        return self.run.ranking.variants
-
-    @property
-    def similar(self) -> pd.DataFrame:
-        """Pairs of teams that sent the same file, or agree where few others do."""
-        return self.run.ranking.similar
-
-    @property
-    def summary(self) -> list[str]:
-        """The sentences for the jury with which the page begins."""
-        return sentences.summary(self.run)
-
-    @property
-    def warnings(self) -> list[str]:
-        """What to look at before a prize is given."""
-        return list(self.run.facts["warnings"])
-
-    def plot(self) -> "Figure":
-        """Draw the scores and the runtimes of the first teams, with what speed adds."""
-        try:
-            from podium.ranking import plots
-        except ImportError:
-            raise missing_extra("a picture", "matplotlib", "plots") from None
-
-        if not self.run.facts["boosted"]:
-            return plots.scores(self.leaderboard)
-        of_boost = self.run.rules.of_boost
-        return plots.score_and_runtime(
-            self.leaderboard,
-            eligibility_ratio=of_boost["eligibility_ratio"],
-            slowdown_limit=of_boost["slowdown_limit"],
-        )
-
-    @property
-    def _top(self) -> pd.DataFrame:
-        """The first teams, with the columns that decide."""
-        columns = COLUMNS_SHOWN if self.run.facts["boosted"] else ["rank", "team", "score"]
-        return self.leaderboard[columns].head(ROWS_SHOWN)
-
-    def __repr__(self) -> str:
-        warned = [f"warning: {warning}" for warning in self.warnings]
-        return "\n".join([" ".join(self.summary), "", self._top.to_string(index=False), *warned])
-
-    def _repr_html_(self) -> str:
-        warned = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
-        box = f"<p><strong>Look at this before a prize is given</strong></p><ul>{warned}</ul>" if warned else ""
-        table = self._top.to_html(index=False, border=0)
-        return f"<p>{html.escape(' '.join(self.summary))}</p>{table}{box}"
+__all__ = ["files_of", "inputs_of", "rank", "workers_of"]
 
 
 def rank(
@@ -299,10 +180,10 @@ def rank(
     files = find(request.submissions, request.side)
     limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
     job = make_job(request.metric, request.solution, request.parameters, limits, request.part)
-    inputs = inputs_of(request, Rules(**rules), job, files, folder / STORE)
+    inputs = inputs_of(request, Rules(**rules), Heading(**headings), job, files, folder / STORE, folder)
     inputs = inputs._replace(is_fixed=resamples is not None)
     score_all = functools.partial(passes.score, job, files, folder / STORE)
-    return _ranked(inputs, Heading(**headings), score_all, folder, jobs, dask, command)
+    return _ranked(inputs, score_all, jobs, dask, command)
 
 
 def _check_types(given: Mapping[str, Any]) -> None:
@@ -409,13 +290,22 @@ def _ranked_again(
     ]
     contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in listed_before]
     store = folder / before["store"]
-    inputs = inputs_of(request, Rules(**before["rules"] | {"variants": False} | rules), job, files, store)
+    new_rules = Rules(**before["rules"] | {"variants": False} | rules)
     heading = Heading(**before["page"] | {"team": None} | headings)
+    inputs = inputs_of(request, new_rules, heading, job, files, store, out)
     score_all = functools.partial(passes.stored, job, contents, store)
-    return _ranked(inputs, heading, score_all, out, jobs, None, command)
+    return _ranked(inputs, score_all, jobs, None, command)
 
 
-def inputs_of(request: Request, rules: Rules, job: Job, files: list[Submission], store: Path) -> Inputs:
+def inputs_of(
+    request: Request,
+    rules: Rules,
+    heading: Heading,
+    job: Job,
+    files: list[Submission],
+    store: Path,
+    folder: Path,
+) -> Inputs:
     """Read and check the host's tables."""
     runtimes = None if request.runtimes is None else speed.read(request.runtimes)
     selection = None if request.selection is None else _read_selection(request.selection, files)
@@ -427,7 +317,7 @@ def inputs_of(request: Request, rules: Rules, job: Job, files: list[Submission],
             raise HostError(
                 f"the failed models: expected exactly the names of the teams, found {listed(nearly)}"
             )
-    return Inputs(request, rules, job, files, store, runtimes, selection, failed)
+    return Inputs(request, rules, heading, job, files, store, folder, runtimes, selection, failed)
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
@@ -455,26 +345,23 @@ def _check_team(heading: Heading, files: Sequence[Submission]) -> None:
 
 def _ranked(
     inputs: Inputs,
-    heading: Heading,
     score_all: Callable[[Workers], list[passes.Scored]],
-    out: Path,
     jobs: int,
     dask: str | None,
     command: Sequence[str],
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
-    _check_team(heading, inputs.submissions)
+    _check_team(inputs.heading, inputs.submissions)
     metric = solution_of(inputs.job).metric  # A wrong solution is an error before any work begins.
     demand(checking.verdict(metric))
-    with alone_in(out), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
+    with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
         scored = score_all(workers)
-        ranking = board.ranking_of(inputs, scored, workers)
-        facts = run_json.facts_of(inputs, heading, scored, ranking, out, command)
-        run = Run(inputs.request, inputs.rules, heading, ranking, facts)
-        files = files_of(run)
-        run.facts["outputs"] = output.digests(files)
-        output.write(files, out, run.facts)
-    return FinalBoard(out, run)
+        final = board_of(inputs, scored, workers)
+        final = replace(final, facts=run_json.facts_of(final, scored, command))
+        files = files_of(final)
+        final.facts["outputs"] = output.digests(files)
+        output.write(files, final.folder, final.facts)
+    return final
 
 
 def workers_of(
@@ -486,9 +373,10 @@ def workers_of(
     return dask_workers(dask, probe, job, files[0])
 
 
-def files_of(run: Run) -> dict[str, bytes]:
-    """Make the tables and pages of a run."""
-    files = output.tables(run.ranking) | {PAGE: page.of_board(run).encode()}
-    if run.heading.team is not None:
-        files[TEAM_PAGE] = page.of_team(run, run.heading.team).encode()
+def files_of(final: FinalBoard) -> dict[str, bytes]:
+    """Make the tables and pages of a board."""
+    files = output.tables(final) | {PAGE: page.of_board(final).encode()}
+    team = final.inputs.heading.team
+    if team is not None:
+        files[TEAM_PAGE] = page.of_team(final, team).encode()
     return files

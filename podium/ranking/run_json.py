@@ -15,7 +15,7 @@ from podium import __version__, hosted
 from podium.errors import UsageError
 from podium.files import is_url
 from podium.limits import Limits
-from podium.ranking.board import Inputs, Ranking
+from podium.ranking.board import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import Heading, Request, Rules, fault_of
@@ -42,15 +42,9 @@ OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
 # ---- From a run to its run.json ---------------------------------------------------------------------------
 
 
-def facts_of(
-    inputs: Inputs,
-    heading: Heading,
-    scored: Sequence[Scored],
-    ranking: Ranking,
-    out: Path,
-    command: Sequence[str],
-) -> dict[str, Any]:
+def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]) -> dict[str, Any]:
     """Collect the content of run.json, all but the hashes of the outputs."""
+    inputs, out = final.inputs, final.folder
     request, job = inputs.request, inputs.job
 
     def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
@@ -61,11 +55,11 @@ def facts_of(
     return {
         "command": list(command),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "page": heading._asdict(),
-        **ranking.facts,
+        "page": inputs.heading._asdict(),
+        **final.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
         **({"part": job.part} if job.part else {}),
-        "rules": inputs.rules._replace(resamples=ranking.resamples)._asdict(),
+        "rules": inputs.rules._replace(resamples=final.resamples)._asdict(),
         "limits": job.limits._asdict(),
         "inputs": {
             "metric": input_of(job.metric, job.metric_digest),

@@ -6,14 +6,16 @@ Every sentence is made from the numbers of one ranking, and says no more than th
 import math
 import unicodedata
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from podium.ranking.board import Ranking, Run
 from podium.ranking.similarity import entry_names
 from podium.wording import counted, listed, ordinal, plural
+
+if TYPE_CHECKING:
+    from podium.ranking.board import FinalBoard
 
 __all__ = [
     "cut", "in_cases", "items_of", "name_of", "number", "of_difference", "of_direction", "percent",
@@ -151,28 +153,28 @@ def of_direction(facts: dict[str, Any]) -> str:
     return f"{better} is better{assumed}."
 
 
-def summary_by_question(run: Run) -> dict[str, list[str]]:
+def summary_by_question(final: "FinalBoard") -> dict[str, list[str]]:
     """Say what is certain about a board and what is not, for a reader who decides about prizes."""
-    questions = {"Who is first?": [*_of_the_winner(run), *_of_speed(run)]}
-    if run.facts["silence"]:
-        questions["How much of that is luck?"] = [f"Nothing is said about chance: {run.facts['silence']}."]
-    elif run.ranking.intervals is not None and len(run.ranking.leaderboard) > 1:
-        questions["How much of that is luck?"] = [*_of_chance(run), *_of_the_best(run)]
-    questions["Who gets the last prize?"] = _of_the_last_prize(run)
-    questions["Do other decisions matter?"] = _of_decisions(run.ranking)
+    questions = {"Who is first?": [*_of_the_winner(final), *_of_speed(final)]}
+    if final.facts["silence"]:
+        questions["How much of that is luck?"] = [f"Nothing is said about chance: {final.facts['silence']}."]
+    elif final.certainty is not None and len(final.leaderboard) > 1:
+        questions["How much of that is luck?"] = [*_of_chance(final), *_of_the_best(final)]
+    questions["Who gets the last prize?"] = _of_the_last_prize(final)
+    questions["Do other decisions matter?"] = _of_decisions(final)
     return {question: answer for question, answer in questions.items() if answer}
 
 
-def summary(run: Run) -> list[str]:
+def summary(final: "FinalBoard") -> list[str]:
     """List the sentences with which the page begins."""
-    return [sentence for answer in summary_by_question(run).values() for sentence in answer]
+    return [sentence for answer in summary_by_question(final).values() for sentence in answer]
 
 
-def why_not_better(run: Run, row: int) -> list[str]:
+def why_not_better(final: "FinalBoard", row: int) -> list[str]:
     """Say why a team is not one rank better: which team is ahead of it, by how much, and by what."""
     if row == 0:
         return []
-    board, facts = run.ranking.leaderboard, run.facts
+    board, facts = final.leaderboard, final.facts
     other, own = board.iloc[row - 1], board.iloc[row]
     team, name = name_of(other["team"]), score_name(facts)
     if facts["ties"] and facts["ties"][row - 1]:
@@ -193,17 +195,17 @@ def why_not_better(run: Run, row: int) -> list[str]:
             )
         else:
             sentences.append(f"Before rewards the scores are {theirs} against {mine}; {rewards}.")
-    sentences += of_difference(run, row - 1)
+    sentences += of_difference(final, row - 1)
     return [*sentences, f"The ranks follow the {name}s, whether or not the difference is certain."]
 
 
-def of_difference(run: Run, row: int) -> list[str]:
+def of_difference(final: "FinalBoard", row: int) -> list[str]:
     """Say how certain the difference between a prize winner and the next team is."""
-    steps = run.ranking.differences
+    steps = final.differences
     if steps is None or row >= len(steps):
         return []
     step = steps.iloc[row]
-    sign = 1 if run.facts["higher_is_better"] else -1
+    sign = 1 if final.facts["higher_is_better"] else -1
     if pd.isna(step["low"]):
         return [f"This difference has no interval: {step['note']}."]
     low, high = sorted((sign * step["low"], sign * step["high"]))
@@ -220,21 +222,21 @@ def _reward_of(row: "pd.Series[Any]", team: str) -> str:
     return f"{team} was not eligible, because {reason}"
 
 
-def _names(run: Run, rows: Iterable[int]) -> list[tuple[int, str]]:
+def _names(final: "FinalBoard", rows: Iterable[int]) -> list[tuple[int, str]]:
     """Name the files of some rows, each once, with its first row: a file counts, and not its senders."""
-    teams = [name_of(team) for team in run.ranking.leaderboard["team"]]
-    return entry_names(teams, run.ranking.entries, list(rows))
+    teams = [name_of(team) for team in final.leaderboard["team"]]
+    return entry_names(teams, final.entries, list(rows))
 
 
-def _is_same_file(run: Run, row: int) -> bool:
+def _is_same_file(final: "FinalBoard", row: int) -> bool:
     """Tell whether a team and the next one sent the same file."""
-    entries = run.ranking.entries
+    entries = final.entries
     return bool(entries) and entries[row] == entries[row + 1]
 
 
-def _of_the_winner(run: Run) -> list[str]:
+def _of_the_winner(final: "FinalBoard") -> list[str]:
     """Say who is first and who is second."""
-    board, facts = run.ranking.leaderboard, run.facts
+    board, facts = final.leaderboard, final.facts
     name = score_name(facts)
     first = board.iloc[0]
     winner = name_of(first["team"])
@@ -245,7 +247,7 @@ def _of_the_winner(run: Run) -> list[str]:
         return [f"{winner} is the only team on the board.", decide]
     second = board.iloc[1]
     other = name_of(second["team"])
-    is_same_file = _is_same_file(run, 0)
+    is_same_file = _is_same_file(final, 0)
     if facts["ties"] and facts["ties"][0]:
         same = "sent the same file, with a" if is_same_file else "have the same"
         leading = (
@@ -262,11 +264,11 @@ def _of_the_winner(run: Run) -> list[str]:
     return [leading, decide]
 
 
-def _of_speed(run: Run) -> list[str]:
+def _of_speed(final: "FinalBoard") -> list[str]:
     """Say whether the winner leads by its score or by its speed."""
-    if not run.facts["boosted"] or len(run.ranking.leaderboard) == 1:
+    if not final.facts["boosted"] or len(final.leaderboard) == 1:
         return []
-    board = run.ranking.leaderboard
+    board = final.leaderboard
     first = board.iloc[0]
     winner = name_of(first["team"])
     if first["rank_before"] == 1:
@@ -278,15 +280,15 @@ def _of_speed(run: Run) -> list[str]:
     ]
 
 
-def _of_chance(run: Run) -> list[str]:
+def _of_chance(final: "FinalBoard") -> list[str]:
     """Say how often the winner and its rivals would be first on new items."""
-    intervals, facts = run.ranking.intervals, run.facts
+    intervals, facts = final.certainty, final.facts
     assert intervals is not None
     shares = intervals["first_again"]
-    names = dict(_names(run, range(len(intervals))))
+    names = dict(_names(final, range(len(intervals))))
     winner = names[0]
     if pd.isna(shares.iloc[0]):
-        withheld = run.ranking.certainty.withheld if run.ranking.certainty else None
+        withheld = final.chance.withheld if final.chance else None
         if withheld is not None:
             return [
                 f"How often {winner} would be first again cannot be said, because too few {items_of(facts)} "
@@ -309,11 +311,11 @@ def _of_chance(run: Run) -> list[str]:
     return [", ".join([first, *named]) + "."]
 
 
-def _of_the_best(run: Run) -> list[str]:
+def _of_the_best(final: "FinalBoard") -> list[str]:
     """Name the teams that may be the best."""
-    intervals = run.ranking.intervals
+    intervals = final.certainty
     assert intervals is not None
-    names = [name for _, name in _names(run, np.flatnonzero(intervals["may_be_best"]))]
+    names = [name for _, name in _names(final, np.flatnonzero(intervals["may_be_best"]))]
     if not names:
         return []
     if len(names) == 1:
@@ -321,27 +323,27 @@ def _of_the_best(run: Run) -> list[str]:
     return [f"With 95% confidence the truly best is one of these {len(names):,}: {listed(names, MOST_NAMED)}."]
 
 
-def _of_the_last_prize(run: Run) -> list[str]:
+def _of_the_last_prize(final: "FinalBoard") -> list[str]:
     """Say who gets the last prize and who comes next."""
-    board, facts, prizes = run.ranking.leaderboard, run.facts, run.rules.prizes
+    board, facts, prizes = final.leaderboard, final.facts, final.inputs.rules.prizes
     if prizes < 2 or len(board) <= prizes:
         return []
     last, following = board.iloc[prizes - 1], board.iloc[prizes]
     goes = f"The last prize, place {prizes}, goes to {name_of(last['team'])}"
     if facts["ties"] and facts["ties"][prizes - 1]:
-        same = "sent the same file" if _is_same_file(run, prizes - 1) else f"has the same {score_name(facts)}"
+        same = "sent the same file" if _is_same_file(final, prizes - 1) else f"has the same {score_name(facts)}"
         return [f"{goes}; {name_of(following['team'])} {same}, and {facts['ties'][prizes - 1]} decides."]
     behind = number(abs(last["boosted_score"] - following["boosted_score"]))
     next_one = f"{name_of(following['team'])} follows {behind} behind in {score_name(facts)}"
-    return [f"{goes}; {next_one}.", *of_difference(run, prizes - 1)]
+    return [f"{goes}; {next_one}.", *of_difference(final, prizes - 1)]
 
 
-def _of_decisions(ranking: Ranking) -> list[str]:
+def _of_decisions(final: "FinalBoard") -> list[str]:
     """Say how often the winner wins under other decisions."""
-    table = ranking.variants
-    if table is None or table.empty or len(ranking.leaderboard) == 1:
+    table = final.variants
+    if table is None or table.empty or len(final.leaderboard) == 1:
         return []
-    winner = ranking.leaderboard["team"].iloc[0]
+    winner = final.leaderboard["team"].iloc[0]
     wins = int((table["first_team"] == winner).sum())
     return [
         f"Under {wins} of {len(table)} other decisions about the metric and the rewards, "

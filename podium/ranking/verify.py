@@ -5,15 +5,15 @@ import itertools
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from podium import hosted
 from podium.errors import HostError, UsageError
 from podium.limits import Limits
-from podium.ranking import board, output, passes, rank, run_json
-from podium.ranking.board import Run
+from podium.ranking import output, passes, rank, run_json
+from podium.ranking.board import board_of
 from podium.ranking.job import make_job, versions
 from podium.ranking.rules import Heading, Request, Rules
 from podium.ranking.run_json import RUN
@@ -181,20 +181,20 @@ def _ranked_again(
     job = make_job(
         request.metric, request.solution, request.parameters, Limits(**facts["limits"]), request.part
     )
-    with tempfile.TemporaryDirectory() as folder, rank.workers_of(job, files, jobs, None) as workers:
-        store = Path(folder)
-        inputs = rank.inputs_of(request, Rules(**facts["rules"]), job, files, store)
-        scored = passes.score(job, files, store, workers)
-        ranking = board.ranking_of(inputs, scored, workers)
     heading = Heading(**facts["page"])
     if heading.team not in {each.team for each in files}:  # its files are missing, so it can have no page
         heading = heading._replace(team=None)
-    again = run_json.facts_of(inputs, heading, scored, ranking, home, ())
+    with tempfile.TemporaryDirectory() as folder, rank.workers_of(job, files, jobs, None) as workers:
+        store = Path(folder)
+        inputs = rank.inputs_of(request, Rules(**facts["rules"]), heading, job, files, store, home)
+        scored = passes.score(job, files, store, workers)
+        final = board_of(inputs, scored, workers)
+    again = run_json.facts_of(final, scored, ())
     again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
     for name, now in again["inputs"].items():
         if now is not None and facts["inputs"].get(name) is not None:
             now["path"] = facts["inputs"][name]["path"]
-    outputs = rank.files_of(Run(request, inputs.rules, heading, ranking, again))
+    outputs = rank.files_of(replace(final, facts=again))
     again["outputs"] = output.digests(outputs)
     return outputs, again
 

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,9 @@ import pytest
 
 import boost
 from podium.ranking import drawing, page, rewards, sentences
-from podium.ranking.board import Ranking, Run
+from podium.ranking.board import FinalBoard, Inputs
 from podium.ranking.cautions import better_groups_that_lower, cautions
+from podium.ranking.job import Job
 from podium.ranking.rules import Heading, Request, Rules
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
@@ -21,8 +23,8 @@ NOTHING = pd.DataFrame(columns=["team", "submission", "reason"])
 
 def run_of(
     leaderboard: pd.DataFrame, rules: Rules | None = None, higher_is_better=True, boosted=True, **more
-) -> Run:
-    """A run with a given board; `more` has further fields of `Ranking` and of `facts`."""
+) -> FinalBoard:
+    """A final board with given rows; `more` has further fields and facts."""
     rules = rules or Rules()
     facts = {
         "date": "2026-11-22T18:00:00+00:00",
@@ -53,16 +55,10 @@ def run_of(
     failed = more.pop("failed", pd.DataFrame(columns=["team", "model", "reason"]))
     rejected = more.pop("rejected", NOTHING)
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
-    ranking = Ranking(
-        leaderboard,
-        submissions.assign(rejected=None),
-        rejected,
-        failed,
-        similar,
-        facts,
-        **{"group_sizes": {}} | more,
-    )
-    return Run(Request("x", "s", "t", None, None, None, None, {}), rules, Heading(), ranking, facts)
+    request, job = Request("x", "s", "t", None, None, None, None, {}), Job("x", "s", (), "", "", "", "")
+    inputs = Inputs(request, rules, Heading(), job, [], Path("store"), Path("final"))
+    submissions = submissions.assign(rejected=None)
+    return FinalBoard(inputs, leaderboard, submissions, rejected, failed, similar, facts, **more)
 
 
 def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
@@ -91,7 +87,7 @@ def board_of(number: int, **columns) -> pd.DataFrame:
 def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
     """In Table 2, Red is third at 50 s. Up to 45.6 s it would be first, and up to 46.3 s second."""
     run = run_of(boost.boost(TABLE_2))
-    (row,) = np.flatnonzero(run.ranking.leaderboard["team"] == "Red")
+    (row,) = np.flatnonzero(run.leaderboard["team"] == "Red")
     told = page._of_row(run, "Red", int(row))["break_even"]
     assert [rank for _, rank in told] == [2, 1]
     for runtime, rank in told:
@@ -132,7 +128,7 @@ def test_the_worst_sub_population_is_first_also_where_lower_is_better():
     board = board_of(2)
     for higher, first in ((True, "a = 1"), (False, "a = 2")):
         sizes = {"a = 1": 7, "a = 2": 1200}
-        run = run_of(board, None, higher, False, subpopulations=groups, group_sizes=sizes)
+        run = run_of(board, None, higher, False, groups=groups, group_sizes=sizes)
         html = page.of_team(run, "T1")
         assert ">1,200</td>" in html
         assert html.index(first) < html.index({"a = 1": "a = 2", "a = 2": "a = 1"}[first])
@@ -232,8 +228,8 @@ def test_every_table_has_a_caption_and_headings_and_every_plot_has_words():
     groups = pd.DataFrame({"team": [f"T{number}" for number in range(1, 9)], "a = 1": 0.2})
     failed = pd.DataFrame({"team": ["Fay"], "model": ["run.py"], "reason": ["exit code 1"]})
     run = run_of(
-        board_of(8).assign(public_rank=range(1, 9)), boosted=False, subpopulations=groups, failed=failed,
-        group_sizes={"a = 1": 5}, certainty=chance(8),
+        board_of(8).assign(public_rank=range(1, 9)), boosted=False, groups=groups, failed=failed,
+        group_sizes={"a = 1": 5}, chance=chance(8),
     )  # fmt: skip
     for html in (page.of_board(run), page.of_team(run, "T3")):
         tables = re.findall(r'<div class="wide[^>]*>(<table.*?)</table></div>', html, re.DOTALL)
@@ -254,7 +250,7 @@ def test_every_table_has_a_caption_and_headings_and_every_plot_has_words():
 def test_the_sentences_for_the_jury():
     """The fastest team wins although it has the worst score."""
     board = boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"]))
-    run = run_of(board, certainty=chance(4))
+    run = run_of(board, chance=chance(4))
     assert sentences.summary(run) == [
         "T1 is first with a boosted score of 0.60900, and T2 is second with 0.60616.",
         "100 essays of the Private part decide.",
@@ -265,23 +261,23 @@ def test_the_sentences_for_the_jury():
         "The last prize, place 3, goes to T3; T4 follows 0.01000 behind in boosted score.",
         "With 95% confidence the true difference is between -0.01000 and 0.02000.",
     ]
-    unknown = run_of(board, certainty=chance(4, first_again=np.nan), noise_known=False)
+    unknown = run_of(board, chance=chance(4, first_again=np.nan), noise_known=False)
     assert "How often T1 would be first again cannot be said" in sentences.summary(unknown)[3]
     columns = [page.of_board(each).count("first again, of 100") for each in (run, unknown)]
     assert columns[0] > columns[1] == 0
     few = Doubt(Reason.SMALL_GROUPS, 3, 0.5, 30)
-    withheld = run_of(board, certainty=chance(4, first_again=np.nan)._replace(withheld=few))
+    withheld = run_of(board, chance=chance(4, first_again=np.nan)._replace(withheld=few))
     assert sentences.summary(withheld)[3] == (
         "How often T1 would be first again cannot be said, because too few essays decide the score of a prize "
         "winner (groups of fewer than 30 items decide 50%)."
     )
-    alone = run_of(board_of(2), boosted=False, certainty=chance(2, may_be_best=[True, False]))
+    alone = run_of(board_of(2), boosted=False, chance=chance(2, may_be_best=[True, False]))
     assert "With 95% confidence T1 is truly the best." in sentences.summary(alone)
 
 
 def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
     certainty = chance(4, first_again=[0.93, 0.04, 0.02, 0.01], prize_again=[0.99, 0.86, 0.84, 0.3])
-    html = page.of_board(run_of(board_of(4), boosted=False, certainty=certainty))
+    html = page.of_board(run_of(board_of(4), boosted=False, chance=certainty))
     assert ' data-value="0.93">&gt;80</td>' in html
     assert "T1 would be first in more than 80 of 100 cases." in html
     assert html.count(">in more than 80 of 100 cases</td>") == 2
@@ -291,7 +287,7 @@ def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
 def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
     shares = {"first_again": [0.93] * 3 + [0.07], "may_be_best": True, "boosted_score_low": 0.2}
     run = run_of(
-        board_of(4, score=[0.6] * 3 + [0.5]), Rules(prizes=2), boosted=False, certainty=chance(4, **shares),
+        board_of(4, score=[0.6] * 3 + [0.5]), Rules(prizes=2), boosted=False, chance=chance(4, **shares),
         entries=(0, 0, 0, 1), ties=[rewards.BY_TIME, rewards.BY_RUNTIME, ""],
     )  # fmt: skip
     summary = " ".join(sentences.summary(run))
@@ -307,7 +303,7 @@ def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
 
 def test_why_a_team_is_not_one_rank_better():
     """In Table 2, Blue is second and Red third by speed, although Red has the better score."""
-    run = run_of(boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"])), certainty=chance(4))
+    run = run_of(boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"])), chance=chance(4))
     assert sentences.why_not_better(run, 0) == []
     assert sentences.why_not_better(run, 2) == [
         "T2 is ahead by 0.00616 in boosted score: 0.60616 against 0.60000.",
@@ -323,7 +319,7 @@ def test_why_a_team_is_not_one_rank_better():
 
 
 def test_by_its_speed_stands_beside_teams_that_moved_up_alone():
-    run = run_of(boost.boost(TABLE_2), Rules(prizes=3), certainty=chance(4))
+    run = run_of(boost.boost(TABLE_2), Rules(prizes=3), chance=chance(4))
     assert [place["speed"] for place in page._prize_places(run)] == [
         "by its speed: by score alone it would come 4th",
         "",
@@ -335,21 +331,21 @@ def test_by_its_speed_stands_beside_teams_that_moved_up_alone():
 
 def test_a_difference_is_above_zero_whichever_way_is_better():
     lower = board_of(2).iloc[::-1].assign(rank=[1, 2], rank_before=[1, 2])
-    run = run_of(lower, Rules(prizes=1), False, False, certainty=chance(2))
+    run = run_of(lower, Rules(prizes=1), False, False, chance=chance(2))
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
     assert '>0.30000</td><td data-label="95% interval">-0.0200 to 0.0100</td>' in html
     assert "difference is between -0.02000 and 0.01000." in " ".join(sentences.why_not_better(run, 1))
-    html = page.of_board(run_of(board_of(2), Rules(prizes=1), True, False, certainty=chance(2)))
+    html = page.of_board(run_of(board_of(2), Rules(prizes=1), True, False, chance=chance(2)))
     assert '>0.30000</td><td data-label="95% interval">-0.0100 to 0.0200</td>' in html
     assert "usually scores worse" not in page.of_board(run)
 
 
 def test_groups_have_their_numbers_of_items_and_darker_colors_the_worse_they_are():
     groups = pd.DataFrame({"team": ["T1", "T2"], "a = 1": [0.2, 0.3], "a = 2": [0.9, 0.8]})
-    run = run_of(board_of(2), boosted=False, subpopulations=groups, group_sizes={"a = 1": 7, "a = 2": 12})
+    run = run_of(board_of(2), boosted=False, groups=groups, group_sizes={"a = 1": 7, "a = 2": 12})
     assert "1 <small>7 essays</small>" in page.of_board(run)
     for higher, worst in ((True, 0), (False, 1)):
-        (table,) = page._groups(run.ranking, higher)
+        (table,) = page._groups(run, higher)
         rows = table["rows"]
         assert [int(np.argmax([depth for _, depth in cells])) for _, cells in rows] == [worst, worst]
 
@@ -410,7 +406,7 @@ def test_scores_lie_within_their_intervals_on_one_axis(higher):
     board = board_of(40) if higher else board_of(40).iloc[::-1]
     low = board["boosted_score"].to_numpy() - 0.02
     certainty = chance(40, boosted_score_low=low, boosted_score_high=low + 0.05)
-    run = run_of(board, None, higher, False, certainty=certainty)
+    run = run_of(board, None, higher, False, chance=certainty)
     rows = page._rows(run)
     ticks = drawing.intervals(rows, higher)
     assert all(0 < place < 1 for _, place in ticks)

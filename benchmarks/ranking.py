@@ -25,6 +25,7 @@ from benchmarks.measure import machine, print_table
 from podium import reading, scoring
 from podium.ranking import store
 from podium.ranking.job import make_job, solution_of
+from podium.ranking.rules import Request
 from tests.support.essays import make_competition
 
 REAL_ESSAYS = 15_594
@@ -105,7 +106,7 @@ def write_tiny(to: Path, teams: int) -> None:
 
 def show_one(folder: Path) -> None:
     """Print the processor seconds of each stage of one submission, and the size of its entry."""
-    job = make_job("unified", str(folder / "solution.csv"), {})
+    job = make_job(Request("unified", str(folder / "solution.csv"), "", None, None, None, None, {}))
     solution = solution_of(job)
     path = sorted((folder / "teams").iterdir())[0]
     runs: dict[str, list[float]] = {}

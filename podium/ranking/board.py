@@ -36,7 +36,7 @@ from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.job import Job, digests_of, solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
-from podium.ranking.rules import Heading, Request, Rules
+from podium.ranking.rules import Request
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import group_slopes, halves, sums
@@ -59,9 +59,7 @@ Floats = npt.NDArray[np.float64]
 class Inputs(NamedTuple):
     """What a ranking is made from, read and checked."""
 
-    request: Request  # what is ranked
-    rules: Rules  # how it is ranked
-    heading: Heading  # what stands at the top of the pages
+    request: Request  # what was asked for
     job: Job  # the metric with its solution
     submissions: list[Submission]
     store: Path  # the folder that keeps what is found out about them
@@ -69,7 +67,6 @@ class Inputs(NamedTuple):
     runtimes: pd.DataFrame | None = None  # the host's tables
     selection: pd.DataFrame | None = None
     failed: pd.DataFrame | None = None
-    is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,7 +155,7 @@ class FinalBoard:
 
         if not self.facts["boosted"]:
             return plots.scores(self.leaderboard)
-        of_boost = self.inputs.rules.of_boost
+        of_boost = self.inputs.request.rules.of_boost
         return plots.score_and_runtime(
             self.leaderboard,
             eligibility_ratio=of_boost["eligibility_ratio"],
@@ -184,7 +181,7 @@ class FinalBoard:
 
 def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
-    rules, job = inputs.rules, inputs.job
+    rules, job = inputs.request.rules, inputs.job
     solution = solution_of(job)
     higher_is_better = hosted.higher_is_better(solution.metric, dict(job.parameters))
     files = choice.table_of_files(inputs.submissions, scored)
@@ -307,7 +304,7 @@ def _with_statistics(
     ``order`` has the numbers of the chosen submissions, in the order of the board.
     """
     inputs, leaderboard = final.inputs, final.leaderboard
-    rules, job = inputs.rules, inputs.job
+    rules, job = inputs.request.rules, inputs.job
     solution = solution_of(job)
     prepared = solution.prepared[solution.deciding]
     entries = {number: scored[number].entry for number in order}
@@ -353,13 +350,13 @@ def _with_halves(
 ) -> tuple[FinalBoard, str]:
     """Add variants, and how certain the board of a metric with ``score()`` alone is, or why nobody knows."""
     inputs, leaderboard = final.inputs, final.leaderboard
-    rules = inputs.rules
+    rules = inputs.request.rules
     variants = robustness.of_board(leaderboard, {}, rules, higher_is_better)
     final = replace(final, variants=variants.table, variant_ranks=variants.ranks)
     if not rules.resamples:
         return final, ""
     question = half_samples.Question(inputs.job, rules.items, rules.seed)
-    number = rules.resamples if inputs.is_fixed else None
+    number = rules.resamples if inputs.request.is_fixed else None
     most, order = leaderboard.head(MOST_TEAMS), order[:MOST_TEAMS]
     drawn = half_samples.of_board(
         question, inputs.submissions, scored, order, rules.prizes, number, inputs.store, workers
@@ -383,7 +380,7 @@ def _with_halves(
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:
     """Compute what all teams share about the groups of items, or None without draws or scores of groups."""
-    rules, job = inputs.rules, inputs.job
+    rules, job = inputs.request.rules, inputs.job
     solution = solution_of(job)
     prepared, part = solution.prepared[solution.deciding], solution.deciding
     if not rules.resamples or not has_scores_of_groups(prepared):

@@ -18,6 +18,7 @@ from podium.errors import UsageError
 from podium.files import BYTES_AT_ANY_RATIO, is_url, read_bytes
 from podium.limits import Limits
 from podium.ranking import store
+from podium.ranking.rules import Request
 from podium.ranking.submissions import Submission, absolute
 
 PREPARING = threading.RLock()  # a Dask worker has several threads
@@ -53,22 +54,19 @@ def content_digest(path: str) -> str:
     return _hash("\n".join(parts))
 
 
-def make_job(
-    metric: str, solution: str, parameters: dict[str, Any], limits: Limits | None = None, part: str = ""
-) -> Job:
+def make_job(request: Request) -> Job:
     """Describe what is scored, with the hashes by which the store knows it."""
-    loaded = hosted.load(metric)
+    metric, solution, part = request.metric, absolute(request.solution), request.part
     metric = metric if metric in hosted.names() else absolute(metric)
-    of_measures = set(loaded.measure_parameters)
-    metric_digest, solution = content_digest(str(hosted.find(metric))), absolute(solution)
-    solution_digest = content_digest(solution)
-    items = tuple(sorted(parameters.items()))
+    of_measures = set(hosted.load(metric).measure_parameters)
+    metric_digest, solution_digest = content_digest(str(hosted.find(metric))), content_digest(solution)
+    items = tuple(sorted(request.parameters.items()))
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
     known += [part] if part else []
     measured = [item for item in items if item[0] in of_measures]
     digests = (metric_digest, solution_digest, _hash(repr(known)), _hash(repr(measured)))
-    return Job(metric, solution, items, *digests, limits or Limits(), part)
+    return Job(metric, solution, items, *digests, request.limits, part)
 
 
 def _hash(text: str) -> str:

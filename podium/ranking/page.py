@@ -32,24 +32,24 @@ NEIGHBORS = 3  # teams that are shown above and below a team
 
 def of_board(final: FinalBoard) -> str:
     """Make the page of a board."""
-    board = final.leaderboard
+    board, rules = final.leaderboard, final.inputs.request.rules
     rows, same_files = _rows(final), similarity.senders(final.submissions)
     return _page(
         "board.html",
-        heading=final.inputs.heading,
+        heading=final.inputs.request.heading,
         facts=final.facts,
         summary=sentences.summary_by_question(final),
         boosted=final.facts["boosted"],
         rows=rows,
         scale=drawing.intervals(rows, final.facts["higher_is_better"]),
         more_rows=max(0, len(board) - MOST_ROWS),
-        prizes=final.inputs.rules.prizes if len(board) > final.inputs.rules.prizes else 0,
+        prizes=rules.prizes if len(board) > rules.prizes else 0,
         ticks=drawing.rank_ticks(len(board)),
         logarithmic=len(board) > drawing.LINEAR_UP_TO,
         prize_places=_prize_places(final),
         variants=_records(final.variants),
         shake=drawing.shake_up(board, MOST_ROWS),
-        speed=drawing.score_and_runtime(board, final.inputs.rules) if final.facts["boosted"] else None,
+        speed=drawing.score_and_runtime(board, rules) if final.facts["boosted"] else None,
         groups=_groups(final, final.facts["higher_is_better"]),
         absent=_absent(final),
         same_files=same_files,
@@ -77,7 +77,7 @@ def of_team(final: FinalBoard, team: str) -> str:
         on_board |= _of_row(final, team, row)
     return _page(
         "team.html",
-        heading=final.inputs.heading,
+        heading=final.inputs.request.heading,
         team=team,
         facts=final.facts,
         boosted=final.facts["boosted"],
@@ -106,7 +106,7 @@ def _of_row(final: FinalBoard, team: str, row: int) -> dict[str, Any]:
         worst_first = scores.sort_values(kind="stable", ascending=final.facts["higher_is_better"])
         told["groups"] = [(name, score, final.group_sizes[str(name)]) for name, score in worst_first.items()]
     if final.facts["boosted"]:
-        told["break_even"] = _better_ranks(final.leaderboard, team, rank, final.inputs.rules)
+        told["break_even"] = _better_ranks(final.leaderboard, team, rank, final.inputs.request.rules)
     return told
 
 
@@ -180,7 +180,7 @@ def _prize_places(final: FinalBoard) -> list[dict[str, Any]]:
     board, facts = final.leaderboard, final.facts
     intervals, steps = _records(final.certainty), _records(final.differences)
     prizes = []
-    for row, prize in enumerate(_records(board.head(final.inputs.rules.prizes))):
+    for row, prize in enumerate(_records(board.head(final.inputs.request.rules.prizes))):
         prize |= {"next_team": None, "chance": None, "step": None, "speed": ""}
         if row + 1 < len(board):
             prize["next_team"] = board["team"].iloc[row + 1]

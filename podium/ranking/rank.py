@@ -20,7 +20,7 @@ from podium.ranking import output, page, passes, run_json, speed
 from podium.ranking.board import FinalBoard, Inputs, board_of
 from podium.ranking.job import Job, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
-from podium.ranking.rules import Heading, Request, Rules, fault_of
+from podium.ranking.rules import PATHS, Heading, Request, Rules, fault_of
 from podium.ranking.submissions import Submission, find, read_failed, read_named
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
@@ -175,14 +175,19 @@ def rank(
     hosted.check_parameters(loaded, together)
     inputs_given = (metric, solution, submissions, runtimes, select, failed, side)
     paths: list[Any] = [None if path is None else os.fspath(path) for path in inputs_given]
-    request = Request._make([*paths, recorded.arguments(loaded, together, os.fspath(solution)), part or ""])
+    request = Request(
+        **dict(zip(PATHS, paths)),
+        parameters=recorded.arguments(loaded, together, os.fspath(solution)),
+        part=part or "",
+        rules=Rules(**rules),
+        heading=Heading(**headings),
+        is_fixed=resamples is not None,
+    )
     request = request._replace(failed=request.failed or _failed_beside(request.runtimes))
     files = find(request.submissions, request.side)
     limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
-    job = make_job(request.metric, request.solution, request.parameters, limits, request.part)
-    inputs = inputs_of(request, Rules(**rules), Heading(**headings), job, files, folder / STORE, folder)
-    inputs = inputs._replace(is_fixed=resamples is not None)
-    score_all = functools.partial(passes.score, job, files, folder / STORE)
+    inputs = inputs_of(request._replace(limits=limits), files, folder / STORE, folder)
+    score_all = functools.partial(passes.score, inputs.job, files, inputs.store)
     return _ranked(inputs, score_all, jobs, dask, command)
 
 
@@ -273,12 +278,14 @@ def _ranked_again(
         raise UsageError(changes[0])
     loaded = hosted.load(request.metric)
     hosted.check_parameters(loaded, parameters)
-    job_before = make_job(request.metric, request.solution, request.parameters, part=request.part)
-    request = request._replace(parameters=request.parameters | parameters, **replaced)
-    job = make_job(
-        request.metric, request.solution, request.parameters, Limits(**before["limits"]), request.part
+    context = make_job(request).context
+    request = request._replace(
+        parameters=request.parameters | parameters,
+        rules=request.rules._replace(**{"variants": False} | rules),
+        heading=request.heading._replace(**{"team": None} | headings),
+        **replaced,
     )
-    if job.context != job_before.context:
+    if make_job(request).context != context:
         accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
         raise UsageError(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
@@ -289,24 +296,14 @@ def _ranked_again(
         run_json.as_published(Submission(each["team"], each["submission"], ""), each) for each in listed_before
     ]
     contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in listed_before]
-    store = folder / before["store"]
-    new_rules = Rules(**before["rules"] | {"variants": False} | rules)
-    heading = Heading(**before["page"] | {"team": None} | headings)
-    inputs = inputs_of(request, new_rules, heading, job, files, store, out)
-    score_all = functools.partial(passes.stored, job, contents, store)
+    inputs = inputs_of(request, files, folder / before["store"], out)
+    score_all = functools.partial(passes.stored, inputs.job, contents, inputs.store)
     return _ranked(inputs, score_all, jobs, None, command)
 
 
-def inputs_of(
-    request: Request,
-    rules: Rules,
-    heading: Heading,
-    job: Job,
-    files: list[Submission],
-    store: Path,
-    folder: Path,
-) -> Inputs:
-    """Read and check the host's tables."""
+def inputs_of(request: Request, files: list[Submission], store: Path, folder: Path) -> Inputs:
+    """Read and check what is asked for, beside the submissions."""
+    job = make_job(request)
     runtimes = None if request.runtimes is None else speed.read(request.runtimes)
     selection = None if request.selection is None else _read_selection(request.selection, files)
     failed = None if request.failed is None else read_failed(request.failed)
@@ -317,7 +314,7 @@ def inputs_of(
             raise HostError(
                 f"the failed models: expected exactly the names of the teams, found {listed(nearly)}"
             )
-    return Inputs(request, rules, heading, job, files, store, folder, runtimes, selection, failed)
+    return Inputs(request, job, files, store, folder, runtimes, selection, failed)
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
@@ -351,7 +348,7 @@ def _ranked(
     command: Sequence[str],
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
-    _check_team(inputs.heading, inputs.submissions)
+    _check_team(inputs.request.heading, inputs.submissions)
     metric = solution_of(inputs.job).metric  # A wrong solution is an error before any work begins.
     demand(checking.verdict(metric))
     with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
@@ -376,7 +373,7 @@ def workers_of(
 def files_of(final: FinalBoard) -> dict[str, bytes]:
     """Make the tables and pages of a board."""
     files = output.tables(final) | {PAGE: page.of_board(final).encode()}
-    team = final.inputs.heading.team
+    team = final.inputs.request.heading.team
     if team is not None:
         files[TEAM_PAGE] = page.of_team(final, team).encode()
     return files

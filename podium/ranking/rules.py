@@ -1,8 +1,12 @@
-"""What is ranked, how scores become ranks, and what stands at the top of the page."""
+"""What is asked for: what is ranked, how scores become ranks, and what stands at the top of the page."""
 
 from typing import Any, NamedTuple
 
-__all__ = ["Heading", "Request", "Rules", "fault_of", "is_choice"]
+from podium.limits import Limits
+
+__all__ = ["PATHS", "Heading", "Request", "Rules", "fault_of", "is_choice"]
+
+PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side")
 
 
 def is_choice(text: str) -> bool:
@@ -13,20 +17,6 @@ def is_choice(text: str) -> bool:
     """
     number = text.removeprefix("public:")
     return text == "private" or (text != number and number.isdecimal() and int(number) > 0)
-
-
-class Request(NamedTuple):
-    """What is ranked: paths and URLs."""
-
-    metric: str  # the name of a metric, or the path of its file
-    solution: str
-    submissions: str
-    runtimes: str | None
-    selection: str | None  # the table of the files that teams selected
-    failed: str | None  # the table of the models that failed
-    side: str | None  # the folder with the host's file beside each submission
-    parameters: dict[str, Any]  # of the metric
-    part: str = ""  # the only part of the solution that counts, such as "Public"; else all of it
 
 
 class Rules(NamedTuple):
@@ -71,3 +61,26 @@ class Heading(NamedTuple):
     title: str = "The final board"  # the name of the competition
     organizer: str = ""  # the publisher of the board; if it is "", the page does not name one
     team: str | None = None  # a team that gets a page of its own
+
+
+class Request(NamedTuple):
+    """What is asked for: paths and URLs of what is ranked, and how."""
+
+    metric: str  # the name of a metric, or the path of its file
+    solution: str
+    submissions: str
+    runtimes: str | None
+    selection: str | None  # the table of the files that teams selected
+    failed: str | None  # the table of the models that failed
+    side: str | None  # the folder with the host's file beside each submission
+    parameters: dict[str, Any]  # of the metric
+    part: str = ""  # the only part of the solution that counts, such as "Public"; else all of it
+    rules: Rules = Rules()
+    heading: Heading = Heading()
+    limits: Limits = Limits()
+    is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
+
+    @property
+    def paths(self) -> dict[str, str | None]:
+        """The paths by their names."""
+        return {name: getattr(self, name) for name in PATHS}

@@ -18,7 +18,7 @@ from podium.limits import Limits
 from podium.ranking.board import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
-from podium.ranking.rules import Heading, Request, Rules, fault_of
+from podium.ranking.rules import PATHS, Heading, Request, Rules, fault_of
 from podium.ranking.submissions import Submission, absolute
 
 __all__ = [
@@ -55,11 +55,11 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
     return {
         "command": list(command),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "page": inputs.heading._asdict(),
+        "page": request.heading._asdict(),
         **final.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
         **({"part": job.part} if job.part else {}),
-        "rules": inputs.rules._replace(resamples=final.resamples)._asdict(),
+        "rules": request.rules._replace(resamples=final.resamples)._asdict(),
         "limits": job.limits._asdict(),
         "inputs": {
             "metric": input_of(job.metric, job.metric_digest),
@@ -139,7 +139,7 @@ def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def request_of(facts: dict[str, Any], folder: Path) -> Request:
-    """Find out from a run.json what was ranked."""
+    """Find out from a run.json what was asked for."""
 
     def path_of(name: str) -> Any:
         """The path of an input; URLs and names of metrics are not relative to the folder."""
@@ -148,10 +148,15 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
             return path
         return os.path.normpath(os.path.join(folder, path))
 
-    *inputs, _, _ = Request._fields
     parameters = {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()}
-    paths = {name: path_of(name) for name in inputs}
-    return Request(**paths, parameters=parameters, part=facts.get("part", ""))
+    return Request(
+        **{name: path_of(name) for name in PATHS},
+        parameters=parameters,
+        part=facts.get("part", ""),
+        rules=Rules(**facts["rules"]),
+        heading=Heading(**facts["page"]),
+        limits=Limits(**facts["limits"]),
+    )
 
 
 def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
@@ -165,7 +170,7 @@ def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
     """List the inputs that have changed since a run."""
     changes = []
     for name, then in facts["inputs"].items():
-        path = getattr(request, name, None)
+        path = request.paths.get(name)
         if path is not None and then is not None and "sha256" in then:
             now = content_digest(str(hosted.find(path)) if name == "metric" else path)
             if now != then["sha256"]:

@@ -325,7 +325,7 @@ def _of_the_best(final: "FinalBoard") -> list[str]:
 
 def _of_the_last_prize(final: "FinalBoard") -> list[str]:
     """Say who gets the last prize and who comes next."""
-    board, facts, prizes = final.leaderboard, final.facts, final.inputs.rules.prizes
+    board, facts, prizes = final.leaderboard, final.facts, final.inputs.request.rules.prizes
     if prizes < 2 or len(board) <= prizes:
         return []
     last, following = board.iloc[prizes - 1], board.iloc[prizes]

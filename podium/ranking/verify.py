@@ -11,11 +11,10 @@ from typing import Any
 
 from podium import hosted
 from podium.errors import HostError, UsageError
-from podium.limits import Limits
 from podium.ranking import output, passes, rank, run_json
 from podium.ranking.board import board_of
-from podium.ranking.job import make_job, versions
-from podium.ranking.rules import Heading, Request, Rules
+from podium.ranking.job import versions
+from podium.ranking.rules import Request
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
 from podium.wording import listed
@@ -178,17 +177,14 @@ def _ranked_again(
     facts: dict[str, Any], request: Request, files: list[Submission], home: Path, jobs: int
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
-    job = make_job(
-        request.metric, request.solution, request.parameters, Limits(**facts["limits"]), request.part
-    )
-    heading = Heading(**facts["page"])
-    if heading.team not in {each.team for each in files}:  # its files are missing, so it can have no page
-        heading = heading._replace(team=None)
-    with tempfile.TemporaryDirectory() as folder, rank.workers_of(job, files, jobs, None) as workers:
-        store = Path(folder)
-        inputs = rank.inputs_of(request, Rules(**facts["rules"]), heading, job, files, store, home)
-        scored = passes.score(job, files, store, workers)
-        final = board_of(inputs, scored, workers)
+    if request.heading.team not in {each.team for each in files}:
+        # The team's files are missing, so it can have no page.
+        request = request._replace(heading=request.heading._replace(team=None))
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = rank.inputs_of(request, files, Path(folder), home)
+        with rank.workers_of(inputs.job, files, jobs, None) as workers:
+            scored = passes.score(inputs.job, files, inputs.store, workers)
+            final = board_of(inputs, scored, workers)
     again = run_json.facts_of(final, scored, ())
     again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
     for name, now in again["inputs"].items():
@@ -262,10 +258,7 @@ def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -
     """List what is in the folder and neither a part of the board, nor an input, nor the store."""
     parts = {RUN, ".lock", output.STORE, *facts["outputs"]}
     inputs = [
-        os.path.realpath(path)
-        for request in requests
-        for name in Request._fields[:-2]
-        if (path := getattr(request, name)) is not None
+        os.path.realpath(path) for request in requests for path in request.paths.values() if path is not None
     ]
     there = [path for path in sorted(home.iterdir()) if path.name not in parts]
     return [path for path in there if not _holds(os.path.realpath(path), inputs)]

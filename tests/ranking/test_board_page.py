@@ -13,7 +13,7 @@ from podium.ranking import drawing, page, rewards, sentences
 from podium.ranking.board import FinalBoard, Inputs
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.job import Job
-from podium.ranking.rules import Heading, Request, Rules
+from podium.ranking.rules import Request, Rules
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
 from tests.support.boards import TABLE_2
@@ -55,8 +55,11 @@ def run_of(
     failed = more.pop("failed", pd.DataFrame(columns=["team", "model", "reason"]))
     rejected = more.pop("rejected", NOTHING)
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
-    request, job = Request("x", "s", "t", None, None, None, None, {}), Job("x", "s", (), "", "", "", "")
-    inputs = Inputs(request, rules, Heading(), job, [], Path("store"), Path("final"))
+    request, job = (
+        Request("x", "s", "t", None, None, None, None, {}, rules=rules),
+        Job("x", "s", (), "", "", "", ""),
+    )
+    inputs = Inputs(request, job, [], Path("store"), Path("final"))
     submissions = submissions.assign(rejected=None)
     return FinalBoard(inputs, leaderboard, submissions, rejected, failed, similar, facts, **more)
 

@@ -21,6 +21,7 @@ from podium import limits as limits_module
 from podium.errors import UsageError
 from podium.ranking import job as job_module
 from podium.ranking import passes, store
+from podium.ranking.rules import Request
 from podium.ranking.submissions import Submission
 from podium.workers import Workers
 from tests.ranking.test_killed import wait_until
@@ -224,7 +225,8 @@ def test_a_damaged_entry_is_made_anew(folder, call):
 
 
 def test_a_solution_that_changes_before_it_is_read_is_noticed(folder):
-    job = job_module.make_job(str(folder / "rows.py"), str(folder / "solution.csv"), {})
+    metric, solution = str(folder / "rows.py"), str(folder / "solution.csv")
+    job = job_module.make_job(Request(metric, solution, "", None, None, None, None, {}))
     (folder / "solution.csv").write_text("id\n1\n2\n3\n")
     with pytest.raises(UsageError, match=r"solution: .* has different content .* or has just changed"):
         job_module.solution_of(job)

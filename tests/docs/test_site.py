@@ -38,10 +38,6 @@ class Silent(http.server.SimpleHTTPRequestHandler):
 
 
 PASTED = {
-    "error: cannot read a.csv: [Errno 2] No such file or directory": "A file cannot be read",
-    "the submission: expected 1 more column: predictionstring. It has id": (
-        "A column is missing or has another name"
-    ),
     "error: spell essay_id as the solution does: '9E37', found '9E37.txt'. The metric says: essay_id: expected "
     "essays of the test set, found none of them": "None of your essays is in the test set",
     "Submission has 12 rows but 40 were expected.": "Kaggle refuses the submission before it calls the metric",

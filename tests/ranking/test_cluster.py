@@ -48,7 +48,7 @@ def folder(tmp_path):
 
     Submissions of ten rows and more wait while there is no file "go".
     """
-    metric = ROWS.replace("return", "note(); wait(len(submission)); return") + COMPLETE
+    metric = ROWS.replace("return float", "note(); wait(len(submission)); return float") + COMPLETE
     metric += f"""
 import os, time
 

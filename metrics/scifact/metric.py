@@ -284,12 +284,11 @@ class Prepared:
         unknown = [claim_id for claim_id in ids if claim_id not in gold_of]
         lacking = len(gold_of) - (len(ids) - len(unknown))
         if lacking or unknown:
-            head = (
+            such_as = f", such as {_short(unknown[0])}" if unknown else ""
+            raise ParticipantVisibleError(
                 f"{_short(self.row_id_column_name)}: expected every claim of the test set once, and no other. "
-                f"Missing: {lacking:,}. Not in the test set: {len(unknown):,}{', such as ' if unknown else ''}"
+                f"Missing: {lacking:,}. Not in the test set: {len(unknown):,}{such_as}"
             )
-            examples = [_short(claim_id) for claim_id in unknown[:ROWS_SHOWN]]
-            raise ParticipantVisibleError(head + _listed(examples, len(examples), LONGEST_MESSAGE - len(head)))
         return [made_of[claim_id] for claim_id in self.items]
 
     def statistics(self, submission: pd.DataFrame) -> Floats:
@@ -557,7 +556,6 @@ def shown(value: Any) -> str:
 # with “Shared” is the same in every hosted file that has it.
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
-ROWS_SHOWN = 3  # wrong rows that a message names
 CHARACTERS_SHOWN = 40  # of a value that a message quotes
 
 
@@ -591,19 +589,15 @@ class _Table(NamedTuple):
         self.reject(self.row_id, missing, lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if any row is wrong, and name the first ones."""
+        """Raise `error` if any row is wrong, and tell how many are and what the first one has."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
-        examples = []
-        for row in rows[:ROWS_SHOWN].tolist():
-            row_id = self.frame[self.row_id].iloc[row]
-            name = f"{_short(self.row_id)} {_short(row_id)}"
-            if _is_missing(row_id):
-                name = f"row number {row + 1}"
-            examples.append(f"{name} ({content(row)})")
+        row = int(rows[0])
+        row_id = self.frame[self.row_id].iloc[row]
+        place = f"row number {row + 1}" if _is_missing(row_id) else f"{_short(self.row_id)} {_short(row_id)}"
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
-        raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
+        raise self.error(head + _listed([f"{place} ({content(row)})"], len(rows), LONGEST_MESSAGE - len(head)))
 
 
 def _is_missing(value: Any) -> bool:

@@ -646,7 +646,6 @@ def _sorted(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
 # with “Shared” is the same in every hosted file that has it.
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
-ROWS_SHOWN = 3  # wrong rows that a message names
 CHARACTERS_SHOWN = 40  # of a value that a message quotes
 
 
@@ -680,19 +679,15 @@ class _Table(NamedTuple):
         self.reject(self.row_id, missing, lambda row: "missing", "an id in every row")
 
     def reject(self, column: str, wrong: npt.ArrayLike, content: Callable[[int], str], expected: str) -> None:
-        """Raise `error` if any row is wrong, and name the first ones."""
+        """Raise `error` if any row is wrong, and tell how many are and what the first one has."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return
-        examples = []
-        for row in rows[:ROWS_SHOWN].tolist():
-            row_id = self.frame[self.row_id].iloc[row]
-            name = f"{_short(self.row_id)} {_short(row_id)}"
-            if _is_missing(row_id):
-                name = f"row number {row + 1}"
-            examples.append(f"{name} ({content(row)})")
+        row = int(rows[0])
+        row_id = self.frame[self.row_id].iloc[row]
+        place = f"row number {row + 1}" if _is_missing(row_id) else f"{_short(self.row_id)} {_short(row_id)}"
         head = f"{_short(column)}: expected {expected}. Wrong in {_counted(len(rows), 'row')} of {self.name}: "
-        raise self.error(head + _listed(examples, len(rows), LONGEST_MESSAGE - len(head)))
+        raise self.error(head + _listed([f"{place} ({content(row)})"], len(rows), LONGEST_MESSAGE - len(head)))
 
 
 def _is_missing(value: Any) -> bool:

@@ -193,7 +193,7 @@ JUDGMENT = "m7: expected the experts' judgment in percent, from 0 to 100. Wrong 
         ({"m7": [50, None]}, f"{JUDGMENT} 1 row of the submission: document_id d1 (missing)"),
         (
             {"m7": [-1, "101"]},
-            f"{JUDGMENT} 2 rows of the submission: document_id d0 ('-1'), document_id d1 ('101')",
+            f"{JUDGMENT} 2 rows of the submission: document_id d0 ('-1') and 1 more",
         ),
     ],
 )

@@ -349,7 +349,7 @@ def test_huge_cells_are_read_in_linear_time():
     [
         ([], "Missing: 3. Not in the test set: 0"),
         ([1, 2, 3, 8], "Missing: 0. Not in the test set: 1, such as 8"),
-        (list(range(1, 1010)), "Missing: 0. Not in the test set: 1,006, such as 4, 5, 6"),
+        (list(range(1, 1010)), "Missing: 0. Not in the test set: 1,006, such as 4"),
     ],
 )
 def test_claims_that_are_not_those_of_the_test_set(ids, fault):
@@ -371,7 +371,7 @@ def test_repeated_ids():
     ):
         with pytest.raises(error) as caught:
             scifact.score(*sides, "claim_id")
-        rows = f"2 rows of the {name}: claim_id 1 (repeated), claim_id 1 (repeated)"
+        rows = f"2 rows of the {name}: claim_id 1 (repeated) and 1 more"
         assert str(caught.value) == f"claim_id: expected every claim once. Wrong in {rows}"
 
 

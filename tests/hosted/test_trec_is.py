@@ -386,7 +386,7 @@ WORDS = {
     "none known": (
         UNKNOWN_IDS,
         "tweet_id: expected at least one tweet of the test set. Wrong in 4 rows of the submission: tweet_id a "
-        "(not in the test set), tweet_id b (not in the test set), tweet_id c (not in the test set) and 1 more",
+        "(not in the test set) and 3 more",
     ),
 }
 

@@ -168,7 +168,7 @@ def test_a_pair_that_does_not_sum_to_one(truth, predicted):
     message = rejection(truth, predicted.assign(**{D0: [0.0, 0.7, 1.0], D1: [1.0, 0.2, 1.0]}))
     assert message == (
         "score_discourse_effectiveness_0 and _1: expected two probabilities that sum to 1. Wrong in 2 rows of "
-        "the submission: row_id t1 (0.7 + 0.2 = 0.9), row_id t2 (1 + 1 = 2)"
+        "the submission: row_id t1 (0.7 + 0.2 = 0.9) and 1 more"
     )
 
 
@@ -181,16 +181,11 @@ def test_the_sum_may_miss_one_by_a_thousandth(truth, predicted, missing):
         assert "row_id t0 (" in rejection(truth, frame)
 
 
-def test_only_the_first_rows_are_shown(truth):
+def test_the_first_wrong_row_and_their_number_are_told(truth):
     many = submission(*(("A", "Lead", "2 1", 0.5) for _ in range(1234)))
-    message = rejection(truth, many)
-    assert "Wrong in 1,234 rows of the submission: row_id p0 (" in message
-    assert message.endswith("row_id p0 ('2 1': 2 is not followed by 3) and 1,233 more")
-
-
-def test_three_rows_are_shown_where_they_fit(truth):
-    many = submission(*(("A", "Lead", "2 3", 0.5) for _ in range(4))).assign(**{D0: 2})
-    assert rejection(truth, many).endswith(": row_id p0 ('2'), row_id p1 ('2'), row_id p2 ('2') and 1 more")
+    assert rejection(truth, many).endswith(
+        "Wrong in 1,234 rows of the submission: row_id p0 ('2 1': 2 is not followed by 3) and 1,233 more"
+    )
 
 
 def test_no_known_essay(truth, predicted):

@@ -12,7 +12,7 @@ import pytest
 from podium import hosted
 from podium.hosting.kaggle import publish
 from tests.support.host_line import run_podium
-from tests.support.kaggle_server import SERVICE, START_UPLOAD, Site, forbid_network, lead_client_to, serve
+from tests.support.kaggle_server import Site, forbid_network, lead_client_to, serve
 
 metric = hosted.module("unified")
 TITLE = ["--title", "Feedback on writing"]
@@ -85,6 +85,7 @@ def assert_published(site, files):
 
 
 def test_all_steps(capsys, site, files, monkeypatch):
+    site.page_of_files = 2
     code, out, err = run(capsys, files, *LAUNCH)
     assert (code, err) == (0, "")
     assert steps_done(out) == ALL_STEPS
@@ -98,12 +99,6 @@ def test_all_steps(capsys, site, files, monkeypatch):
     monkeypatch.setattr(publish, "now", lambda: datetime(2028, 1, 1))  # Dates that were sent may pass.
     assert run(capsys, files, *LAUNCH)[1].splitlines() == [f"{step}: done before" for step in ALL_STEPS]
     assert len(site.requests) == requests
-
-
-def test_the_site_lists_files_page_by_page(capsys, site, files):
-    site.page_of_files = 2
-    assert run(capsys, files, "--step", "create", "--step", "data")[0] == 0
-    assert len(site.files) == 4
 
 
 def test_nothing_opens_without_a_date(capsys, site, files):
@@ -177,96 +172,61 @@ def test_it_waits_for_the_click(capsys, site, files, monkeypatch):
     assert lines[-1].startswith("metric: the row id: row_id, Public rows: ")
 
 
-def test_it_does_not_wait_for_ever(capsys, site, files):
-    site.metric_chosen = False
+# --- faults -----------------------------------------------------------------------------------------
+
+
+def reject(solution, submission):
+    """Refuse a submission, as Kaggle's metric would."""
+    raise ValueError("no column\nx")
+
+
+AGAIN = "the upload failed: start the same command again\n"
+# What differs on the site, and what the command says.
+FAULTS = {
+    "a name that somebody else has": (
+        {"competition": {"slug": SLUG}, "settings": {"title": "Of somebody else"}},
+        f"create: Kaggle refuses: The URL {SLUG} is taken\n",
+    ),
+    "another address": (
+        {"ref": "another"},
+        "create: Kaggle calls it another: start again with --slug another\n",
+    ),
+    # The client ignores a failed upload, but podium does not.
+    "an upload that fails": ({"lost_files": 1}, f"data: sample_submission.csv: {AGAIN}"),
+    "an upload that is cut short": ({"lost_bytes": 1}, f"data: sample_submission.csv: {AGAIN}"),
+    "no click": (
+        {"metric_chosen": False},
+        "metric: the metric is not chosen or the solution is not read after 0.0001 minutes: start the same "
+        "command again to go on waiting\n",
+    ),
+    "a solution that the site cannot read": (
+        {"setup_error": "Column Usage\nis missing"},
+        "metric: Kaggle cannot use the solution (--step solution uploads it again): Column Usage is missing\n",
+    ),
+    "a solution with fewer rows": ({"lost_rows": 1}, "metric: Public rows of the solution: expected "),
+    "another score": (
+        {"score": lambda solution, submission: metric.score(solution, submission, "row_id", temperature=1.0)},
+        "sandbox: the Public score of sample_submission.csv: expected ",
+    ),
+    "a rejected submission": (
+        {"score": reject},
+        "sandbox: Kaggle rejects sample_submission.csv: no column x\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("differs", "message"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_told_with_its_step(capsys, site, files, differs, message):
+    vars(site).update(differs)
     code, _, err = run(capsys, files, "--wait", 0.0001)
-    assert code == 4
-    assert err == (
-        "error: metric: the metric is not chosen or the solution is not read after 0.0001 minutes: start the "
-        "same command again to go on waiting\n"
-    )
-
-
-def test_a_solution_that_the_site_reads_differently(capsys, site, files):
-    site.setup_error = "Column Usage\nis missing"
-    code, _, err = run(capsys, files, *steps("create", "solution", "metric"))
-    assert (code, err) == (
-        4,
-        "error: metric: Kaggle cannot use the solution (--step solution uploads it again): Column Usage is "
-        "missing\n",
-    )
-    site.setup_error = ""
-    site.solution = site.solution.iloc[1:]
-    code, _, err = run(capsys, files, "--step", "metric")
-    assert (code, "rows of the solution: expected " in err) == (4, True)
-
-
-# --- the sandbox ------------------------------------------------------------------------------------
+    assert (code, len(err.splitlines()), site.launched) == (4, 1, None)
+    assert err.startswith(f"error: {message}")
 
 
 @pytest.mark.parametrize("decimals", [3, 12])
 def test_scores_are_compared_at_the_digits_of_the_site(capsys, site, files, decimals):
     site.decimals = decimals
     assert run(capsys, files, *steps("create", "solution", "sandbox"))[0] == 0
-
-
-def test_another_score(capsys, site, files):
-    site.score = lambda solution, submission: metric.score(solution, submission, "row_id", temperature=1.0)
-    code, _, err = run(capsys, files, *steps("create", "solution", "sandbox"))
-    assert code == 4
-    assert err.startswith("error: sandbox: the Public score of sample_submission.csv: expected ")
-    assert err.endswith("on the site: are the metric, its parameters and the solution the same?\n")
-    assert run(capsys, files, "--set", "temperature=1", "--step", "sandbox")[0] == 0
-
-
-def test_a_rejected_submission(capsys, site, files):
-    def reject(solution, submission):
-        raise ValueError("no column\nx")
-
-    site.score = reject
-    code, _, err = run(capsys, files, *steps("create", "solution", "sandbox"))
-    assert (code, err) == (4, "error: sandbox: Kaggle rejects sample_submission.csv: no column x\n")
-
-
-# --- faults -----------------------------------------------------------------------------------------
-
-
-def test_a_name_that_somebody_else_has(capsys, site, files):
-    site.competition, site.settings = {"slug": SLUG}, {"title": "Of somebody else"}
-    code, _, err = run(capsys, files)
-    assert (code, err) == (4, f"error: create: Kaggle refuses: The URL {SLUG} is taken\n")
-
-
-def test_a_site_that_chooses_another_address(capsys, site, files):
-    site.answers[SERVICE + "CreateCompetition"] = lambda request: (200, {"ref": "another"})
-    told = "error: create: Kaggle calls it another: start again with --slug another\n"
-    assert run(capsys, files)[::2] == (4, told)
-
-
-def test_an_upload_that_fails(capsys, site, files):
-    """The client ignores the failed upload, but podium does not."""
-    files_of = site.answers[SERVICE + "CreateCompetitionData"]
-    site.answers[SERVICE + "CreateCompetitionData"] = lambda request: files_of(
-        request | {"files": request["files"][1:]}
-    )
-    code, _, err = run(capsys, files)
-    assert (code, err) == (
-        4, "error: data: sample_submission.csv: the upload failed: start the same command again\n",
-    )  # fmt: skip
-    assert START_UPLOAD in site.answers
-
-
-def test_an_upload_that_was_cut_short(capsys, site, files):
-    listed = site.answers[SERVICE + "ListDataFiles"]
-
-    def shorter(request):
-        status, answer = listed(request)
-        answer["files"][0]["totalBytes"] -= 1
-        return status, answer
-
-    site.answers[SERVICE + "ListDataFiles"] = shorter
-    code, _, err = run(capsys, files, "--step", "create", "--step", "data")
-    assert (code, "the upload failed: start the same command again" in err) == (4, True)
 
 
 # --- dry run, pages, usage --------------------------------------------------------------------------
@@ -398,14 +358,6 @@ def test_only_what_was_tried_opens(capsys, site, files):
     assert site.launched == "now"
 
 
-@pytest.mark.parametrize("further", [[], ["--dry-run"]])
-@pytest.mark.parametrize("option", ["--launch-at", "--deadline"])
-def test_a_date_in_the_past_is_refused(capsys, site, files, option, further):
-    code, out, err = run(capsys, files, option, "2026-11-30T23:59Z", *further)
-    assert (code, out, site.requests) == (2, "", [])
-    assert err == f"error: {option}: expected a date in the future, found 2026-11-30T23:59:00 UTC\n"
-
-
 # --- the host's own settings --------------------------------------------------------------------------
 
 
@@ -436,20 +388,40 @@ def test_the_host_s_settings_are_merged(capsys, site, files):
     assert run(capsys, files, title=["--title", "Another", "--slug", SLUG])[1].startswith(told)
 
 
+USAGE = {
+    ("--slug", "Not a slug"): "--slug Not a slug: expected lower-case letters, digits and single hyphens",
+    ("--slug", "12"): "--slug 12: expected lower-case letters, digits and single hyphens",
+    ("--launch-at", "2027-02-01", "--deadline", "2027-01-31"): "expected --launch-at before --deadline",
+    **{
+        (
+            option,
+            "2026-11-30T23:59Z",
+            *further,
+        ): f"{option}: expected a date in the future, found 2026-11-30T23:59:00 UTC"
+        for option in ("--launch-at", "--deadline")
+        for further in ((), ("--dry-run",))
+    },
+}
+HOST = {
+    "{": "found text that is not JSON: ",
+    "[]": 'expected {"competition": {…}, "settings": {…}}',
+    '{"competition": {"licence": 1}}': "found licence",
+    '{"privacy": "PUBLIC"}': "expected {",
+    '{"settings": {"title": "x"}}': "title: give --title, --subtitle and --deadline instead",
+}
+
+
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("options", "content", "message"),
     [
-        ("{", "found text that is not JSON: "),
-        ("[]", 'expected {"competition": {…}, "settings": {…}}'),
-        ('{"competition": {"licence": 1}}', "found licence"),
-        ('{"privacy": "PUBLIC"}', "expected {"),
-        ('{"settings": {"title": "x"}}', "title: give --title, --subtitle and --deadline instead"),
+        *((options, "{}", message) for options, message in USAGE.items()),
+        *(((), content, message) for content, message in HOST.items()),
     ],
 )
-def test_wrong_settings_of_the_host(capsys, site, files, content, message):
+def test_wrong_usage(capsys, site, files, options, content, message):
     write_host(files, content)
-    code, _, err = run(capsys, files)
-    assert (code, message in err, site.requests) == (2, True, [])
+    code, out, err = run(capsys, files, *options)
+    assert (code, out, message in err, site.requests) == (2, "", True, [])
 
 
 # --- leaks and parameters -----------------------------------------------------------------------------
@@ -483,19 +455,6 @@ def test_a_title_without_latin_letters(capsys, site, files):
     )  # fmt: skip
     assert run(capsys, files, "--slug", "otzyvy", title=["--title", "Отзывы"])[0] == 0
     assert site.competition["slug"] == "otzyvy"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--slug", "Not a slug"], "--slug Not a slug: expected lower-case letters, digits and single hyphens"),
-        (["--slug", "12"], "--slug 12: expected lower-case letters, digits and single hyphens"),
-        (["--launch-at", "2027-02-01", "--deadline", "2027-01-31"], "expected --launch-at before --deadline"),
-    ],
-)
-def test_wrong_usage(capsys, site, files, options, message):
-    code, out, err = run(capsys, files, *options)
-    assert (code, out, f"error: {message}" in err, site.requests) == (2, "", True, [])
 
 
 def test_a_folder_of_another_competition(capsys, site, files):

@@ -166,6 +166,8 @@ class Site(Kaggle):
         self.setup_error = ""
         self.decimals = 5
         self.page_of_files = 200
+        self.lost_files = self.lost_bytes = self.lost_rows = 0  # of what is uploaded
+        self.ref: str | None = None  # the competition's address, if the site chooses another one
         self.score: Callable[[pd.DataFrame, pd.DataFrame], float] = lambda solution, submission: 0.0
         self.submissions: list[dict[str, Any]] = []
         self.launched: str | None = None
@@ -191,7 +193,7 @@ class Site(Kaggle):
 
     def list_files(self, request: dict[str, Any]) -> dict[str, Any]:
         """List the competition's files, some of them in one answer; the site gives at most 200."""
-        files = [{"name": name, "totalBytes": len(data)} for name, data in self.files.items()]
+        files = [{"name": name, "totalBytes": len(data) - self.lost_bytes} for name, data in self.files.items()]
         start = int(request.get("pageToken") or 0)
         end = start + min(self.page_of_files, request.get("pageSize", 20))
         return {"files": files[start:end], "nextPageToken": str(end) if files[end:] else ""}
@@ -213,7 +215,7 @@ class Site(Kaggle):
         self.competition = request
         self.settings = {"title": request["title"]}
         url = f"https://www.kaggle.com/competitions/{request['slug']}"
-        return {"id": 1, "ref": request["slug"], "url": url}
+        return {"id": 1, "ref": self.ref or request["slug"], "url": url}
 
     def update_settings(self, request: dict[str, Any]) -> Any:
         """Change settings of the competition."""
@@ -243,14 +245,15 @@ class Site(Kaggle):
         """Replace the competition's files by uploaded ones."""
         if not all(self.blobs[file["token"]] for file in request["files"]):
             return 500, {"code": 500, "message": "An upload is not complete"}
-        self.files = {file["name"]: self.blobs[file["token"]] for file in request["files"]}
+        arrived = request["files"][self.lost_files :]
+        self.files = {file["name"]: self.blobs[file["token"]] for file in arrived}
         return {"url": "https://www.kaggle.com/competitions/data"}
 
-    def create_solution(self, request: dict[str, Any]) -> Any:
+    def create_solution(self, request: dict[str, Any]) -> Answer | None:
         """Read an uploaded solution."""
         if not self.blobs[request["blobToken"]]:
             return 500, {"code": 500, "message": "The upload is not complete"}
-        self.solution = pd.read_csv(io.BytesIO(self.blobs[request["blobToken"]]))
+        self.solution = pd.read_csv(io.BytesIO(self.blobs[request["blobToken"]])).iloc[self.lost_rows :]
         return None
 
     def solution_status(self, request: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Make all pictures of the documentation from the examples, by one command:
+"""Make the pictures of the documentation from the examples, except for flow.svg, which is written by hand:
 
 python -m tests.docs.pictures
 """
@@ -128,57 +128,6 @@ def board(folder: Path) -> Figure:
     return plots.score_and_runtime(leaderboard)
 
 
-FLOW = {
-    "participants": ("model output", "podium.spans", "submission", "podium score", "score and report",
-                     "podium tune", "better submission"),
-    "hosts": ("corpus", "podium make", "competition's files", "podium check, emulate", "checked metric",
-              "podium publish, bundle", "live competition"),
-    "organizers": ("submitted models", "podium run", "files and runtimes", "podium rank", "final board",
-                   "podium verify", "verified board"),
-}  # fmt: skip
-# By mode: text, commands and arrows, page, boxes; then the color of each reader.
-FLOW_COLORS = {
-    "light": ("#1f2328", "#57606a", "#ffffff", "#f6f8fa", "#0b7a53", "#1f5fa8", "#a3561a"),
-    "dark": ("#e6edf3", "#9da7b3", "#0d1117", "#161b22", "#3fb68b", "#6cb0f5", "#e09a5b"),
-}
-
-
-def flow_style(text: str, command: str, page: str, box: str, *readers: str) -> str:
-    """The style sheet of `flow` in light or dark mode."""
-    of_readers = [f".{mark}{{fill:{color}}}.b{mark}{{stroke:{color}}}" for mark, color in zip("pho", readers)]
-    ours = f".cmd,.head{{fill:{command}}}.arrow{{stroke:{command}}}.page{{fill:{page}}}.box{{fill:{box}}}"
-    return f"text{{fill:{text}}}{ours}{''.join(of_readers)}"
-
-
-def flow() -> str:
-    """Draw the way of each reader from top to bottom, as an SVG that follows the reader's light or dark
-    mode.
-    """
-    light, dark = (flow_style(*colors) for colors in FLOW_COLORS.values())
-    told = "; ".join(f"{who}: {', then '.join(steps)}" for who, steps in FLOW.items())
-    parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="400" viewBox="0 0 640 400" role="img"'
-        ' aria-labelledby="t d" font-family="system-ui, sans-serif" font-size="17" text-anchor="middle">',
-        f'<title id="t">What podium does for whom</title><desc id="d">{told}</desc>',
-        f"<style>.box{{stroke-width:1.5}}.cmd{{font:16px ui-monospace,monospace}}.arrow{{stroke-width:1.5}}"
-        f"{light}@media (prefers-color-scheme:dark){{{dark}}}</style>",
-        '<rect class="page" width="640" height="400" rx="8"/>',
-    ]
-    for column, (who, steps) in enumerate(FLOW.items()):
-        x, mark = 110 + 210 * column, "pho"[column]
-        parts.append(f'<text x="{x}" y="30" font-weight="600" class="{mark}">{who}</text>')
-        for number, name in enumerate(steps[::2]):
-            y = 46 + 94 * number
-            parts.append(f'<rect class="box b{mark}" x="{x - 92}" y="{y}" width="184" height="44" rx="8"/>')
-            parts.append(f'<text x="{x}" y="{y + 28}">{name}</text>')
-        for number, command in enumerate(steps[1::2]):
-            y = 90 + 94 * number
-            parts.append(f'<path class="arrow" d="M{x} {y + 3}v8m0 22v6"/>')
-            parts.append(f'<path class="head" d="M{x - 5} {y + 39}h10l-5 8z"/>')
-            parts.append(f'<text class="cmd" x="{x}" y="{y + 27}">{command}</text>')
-    return "\n".join([*parts, "</svg>", ""])
-
-
 def save_screen(picture: Image.Image, name: str) -> None:
     """Save a part of the browser's window in few bytes."""
     picture.convert("RGB").quantize(128).save(ROOT / "docs" / f"{name}.png", optimize=True)
@@ -210,12 +159,11 @@ def board_page(driver: Any, folder: Path) -> None:
 
 
 def main() -> None:
-    """Write all pictures."""
+    """Write the pictures."""
     FOLDER.mkdir(exist_ok=True)
     warnings.simplefilter("ignore")
     sample = [str(ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
     result = podium.score(*map(pd.read_csv, sample))
-    (FOLDER / "flow.svg").write_text(flow(), encoding="utf-8")
     save(softmin(), "softmin")
     save(rounding(), "rounding")
     save(reliability(result), "reliability")

@@ -326,7 +326,7 @@ def parse(leaderboard: pd.DataFrame) -> Board:
 
 
 def exact(cell: object) -> Fraction | float | None:
-    """A cell's number, exactly as it is written or printed; NaN if it is empty, None if it is no finite number.
+    """A cell's number, exactly as it is written or printed: NaN if it is empty, None if it is not finite.
 
     As decimals, 0.63 / 0.6 is exactly the memo's limit of 1.05, which floats miss:
 

@@ -353,7 +353,7 @@ def parse_table(
     if frame is None:
         frame = _read_with_pandas(content, name, text_columns, error)
     for column in frame.columns.intersection(list(number_columns)):
-        with contextlib.suppress(ValueError):  # A cell is no number.
+        with contextlib.suppress(ValueError):  # The cell is not a number.
             # If that is one of the first cells, the others need not become Python objects, which takes long.
             pd.to_numeric(frame[column].head(100).astype(object))
             frame[column] = pd.to_numeric(frame[column].astype(object))

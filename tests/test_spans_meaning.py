@@ -356,7 +356,7 @@ def test_a_message_names_the_cause(call, message):
 
 
 def test_groups_named_o_are_left_out_with_a_warning():
-    with pytest.warns(UserWarning, match="left out 1 group named O, which is no segment"):
+    with pytest.warns(UserWarning, match="left out 1 group named O, which is not a segment"):
         segments = from_pipeline(TEXTS[0], [GROUP, {**GROUP, "entity_group": "O", "start": 9, "end": 16}])
     assert triples(segments) == [(0, "Claim", 0, 1)]
 

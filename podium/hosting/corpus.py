@@ -386,7 +386,7 @@ def _what_lacks(corpus: Corpus, lacking: list[str], attributes: list[str]) -> st
     if set(lacking) & set(attributes):
         text += '. --subpopulations names others, or "" for none'
     if TYPE in lacking and not any(name in present or others[name] for name in (WORDS, *OFFSETS)):
-        text += ". If it is no corpus of essays, name its metric: --metric FILE"
+        text += ". If it is not a corpus of essays, name its metric: --metric FILE"
     return text
 
 

@@ -37,7 +37,7 @@ def typical(cells: pd.Series) -> Any:
 
 
 def made(solution: scoring.Solution, truth: pd.DataFrame, row_id: str, known: Collection[str]) -> pd.DataFrame:
-    """Make a sample submission from the truth, whose columns in `known` are no answers.
+    """Make a sample submission from the truth, whose columns in `known` are not answers.
 
     Columns without which the score stays the same, such as weights, are left out.
     """
@@ -60,7 +60,7 @@ def _scored(solution: scoring.Solution, sample: pd.DataFrame) -> tuple[dict[str,
     """Score a sample submission; if that gives no finite scores, tell why."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # A constant answer is no surprise here.
+            warnings.simplefilter("ignore")  # A constant answer is expected here.
             scores = scoring.evaluate(solution, sample).scores
     except (SubmissionRejected, HostError) as problem:
         return {}, f"the metric refuses it: {problem}"

@@ -497,7 +497,7 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
         )
     outside = sum(group["entity_group"] == OUTSIDE for _, group in groups)
     if outside:
-        warnings.warn(f"left out {counted(outside, 'group')} named O, which is no segment", stacklevel=4)
+        warnings.warn(f"left out {counted(outside, 'group')} named O, which is not a segment", stacklevel=4)
     return groups
 
 

@@ -418,7 +418,7 @@ def test_a_table_that_is_no_corpus_of_essays(capsys, tmp_path):
     (tmp_path / "labels.csv").write_text("id,text,label\n1,a text,cat\n")
     code, _, err = run_podium(capsys, "make", tmp_path / "labels.csv", "--out", tmp_path / "out")
     assert code == 4
-    assert err.endswith(". If it is no corpus of essays, name its metric: --metric FILE\n")
+    assert err.endswith(". If it is not a corpus of essays, name its metric: --metric FILE\n")
 
 
 def test_nothing_is_annotated(by_offsets):

@@ -2,13 +2,14 @@
 
     files = choice.choose(…)                 which file of each team counts
     leaderboard = rewards.reward(…)          what speed is worth, and the ranks
-    told = _told_by_statistics(…)            what the statistics of the chosen files say beyond the ranks
+    final = _with_statistics(…)              what the statistics of the chosen files say beyond the ranks
 
 Each step is a function of tables. `board_of` calls one after the other.
 """
 
 import functools
 import html
+import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -33,12 +34,12 @@ from podium.ranking import (
     uncertainty,
 )
 from podium.ranking.cautions import better_groups_that_lower, cautions
-from podium.ranking.job import Job, digests_of, solution_of
+from podium.ranking.job import Job, solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Request
 from podium.ranking.submissions import Submission
-from podium.ranking.uncertainty import Certainty
+from podium.ranking.uncertainty import Certainty, Detail
 from podium.statistics import group_slopes, halves, sums
 from podium.statistics.population import Groups, has_scores_of_groups, mean_of_groups
 from podium.wording import counted
@@ -114,6 +115,7 @@ class FinalBoard:
     group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
     variants: pd.DataFrame | None = None
     variant_ranks: pd.DataFrame | None = None  # see `podium.ranking.robustness.Variants`
+    silence: str = ""  # why nothing can be said about chance, if that is so
 
     @property
     def folder(self) -> Path:
@@ -181,54 +183,18 @@ class FinalBoard:
 
 def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
-    rules, job = inputs.request.rules, inputs.job
-    solution = solution_of(job)
-    higher_is_better = hosted.higher_is_better(solution.metric, dict(job.parameters))
+    rules, solution = inputs.request.rules, solution_of(inputs.job)
     files = choice.table_of_files(inputs.submissions, scored)
-    files, rule = choice.choose(files, inputs.selection, inputs.runtimes, rules, solution, higher_is_better)
+    files, rule = choice.choose(files, inputs.selection, inputs.runtimes, rules, solution)
     _check_that_any_is_chosen(files)
     decides = choice.column_of(solution.deciding)
-    leaderboard, decided = reward(files, inputs.runtimes, rules, higher_is_better, decides)
+    leaderboard, decided = reward(files, inputs.runtimes, rules, solution.higher_is_better, decides)
     number_of = dict(zip(files.loc[files["chosen"], "team"], files.index[files["chosen"]]))
-    order = [number_of[team] for team in leaderboard["team"]]
-    failed = pd.DataFrame(columns=["team", "model", "reason"]) if inputs.failed is None else inputs.failed
-    told = files.assign(rejected=_reasons(files)).drop(columns="failed")
-    rejected = told.loc[told["rejected"].notna(), ["team", "submission", "rejected"]].reset_index(drop=True)
-    rejected = rejected.rename(columns={"rejected": "reason"})
-    entries = similarity.entries(leaderboard, files)
-    similar = similarity.pairs(files)
-    final = FinalBoard(inputs, leaderboard, told, rejected, failed, similar, facts={}, entries=entries)
-    silence = ""
-    if all(scored[number].has_statistics for number in order):
-        if rules.items:
-            raise UsageError(f"--items {rules.items}: expected a metric with score() alone, found {job.metric}")
-        final = _with_statistics(final, files, scored, order, workers, higher_is_better)
-    else:
-        final, silence = _with_halves(final, files, scored, order, workers, higher_is_better)
-    boosted = is_boosted(leaderboard, rules)
-    doubts = [] if final.chance is None else final.chance.doubts
-    told_first = cautions(leaderboard, files, decided, doubts, entries, rules)
-    slopes = _slopes(inputs, scored, order[: rules.prizes]) if higher_is_better else []
-    told_first += better_groups_that_lower(leaderboard.head(rules.prizes), slopes, entries)
-    noise = speed.noise_of(leaderboard, inputs.runtimes)
-    told_first += speed.ties(leaderboard, noise, entries, rules.prizes)
-    if boosted:
-        told_first += speed.notices(leaderboard, inputs.runtimes, rules.prizes)
-    facts = {
-        "signature": solution.signature,
-        "decided_by": solution.deciding,
-        **_items(solution, rules.items),
-        "higher_is_better": higher_is_better,
-        "higher_is_better_assumed": solution.metric.direction is None,
-        "boosted": boosted,
-        "noise_known": not boosted or noise.is_known,
-        "rule": rule,
-        "silence": silence,
-        "counts": _counts(final),
-        "ties": decided if any(decided) else [],
-        "warnings": told_first,
-    }
-    return replace(final, facts=facts)
+    chosen = {number: scored[number] for number in leaderboard["team"].map(number_of).tolist()}
+    tell = _with_statistics if all(each.has_statistics for each in chosen.values()) else _with_halves
+    final = tell(_without_statistics(inputs, files, leaderboard), chosen, workers)
+    told = _cautions(final, decided, chosen, files.loc[files["failed"].notna(), "team"].tolist())
+    return replace(final, facts=_facts(final, rule, decided, told))
 
 
 # ---- Steps ----------------------------------------------------------------------------------------------
@@ -253,11 +219,59 @@ def _check_that_any_is_chosen(files: pd.DataFrame) -> None:
     )
 
 
+def _without_statistics(inputs: Inputs, files: pd.DataFrame, leaderboard: pd.DataFrame) -> FinalBoard:
+    """Collect what is known about the ranks alone."""
+    failed = pd.DataFrame(columns=["team", "model", "reason"]) if inputs.failed is None else inputs.failed
+    told = files.assign(rejected=_reasons(files)).drop(columns="failed")
+    rejected = told.loc[told["rejected"].notna(), ["team", "submission", "rejected"]].reset_index(drop=True)
+    rejected = rejected.rename(columns={"rejected": "reason"})
+    entries, similar = similarity.entries(leaderboard, files), similarity.pairs(files)
+    return FinalBoard(inputs, leaderboard, told, rejected, failed, similar, facts={}, entries=entries)
+
+
 def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
     """Say why files have no score."""
     failed = files["failed"].map(lambda error: f"{choice.METRIC_FAILED}: {error}", na_action="ignore")
     reasons = files["rejected"].combine_first(failed).astype(object)
     return reasons.where(reasons.notna(), None)
+
+
+def _cautions(
+    final: FinalBoard, decided: Sequence[str], chosen: dict[int, Scored], failures: Sequence[str]
+) -> list[str]:
+    """List what a reader must look at before a prize is given."""
+    inputs, leaderboard, entries = final.inputs, final.leaderboard, final.entries
+    rules = inputs.request.rules
+    told = cautions(final, decided, failures)
+    if solution_of(inputs.job).higher_is_better:
+        slopes = _slopes(inputs, list(chosen.values())[: rules.prizes])
+        told += better_groups_that_lower(leaderboard.head(rules.prizes), slopes, entries)
+    noise = speed.noise_of(leaderboard, inputs.runtimes)
+    told += speed.ties(leaderboard, noise, entries, rules.prizes)
+    if is_boosted(leaderboard, rules):
+        told += speed.notices(leaderboard, inputs.runtimes, rules.prizes)
+    return told
+
+
+def _facts(final: FinalBoard, rule: str, decided: list[str], told: list[str]) -> dict[str, Any]:
+    """Collect the facts about a board that run.json publishes and sentences are made of."""
+    inputs, leaderboard = final.inputs, final.leaderboard
+    rules, solution = inputs.request.rules, solution_of(inputs.job)
+    boosted = is_boosted(leaderboard, rules)
+    return {
+        "signature": solution.signature,
+        "decided_by": solution.deciding,
+        **_items(solution, rules.items),
+        "higher_is_better": solution.higher_is_better,
+        "higher_is_better_assumed": solution.metric.direction is None,
+        "boosted": boosted,
+        "noise_known": not boosted or speed.noise_of(leaderboard, inputs.runtimes).is_known,
+        "rule": rule,
+        "silence": final.silence,
+        "counts": _counts(final),
+        "ties": decided if any(decided) else [],
+        "warnings": told,
+    }
 
 
 def _items(solution: scoring.Solution, column: str) -> dict[str, Any]:
@@ -291,91 +305,76 @@ def _counts(final: FinalBoard) -> dict[str, int]:
 # ---- What the statistics of the chosen files tell --------------------------------------------------------
 
 
-def _with_statistics(
-    final: FinalBoard,
-    files: pd.DataFrame,
-    scored: Sequence[Scored],
-    order: Sequence[int],
-    workers: Workers,
-    higher_is_better: bool,
-) -> FinalBoard:
+def _with_statistics(final: FinalBoard, chosen: dict[int, Scored], workers: Workers) -> FinalBoard:
     """Add sub-populations, variants, similar teams, and how certain the board is.
 
-    ``order`` has the numbers of the chosen submissions, in the order of the board.
+    ``chosen`` has what became of the chosen files by their numbers, in the order of the board.
     """
     inputs, leaderboard = final.inputs, final.leaderboard
-    rules, job = inputs.request.rules, inputs.job
-    solution = solution_of(job)
+    rules, job, solution = inputs.request.rules, inputs.job, solution_of(inputs.job)
+    if rules.items:
+        raise UsageError(f"--items {rules.items}: expected a metric with score() alone, found {job.metric}")
     prepared = solution.prepared[solution.deciding]
-    entries = {number: scored[number].entry for number in order}
-    shared = _shared_groups(inputs, {key: entries[key] for key in uncertainty.shared_by(order)}, workers)
+    entries = {number: each.entry for number, each in chosen.items()}
+    shared = _shared_groups(inputs, {key: entries[key] for key in uncertainty.shared_by(list(chosen))}, workers)
     detail = functools.partial(uncertainty.detail, job, solution.deciding, rules.resamples, rules.seed, shared)
     title = "resampling" if rules.resamples else "measuring"
     detail_of = passes.from_store(workers, detail, entries, inputs.store, title)
-    details = [detail_of[number] for number in order]
+    details = [detail_of[number] for number in chosen]
     measures = np.stack([each.measures for each in details])
     subpopulations = _subpopulations(leaderboard["team"], measures, prepared)
     # All measures stand beside the one that decides, as on SciFact's own leaderboard.
     columns = dict(zip(prepared.measure_names[1:], measures.T[1:])) if subpopulations is None else {}
     other = {name: np.array([each.variants[name] for each in details]) for name in details[0].variants}
     if rules.variants:
-        once_more = _under_other_statistics(inputs, scored, order, workers)
+        once_more = _under_other_statistics(inputs, chosen, workers)
         other |= robustness.with_steps_named(job, once_more, leaderboard)
-    variants = robustness.of_board(leaderboard, other, rules, higher_is_better)
-    of_most, most = details[:MOST_TEAMS], leaderboard.head(MOST_TEAMS)
-    agreeing = similarity.agreements(most["team"].tolist(), [each.fingerprint for each in of_most])
-    certainty = None
-    if rules.resamples:
-        certainty = uncertainty.of_teams(most, of_most, inputs.runtimes, rules, prepared, higher_is_better)
-    return replace(
-        final,
-        leaderboard=leaderboard.assign(**columns),
-        similar=similarity.pairs(files, agreeing),
-        groups=subpopulations,
-        group_sizes=_group_sizes(prepared),
-        chance=certainty,
-        resamples=rules.resamples,
-        variants=variants.table,
-        variant_ranks=variants.ranks,
-    )
+    final = replace(final, groups=subpopulations, group_sizes=_group_sizes(prepared), resamples=rules.resamples)
+    final = _with_chance(_with_variants(final, other), details[:MOST_TEAMS], prepared)
+    return replace(final, leaderboard=leaderboard.assign(**columns))
 
 
-def _with_halves(
-    final: FinalBoard,
-    files: pd.DataFrame,
-    scored: Sequence[Scored],
-    order: Sequence[int],
-    workers: Workers,
-    higher_is_better: bool,
-) -> tuple[FinalBoard, str]:
+def _with_halves(final: FinalBoard, chosen: dict[int, Scored], workers: Workers) -> FinalBoard:
     """Add variants, and how certain the board of a metric with ``score()`` alone is, or why nobody knows."""
-    inputs, leaderboard = final.inputs, final.leaderboard
-    rules = inputs.request.rules
-    variants = robustness.of_board(leaderboard, {}, rules, higher_is_better)
-    final = replace(final, variants=variants.table, variant_ranks=variants.ranks)
+    final = _with_variants(final, {})
+    inputs, rules = final.inputs, final.inputs.request.rules
     if not rules.resamples:
-        return final, ""
+        return final
     question = half_samples.Question(inputs.job, rules.items, rules.seed)
     number = rules.resamples if inputs.request.is_fixed else None
-    most, order = leaderboard.head(MOST_TEAMS), order[:MOST_TEAMS]
+    most = dict(itertools.islice(chosen.items(), MOST_TEAMS))
     drawn = half_samples.of_board(
-        question, inputs.submissions, scored, order, rules.prizes, number, inputs.store, workers
+        question, inputs.submissions, most, rules.prizes, number, inputs.store, workers
     )
     if not drawn.number:
         warnings.warn(
             f"{drawn.doubt}, so nothing is said about chance: --resamples {halves.FEWEST_DRAWS} draws them",
             stacklevel=2,
         )
-        return final, ""
-    final = replace(final, resamples=drawn.number)
-    if not drawn.details:
-        return final, drawn.doubt
-    prints = [each.fingerprint for each in drawn.details]
-    certainty = uncertainty.of_teams(
-        most, drawn.details, inputs.runtimes, rules, drawn.prepared, higher_is_better
-    )
-    similar = similarity.pairs(files, similarity.agreements(most["team"].tolist(), prints))
-    return replace(final, similar=similar, chance=certainty), ""
+        return final
+    final = replace(final, resamples=drawn.number, silence="" if drawn.details else drawn.doubt)
+    return _with_chance(final, drawn.details, drawn.prepared) if drawn.details else final
+
+
+def _with_variants(final: FinalBoard, scores: dict[str, Floats]) -> FinalBoard:
+    """Add what other decisions would have done to the board, from the scores under other measures."""
+    inputs = final.inputs
+    higher_is_better = solution_of(inputs.job).higher_is_better
+    variants = robustness.of_board(final.leaderboard, scores, inputs.request.rules, higher_is_better)
+    return replace(final, variants=variants.table, variant_ranks=variants.ranks)
+
+
+def _with_chance(final: FinalBoard, details: Sequence[Detail], prepared: Any) -> FinalBoard:
+    """Add which teams agree more than by chance and, if there are draws, how certain the board is."""
+    inputs, most = final.inputs, final.leaderboard.head(len(details))
+    agreeing = similarity.agreements(most["team"].tolist(), [each.fingerprint for each in details])
+    final = replace(final, similar=similarity.pairs(final.submissions, agreeing))
+    if not final.resamples:
+        return final
+    higher_is_better = solution_of(inputs.job).higher_is_better
+    rules = inputs.request.rules
+    chance = uncertainty.of_teams(most, details, inputs.runtimes, rules, prepared, higher_is_better)
+    return replace(final, chance=chance)
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:
@@ -390,19 +389,12 @@ def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) ->
     return mean_of_groups(list(answers.values()))
 
 
-def _under_other_statistics(
-    inputs: Inputs, scored: Sequence[Scored], order: Sequence[int], workers: Workers
-) -> dict[str, Floats]:
+def _under_other_statistics(inputs: Inputs, chosen: dict[int, Scored], workers: Workers) -> dict[str, Floats]:
     """Score the chosen files with other statistics.  They are read again, and must not have changed."""
     vary = functools.partial(robustness.of_statistics, inputs.job, solution_of(inputs.job).deciding)
-    chosen = {
-        number: inputs.submissions[number]._replace(
-            digests=digests_of(scored[number].digest, scored[number].side_digest)
-        )
-        for number in order
-    }
-    scores = passes.once_more(workers, vary, chosen)
-    return {name: np.array([scores[number][name] for number in order]) for name in scores[order[0]]}
+    found = passes.once_more(workers, vary, passes.as_scored(inputs.submissions, chosen))
+    of_teams = [found[number] for number in chosen]
+    return {name: np.array([scores[name] for scores in of_teams]) for name in of_teams[0]}
 
 
 def _names_of_groups(prepared: Any) -> list[str]:
@@ -410,13 +402,13 @@ def _names_of_groups(prepared: Any) -> list[str]:
     return [f"{attribute} = {value}" for attribute, value in prepared.labels]
 
 
-def _slopes(inputs: Inputs, scored: Sequence[Scored], order: Sequence[int]) -> list[dict[str, float]]:
+def _slopes(inputs: Inputs, winners: Sequence[Scored]) -> list[dict[str, float]]:
     """Find out how fast the score of each of some files rises with the score of each group."""
     solution = solution_of(inputs.job)
-    if not all(scored[number].has_statistics for number in order):
+    if not all(each.has_statistics for each in winners):
         return []
     prepared, items = solution.prepared[solution.deciding], solution.items[solution.deciding]
-    entries = [store.load(inputs.store, scored[number].entry) for number in order]
+    entries = [store.load(inputs.store, each.entry) for each in winners]
     return [_slopes_of(prepared, store.decode(entry), items) for entry in entries if entry is not None]
 
 

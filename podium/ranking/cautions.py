@@ -1,41 +1,39 @@
 """What a reader of a board must look at before a prize is given."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from podium.names import of_other_scripts
 from podium.ranking.rewards import BY_NAME
-from podium.ranking.rules import Rules
 from podium.ranking.similarity import entry_names
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
 from podium.wording import counted, listed, together
+
+if TYPE_CHECKING:
+    from podium.ranking.board import FinalBoard
 
 __all__ = ["better_groups_that_lower", "cautions"]
 
 FALLING = -0.05  # a score clearly falls with that of a group if a point there costs so much
 
 
-def cautions(
-    leaderboard: pd.DataFrame,
-    files: pd.DataFrame,
-    decided: Sequence[str],
-    doubts: Sequence[Doubt | None],
-    entries: Sequence[int],
-    rules: Rules,
-) -> list[str]:
+def cautions(final: "FinalBoard", decided: Sequence[str], failures: Sequence[str]) -> list[str]:
     """List what may be wrong with a prize, in sentences without a period at the end.
 
     ``decided`` says what decided the order of each team and the next one where they have the same score.
-    ``doubts`` are those about the scores of the teams.  ``entries`` has the number of each team's file.
+    ``failures`` has the team of each file for which the metric failed.
     """
+    leaderboard, prizes = final.leaderboard, final.inputs.request.rules.prizes
+    doubts = [] if final.chance is None else final.chance.doubts[:prizes]
     return [
-        *_decided_by_names(leaderboard, decided[: rules.prizes]),
+        *_decided_by_names(leaderboard, decided[:prizes]),
         *filter(None, [of_other_scripts(leaderboard["team"])]),
-        *_same_files(leaderboard.head(rules.prizes), files),
-        *_small_groups(leaderboard, doubts[: rules.prizes], entries),
-        *_failures_of_the_metric(files),
+        *_same_files(leaderboard.head(prizes), final.submissions),
+        *_small_groups(leaderboard, doubts, final.entries),
+        *_failures_of_the_metric(failures),
     ]
 
 
@@ -100,13 +98,12 @@ def _small_groups(
     return [f"groups of fewer than {FEWEST_ITEMS} items decide {listed(shares)}, so chance plays a large part"]
 
 
-def _failures_of_the_metric(files: pd.DataFrame) -> list[str]:
+def _failures_of_the_metric(failures: Sequence[str]) -> list[str]:
     """Name the teams for whose files the metric failed, and say what the host can do."""
-    failed = files[files["failed"].notna()]
-    if failed.empty:
+    if not failures:
         return []
-    teams = listed(sorted(set(failed["team"])))
+    teams = listed(sorted(set(failures)))
     return [
-        f"the metric failed for {counted(len(failed), 'file')} of {teams}, so these do not count: if they are "
-        "at fault, let the metric raise ParticipantVisibleError; rejected.csv has the errors"
+        f"the metric failed for {counted(len(failures), 'file')} of {teams}, so these do not count: if they "
+        "are at fault, let the metric raise ParticipantVisibleError; rejected.csv has the errors"
     ]

@@ -61,7 +61,6 @@ def choose(
     runtimes: pd.DataFrame | None,
     rules: Rules,
     solution: scoring.Solution,
-    higher_is_better: bool,
 ) -> tuple[pd.DataFrame, str]:
     """Mark the file of each team that counts.
 
@@ -78,7 +77,7 @@ def choose(
 
     def best(left: "pd.Index[int]", column: str, number: int) -> "pd.Index[int]":
         """Find the best files of each team among those that are left."""
-        score = pd.to_numeric(scored[column], errors="coerce") * (-1 if higher_is_better else 1)
+        score = pd.to_numeric(scored[column], errors="coerce") * (-1 if solution.higher_is_better else 1)
         ranked = order.assign(score=score).loc[left].sort_values(["team", "score", *TIES])
         return ranked.index[ranked.groupby("team").cumcount() < number]
 
@@ -100,17 +99,24 @@ def choose(
         last_step |= dict.fromkeys(scored.index[named], (by, " of the selected files"))
         words = f"the better by {by} of the files that a team selected; for teams without a selection, {words}"
     deciding = column_of(solution.deciding)
-    chosen = best(left, deciding, 1)
-    files.loc[chosen, "chosen"] = True
-    teams, scores = scored["team"].to_dict(), scored[deciding].to_dict()
-    first_of = {teams[file]: file for file in chosen}
+    files.loc[best(left, deciding, 1), "chosen"] = True
+    files.loc[left, "why"] = _reasons(files.loc[left], order, deciding, by, last_step)
+    return files, words
+
+
+def _reasons(
+    files: pd.DataFrame, order: pd.DataFrame, deciding: str, by: str, last_step: dict[Any, tuple[str, str]]
+) -> list[str]:
+    """Say of the files that were left for the last step why one counts, or why another one does."""
+    counts = files[files["chosen"]]
+    first_of = dict(zip(counts["team"], counts.index))
+    scores = files[deciding].to_dict()
     reasons = []
-    for file in left:
-        first = first_of[teams[file]]
+    for file, team in files["team"].items():
+        first = first_of[team]
         tie = _tie(order, file, first) if scores[file] == scores[first] and file != first else ""
         reasons.append(_why(file == first, tie, by, *last_step[file]))
-    files.loc[left, "why"] = reasons
-    return files, words
+    return reasons
 
 
 def _words_of(rule: str, by: str) -> tuple[str, str, str]:

@@ -247,18 +247,23 @@ def _race(
             return runtimes[rival] / slowdown_of(highest / scores[rival] - 1)
         return 0
 
-    def overtaken(rival: int) -> tuple[Any, int]:
-        """The runtime at which a rival overtakes the team, and who is ahead at that runtime."""
-        # If the boosted scores are equal over a range of runtimes, the rule for ties decides.
-        higher, at_least = last_runtime(operator.gt, rival), last_runtime(operator.ge, rival)
-        ours, theirs = board.submitted_at[own], board.submitted_at[rival]
-        runtime = min(max(runtimes[rival], higher), at_least)
-        if ours != theirs:
-            runtime = at_least if ours < theirs else higher
-        ahead = (ours, runtime, board.teams[own]) < (theirs, runtimes[rival], board.teams[rival])
-        return runtime, int(ahead)
+    rivals = [rival for rival in range(len(board.teams)) if rival != own]
+    last = [(last_runtime(operator.gt, rival), last_runtime(operator.ge, rival)) for rival in rivals]
+    return _Race(board, own, [_overtaken(board, own, rival, *each) for rival, each in zip(rivals, last)])
 
-    return _Race(board, own, [overtaken(rival) for rival in range(len(board.teams)) if rival != own])
+
+def _overtaken(board: Any, own: int, rival: int, higher: Any, at_least: Any) -> tuple[Any, int]:
+    """Find the runtime at which a rival overtakes the team, and who is ahead at that runtime.
+
+    The team's boosted score is higher up to one runtime, and at least as high up to another.  Between them the
+    scores are equal, and the rule for ties decides.
+    """
+    theirs = math.inf if pd.isna(board.runtimes[rival]) else board.runtimes[rival]
+    mine, other = board.submitted_at[own], board.submitted_at[rival]
+    runtime = min(max(theirs, higher), at_least)
+    if mine != other:
+        runtime = at_least if mine < other else higher
+    return runtime, int((mine, runtime, board.teams[own]) < (other, theirs, board.teams[rival]))
 
 
 def _row_of(teams: list[str], team: str) -> int:

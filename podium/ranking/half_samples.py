@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import pandas as pd
 
 from podium import ids, scoring
 from podium.ranking import passes, store
-from podium.ranking.job import Job, contents_of, digests_of, entry_name, frame_of, sha256, solution_of
+from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256, solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.robustness import check_unchanged
 from podium.ranking.submissions import Submission
@@ -130,8 +130,7 @@ def _fingerprint(asked: halves.Asked, submission: pd.DataFrame) -> Floats:
 def of_board(
     question: Question,
     submissions: Sequence[Submission],
-    scored: Sequence[Scored],
-    order: Sequence[int],
+    scored: Mapping[int, Scored],
     prizes: int,
     number: int | None,
     folder: Path,
@@ -139,15 +138,14 @@ def of_board(
 ) -> Halves:
     """Draw the scores of the chosen files on half-samples, so many or as many as fit into ten minutes.
 
-    ``order`` has the numbers of the chosen files, in the order of the board.
+    ``scored`` has what became of the chosen files by their numbers, in the order of the board.
     """
     items = solution_of(question.job).items_of(question.part, question.column)
     rows = Rows(range(len(items.stratum)))
     if len(rows.items) < FEWEST_ITEMS:
         few = Doubt(Reason.FEW_ITEMS, len(rows.items))
         return Halves(halves.MOST_DRAWS if number is None else number, [], rows, str(few))
-    digests = {at: digests_of(scored[at].digest, scored[at].side_digest) for at in order}
-    chosen = {at: submissions[at]._replace(digests=digests[at]) for at in order}
+    chosen = passes.as_scored(submissions, scored)
     if number is None:
         number, doubt = _number_of(question, chosen, folder, workers)
         if not number:
@@ -156,10 +154,10 @@ def of_board(
     if drawn is None:
         why = "the draws of some files are not in the store, so the submissions have to be ranked once more"
         return Halves(number, [], rows, why)
-    scores = [(scored[at].scores or {})[question.part] for at in order]
-    centered = [halves.centered(score, drawn[at][:number]) for at, score in zip(order, scores)]
-    details = [_detail(score, one, drawn[at][number:]) for at, score, one in zip(order, scores, centered)]
-    doubt = _doubt_of_board([one.doubt for one in centered], prizes)
+    scores = {at: (each.scores or {})[question.part] for at, each in scored.items()}
+    centered = {at: halves.centered(score, drawn[at][:number]) for at, score in scores.items()}
+    details = [_detail(scores[at], one, drawn[at][number:]) for at, one in centered.items()]
+    doubt = _doubt_of_board([one.doubt for one in centered.values()], prizes)
     return Halves(number, [] if doubt else details, rows, str(doubt or ""))
 
 

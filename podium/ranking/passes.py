@@ -15,7 +15,7 @@ import math
 import operator
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -70,6 +70,11 @@ class Scored(NamedTuple):
     failed: str | None  # the unexpected error of the metric
     measured: str | None  # the `Job.measured` with which the scores were computed
     has_statistics: bool  # whether the entry contains statistics beside the scores
+
+    @property
+    def digests(self) -> str:
+        """The hashes of the file and of the host's file beside it, in one text."""
+        return digests_of(self.digest, self.side_digest)
 
 
 class Fault(NamedTuple):
@@ -373,6 +378,11 @@ def _load(folder: Path, name: str) -> bytes | None:
         return None
     header = store.header_of(entry)
     return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
+
+
+def as_scored(submissions: Sequence[Submission], scored: Mapping[int, Scored]) -> dict[int, Submission]:
+    """Add to some numbered submissions the hashes of what was scored, so that they can be read again."""
+    return {number: submissions[number]._replace(digests=each.digests) for number, each in scored.items()}
 
 
 def once_more(

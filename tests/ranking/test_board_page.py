@@ -1,5 +1,6 @@
 """The board's page has the right numbers, neighbors, labels, axes and sentences, on boards made by hand."""
 
+import dataclasses
 import itertools
 import re
 from pathlib import Path
@@ -354,14 +355,12 @@ def test_groups_have_their_numbers_of_items_and_darker_colors_the_worse_they_are
 
 
 def test_what_to_look_at_before_a_prize_is_given():
-    board = board_of(4).assign(submission="a.csv")
-    files = pd.DataFrame(
-        {"team": ["T1", "T2", "T3", "T4"], "sha256": list("abac"), "chosen": True, "failed": [None] * 3 + ["x"]}
-    )
+    files = pd.DataFrame({"team": ["T1", "T2", "T3", "T4"], "sha256": list("abac"), "chosen": True})
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.5)
-    assert cautions(
-        board, files, ["", rewards.BY_NAME, ""], [None, doubt, None, doubt], (0, 1, 0, 2), Rules(prizes=2)
-    ) == [
+    told = chance(4)._replace(doubts=[None, doubt, None, doubt])
+    final = run_of(board_of(4), Rules(prizes=2), entries=(0, 1, 0, 2), chance=told)
+    final = dataclasses.replace(final, submissions=files)
+    assert cautions(final, ["", rewards.BY_NAME, ""], ["T4"]) == [
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
         "place 1: T1 and T3 sent the same file",
         "groups of fewer than 10 items decide 50% of the score of T2, so chance plays a large part",

@@ -260,44 +260,11 @@ def test_what_is_not_there(capsys, arguments, code, message):
     assert result[2].startswith(f"error: {message}")
 
 
-def test_a_file_beside_the_metric(capsys, accuracy, in_process, tmp_path):
-    (tmp_path / "helper.py").write_text("SCORE = 1.0\n")
-    paths = accuracy("from helper import SCORE\n    return SCORE", FIVE)
-    code, _, err = run_podium(capsys, "emulate", *paths)
-    told = "accuracy.py is uploaded alone: copy into it what it needs of helper, which stands beside it"
-    assert (code, err) == (4, f"error: {told}\n")
-
-
 def test_a_library_that_is_not_here(capsys, accuracy, in_process):
     paths = accuracy("import polars_of_tomorrow\n    return 1.0", FIVE)
     code, _, err = run_podium(capsys, "emulate", *paths)
     assert code == 2
     assert err.startswith("error: the metric needs polars_of_tomorrow, which is not installed here: ")
-
-
-NO_STATISTICS = """return 1.0
-
-def prepare(solution, row_id_column_name, points: float = 1.0):
-    return None
-"""
-
-
-@pytest.mark.parametrize(
-    ("body", "slip"),
-    [
-        (NO_STATISTICS, "prepare(): expected "),
-        ("CALLS.append(1)\n    return float(len(CALLS))\n\nCALLS = []", "expected the same number whenever"),
-    ],
-)
-def test_a_stranger_s_metric_keeps_to_the_contract(capsys, accuracy, in_process, body, slip):
-    """Also a metric without statistics, such as one that keeps state."""
-    paths = accuracy(body, FIVE)
-    code, _, err = run_podium(capsys, "emulate", *paths)
-    assert code == 4
-    assert slip in err
-    code, out, _ = run_podium(capsys, "check", *paths)
-    assert code == 4
-    assert re.search(f"^FAIL  .*: accuracy.py.*{re.escape(slip)}", out, re.MULTILINE)
 
 
 def test_kaggle_takes_csv(capsys, accuracy, tmp_path):

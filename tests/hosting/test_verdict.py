@@ -92,18 +92,46 @@ def test_what_an_earlier_call_left_is_found(tmp_path: Path, state: str, lines: t
     assert "order" not in str(caught.value)
 
 
-def test_a_metric_that_keeps_state_is_refused_by_every_command(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
-    state, lines = STATES["a counter"]
-    metric(files, *lines, state=state, direction="")
+NO_STATISTICS = """
+def prepare(solution, row_id_column_name):
+    return None
+"""
+HOSTILE = {
+    "state": (
+        {"state": "N = [0]", "direction": ""},
+        STATES["a counter"][1],
+        "score(): expected the same number whenever it is called with the same tables",
+    ),
+    "statistics that are none": ({"direction": DIRECTION + NO_STATISTICS}, (), "prepare(): expected "),
+    "a file beside it": ({"state": "import helper"}, (), "uploaded alone"),
+}
+
+
+@pytest.mark.parametrize(
+    ("parts", "lines", "message"),
+    [
+        pytest.param(*each, id=name, marks=[] if name == "state" else pytest.mark.slow)
+        for name, each in HOSTILE.items()
+    ],
+)
+def test_a_hostile_metric_is_refused_by_every_command(
+    files: Path,
+    capsys: pytest.CaptureFixture[str],
+    parts: dict[str, str],
+    lines: tuple[str, ...],
+    message: str,
+) -> None:
+    Path("helper.py").touch()
+    metric(files, *lines, **parts)
     for name, command in COMMANDS.items():
         code, out, err = run_podium(capsys, *command)
         assert (name, code) == (name, 4)
-        assert "score(): expected the same number whenever it is called with the same tables" in out + err
-        assert name in ("score", "emulate") or ASSUMED in out + err
+        assert message in out + err
+        assert name in ("score", "emulate") or parts.get("direction") != "" or ASSUMED in out + err
     assert not [each for each in ("again", "bundle", "board/board.html") if Path(each).exists()]
 
 
-def test_a_metric_that_only_rank_finds_out(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_a_metric_that_only_rank_finds_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first submission shows nothing, because the metric changes only later."""
     metric(files, "N[0] += 1", "return share + (N[0] > 20) / 7", state="N = [0]")
     code, _, err = run_podium(capsys, *COMMANDS["rank"])
@@ -112,7 +140,7 @@ def test_a_metric_that_only_rank_finds_out(files: Path, capsys) -> None:  # type
     assert not Path("board", "board.html").exists()
 
 
-def test_what_kaggle_refuses_stops_kaggle_alone(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_what_kaggle_refuses_stops_kaggle_alone(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = metric(files)
     path.write_text(path.read_text().replace(": pd.DataFrame", ""))
     refusal = "annotates every argument with a type that the site can set: solution has no annotation"
@@ -124,7 +152,7 @@ def test_what_kaggle_refuses_stops_kaggle_alone(files: Path, capsys) -> None:  #
     assert "warning: Kaggle would refuse this: " in run_podium(capsys, *COMMANDS["bundle"][:-1], "another")[2]
 
 
-def test_every_part_has_a_score(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_every_part_has_a_score(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A part may lack a class, and the whole not."""
     metric(files, "return share if solution['label'].nunique() > 1 else float('nan')")
     truth = pd.read_csv(PAIR[0])
@@ -136,7 +164,7 @@ def test_every_part_has_a_score(files: Path, capsys) -> None:  # type: ignore[no
     assert re.search(r"FAIL  returns a finite float: .* found nan in Public\n", out)
 
 
-def test_empty_cells_of_the_truth_are_named(files: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_empty_cells_of_the_truth_are_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metric(files)
     truth = pd.read_csv(PAIR[0])
     truth["label"] = truth["label"].where(truth.index != 3)
@@ -197,7 +225,9 @@ def named(tmp_path: Path) -> Path:
     return path
 
 
-def test_parameters_of_any_name_reach_the_metric(named: Path, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_parameters_of_any_name_reach_the_metric(
+    named: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     given = {"seed": 3, "metric": 4, "row_id": 5}
     whole = podium.score(TRUTH, ANSWERS, metric=named).score
     assert podium.score(TRUTH, ANSWERS, metric=named, parameters=given).score == whole + 12

@@ -1,4 +1,4 @@
-"""Four metrics as hosts write them for Kaggle, each with a solution and the submissions of three teams.
+"""Two metrics as hosts write them for Kaggle, each with a solution and the submissions of three teams.
 
 They are plain files: a score(), perhaps an exception, no statistics. The best team is the first, and the worst
 is the last.
@@ -40,63 +40,6 @@ def higher_is_better() -> bool:
 '''
 )
 
-F_BETA = (
-    HEAD
-    + '''def score(
-    solution: pd.DataFrame,
-    submission: pd.DataFrame,
-    row_id_column_name: str,
-    beta: float = 2.0,
-    weights_column_name: str = "weight",
-) -> float:
-    """F-beta of the positive class, with a weight for each row."""
-    if "target" not in submission:
-        raise ParticipantVisibleError("expected a column target")
-    guess = pd.to_numeric(submission["target"], errors="coerce").to_numpy()
-    if not np.isin(guess, [0, 1]).all():
-        raise ParticipantVisibleError("target: expected 0 or 1")
-    truth, weight = solution["target"].to_numpy(), solution[weights_column_name].to_numpy()
-    hits = weight[(truth == 1) & (guess == 1)].sum()
-    wrong = beta**2 * weight[(truth == 1) & (guess == 0)].sum() + weight[(truth == 0) & (guess == 1)].sum()
-    return float((1 + beta**2) * hits / ((1 + beta**2) * hits + wrong)) if hits + wrong else 0.0
-
-
-def higher_is_better() -> bool:
-    return True
-'''
-)
-
-BLEU = (
-    HEAD
-    + '''from collections import Counter
-
-
-def pairs(words: list) -> Counter:
-    return Counter(zip(words, words[1:]))
-
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Precision of words and of pairs of words over the whole corpus, with a penalty for brevity."""
-    if "text" not in submission:
-        raise ParticipantVisibleError("expected a column text")
-    hits, tries, lengths = np.zeros(2), np.zeros(2), np.zeros(2)
-    for true, guessed in zip(solution["text"], submission["text"].astype(str)):
-        truth, mine = true.split(), guessed.split()
-        lengths += len(mine), len(truth)
-        for order, count in enumerate((Counter, pairs)):
-            hits[order] += sum((count(mine) & count(truth)).values())
-            tries[order] += sum(count(mine).values())
-    if not hits.all():
-        return 0.0
-    brevity = min(1.0, np.exp(1 - lengths[1] / lengths[0]))
-    return float(brevity * np.exp(np.log(hits / tries).mean()))
-
-
-def higher_is_better() -> bool:
-    return True
-'''
-)
-
 AUC = (
     HEAD
     + '''def score(
@@ -134,30 +77,6 @@ def _numbers(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[
     return {"value": truth}, lambda error: {"value": (truth + random.normal(0, error, rows)).round(3)}
 
 
-def _words(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-    """Draw sets of words, and guesses of these."""
-    names = np.array([f"w{number}" for number in range(12)])
-    truth = [random.choice(names, random.integers(2, 6), replace=False) for _ in range(rows)]
-
-    def guess(error: float) -> Columns:
-        guesses = [
-            " ".join(np.where(random.random(len(each)) < error / 2, random.choice(names, len(each)), each))
-            for each in truth
-        ]
-        return {"text": guesses}
-
-    return {"text": [" ".join(each) for each in truth]}, guess
-
-
-def _weighted(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
-    """Draw yes or no with weights, and guesses of which some are wrong."""
-    truth = random.integers(2, size=rows)
-    weights = random.integers(1, 4, size=rows)
-    return {"target": truth, "weight": weights}, lambda error: {
-        "target": np.where(random.random(rows) < error / 3, 1 - truth, truth)
-    }
-
-
 def _sites(random: np.random.Generator, rows: int) -> tuple[Columns, Callable[[float], Columns]]:
     """Draw yes or no at several sites, and guesses of these."""
     truth = np.arange(rows) // 3 % 2
@@ -176,8 +95,6 @@ class HostMetric(NamedTuple):
 
 METRICS = {
     "rmse": HostMetric(RMSE, _numbers),
-    "f_beta": HostMetric(F_BETA, _weighted),
-    "bleu": HostMetric(BLEU, _words),
     "auc": HostMetric(AUC, _sites),
 }
 

@@ -1,14 +1,13 @@
-"""Metric files in the style of public ones on Kaggle, with the checks that they fail.
+"""Metric files in the style of public ones on Kaggle, with the checks that note something.
 
 Each is tried with `SOLUTION` and a submission that its `score` accepts.
 """
 
-from typing import NamedTuple
-
 SOLUTION = "id,target,Usage\n1,1,Public\n2,0,Public\n3,1,Private\n4,0,Private\n"
 SUBMISSION = "id,target\n1,0.9\n2,0.2\n3,0.7\n4,0.4\n"
 
-HEAD = '''
+# Kaggle's template, which hosts fill in.  It changes the tables that it gets.
+TEMPLATE = '''
 import pandas as pd
 import pandas.api.types
 
@@ -16,11 +15,7 @@ import pandas.api.types
 class ParticipantVisibleError(Exception):
     """Shown to participants."""
 
-'''
-# Kaggle's template, which hosts fill in.  It changes the tables that it gets.
-TEMPLATE = (
-    HEAD
-    + '''
+
 def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
     """The mean absolute error.
 
@@ -35,7 +30,6 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
         raise ParticipantVisibleError("Predictions must be numbers")
     return float((solution.iloc[:, 0] - submission.iloc[:, 0]).abs().mean())
 '''
-)
 # It calls scikit-learn through Kaggle's helper.
 HELPED = '''
 """Area under the curve, by way of the helper."""
@@ -55,60 +49,9 @@ def score(
         sklearn.metrics.roc_auc_score, solution[labels].to_numpy(), submission[labels].to_numpy()
     )
 '''
-# It has optional weights, imports SciPy inside a function, and has tests instead of doctests.
-TESTED = (
-    HEAD
-    + '''
-from typing import Optional
-
-
-def score(
-    solution: pd.DataFrame,
-    submission: pd.DataFrame,
-    row_id_column_name: str,
-    weights_column_name: Optional[str] = None,
-) -> float:
-    """Rank correlation."""
-    import scipy.stats
-
-    if submission["target"].nunique() == 1:
-        raise ParticipantVisibleError("every prediction is the same")
-    return float(scipy.stats.spearmanr(solution["target"], submission["target"]).statistic)
-
-
-def test_perfect():
-    frame = pd.DataFrame({"target": [0, 1, 2]})
-    assert abs(score(frame, frame, "id") - 1) < 1e-12
-'''
-)
-# It works only in its author's own folder.
-AT_HOME = (
-    HEAD
-    + '''
-import argparse
-
-from podium import statistics
-
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Something with the author's own module."""
-    return 1.0
-'''
-)
-
-
-class Fate(NamedTuple):
-    """A metric file, the keys of the checks that it fails, and the keys of those that it passes with a note."""
-
-    source: str
-    fails: set[str]
-    notes: set[str]
-
-
+# Each with the keys of the checks that it passes with a note; none fails.
 FATES = {
-    "template": Fate(TEMPLATE, set(), {"frames", "participant"}),
+    "template": (TEMPLATE, {"frames", "participant"}),
     # The helper passes on what scikit-learn says about texts in place of numbers, whatever its length.
-    "helped": Fate(HELPED, set(), {"messages"}),
-    "tested": Fate(TESTED, set(), {"participant"}),
-    "at home": Fate(AT_HOME, {"imports", "runs", "module"}, set()),
+    "helped": (HELPED, {"messages"}),
 }

@@ -238,12 +238,6 @@ def test_without_bias_weighted_and_uniform_averages_are_identical():
         assert metric.softmin([0.7] * 5, [1, 2, 3, 4, 5], temperature) == 0.7
 
 
-def test_worse_sub_populations_weigh_more():
-    weights = metric.softmin_weights([0.5, 0.6, 0.7], [10, 10, 10], 65)
-    assert weights[0] > weights[1] > weights[2] > 0
-    assert weights.sum() == pytest.approx(1)
-
-
 def test_the_memo_s_softmin_is_not_monotone():
     """A higher score of a good sub-population lowers ν once its score exceeds ν + 1/α."""
     alpha, sizes = 65.0, [100, 100]

@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -287,19 +288,14 @@ def test_overlapping_and_discarded_segments():
     assert "Outcome all matched discarded trimmed" in text
 
 
-def test_partners_are_linked_by_their_words(evaluation):
-    """Row ids may repeat, so the rows of an essay are linked by the words of the partner."""
+def test_a_perfect_and_an_empty_submission_without_sub_populations():
     truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 1)).assign(row_id="A")
     page = Page(render(truth, perfect(truth), parameters=WHOLE))
+    assert "largest cause" not in page.text
+    assert "Where you can gain Nothing can be gained: no mistake costs anything. Starts" in flat(page.text)
+    # Row ids may repeat, so the rows of an essay are linked by the words of the partner.
     partners = [attributes["data-p"] for attributes in page.named("tr") if "data-p" in attributes]
     assert partners == ["2", "3", "0", "1"]
-
-
-def test_a_perfect_and_an_empty_submission_without_sub_populations():
-    truth = solution(("A", "Lead", words(0, 9), 1), ("B", "Claim", words(0, 9), 1))
-    page = flat(Page(render(truth, perfect(truth), parameters=WHOLE)).text)
-    assert "largest cause" not in page
-    assert "Where you can gain Nothing can be gained: no mistake costs anything. Starts" in page
     page = Page(render(truth, submission(), parameters=WHOLE))
     assert "Score 0 The" in flat(page.text)
     assert "Nothing can be gained" not in page.text
@@ -451,7 +447,8 @@ def evaluate_sample(name: str) -> scoring.Evaluation:
 )
 def test_sibling_metrics_show_what_they_offer(name):
     evaluation = evaluate_sample(name)
-    page = report.render(evaluation, name, intervals=statistics.intervals(evaluation, 10))
+    intervals = statistics.intervals(evaluation, 10)
+    page = report.render(evaluation, name, intervals=intervals)
     assert_self_contained(page)
     parsed = Page(page)
     expected = {"measures", "tables"}
@@ -469,16 +466,9 @@ def test_sibling_metrics_show_what_they_offer(name):
     longest = max(evaluation.measures, key=len)
     assert f"<bdi>{report._breakable(longest)}</bdi>" in page
     assert all(title in parsed.text for title in evaluation.explanation.tables)
-
-
-def test_an_interval_comes_with_its_note():
-    """The runs of the sample of TREC-IS have four events."""
-    evaluation = evaluate_sample("trec_is")
-    intervals = statistics.intervals(evaluation, 10)
-    sections = Page(report.render(evaluation, "run", intervals=intervals)).sections
     notes = intervals["note"][intervals["note"] != ""]
-    assert len(notes)
-    assert all(note in sections["measures"] for note in notes)
+    assert name != "trec_is" or len(notes)  # its run has four events
+    assert all(note in parsed.sections["measures"] for note in notes)
 
 
 def test_items_without_words_and_points_are_tables():
@@ -577,12 +567,7 @@ def test_the_report_is_written_beside_all_that_is_printed(capsys, tmp_path, eval
     assert "hello there" in page.text
 
 
-def test_texts_need_a_report(capsys):
-    done = command_line.run(capsys, "score", SOLUTION, SUBMISSION, "--texts", "x")
-    assert done == (2, "", "error: --texts needs --report\n")
-
-
-def test_other_files_are_not_overwritten(capsys, tmp_path):
+def test_wrong_usage_of_the_report(capsys, tmp_path):
     before = Path(SOLUTION).read_bytes()
     rows = tmp_path / "x.csv"
     for path, message in (
@@ -597,6 +582,8 @@ def test_other_files_are_not_overwritten(capsys, tmp_path):
         assert (code, out) == (2, "")
         assert err.startswith(f"error: cannot write {path}: {message}")
     assert Path(SOLUTION).read_bytes() == before
+    done = command_line.run(capsys, "score", SOLUTION, SUBMISSION, "--texts", "x")
+    assert done == (2, "", "error: --texts needs --report\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -726,6 +713,14 @@ def open_items(driver, number: int = 2) -> None:
     )
 
 
+def assert_visible(driver, headers: str, columns: Iterable[str], width: int) -> None:
+    """Check that nothing is wider than the window, and that these columns of a table are within it."""
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    places = {th.text: th.rect for th in driver.find_elements("css selector", headers)}
+    for column in columns:
+        assert 0 <= places[column]["x"] < places[column]["x"] + places[column]["width"] <= width
+
+
 @pytest.fixture(scope="module")
 def pages(evaluation):
     """One page of each kind, by name, with what decides in its rows."""
@@ -770,10 +765,7 @@ def test_what_decides_is_visible_at_any_width_and_controls_have_names(opened, pa
     assert [triangle.split()[0] for triangle in triangles] == shown(driver)
     for width in (1280, 800, 390):
         look(driver, width)
-        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
-        headers = {th.text: th.rect for th in driver.find_elements("css selector", ".item[open] .rows th")}
-        for column in DECISIVE[name]:
-            assert 0 <= headers[column]["x"] < headers[column]["x"] + headers[column]["width"] <= width
+        assert_visible(driver, ".item[open] .rows th", DECISIVE[name], width)
 
 
 def test_a_line_has_the_same_height_on_both_sides(opened, pages):
@@ -830,10 +822,7 @@ def test_several_comparisons_on_a_phone(opened, evaluation):
     """The decisive columns are visible, and a link opens the comparison in full."""
     others = {name: compared(evaluation, evaluation, 5) for name in ("a.csv", "b.csv", "a_long_name_" * 16)}
     driver = opened(report.render(evaluation, "a_long_name_" * 16, {}, 2, others=others), width=360)
-    assert driver.execute_script("return document.documentElement.scrollWidth") <= 360
-    headers = {th.text: th.rect for th in driver.find_elements("css selector", "#comparison > .scroll th")}
-    for column in ("Submission", "Difference", "Ahead"):
-        assert 0 <= headers[column]["x"] < headers[column]["x"] + headers[column]["width"] <= 360
+    assert_visible(driver, "#comparison > .scroll th", ("Submission", "Difference", "Ahead"), 360)
     driver.execute_script("arguments[0].click()", driver.find_element("link text", "b.csv"))
     driver.implicitly_wait(2)
     assert driver.find_element("css selector", ".versus[open]").get_attribute("id") == "versus-2"

@@ -77,6 +77,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the stand-in prints with the C library of POSIX")
 def test_what_the_solver_prints_is_not_in_the_output() -> None:
     arguments = ["agreement", "--metric", "readable", ESSAYS, "--gamma", "--json"]

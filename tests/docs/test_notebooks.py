@@ -151,14 +151,9 @@ def test_they_are_committed_as_executed_from_top_to_bottom(path, images, bytes_a
     assert kinds.count("image/png") == images
     assert notebook.metadata.kernelspec.name == "python3"
     assert path.stat().st_size < bytes_at_most
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_they_say_nothing_of_the_machine_they_ran_on(path):
-    text = path.read_text(encoding="utf-8")
-    assert str(ROOT) not in text
-    assert tempfile.gettempdir() not in re.sub(r'"image/png": ".*"', "", text)
-    assert "Warning" not in text
+    text = re.sub(r'"image/png": ".*"', "", path.read_text(encoding="utf-8"))
+    # They say nothing of the machine that they ran on.
+    assert [word for word in (str(ROOT), tempfile.gettempdir(), "Warning") if word in text] == []
 
 
 # --- executed ---------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
-"""`podium leaderboard` works with the real client of Kaggle and a server that plays Kaggle."""
+"""`podium leaderboard` works with the real client of Kaggle and a made-up Kaggle."""
 
-import socket
 import sys
 
 import pandas as pd
@@ -8,22 +7,21 @@ import pytest
 
 from podium.hosting.kaggle import client as site
 from tests.support.host_line import run_podium
-from tests.support.kaggle_server import LEADERBOARD, Kaggle, forbid_network, lead_client_to, serve
+from tests.support.kaggle_server import LEADERBOARD, Kaggle, answer_here, without_credentials
 
 
 @pytest.fixture(autouse=True)
-def no_network(monkeypatch, tmp_path):
-    """Forbid connections to other machines."""
-    forbid_network(monkeypatch, tmp_path / "home")
+def no_credentials(monkeypatch, tmp_path):
+    """Hide the credentials of whoever runs the tests."""
+    without_credentials(monkeypatch, tmp_path / "home")
 
 
 @pytest.fixture
-def kaggle(monkeypatch, no_network):
-    """A running server for which the client has credentials."""
-    state = Kaggle()
-    with serve(state) as address:
-        lead_client_to(monkeypatch, address)
-        yield state
+def kaggle(monkeypatch, no_credentials):
+    """A made-up Kaggle for which the client has credentials."""
+    made_up = Kaggle()
+    answer_here(monkeypatch, made_up)
+    return made_up
 
 
 def entry(number: int, score: str = "0.5", name: str | None = None) -> dict[str, object]:
@@ -99,14 +97,15 @@ def refused(request):
         (lambda request: (500, {}), "Kaggle has a fault (500 Server Error: "),
         (lambda request: (429, {}), "Kaggle got too many requests (429 Client Error: "),
         (pages([]), "the leaderboard of essays is empty"),
+        (None, "Kaggle's answer cannot be understood: "),
     ],
 )
 def test_what_goes_wrong(capsys, kaggle, board, answer, message):
-    kaggle.answers[LEADERBOARD] = answer
+    kaggle.answers[LEADERBOARD] = answer or (lambda request: (200, {}))
+    kaggle.raw = None if answer else b"<html>"
     code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
-    assert (code, out) == (4, "")
+    assert (code, out, len(err.splitlines())) == (4, "", 1)
     assert err.startswith(f"error: {message}")
-    assert len(err.splitlines()) == 1
     assert not board.exists()
 
 
@@ -119,32 +118,18 @@ def test_wrong_credentials(capsys, kaggle, board, monkeypatch, name, value):
     )  # fmt: skip
 
 
-def test_an_answer_that_is_no_json(capsys, kaggle, board):
-    kaggle.answers[LEADERBOARD] = lambda request: (200, {})
-    kaggle.raw = b"<html>"
-    code, _, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
-    assert code == 4
-    assert err.startswith("error: Kaggle's answer cannot be understood: ")
-
-
-def test_a_time_out(capsys, kaggle, board, monkeypatch):
-    monkeypatch.setattr(site, "TIME_LIMIT", 0.2)
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"seconds": 61}, "Kaggle did not answer within 60 s\n"),
+        ({"is_reachable": False}, "Kaggle cannot be reached: no route to this host\n"),
+    ],
+)
+def test_no_answer(capsys, kaggle, board, attributes, message):
+    vars(kaggle).update(attributes)
     kaggle.answers[LEADERBOARD] = pages([entry(1)])
-    kaggle.delay = 1.0
-    assert run_podium(capsys, "leaderboard", "essays", "--out", board) == (
-        4, "", "error: Kaggle did not answer within 0.2 s\n",
-    )  # fmt: skip
+    assert run_podium(capsys, "leaderboard", "essays", "--out", board) == (4, "", f"error: {message}")
     assert not board.exists()
-
-
-def test_no_connection(capsys, kaggle, board, monkeypatch):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        closed = f"http://127.0.0.1:{unused.getsockname()[1]}"
-    lead_client_to(monkeypatch, closed)
-    code, _, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
-    assert code == 4
-    assert err.startswith("error: Kaggle cannot be reached: ")
 
 
 # --- without credentials, without the package -------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`podium publish kaggle` works with the real client of Kaggle and a server that plays the site."""
+"""`podium publish kaggle` works with the real client of Kaggle and a made-up site."""
 
 import json
 import shlex
@@ -12,7 +12,7 @@ import pytest
 from podium import hosted
 from podium.hosting.kaggle import publish
 from tests.support.host_line import run_podium
-from tests.support.kaggle_server import Site, forbid_network, lead_client_to, serve
+from tests.support.kaggle_server import Site, answer_here, without_credentials
 
 metric = hosted.module("unified")
 TITLE = ["--title", "Feedback on writing"]
@@ -31,8 +31,8 @@ def files(files, tmp_path):
 
 @pytest.fixture
 def site(monkeypatch, tmp_path):
-    """A server that plays the site, to which the client talks."""
-    forbid_network(monkeypatch, tmp_path / "home")
+    """A made-up site, to which the client talks."""
+    without_credentials(monkeypatch, tmp_path / "home")
     # The client remembers uploads in this folder.
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
@@ -40,10 +40,8 @@ def site(monkeypatch, tmp_path):
     monkeypatch.setattr(publish, "now", lambda: NOW)
     state = Site()
     state.score = lambda solution, submission: metric.score(solution, submission, "row_id")
-    with serve(state) as address:
-        state.address = address
-        lead_client_to(monkeypatch, address)
-        yield state
+    answer_here(monkeypatch, state)
+    return state
 
 
 def run(capsys, files, *options, title=TITLE):
@@ -129,7 +127,7 @@ def test_interrupted_anywhere_and_started_again(capsys, site, files, tmp_path):
         number = 0
         while True:
             number += 1
-            site.__init__(site.address)
+            site.__init__()
             site.score = lambda solution, submission: metric.score(solution, submission, "row_id")
             folder = shutil.copytree(files, tmp_path / f"{is_done}-{number}")
             fault = {number: (500, is_done)}

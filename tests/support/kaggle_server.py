@@ -1,48 +1,72 @@
-"""A small HTTP server that plays Kaggle for the real `kaggle` client, which can reach nothing else.
+"""A made-up Kaggle that answers the real `kaggle` client in this process.
 
-KAGGLE_API_ENVIRONMENT=LOCALHOST tells the client to talk to a server on this machine, and `lead_client_to`
-tells it to which one. A connection to any other address is an error.
+`answer_here` leads every request of the package `requests` to it, so no test can reach anything else.
 """
 
 import base64
-import contextlib
 import functools
 import io
 import json
 import os
-import socket
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
 
 USER, KEY = "host", "not-a-real-key"
-LEADERBOARD = "/api/v1/competitions.CompetitionApiService/GetLeaderboard"
-LOCAL = ("127.0.0.1", "localhost", "::1")
+SERVICE = "/v1/competitions.CompetitionApiService/"
+LEADERBOARD = f"{SERVICE}GetLeaderboard"
+START_UPLOAD = "/v1/blobs.BlobApiService/StartBlobUpload"
+UPLOADS = "https://www.kaggle.com/uploads/"
 
 Answer = tuple[int, dict[str, Any]]
 
 
 class Kaggle:
-    """The server's answers by path, and the requests that it got."""
+    """The answers by path, and the requests that came."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Callable[[dict[str, Any]], Answer]] = {}
         self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.delay = 0.0
-        self.over = threading.Event()
+        self.seconds: float = 0  # that an answer takes
+        self.is_reachable = True
         self.raw: bytes | None = None
+        # Says for the number of a request with which status it fails, and whether its work is done before.
         self.fault: Callable[[int], tuple[int, bool] | None] = lambda number: None
         self.blobs: dict[str, bytes] = {}
 
-    def faulty(self, work: Callable[[], Answer]) -> Answer:
-        """Answer what `work` returns, or a fault in its place, which may come before or after the work is
-        done.
-        """
+    def answer(self, path: str, request: dict[str, Any], authorization: str | None) -> Answer:
+        """Check the credentials of a call, and answer it with what the test has set for its path."""
+        expected = "Basic " + base64.b64encode(f"{USER}:{KEY}".encode()).decode()
+        if authorization != expected:
+            return 401, {"code": 401, "message": "Unauthenticated"}
+        if path not in self.answers:
+            return 404, {"code": 404, "message": f"no such call: {path}"}
+        return self.answers[path](request)
+
+    def store(self, token: str, asks: bool, content: bytes) -> Answer:
+        """Take an upload, or say whether it has arrived, as the client asks after one that failed."""
+        if asks:
+            return (200 if self.blobs[token] else 308), {}
+        self.blobs[token] = content
+        return 200, {}
+
+    def answered(self, request: Any) -> Answer:
+        """Record a request, and answer it or, before or after its work is done, with a fault."""
+        path = urlsplit(request.url).path
+        if request.method == "PUT":
+            content = b"" if request.body is None else request.body.read()
+            asks = request.headers.get("Content-Range", "").startswith("bytes */")
+            told: dict[str, Any] = {}
+            work = functools.partial(self.store, path.rpartition("/")[2], asks, content)
+        else:
+            told = json.loads(request.body)
+            work = functools.partial(self.answer, path, told, request.headers.get("Authorization"))
+        self.requests.append((path, told))
         fault = self.fault(len(self.requests))
         if fault is None:
             return work()
@@ -51,99 +75,38 @@ class Kaggle:
             work()
         return status, {"code": status, "message": "out of order"}
 
-    def answer(self, path: str, request: dict[str, Any], authorization: str | None) -> Answer:
-        """Record a request, check its credentials, and answer it with what the test has set for its path."""
-        self.requests.append((path, request))
-        expected = "Basic " + base64.b64encode(f"{USER}:{KEY}".encode()).decode()
-        if authorization != expected:
-            return 401, {"code": 401, "message": "Unauthenticated"}
-        if path not in self.answers:
-            return 404, {"code": 404, "message": f"no such call: {path}"}
-        return self.faulty(lambda: self.answers[path](request))
 
+def answer_here(monkeypatch: pytest.MonkeyPatch, kaggle: Kaggle) -> None:
+    """Let this made-up Kaggle answer all requests, and give the client credentials."""
+    requests = pytest.importorskip("requests", reason="needs the package kaggle")
 
-@contextlib.contextmanager
-def serve(kaggle: Kaggle) -> Iterator[str]:
-    """Run the server for a block of code, and yield its address."""
+    def send(self: object, request: Any, timeout: float | None = None, **_: object) -> Any:
+        if not kaggle.is_reachable:
+            raise requests.ConnectionError("no route to this host")
+        if timeout is not None and kaggle.seconds > timeout:
+            raise requests.Timeout("too slow")
+        status, answer = kaggle.answered(request)
+        response = requests.Response()
+        response.request, response.url = request, request.url
+        response.status_code, response.reason = status, HTTPStatus(status).phrase
+        response.headers["Content-Type"] = "application/json"
+        response._content = json.dumps(answer).encode() if kaggle.raw is None else kaggle.raw
+        return response
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, answer = kaggle.answer(self.path, request, self.headers["Authorization"])
-            kaggle.over.wait(kaggle.delay)
-            body = json.dumps(answer).encode() if kaggle.raw is None else kaggle.raw
-            with contextlib.suppress(ConnectionError):  # the client has given up
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        def do_PUT(self) -> None:
-            content = self.rfile.read(int(self.headers["Content-Length"]))
-            kaggle.requests.append((self.path, {}))
-
-            def store() -> Answer:
-                token = self.path.rpartition("/")[2]
-                # With such a header, the client asks how much has arrived.
-                if self.headers.get("Content-Range", "").startswith("bytes */"):
-                    return (200 if kaggle.blobs[token] else 308), {}
-                kaggle.blobs[token] = content
-                return 200, {}
-
-            status, _ = kaggle.faulty(store)
-            self.send_response(status)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = False  # so that server_close() waits for answers that are on their way
-    serving = threading.Thread(target=server.serve_forever, args=(0.02,))
-    serving.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        kaggle.over.set()
-        server.shutdown()
-        server.server_close()
-        serving.join()
-
-
-def forbid_network(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """Forbid connections to other machines; there are no credentials and no proxy, and the home folder is
-    empty.
-    """
-    connect = socket.socket.connect
-
-    def connect_here(self: socket.socket, address: Any) -> None:
-        assert self.family == socket.AF_UNIX or address[0] in LOCAL, f"a test wants to reach {address}"
-        connect(self, address)
-
-    monkeypatch.setattr(socket.socket, "connect", connect_here)
-    for name in list(os.environ):
-        if name.startswith("KAGGLE_") or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("KAGGLE_CONFIG_DIR", str(home / "kaggle"))
-    monkeypatch.setenv("KAGGLE_API_ENVIRONMENT", "LOCALHOST")
-
-
-def lead_client_to(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    """Give the client credentials, and this address as that of Kaggle."""
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", send)
     monkeypatch.setenv("KAGGLE_USERNAME", USER)
     monkeypatch.setenv("KAGGLE_KEY", KEY)
-    endpoints = pytest.importorskip("kagglesdk.kaggle_env", reason="needs the package kaggle")._env_to_endpoint
-    for environment in list(endpoints):
-        monkeypatch.setitem(endpoints, environment, address)
+
+
+def without_credentials(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Hide the credentials of whoever runs the tests."""
+    for name in [name for name in os.environ if name.startswith("KAGGLE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("KAGGLE_CONFIG_DIR", str(home / "kaggle"))
 
 
 # ---- A competition's site --------------------------------------------------------------------------------
-
-SERVICE = "/api/v1/competitions.CompetitionApiService/"
-START_UPLOAD = "/api/v1/blobs.BlobApiService/StartBlobUpload"
 
 
 class Site(Kaggle):
@@ -153,13 +116,11 @@ class Site(Kaggle):
     metric.
     """
 
-    def __init__(self, address: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.address = address
         self.competition: dict[str, Any] | None = None
         self.settings: dict[str, Any] = {}
         self.pages: dict[str, dict[str, Any]] = {}
-        self.blobs: dict[str, bytes] = {}
         self.files: dict[str, bytes] = {}
         self.solution: pd.DataFrame | None = None
         self.metric_chosen = True
@@ -182,7 +143,7 @@ class Site(Kaggle):
             "ListDataFiles": self.list_files,
             "CreateCompetitionSolution": self.create_solution,
             "GetCompetitionSolutionStatus": self.solution_status,
-            "StartSubmissionUpload": lambda request: self.start_upload(request),
+            "StartSubmissionUpload": self.start_upload,
             "CreateSubmission": self.create_submission,
             "GetSubmission": lambda request: self.submissions[request["ref"] - 1],
             "LaunchCompetition": self.launch,
@@ -239,7 +200,7 @@ class Site(Kaggle):
         """Give the client a token and an address for an upload."""
         token = f"blob-{len(self.blobs)}"
         self.blobs[token] = b""
-        return {"token": token, "createUrl": f"{self.address}/upload/{token}"}
+        return {"token": token, "createUrl": UPLOADS + token}
 
     def create_data(self, request: dict[str, Any]) -> Any:
         """Replace the competition's files by uploaded ones."""

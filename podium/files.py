@@ -34,7 +34,7 @@ import numpy as np
 import pandas as pd
 
 from podium.errors import NotAFile, ToolError, UsageError
-from podium.wording import FORMULA_STARTS, counted, listed, printable, spreadsheet_safe
+from podium.wording import counted, listed, printable, spreadsheet_safe
 
 TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
@@ -405,18 +405,15 @@ def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> 
     return _checked_header(content, name, error)
 
 
-def read_rows(
-    path: str | os.PathLike[str], error: type[ToolError], show: Callable[[int, int], None] | None = None
+def parse_rows(
+    content: bytes, name: str, error: type[ToolError], show: Callable[[int, int], None] | None = None
 ) -> Iterator[list[str]]:
-    """Read the rows of a CSV one by one, without interpreting any cell."""
-    return _rows_in(csv_of(read_bytes(path), str(path), error), path, error, show)
+    """Take the rows of a CSV one by one from a file's content, without interpreting any cell."""
+    return _rows_in(csv_of(content, name, error), name, error, show)
 
 
 def _rows_in(
-    content: bytes,
-    path: str | os.PathLike[str],
-    error: type[ToolError],
-    show: Callable[[int, int], None] | None = None,
+    content: bytes, name: str, error: type[ToolError], show: Callable[[int, int], None] | None = None
 ) -> Iterator[list[str]]:
     """Take the rows of an expanded CSV one by one; empty lines are skipped."""
     raw = io.BytesIO(content)
@@ -427,9 +424,9 @@ def _rows_in(
             if row:
                 yield row
     except UnicodeDecodeError as problem:
-        raise error(f"{path} is not UTF-8 text: {problem}; {AS_CSV}") from None
+        raise error(f"{name} is not UTF-8 text: {problem}; {AS_CSV}") from None
     except csv.Error as problem:
-        raise error(f"{path} is not a CSV table: {problem}") from None
+        raise error(f"{name} is not a CSV table: {problem}") from None
 
 
 def read_texts(path: str | os.PathLike[str], error: type[ToolError]) -> pd.DataFrame:
@@ -671,30 +668,19 @@ def _fault_in(content: bytes) -> str | None:
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table, whole or not at all.
 
-    The same table always gives the same bytes. A CSV has numbers in the shortest form that reads back the same,
-    so 1.0 is written as "1". If at least one text needs quotes, all texts have them. Texts that a spreadsheet
-    would execute get an apostrophe in front; see `podium.wording.spreadsheet_safe`.
+    The same table always gives the same bytes. In a CSV, texts that a spreadsheet would execute get an
+    apostrophe in front; see `podium.wording.spreadsheet_safe`.
     """
     check_table_name(path)
 
     def write(part: Path) -> None:
         if part.suffix == ".parquet":
             table.to_parquet(part, index=False)
-        else:
-            _write_csv(table, part)
-            if part.suffix == ".gz":
-                part.write_bytes(gzip.compress(part.read_bytes(), mtime=0))
+            return
+        content = csv_bytes(safe_rows(table))
+        part.write_bytes(gzip.compress(content, mtime=0) if part.suffix == ".gz" else content)
 
     write_atomically(path, write)
-
-
-def write_rows(path: Path, rows: Iterable[Iterable[Any]]) -> None:
-    r"""Write rows of cells as a CSV with lines that end in \n, so that every text reads back the same."""
-    with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-        # The csv module quotes a lone \r only if its own lines end in \r\n. So they do, and the \r is cut off
-        # here.
-        lines = SimpleNamespace(write=lambda line: file.write(line[:-2] + "\n"))
-        csv.writer(lines, lineterminator="\r\n").writerows(rows)
 
 
 def check_table_name(path: str | os.PathLike[str]) -> None:
@@ -703,43 +689,36 @@ def check_table_name(path: str | os.PathLike[str]) -> None:
         raise UsageError(f"cannot write {path}: expected a name that ends in {listed(TABLE_SUFFIXES)}")
 
 
-def _write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write a CSV with pyarrow, which takes a tenth of the time that pandas takes."""
-    import pyarrow
-    from pyarrow import csv as arrow_csv
+def safe_rows(table: pd.DataFrame) -> Iterator[Iterable[Any]]:
+    """The header and the rows of a table, in which no text is a formula for a spreadsheet.
 
-    columns = [_csv_column(table.iloc[:, number]) for number in range(len(table.columns))]
-    rows = pyarrow.table(columns, names=list(map(str, range(len(columns)))))
-    header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow(table.columns)
-    for quoting in ("none", "needed"):
-        options = arrow_csv.WriteOptions(include_header=False, quoting_style=quoting, batch_size=2**13)
-        with contextlib.suppress(pyarrow.ArrowInvalid), pyarrow.OSFile(str(path), "wb") as file:
-            file.write(header.getvalue().encode("utf-8", "backslashreplace"))
-            arrow_csv.write_csv(rows, file, options)
-            return  # Otherwise pyarrow has raised an error, because a text needs quotes.
+    >>> list(safe_rows(pd.DataFrame({"team": ["=1+1", None], "score": [-0.5, 1.0]})))
+    [['team', 'score'], ("'=1+1", -0.5), (None, 1.0)]
+    """
+    yield [_safe(name) for name in table]
+    columns = []
+    for number in range(len(table.columns)):
+        column = table.iloc[:, number]
+        cells = column.astype(object).where(column.notna(), None).tolist()
+        columns.append(cells if pd.api.types.is_numeric_dtype(column) else list(map(_safe, cells)))
+    yield from zip(*columns)
 
 
-def _csv_column(column: "pd.Series[Any]") -> Any:
-    """Turn a column into numbers or safe texts, which pyarrow can write."""
-    import pyarrow
-    from pyarrow import compute
+def _safe(cell: object) -> object:
+    return spreadsheet_safe(cell) if isinstance(cell, str) else cell
 
-    try:
-        array = pyarrow.array(column, from_pandas=True)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):  # The values have several types.
-        array = pyarrow.array(column.map(str, na_action="ignore").astype(object), from_pandas=True)
-    kind = array.type
-    if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_null(kind):
-        return array
-    if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
-        texts = column.astype(object).map(str, na_action="ignore")
-        array = pyarrow.array(texts, pyarrow.string(), from_pandas=True)
-    starts = compute.utf8_slice_codeunits(compute.unique(array), 0, 1)
-    if not compute.any(compute.is_in(starts, pyarrow.array(list(FORMULA_STARTS)))).as_py():
-        return array
-    safe = [text if text is None else spreadsheet_safe(text) for text in array.to_pylist()]
-    return pyarrow.array(safe, pyarrow.string())
+
+def csv_bytes(rows: Iterable[Iterable[Any]]) -> bytes:
+    r"""Write rows as a CSV, so that every text reads back the same. Nothing else in the package writes one.
+
+    A number has the shortest form that reads back as the same number, and a missing cell is empty.
+
+    >>> csv_bytes([["id", "score"], ["a\rb", 0.1 + 0.2], ["01", None]])
+    b'id,score\n"a\rb",0.30000000000000004\n01,\n'
+    """
+    # The csv module quotes a lone \r only if its own lines end in \r\n. So they do, and the \r is cut off here.
+    lines = SimpleNamespace(write=lambda line: (line[:-2] + "\n").encode("utf-8", "backslashreplace"))
+    return b"".join(map(csv.writer(lines, lineterminator="\r\n").writerow, rows))
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:

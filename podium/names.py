@@ -1,17 +1,15 @@
-"""Names of teams and files: which are refused, which look alike, and how they are written for spreadsheets.
+"""Names of teams and files: which are refused, and which look alike.
 
-People and spreadsheets read a published board.  So a name must not look like another one, must not reverse the
-text beside it, and must not be executed as a formula.
+People read a published board.  So a name must not look like another one, and must not reverse the text beside
+it.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
-import pandas as pd
-
 from podium.errors import HostError
-from podium.wording import listed, printable, spreadsheet_original, spreadsheet_safe
+from podium.wording import listed, printable, spreadsheet_original
 
 # Characters without width that Unicode does not call format characters (Cf).
 INVISIBLE = re.compile(
@@ -119,21 +117,3 @@ def near_misses(given: Iterable[tuple[str, ...]], known: Iterable[tuple[str, ...
         for name in missed
         if (meant := of_key.get(tuple(map(key_of, name)))) is not None
     ]
-
-
-def safe_for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
-    """Rewrite a table so that no text is a formula for Excel, LibreOffice or Google Sheets.
-
-    >>> safe_for_spreadsheets(pd.DataFrame({"team": ["=1+1", "Red"], "score": [-0.5, 1.0]})).to_numpy().tolist()
-    [["'=1+1", -0.5], ['Red', 1.0]]
-    """
-    safe = table.rename(columns=_safe)
-    for name in safe:
-        if not pd.api.types.is_numeric_dtype(safe[name]):
-            safe[name] = safe[name].map(_safe)
-    return safe
-
-
-def _safe(cell: object) -> object:
-    """Make one cell safe."""
-    return spreadsheet_safe(cell) if isinstance(cell, str) else cell

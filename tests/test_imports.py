@@ -1,4 +1,4 @@
-"""No modules of the package import each other in a circle, not even inside functions."""
+"""What modules of the package may import: no circles, nothing from above, and one reader and writer of CSV."""
 
 import ast
 import graphlib
@@ -59,6 +59,28 @@ def test_the_core_imports_nothing_of_the_rooms_above_it(room: str) -> None:
     taken = {other for name, file in of_room.items() for other in imported(name, file)}
     assert of_room
     assert {other.split(".")[1] for other in taken} <= CORE
+
+
+# Modules that read or write CSV by a library's functions, and why they may.
+CSV = {
+    "podium.files": "the one reader and the one writer",
+    "podium.hosting.kaggle.acceptance": "Kaggle's own reader, which may change ids",
+    "podium.hosting.kaggle.emulate": "Kaggle's own reader",
+    "podium.hosting.unpacking": "searches files of any form",
+    "podium.new_metric.test_metric": "stands alone in the folder of a new metric",
+    "podium.running.containers": "the value of an option, and no file",
+}
+OF_LIBRARIES = {"read_csv", "to_csv", "write_csv", "read_fwf", "genfromtxt", "loadtxt", "savetxt"}
+
+
+def test_one_module_reads_and_writes_csv() -> None:
+    found = set()
+    for name, file in FILES.items():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            is_import = isinstance(node, ast.Import) and "csv" in {alias.name for alias in node.names}
+            if is_import or (isinstance(node, ast.Attribute) and node.attr in OF_LIBRARIES):
+                found.add(name)
+    assert found == set(CSV)
 
 
 def test_requirements_are_the_core_and_the_extras_of_hosts_and_plots() -> None:

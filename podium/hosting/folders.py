@@ -14,7 +14,7 @@ from podium import checking, progress, scoring
 from podium.checking import Platform
 from podium.demands import FINITE, ContractError, demand
 from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.files import is_table_name, read_rows, read_texts
+from podium.files import is_table_name, parse_rows, read_bytes, read_texts
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS
 
@@ -97,7 +97,7 @@ def row_id(folder: Path) -> str:
 def read_csv(path: Path) -> Iterator[list[str]]:
     """Read a CSV row by row, without interpreting any cell."""
     with progress.shown("reading") as show:
-        yield from read_rows(path, HostError, show)
+        yield from parse_rows(read_bytes(path), str(path), HostError, show)
 
 
 def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import UsageError
-from podium.names import safe_for_spreadsheets
+from podium.files import csv_bytes, safe_rows
 from podium.ranking.board import FinalBoard
 from podium.ranking.run_json import RUN, text_of
 
@@ -37,7 +37,7 @@ TABLES = {
 def tables(final: FinalBoard) -> dict[str, bytes]:
     """Write the tables of a board that have any row as CSV."""
     return {
-        file: safe_for_spreadsheets(table).to_csv(index=False, lineterminator="\n").encode()
+        file: csv_bytes(safe_rows(table))
         for name, file in TABLES.items()
         if (table := getattr(final, name)) is not None and len(table)
     }

@@ -1,6 +1,5 @@
 """The journal ``runs.csv`` has a row for each run; all other files of results are made from it."""
 
-import csv
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.errors import UsageError
-from podium.files import write_atomically, write_rows
+from podium.files import csv_bytes, parse_rows, read_bytes, write_atomically
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
 from podium.wording import spreadsheet_original, spreadsheet_safe
@@ -85,22 +84,22 @@ def read_journal(path: Path) -> list[Row]:
     """Read the journal."""
     if not path.exists():
         return []
-    with path.open(newline="", encoding="utf-8", errors="surrogateescape") as file:
-        try:
-            header, *lines = (list(map(spreadsheet_original, line)) for line in csv.reader(file))
-            columns = {name: header.index(name) for name in Row._fields}
-            return [
-                Row(*(kind(line[columns[name]]) for name, kind in Row.__annotations__.items()))
-                for line in lines
-            ]
-        except (IndexError, ValueError, csv.Error):
-            raise UsageError(f"{path} is damaged; remove it to start over") from None
+    content = read_bytes(path)
+    try:
+        rows = parse_rows(content, str(path), UsageError)
+        header, *lines = (list(map(spreadsheet_original, line)) for line in rows)
+        columns = {name: header.index(name) for name in Row._fields}
+        return [
+            Row(*(kind(line[columns[name]]) for name, kind in Row.__annotations__.items())) for line in lines
+        ]
+    except (IndexError, ValueError, UsageError):
+        raise UsageError(f"{path} is damaged; remove it to start over") from None
 
 
 def write_table(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
     """Write a CSV file, either completely or not at all."""
     cells = [list(names), *(list(map(_cell, row)) for row in rows)]
-    write_atomically(path, lambda part: write_rows(part, cells))
+    write_atomically(path, lambda part: part.write_bytes(csv_bytes(cells)))
 
 
 def _cell(value: Any) -> Any:

@@ -10,14 +10,19 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from podium.errors import SubmissionRejected, UsageError
+from podium.files import read_table
 from podium.names import alike, of_other_scripts, shown
 from podium.running import remote, rounds
+from podium.running.journal import Row
 from podium.running.machine import prepare
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_seconds, visible
 from podium.wording import listed, spreadsheet_original
 
 __all__ = ["Runs", "run"]
+
+# The columns of texts in the tables of results
+TEXTS = {name for name, kind in Row.__annotations__.items() if kind is str} | {"outcome", "marks", "state"}
 
 Engine = Literal["auto", "bubblewrap", "docker", "podman", "none"]
 
@@ -173,9 +178,9 @@ def run(
 
 def _table(path: Path) -> pd.DataFrame:
     """Read a table of results, in which names of teams are texts even if they look like numbers."""
-    table = pd.read_csv(path, keep_default_na=False, dtype={"team": str, "model": str})
-    for name in {"team", "model", "reason"} & {*table}:
-        table[name] = table[name].map(spreadsheet_original)
+    table = read_table(path, TEXTS, UsageError)
+    for name in table.columns.intersection(list(TEXTS)):
+        table[name] = table[name].fillna("").map(spreadsheet_original)
     return table
 
 

@@ -507,11 +507,14 @@ def _read_parquet(
         # An index with a name, such as ids, becomes a column. An index without a name is dropped.
         named = [level for level in frame.index.names if level is not None]
         frame = frame.reset_index(level=named).reset_index(drop=True)
-    except MemoryError:
+    except (MemoryError, ToolError):
         raise
-    except Exception as problem:  # Damaged metadata leads to errors of any class.
-        fault = " ".join(f"{type(problem).__name__}: {problem}".split())
-        raise error(f"{name} is not a Parquet table: {fault:.160}; {WITH_PANDAS} again") from None
+    except Exception:  # Damaged metadata leads to errors of any class, whose texts help nobody.
+        found = "one that is damaged or has columns of another library"
+        cure = f"copy it again, or {WITH_PANDAS}"
+        raise error(
+            f"{name}: expected a whole Parquet file that pandas can read, found {found}; {cure}"
+        ) from None
     names = list(map(str, frame.columns))
     _refuse_repeated(names, name, error)
     return frame.set_axis(names, axis=1)

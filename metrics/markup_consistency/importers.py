@@ -142,7 +142,8 @@ def _told(problem: Exception) -> str:
     """What is wrong with an export, from the exception that its reader raised."""
     if isinstance(problem, KeyError):
         return f"{problem} is missing"
-    return str(problem) if isinstance(problem, ValueError) else repr(problem)
+    text = f"{str(problem).strip():.200}"
+    return text if isinstance(problem, ValueError) else f"another structure than such exports have ({text})"
 
 
 # ---- Markups ---------------------------------------------------------------------------------------------
@@ -420,7 +421,7 @@ def _load_cas(content: bytes, types: bytes | None) -> Any:
             return cassis.load_cas_from_json(io.BytesIO(content))
         return cassis.load_cas_from_xmi(io.BytesIO(content), cassis.load_typesystem(io.BytesIO(types)))
     except Exception as problem:  # cassis and its reader of XML have many exceptions for a damaged file
-        raise ValueError(f"{type(problem).__name__}: {str(problem).strip():.200}") from None
+        raise ValueError(_told(problem)) from None
 
 
 def _labels_of(annotation: Any, features: Sequence[str], layer: str) -> tuple[list[Label], int]:

@@ -400,9 +400,10 @@ def test_damaged_exports_of_inception(tmp_path: Path) -> None:
     assert message("a.zip", b"PK\x03\x04") == f"{fault}File is not a zip file"
     assert message("a.xmi", xmi) == "TypeSystem.xml beside it"
     write(tmp_path, "d/TypeSystem.xml", types)
-    assert message("a.xmi", b"<xmi").startswith(f"{fault}XMLSyntaxError")
+    other = f"{fault}another structure than such exports have ("
+    assert message("a.xmi", b"<xmi").startswith(f"{other}Couldn't find end of Start Tag")
     write(tmp_path, "d/TypeSystem.xml", types.replace(b"webanno.custom.Error", b"webanno.custom.Other"))
-    assert message("a.xmi", xmi).startswith(f"{fault}TypeNotFoundError: ")
+    assert message("a.xmi", xmi).startswith(f"{other}Type with name")
 
 
 def test_inception_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

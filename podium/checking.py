@@ -15,6 +15,7 @@ import dataclasses
 import inspect
 import math
 import time
+import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -471,21 +472,22 @@ CHECKS = (
 def verdict(
     metric: Metric,
     evaluation: Evaluation | None = None,
+    arguments: Mapping[str, Any] = types.MappingProxyType({}),
     *,
     lasting: bool = True,
     thorough: bool = False,
     platform: Platform | None = None,
 ) -> list[Finding]:
-    """Tell what speaks for and against a metric, with a scored submission if there is one.
+    """Tell what speaks for and against a metric, with a scored submission or else the arguments of ``score``.
 
     Every command asks here, and none has a rule of its own about what a fit metric is. `lasting` adds what the
     host should know where something is made that stays, such as a folder or a board. `thorough` adds checks
     that take long. `platform` tells what a platform thinks of the file. All of these are left out where a
     submission is only scored.
     """
-    found: list[Finding] = []
-    if lasting and metric.direction is None:
-        found.append(note(DIRECTION, "higher is better is assumed; define higher_is_better()"))
+    found = list(says_direction(metric, evaluation.solution.arguments if evaluation else arguments, lasting))
+    if any(finding.level is Level.FAIL for finding in found):
+        return found  # Other checks compare scores by it.
     if evaluation is not None:
         if lasting and not metric.is_own:
             found += has_no_empty_cells(evaluation.solution)
@@ -505,6 +507,16 @@ def hold(evaluation: Evaluation) -> None:
     if not (solution.metric.is_own or solution.is_held):
         demand(verdict(solution.metric, evaluation, lasting=False))
         solution.is_held = True
+
+
+def says_direction(metric: Metric, arguments: Mapping[str, Any], lasting: bool) -> Iterator[Finding]:
+    """Ask whether higher is better, so that a slip there is known before the work and not at its end."""
+    if metric.direction is None and lasting:
+        yield note(DIRECTION, "higher is better is assumed; define higher_is_better()")
+    try:
+        hosted.higher_is_better(metric, arguments)
+    except ToolError as problem:
+        yield failure(DIRECTION, str(problem))
 
 
 def names_its_parts(solution: Solution) -> Iterator[Finding]:

@@ -349,8 +349,8 @@ def _ranked(
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
     _check_team(inputs.request.heading, inputs.submissions)
-    metric = solution_of(inputs.job).metric  # A wrong solution is an error before any work begins.
-    demand(checking.verdict(metric))
+    solution = solution_of(inputs.job)  # If it is wrong, that is an error before any work begins.
+    demand(checking.verdict(solution.metric, arguments=solution.arguments))
     with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
         scored = score_all(workers)
         final = board_of(inputs, scored, workers)

@@ -96,7 +96,9 @@ NO_STATISTICS = """
 def prepare(solution, row_id_column_name):
     return None
 """
+SLIP = "\ndef higher_is_better() -> bool:\n    return HIGHER\n"
 HOSTILE = {
+    "a direction": ({"direction": SLIP}, (), "NameError: name 'HIGHER' is not defined (hosts.py, line"),
     "state": (
         {"state": "N = [0]", "direction": ""},
         STATES["a counter"][1],
@@ -129,6 +131,15 @@ def test_a_hostile_metric_is_refused_by_every_command(
         assert message in out + err
         assert name in ("score", "emulate") or parts.get("direction") != "" or ASSUMED in out + err
     assert not [each for each in ("again", "bundle", "board/board.html") if Path(each).exists()]
+
+
+def test_the_direction_is_asked_for_before_the_work(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metric(files, direction=SLIP)
+    for command in (COMMANDS["check"][:2], COMMANDS["rank"]):
+        code, out, err = run_podium(capsys, *command)
+        assert code == 4
+        assert HOSTILE["a direction"][2] in out + err
+    assert not Path("board/store").exists()
 
 
 def test_a_metric_that_only_rank_finds_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,7 @@ def check_contract(
     if tables is None:
         return [
             loads,
-            *checking.verdict(metric),
+            *checking.verdict(metric, arguments=arguments),
             *further,
             Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission"),
         ]

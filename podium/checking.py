@@ -12,7 +12,6 @@ makes findings of the same class.
 
 import contextlib
 import dataclasses
-import inspect
 import math
 import time
 import types
@@ -26,7 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
-from podium.contract import REQUIRED, Metric
+from podium.contract import Metric
 from podium.demands import (
     AGAIN,
     COLUMNS,
@@ -314,7 +313,7 @@ def measure_parameters_leave_statistics(evaluation: Evaluation) -> Iterator[Find
     assert metric.prepare is not None
     frame, _ = solution.tables(evaluation.submission)
     for name in metric.measure_parameters:
-        value = arguments.get(name, inspect.signature(metric.score).parameters[name].default)
+        value = arguments[name]
         for other in other_values(metric, name, value):
             try:
                 others = metric.prepare(frame, **{**arguments, name: other}).statistics(evaluation.submission)
@@ -333,12 +332,10 @@ def parameters_matter(evaluation: Evaluation) -> Iterator[Finding]:
     """Try every parameter with other values. The contract has to hold for them, and the score should change."""
     solution = evaluation.solution
     end = time.monotonic() + SECONDS_FOR_PARAMETERS
-    parameters = list(inspect.signature(solution.metric.score).parameters.values())[len(REQUIRED) :]
     late = []
-    for parameter in parameters:
-        name, value = parameter.name, solution.arguments.get(parameter.name, parameter.default)
+    for name in hosted.defaults(solution.metric):
         tried = []
-        for other in other_values(solution.metric, name, value):
+        for other in other_values(solution.metric, name, solution.arguments[name]):
             if time.monotonic() > end:
                 late.append(name)
                 break

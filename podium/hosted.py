@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from podium import demands, guard, own
-from podium.contract import Companion, Metric
+from podium.contract import REQUIRED, Companion, Metric
 from podium.errors import CompanionError, HostError, ToolError, UsageError
 from podium.guard import PACKAGE
 from podium.own import DEFAULT, ROOT, folder, names
@@ -283,14 +283,19 @@ def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
-    """List the official parameters of a metric."""
-    parameters = list(inspect.signature(metric.score).parameters.values())[3:]
-    return {parameter.name: parameter.default for parameter in parameters}
+    """List the official parameters of a metric, with `inspect.Parameter.empty` for one that has no default."""
+    parameters = list(inspect.signature(metric.score).parameters.values())[len(REQUIRED) :]
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {parameter.name: parameter.default for parameter in parameters if parameter.kind in by_name}
 
 
 def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """List every parameter of ``score`` with the value that it takes."""
-    return {name: arguments.get(name, default) for name, default in defaults(metric).items()}
+    """List every parameter of ``score`` with the value that it takes; ask for one that has none."""
+    values = {name: arguments.get(name, default) for name, default in defaults(metric).items()}
+    for name, value in values.items():
+        if value is inspect.Parameter.empty:
+            raise HostError(f"{metric.path.name}: the parameter {name} has no default: give --set {name}=…")
+    return values
 
 
 def columns_named(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, set[str]]:
@@ -326,15 +331,6 @@ def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
     for name in parameters:
         if name not in accepted:
             raise HostError(f"the metric has no parameter {name}; it has {', '.join(accepted)}")
-
-
-def ask_for_missing(metric: Metric, parameters: Mapping[str, Any]) -> None:
-    """Ask for a parameter of ``score`` that has no default and no value."""
-    for parameter in list(inspect.signature(metric.score).parameters.values())[3:]:
-        by_name = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        if by_name and parameter.default is parameter.empty and parameter.name not in parameters:
-            name = parameter.name
-            raise HostError(f"{metric.path.name}: the parameter {name} has no default: give --set {name}=…")
 
 
 def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:

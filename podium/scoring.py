@@ -45,7 +45,7 @@ class Solution:
     metric : podium.contract.Metric
         The metric that scores.
     arguments : dict of str to object
-        The arguments of the metric's ``score`` besides the two tables, including ``row_id_column_name``.
+        All arguments of the metric's ``score`` besides the two tables, including ``row_id_column_name``.
     frame : DataFrame
         The solution without the column ``Usage``.
     rows : dict of str to (rows,) bool
@@ -296,8 +296,8 @@ def prepare(
     """Check a solution and compute what depends on it alone, once for many submissions."""
     if not len(solution.columns):
         raise HostError("the solution has no columns")
-    arguments = {"row_id_column_name": str(solution.columns[0])} | parameters
-    hosted.ask_for_missing(metric, arguments)
+    row_id = {"row_id_column_name": str(solution.columns[0])}
+    arguments = row_id | parameters | hosted.settings(metric, parameters)
     rows = rows_of_parts(solution)
     frame = solution.drop(columns=USAGE, errors="ignore")
     prepared: dict[str, Any] = {}

@@ -279,7 +279,7 @@ def _items(solution: scoring.Solution, column: str) -> dict[str, Any]:
     prepared = solution.prepared.get(solution.deciding)
     identifiers = [
         str(value)
-        for name, value in hosted.settings(solution.metric, solution.arguments).items()
+        for name, value in solution.arguments.items()
         if name.endswith("_id_column_name") and name != "row_id_column_name"
     ]
     noun = identifiers[0].removesuffix("_id").replace("_", " ") if identifiers else "item"

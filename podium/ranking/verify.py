@@ -153,7 +153,7 @@ def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[st
 
 def _check_parameters(request: Request) -> None:
     """Make sure that the metric has all parameters that run.json names."""
-    known = hosted.settings(hosted.load(request.metric), {})
+    known = hosted.defaults(hosted.load(request.metric))
     if unknown := sorted(request.parameters.keys() - known.keys()):
         raise UsageError(f"{RUN}: expected parameters of the metric, found {listed(unknown)}")
 

@@ -1,14 +1,15 @@
 """Make tables of a companion's explanation: what became of every row, and where points were lost."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import ids
-from podium.contract import Explanation
-from podium.errors import SubmissionRejected
+from podium import ids, scoring
+from podium.contract import Explanation, Metric
+from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.scoring import Evaluation, Solution
 
 # The score of a group with fewer items depends much on chance.
@@ -84,6 +85,24 @@ def with_cure(solution: Solution, submission: pd.DataFrame, problem: SubmissionR
         return problem
     text = f"{cure}. The metric says: {problem}"
     return SubmissionRejected(text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…")
+
+
+def check_order(
+    metric: Metric,
+    parameters: dict[str, Any],
+    as_solution: Callable[[], pd.DataFrame],
+    as_submission: Callable[[], pd.DataFrame],
+    what: str,
+) -> None:
+    """Raise an error if what was given as the submission is a solution and nothing else."""
+    try:
+        solution = scoring.prepare(metric, as_solution(), parameters)
+    except ToolError:
+        return
+    try:  # A table of empty predictions can be both, so it proves nothing.
+        scoring.evaluate(solution, as_submission())
+    except ToolError:
+        raise HostError(f"give the solution first, then the submission: {what} is a solution") from None
 
 
 def gains_by_cause(explanation: Any) -> pd.DataFrame:

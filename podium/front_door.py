@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from podium import checking, explain, hosted, scoring
-from podium.errors import HostError, SubmissionRejected, ToolError
+from podium.errors import HostError, SubmissionRejected
 from podium.own import DEFAULT
 from podium.scoring import Evaluation, Solution
 
@@ -98,11 +98,12 @@ def score(
     submission = _table(submission, "score: submission")
     together = {**(parameters or {}), **more}
     if not isinstance(solution, Solution):
-        name = DEFAULT if metric is None else metric
+        loaded, arguments = _asked(DEFAULT if metric is None else metric, row_id, together)
+        truth = _table(solution, "prepare: solution")
         try:
-            solution = prepare(solution, name, row_id, together)
+            solution = scoring.prepare(loaded, truth, arguments)
         except HostError:
-            _check_order(submission, name, row_id, together)
+            explain.check_order(loaded, arguments, lambda: submission, lambda: submission, "the second table")
             raise
     elif metric is not None or row_id is not None or together:
         if metric is None:
@@ -167,25 +168,17 @@ def prepare(
             "prepare: solution: expected a pandas DataFrame, found a solution that is prepared already"
         )
     frame = _table(solution, "prepare: solution")
+    loaded, arguments = _asked(metric, row_id, {**(parameters or {}), **more})
+    return scoring.prepare(loaded, frame, arguments)
+
+
+def _asked(
+    metric: str | Path, row_id: str | None, parameters: Mapping[str, Any]
+) -> tuple[hosted.Metric, dict[str, Any]]:
+    """Load a metric, and check the arguments for its ``score``."""
     loaded = hosted.load(metric)
-    together = {**(parameters or {}), **more}
-    hosted.check_parameters(loaded, together)
-    return scoring.prepare(loaded, frame, ({} if row_id is None else {"row_id_column_name": row_id}) | together)
-
-
-def _check_order(
-    submission: pd.DataFrame, metric: str | Path, row_id: str | None, parameters: dict[str, Any]
-) -> None:
-    """Raise an error if the submission is a solution and nothing else, so that the tables were exchanged."""
-    try:
-        solution = prepare(submission, metric, row_id, parameters)
-    except ToolError:
-        return
-    try:
-        scoring.evaluate(solution, submission)  # empty predictions can be both
-    except ToolError:
-        message = "give the solution first, then the submission: the second table is a solution"
-        raise HostError(message) from None
+    hosted.check_parameters(loaded, parameters)
+    return loaded, {**({} if row_id is None else {"row_id_column_name": row_id}), **parameters}
 
 
 def _recognized(submission: pd.DataFrame, solution: Solution) -> pd.DataFrame:

@@ -76,6 +76,9 @@ def _read(
     error: type[ToolError],
 ) -> pd.DataFrame:
     """Read a table, or let `official` read an official file; `error` says whose fault wrong content is."""
+    if official is None and str(path).endswith((".json", ".jsonl")):
+        cure = "write a CSV, or name the metric of such a file with --metric"
+        raise UsageError(f"{path}: expected a table, found JSON; {cure}")
     if official is None or is_table_name(path):
         return _parse(metric, read_bytes(path), str(path), parameters, error)
     if str(path) != "-" and not is_url(path):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from podium import checking, explain, limits, reading, scoring
 from podium.contract import Metric, Progress
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.explain import item_noun
 from podium.files import read_text
 from podium.scoring import ALL, Evaluation, Solution
@@ -44,18 +44,12 @@ def score_files(
     parameters: dict[str, Any],
     choice: Choice,
     tell: Callable[[Iterable[str]], None],
-    show: Progress | None = None,
+    show: Progress,
 ) -> Scored:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
-    _check_names(metric, (solution, *submissions))
-    frame = reading.read_solution(metric, solution, parameters)
-    try:
-        whole = scoring.prepare(metric, frame, parameters, show)
-    except HostError:
-        check_order(metric, (solution, submissions[0]), parameters)
-        raise
-    ids = None if choice.essays is None else _ids(choice.essays)
     first, *others = submissions
+    frame, whole = prepared(metric, solution, first, parameters, show)
+    ids = None if choice.essays is None else _ids(choice.essays)
     with limits.within(limits.Limits()):
         submission, renamed = _read(first, whole, choice)
         tell(renamed)
@@ -71,14 +65,23 @@ def score_files(
     return Scored(evaluation, of_others, renamed, _on_choice(whole, evaluation, choice, ids))
 
 
-def _check_names(metric: Metric, paths: Sequence[str]) -> None:
-    """Check that no file is JSON, unless the metric has official files."""
-    wrong = [path for path in paths if path.endswith((".json", ".jsonl"))]
-    if wrong and metric.companion.read_solution is None:
-        raise UsageError(
-            f"{wrong[0]}: expected a table, found JSON; write a CSV, or name the metric of such a file with "
-            "--metric"
-        )
+def prepared(
+    metric: Metric, solution: str, submission: str, parameters: dict[str, Any], show: Progress | None = None
+) -> tuple[pd.DataFrame, Solution]:
+    """Read and prepare a solution; if it is none, tell whether the submission is the solution."""
+    frame = reading.read_solution(metric, solution, parameters)
+    try:
+        return frame, scoring.prepare(metric, frame, parameters, show)
+    except HostError:
+        if metric.prepare is not None and "-" not in (solution, submission):
+            explain.check_order(
+                metric,
+                parameters,
+                lambda: reading.read_solution(metric, submission, parameters),
+                lambda: reading.read_submission(metric, submission, parameters),
+                submission,
+            )
+        raise
 
 
 def _other(path: str, solution: Solution, choice: Choice, tell: Callable[[Iterable[str]], None]) -> Evaluation:
@@ -104,21 +107,6 @@ def _read(path: str, solution: Solution, choice: Choice) -> tuple[pd.DataFrame, 
     if choice.effectiveness is not None:
         raise UsageError(f"--effectiveness: {solution.metric.path.name} does not judge effectiveness")
     return frame, []
-
-
-def check_order(metric: Metric, files: tuple[str, str], parameters: dict[str, Any]) -> None:
-    """Check whether the solution and the submission were exchanged."""
-    if metric.prepare is None or "-" in files:
-        return
-    try:
-        solution = scoring.prepare(metric, reading.read_solution(metric, files[1], parameters), parameters)
-    except ToolError:
-        return
-    try:  # A file of empty predictions can be both, so it proves nothing.
-        scoring.evaluate(solution, reading.read_submission(metric, files[1], solution.arguments))
-    except ToolError:
-        message = f"give the solution first, then the submission: {files[1]} is a solution"
-        raise HostError(message) from None
 
 
 def _chosen(

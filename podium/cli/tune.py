@@ -13,7 +13,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from podium.cli import arguments
-from podium.errors import HostError, UsageError
+from podium.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the thresholds into this CSV, one row for each type, or the submission of --apply",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    advanced = arguments.advanced(parser)
+    advanced = parser.add_argument_group("advanced")
     advanced.add_argument(
         "--thresholds",
         metavar="CSV",
@@ -113,16 +113,11 @@ def _tuned(
     metric: Any, parameters: dict[str, Any], options: argparse.Namespace
 ) -> tuple["pd.DataFrame", list[str]]:
     """Find the thresholds and print them; return them with the warnings, unless these were printed as JSON."""
-    from podium import hosted, reading, scoring, tuning
+    from podium import hosted, reading, tuning
     from podium.cli import console
-    from podium.score_files import check_order
+    from podium.score_files import prepared
 
-    try:
-        frame = reading.read_solution(metric, options.solution, parameters)
-        solution = scoring.prepare(metric, frame, parameters)
-    except HostError:
-        check_order(metric, (options.solution, options.predictions), parameters)
-        raise
+    _, solution = prepared(metric, options.solution, options.predictions, parameters)
     candidates = reading.read_submission(metric, options.predictions, solution.arguments)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]

@@ -381,10 +381,10 @@ def _without_index(frame: pd.DataFrame, name: str, error: type[ToolError]) -> pd
     return frame.iloc[:, 1:] if is_index else frame
 
 
-def csv_of(content: bytes, name: str, error: type[ToolError], most_bytes: int = MOST_BYTES) -> bytes:
+def csv_of(content: bytes, name: str, error: type[ToolError]) -> bytes:
     """Expand and check a CSV, for a caller that reads its cells itself."""
-    content = _expanded(content, name, error, most_bytes)
-    _check_csv(content, name, error, most_bytes)
+    content = _expanded(content, name, error, MOST_BYTES)
+    _check_csv(content, name, error, MOST_BYTES)
     return content
 
 

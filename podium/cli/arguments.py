@@ -39,11 +39,6 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def advanced(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """The group of --help under which the options stand that few need."""
-    return parser.add_argument_group("advanced")
-
-
 def add_competition(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that describe a competition to put on a platform."""
     parser.add_argument("files", type=Path, help="the folder that podium make wrote")

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", type=arguments.moment, required=is_needed, metavar="DATE", help=f"when {what}, in UTC"
         )
-    advanced = arguments.advanced(parser)
+    advanced = parser.add_argument_group("advanced")
     advanced.add_argument(
         "--per-day",
         type=arguments.positive,

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="columns of the corpus, separated by commas, whose values are the groups that are scored apart; "
         f"an empty text for no groups (default: {SUBPOPULATIONS})",
     )
-    advanced = arguments.advanced(parser)
+    advanced = parser.add_argument_group("advanced")
     advanced.add_argument(
         "--columns",
         action="extend",

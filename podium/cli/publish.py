@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="take only this step; may be repeated (default: all steps that are due)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, and send nothing")
-    advanced = arguments.advanced(parser)
+    advanced = parser.add_argument_group("advanced")
     advanced.add_argument("--slug", help="the competition's address on the site (default: made from the title)")
     advanced.add_argument(
         "--template",

@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rank again from what an earlier run stored in this folder, with the options given now; no "
         "submission is read",
     )
-    _add_advanced(arguments.advanced(parser))
+    _add_advanced(parser.add_argument_group("advanced"))
 
 
 def _add_advanced(group: argparse._ArgumentGroup) -> None:

@@ -15,7 +15,6 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podium.cli import arguments
 from podium.cli.arguments import positive
 from podium.errors import HostError, SubmissionRejected
 
@@ -53,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gpus", action="store_true", help="let the models use the GPUs of this machine (default: none)"
     )
-    advanced = arguments.advanced(parser)
+    advanced = parser.add_argument_group("advanced")
     advanced.add_argument(
         "--differing", choices=("slowest", "fail"), default="slowest",
         help="what becomes of a model whose predictions differ from run to run: its slowest run counts, or it "

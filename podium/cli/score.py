@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="texts for the report: a folder with a file ID.txt for each id, a CSV with columns id and text, "
         "or an official file (default: no texts)",
     )
-    advanced = arguments.advanced(parser)
+    advanced = parser.add_argument_group("advanced")
     advanced.add_argument(
         "--essays",
         type=Path,

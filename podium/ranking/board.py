@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, scoring
+from podium import scoring
 from podium.errors import HostError, UsageError, missing_extra
 from podium.ranking import (
     choice,

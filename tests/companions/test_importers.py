@@ -337,49 +337,23 @@ def test_a_project_of_inception(form: str, tmp_path: Path) -> None:
     }
 
 
-def layered(*annotations: tuple[str, dict[str, Any]]) -> Any:
-    """A document of INCEpTION in which annotations of some layers are all at the same place."""
+def test_of_a_single_layer_the_features_keep_their_names(tmp_path: Path) -> None:
+    """A number keeps all its digits."""
     cassis = pytest.importorskip("cassis")
-    types = cassis.TypeSystem()
-    for layer in ("Argument", "Person"):
-        kind = types.create_type(f"webanno.custom.{layer}", supertypeName="uima.tcas.Annotation")
-        for name, values in (("causal", "String"), ("explicit", "String"), ("size", "Integer")):
-            types.create_feature(kind, name, f"uima.cas.{values}")
-    document = cassis.Cas(types)
-    document.sofa_string, document.sofa_mime = "😀 The cat sat.", "text/plain"
-    for layer, features in annotations:
-        document.add(types.get_type(f"webanno.custom.{layer}")(begin=6, end=9, **features))
-    return document
-
-
-@pytest.mark.parametrize(
-    ("anna", "boris", "tags"),
-    [
-        (
-            [("Argument", {"causal": "yes", "explicit": "no"})],
-            [("Argument", {"causal": "no", "explicit": "yes"})],
-            [["causal: yes", "explicit: no"], ["causal: no", "explicit: yes"]],
-        ),
-        # Several layers are told apart.
-        (
-            [("Argument", {"causal": "yes"})],
-            [("Person", {"causal": "yes"})],
-            [["Argument.causal: yes"], ["Person.causal: yes"]],
-        ),
-        ([("Argument", {})], [("Person", {})], [["Argument"], ["Person"]]),
-        # A number keeps all its digits.
-        (
-            [("Argument", {"size": 1234567})],
-            [("Argument", {"size": 1234568})],
-            [["size: 1234567"], ["size: 1234568"]],
-        ),
-    ],
-)
-def test_features_of_inception_keep_their_names(anna: Any, boris: Any, tags: Any, tmp_path: Path) -> None:
-    for who, annotations in (("anna", anna), ("boris", boris)):
-        export(tmp_path, who, layered(*annotations))
-    read = elements(tmp_path)
-    assert [[element[0] for element in read[who]] for who in ("anna", "boris")] == [[each] for each in tags]
+    for who, cause, size in (("anna", "yes", 1234567), ("boris", "no", 1234568)):
+        types = cassis.TypeSystem()
+        layer = types.create_type("webanno.custom.Argument", supertypeName="uima.tcas.Annotation")
+        for name, values in (("causal", "String"), ("size", "Integer")):
+            types.create_feature(layer, name, f"uima.cas.{values}")
+        document = cassis.Cas(types)
+        document.sofa_string, document.sofa_mime = "The cat sat.", "text/plain"
+        document.add(layer(begin=4, end=7, causal=cause, size=size))
+        export(tmp_path, who, document)
+    tags = {who: [element[0] for element in made] for who, made in elements(tmp_path).items()}
+    assert tags == {
+        "anna": [["causal: yes", "size: 1234567"]],
+        "boris": [["causal: no", "size: 1234568"]],
+    }
     assert agreement(tmp_path) < 1
 
 
@@ -749,20 +723,6 @@ def test_regions_that_quote_nothing(text: str, unsure: Any, tmp_path: Path) -> N
     assert covered(regions(tmp_path, "The cat\nsat", [(4, 7, None), (8, 11, None)])) == {
         ("1", "annotator 0"): ["cat", "sat"]
     }
-
-
-def test_offsets_of_browsers_become_characters(tmp_path: Path) -> None:
-    """Label Studio counts as JavaScript does, in which an emoji has two units."""
-    results = [region("a", 4, 7, "The", labels=["x"]), region("b", 8, 10, "🐈", labels=["y"])]
-    path = write(
-        tmp_path, "e.json", json.dumps([task(1, {"text": "💩! The 🐈 sat"}, annotation(1, 5, *results))])
-    )
-    assert elements(path) == {"annotator 5": [(["x"], [(3, 6)], []), (["y"], [(7, 8)], [])]}
-    counted = [region("a", 3, 6, "The", labels=["x"])]  # a script may have written offsets in characters
-    path = write(
-        tmp_path, "e.json", json.dumps([task(1, {"text": "💩! The 🐈 sat"}, annotation(1, 5, *counted))])
-    )
-    assert elements(path) == {"annotator 5": [(["x"], [(3, 6)], [])]}
 
 
 def place(start: Any, end: Any, kind: str = "labels", **more: Any) -> dict[str, Any]:

@@ -302,12 +302,6 @@ def test_quotes_of_an_essay_that_is_not_there():
         from_quotes("A text.", ["text"], "Lead", essay=1)
 
 
-def test_many_places_and_quotes_take_time_that_grows_with_them():
-    text = "the cat " * 3000
-    placed = from_quotes(text, ["the cat"] * 150, "Lead", closeness=None)
-    assert placed.report["first"].tolist() == [2 * number for number in range(150)]
-
-
 def test_a_word_belongs_to_a_close_match_if_its_middle_does():
     pytest.importorskip("rapidfuzz")
     text = "We know that students shouldnt use telephones during every lesson, because it distracts them."

@@ -3,7 +3,6 @@
 import dataclasses
 import doctest
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -221,15 +220,6 @@ def test_an_interval_stays_in_the_range_of_the_measure():
     assert high[1] >= 3
 
 
-def test_every_note_is_in_the_table_of_notes():
-    page = Path("docs/explanation/statistics.md").read_text(encoding="utf-8")
-    possible = [Doubt(Reason.UNDEFINED), *(Doubt(Reason.FEW_ITEMS, number) for number in (0, 1))]
-    possible += [Doubt(Reason.SMALL_GROUPS, 9, 1.0), Doubt(Reason.SMALL_GROUPS, 9, 0.33)]
-    assert doubts.FEWEST_DECIDING == 2
-    for doubt in possible:
-        assert f"`{doubt}`" in page
-
-
 def test_the_interval_of_a_mean_is_that_of_the_normal_distribution():
     values = np.random.default_rng(0).normal(size=400)
     row = statistics.intervals_of(mean_of(400), as_statistics(values), 4000).iloc[0]
@@ -269,16 +259,6 @@ def test_the_interval_of_a_score_is_that_of_its_draws_but_wider(frames, paramete
     wider = margin * stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
     row = statistics.intervals_of(prepared, mine, 100, 5).iloc[0]
     assert (row["low"], row["high"]) == pytest.approx(widened(scores, wider), rel=1e-9)
-
-
-def test_without_groups_the_score_s_draws_are_those_of_the_bootstrap(frames):
-    solution, one, _ = frames
-    prepared = metric.prepare(solution, "row_id", **ALL_IN_ONE)
-    mine, weights = prepared.statistics(one), statistics.draw(60, 100, 0)
-    scores = statistics.Resampler(prepared, weights).scores(mine)
-    for draws in scores:
-        assert draws[:, 0].tolist() == statistics.resample(prepared, mine, weights)[:, 0].tolist()
-    assert statistics.may_be_best(scores).tolist() == [True]
 
 
 @pytest.mark.parametrize("is_defined", [True, False])
@@ -652,8 +632,8 @@ def test_a_team_is_excluded_only_beyond_the_limit():
 @pytest.mark.slow
 def test_statements_about_boards_come_true():
     """This is a small version of the simulation, with equal groups, near copies, and rewards."""
-    kinds = ["8 equal groups, 30 teams", "near copies of a team, 40 teams", "rewards, 5 teams"]
-    rows = coverage.simulate(kinds, boards=25, items=500)
+    kinds = ["8 equal groups, 30 teams", "near copies, no groups, 40 teams", "rewards, 5 teams"]
+    rows = coverage.simulate(kinds, boards=10, items=500)
     winners = rows[(rows["what"] == "first again") & (rows["won"] > 0) & ~rows["doubt"].astype(bool)]
     assert winners["came"].mean() == pytest.approx(winners["said"].mean(), abs=0.12)
     held = rows[~rows["doubt"].astype(bool)].groupby("what")["came"].mean()

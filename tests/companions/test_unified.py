@@ -51,26 +51,6 @@ def test_the_gain_of_rounding_is_that_of_a_rounded_file(competition):
 # --- measures and resampling ------------------------------------------------------------------------
 
 
-def test_resampling_is_scoring_repeated_essays(competition, evaluation):
-    """It agrees with the score of tables in which each essay stands as often as it was drawn."""
-    solution, submission = competition
-    random = np.random.default_rng(1)
-    weights = random.multinomial(
-        len(evaluation.prepared.items), [1 / len(evaluation.prepared.items)] * len(evaluation.prepared.items), 5
-    )
-    for weight, measures in zip(
-        weights, statistics.resample(evaluation.prepared, evaluation.statistics, weights)
-    ):
-        frames = []
-        for frame in (solution, submission):
-            times = frame["essay_id"].map(dict(zip(evaluation.prepared.items, weight.tolist())))
-            repeated = frame.loc[frame.index.repeat(times)]
-            copy = repeated.groupby("row_id").cumcount().astype(str)
-            frames.append(repeated.assign(essay_id=repeated["essay_id"] + "/" + copy))
-        expected = evaluate(*frames).measures
-        assert measures == pytest.approx(list(expected.values()), rel=1e-12)
-
-
 def test_a_sub_population_absent_from_a_resample_is_left_out_of_its_softmin():
     truth = solution(
         ("A", "Lead", words(0, 9), 1),

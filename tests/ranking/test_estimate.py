@@ -157,20 +157,6 @@ def test_break_evens_against_a_dense_grid(board: pd.DataFrame, parameters: dict[
         assert_break_evens_hold(board, team, np.linspace(25, 95, 41) + 0.0123, **parameters)
 
 
-def test_break_evens_on_a_larger_board():
-    rng = np.random.default_rng(7)
-    board = pd.DataFrame(
-        {
-            "team": [f"team {i}" for i in range(200)],
-            "score": rng.uniform(0.5, 0.62, 200),
-            "runtime": rng.uniform(50, 90, 200),
-        }
-    )
-    team = f"team {board['score'].sort_values().index[-40]}"
-    assert len(break_even_runtimes(board, team)) > 20
-    assert_break_evens_hold(board, team, np.linspace(30, 95, 14))
-
-
 # ---------------------------------------------------------------------------------------------
 # Runtimes worth trying, and errors
 # ---------------------------------------------------------------------------------------------

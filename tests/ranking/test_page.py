@@ -19,8 +19,7 @@ def many(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["board.html", "team.html"])
-@pytest.mark.parametrize("width", [360, 1400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1400, "dark")])
 def test_the_page_fits_and_can_be_read(finished_run, driver, name, width, scheme):
     look(driver, width, scheme=scheme)
     visit(driver, (finished_run / "final" / name).as_uri())

@@ -103,17 +103,6 @@ def test_the_region(ratio, limit):
         assert (row.eligible and row.runtime < boosted.x1 - 1e-12) == (row.boost > 0)
 
 
-def test_labels_name_the_teams_and_their_boost():
-    (axes,) = plots.score_and_runtime(BOARD_2).axes
-    at = {text.get_text(): tuple(text.xy) for text in axes.texts}
-    assert at == {
-        "Yellow +5.0%": (40, pytest.approx(0.609)),
-        "Blue +1.9%": (45, pytest.approx(0.60615625)),
-        "Red": (50, 0.6),
-        "Green": (48, 0.59),
-    }
-
-
 @pytest.mark.parametrize("column", ["score", "runtime"])
 def test_teams_without_score_or_runtime_are_left_out(column):
     board = boost(TABLE_2.assign(**{column: TABLE_2[column].mask(TABLE_2["team"] == "Blue")}))

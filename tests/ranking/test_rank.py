@@ -18,11 +18,9 @@ from podium import cli, hosted, reading, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import job, passes
-from podium.statistics import inference, sampling
 from tests.cli.test_score import ACCURACY
 from tests.support import command_line
 from tests.support.essays import make_competition
-from tests.test_statistics import repeated, widened
 
 TEXT_COLUMNS = hosted.module("unified", "companion").TEXT_COLUMNS
 
@@ -231,24 +229,31 @@ def test_only_what_changed_is_scored_again(files, call):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-20]))
     assert call()[2].startswith(known.format(4))
     assert board(files).set_index("team").loc["Bo", "score"] == private_score(files, "Bo.csv")
+    # A renamed file is known by its content.
+    path.rename(path.with_name("Bob.csv"))
+    (files / "runtimes.csv").write_text((files / "runtimes.csv").read_text().replace("Bo,", "Bob,"))
+    assert call()[2].startswith(known.format(5))
+    assert "Bob" in board(files)["team"].tolist()
 
 
-@pytest.mark.parametrize("change", ["solution", "parameter", "metric", "version"])
-def test_another_solution_parameter_metric_or_version_scores_all_again(files, call, change, monkeypatch):
-    call("--resamples", "0")
+def test_another_solution_parameter_metric_or_version_scores_all_again(files, call, monkeypatch):
     options = ["--resamples", "0"]
-    if change == "solution":
-        lines = (files / "solution.csv").read_text().splitlines(keepends=True)
-        (files / "solution.csv").write_text("".join(lines[:-1]))
-    elif change == "parameter":
-        options += ["--set", "segment_weight=0.4"]
-    elif change == "version":
-        versions = job.versions() | {"numpy": "0"}
-        monkeypatch.setattr(job, "versions", lambda: versions)
-    else:
-        (files / "copy.py").write_text(METRIC.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-        options += ["--metric", files / "copy.py"]
-    assert "already in the store" not in call(*options)[2]
+
+    def is_known() -> bool:
+        return "already in the store" in call(*options)[2]
+
+    assert [is_known(), is_known()] == [False, True]
+    lines = (files / "solution.csv").read_text().splitlines(keepends=True)
+    (files / "solution.csv").write_text("".join(lines[:-1]))
+    assert not is_known()
+    options += ["--set", "segment_weight=0.4"]
+    assert not is_known()
+    (files / "copy.py").write_text(METRIC.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    options += ["--metric", files / "copy.py"]
+    assert not is_known()
+    versions = job.versions() | {"numpy": "0"}
+    monkeypatch.setattr(job, "versions", lambda: versions)
+    assert not is_known()
 
 
 def test_a_parameter_of_measures_alone_needs_no_scoring(files, call):
@@ -258,14 +263,6 @@ def test_a_parameter_of_measures_alone_needs_no_scoring(files, call):
     )
     for row in board(files).itertuples():
         assert row.score == private_score(files, row.submission, temperature=64.0)
-
-
-def test_a_renamed_file_is_known_by_its_content(files, call):
-    call("--resamples", "0")
-    (files / "submissions" / "Bo.csv").rename(files / "submissions" / "Bob.csv")
-    (files / "runtimes.csv").write_text((files / "runtimes.csv").read_text().replace("Bo,", "Bob,"))
-    assert "already in the store: 5 of 5\n" in call("--resamples", "0")[2]
-    assert "Bob" in board(files)["team"].tolist()
 
 
 def test_an_interrupted_run_resumes(files, call, monkeypatch):
@@ -290,45 +287,16 @@ def test_an_interrupted_run_resumes(files, call, monkeypatch):
 # --- how sure is the ranking? -----------------------------------------------------------------------
 
 
-def test_against_a_direct_slow_bootstrap(files, call):
-    """The whole computation runs on tables in which each essay stands as often as it was drawn."""
-    resamples, seed = 10, 5
-    whole = {"subpopulation_column_names": ""}
-    runtimes = read(files / "runtimes.csv")
-    runtimes.assign(runtime_error=0).to_csv(files / "runtimes.csv", index=False)
-    call("--resamples", str(resamples), "--seed", str(seed), "--set", "subpopulation_column_names=")
-    leaderboard = board(files)
-    solution = private(files)
-    submissions = {team: read(files / "submissions" / f"{team}.csv") for team in TEAMS}
-    essays = sorted(set(solution["essay_id"]))
-    boards = []
-    for weights in statistics.draw(len(essays), resamples, seed):
-        times = dict(zip(essays, weights.tolist()))
-        scores = [
-            metric.score(repeated(solution, times), repeated(submissions[team], times), "row_id", **whole)
-            for team in leaderboard["team"]
-        ]
-        again = boost.boost(leaderboard[["team", "runtime"]].assign(score=scores))
-        boards.append(again.set_index("team").loc[leaderboard["team"]])
-    intervals = read(files / "final" / "intervals.csv")
-    of_column = {name: np.array([each[name] for each in boards]) for name in ("score", "boosted_score")}
-    prepared = metric.prepare(solution, "row_id", **whole)
-
-    def influence_of(team):
-        numbers = prepared.statistics(submissions[team])
-        return sampling.influences(prepared, numbers, statistics.sums(numbers, prepared.groups))
-
-    influence = np.stack([influence_of(team) for team in leaderboard["team"]], axis=-1)
-    for name, draws in of_column.items():
-        low, high = widened(draws, inference.widening(influence))
-        assert intervals[f"{name}_low"].tolist() == pytest.approx(low, rel=1e-4)
-        assert intervals[f"{name}_high"].tolist() == pytest.approx(high, rel=1e-4)
-    differences = read(files / "final" / "differences.csv")
-    worth = influence * (leaderboard["boosted_score"] / leaderboard["score"]).to_numpy()
-    boosted = of_column["boosted_score"]
-    low, high = widened(boosted[:, :3] - boosted[:, 1:4], inference.widening(worth[:, :3] - worth[:, 1:4]))
-    assert differences["low"].tolist() == pytest.approx(low, rel=1e-4)
-    assert differences["high"].tolist() == pytest.approx(high, rel=1e-4)
+def test_intervals_are_those_of_a_submission_alone(files, call):
+    """Without groups and noise of runtimes, each team is drawn as `podium score --bootstrap` draws it."""
+    call("--no-boost", "--resamples", "50", "--seed", "5", "--set", "subpopulation_column_names=")
+    prepared = metric.prepare(private(files), "row_id", subpopulation_column_names="")
+    intervals = read(files / "final" / "intervals.csv").set_index("team")
+    for team in ("Ada", "Cy"):
+        numbers = prepared.statistics(read(files / "submissions" / f"{team}.csv"))
+        expected = statistics.intervals_of(prepared, numbers, 50, 5).iloc[0]
+        for end in ("low", "high"):
+            assert intervals.loc[team, f"score_{end}"] == pytest.approx(expected[end], rel=1e-4)
 
 
 # --- bad input --------------------------------------------------------------------------------------

@@ -95,10 +95,7 @@ def test_repeated_names_are_numbered(reader):
         (b"", ""),
         (b"a\n\xff\n", ""),
         (b"a,\xff\n1,2\n", ""),
-        (
-            b'a,b\n1,2\n3,"4\n',
-            r"the row that begins in line 3 seems to have a quotation mark that is never closed: was the file",
-        ),
+        (b'a,b\n1,2\n3,"4\n', r"the row that begins in line 3 seems to have a quotation mark"),
         (b"a,b\n1,2,3\n", ""),
         (b"a,b\n1,2\n3,4,5\n", "expected 2 fields in line 3, as in the header, found 3$"),
     ],
@@ -341,10 +338,7 @@ def test_an_index_beside_one_column_is_left_out():
 @pytest.mark.parametrize(
     ("archive", "expected"),
     [
-        (
-            zipped({"a.csv": b"", "b\x1b.csv": b""}),
-            r"one table, found 2 files: a.csv, b\\x1b.csv\. If it is a packed",
-        ),
+        (zipped({"a.csv": b"", "b\x1b.csv": b""}), r"one table, found 2 files: a.csv, b\\x1b.csv"),
         (zipped({"._a": b""}), "one table, found 0 files: none"),
         (zipped({"a.csv": b"x"})[:-8], "a whole zip file, found a"),
     ],

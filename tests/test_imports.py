@@ -1,6 +1,7 @@
 """What modules of the package may import: no circles, nothing from above, and one reader and writer of CSV."""
 
 import ast
+import functools
 import graphlib
 import tomllib
 from pathlib import Path
@@ -19,6 +20,7 @@ FILES = {
 ENTRANCES = {"podium", "podium.__main__"}
 
 
+@functools.cache
 def imported(name: str, file: Path) -> set[str]:
     """List the modules of the package that a file imports anywhere, also inside functions.
 

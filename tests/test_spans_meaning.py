@@ -332,17 +332,14 @@ LOGITS = [[0.8, 0.1, 0.1]]
     ("call", "message"),
     [
         (
-            lambda: from_tokens("I", [(0, 1)], LOGITS, {0: "B-Lead", 1: "I-Lead", 2: "O", -100: "PAD"}),
+            lambda: from_tokens("I", [(0, 1)], LOGITS, {0: "B-Lead", 1: "I-Lead", 2: "O", -100: "P"}),
             "label -100",
         ),
         (lambda: from_pipeline(TEXTS[:1], [GROUP]), "put it into a list"),
         (lambda: from_pipeline(TEXTS, [GROUP]), "put it into a list"),
         (lambda: from_pipeline(TEXTS[0], [[GROUP]]), "give the list of these texts"),
         (lambda: from_tokens(TEXTS, [OFFSETS], [TAGS]), "offset_mapping: .* found batches of windows"),
-        (
-            lambda: from_tokens(TEXTS, OFFSETS, [np.zeros((2, 5, 15))]),
-            "predictions: .* for batch in predictions",
-        ),
+        (lambda: from_tokens(TEXTS, OFFSETS, [np.zeros((2, 5, 15))]), "predictions: .* for batch"),
         (lambda: from_tokens(TEXTS, OFFSETS, [np.zeros((2, 5), dtype=int)]), "found batches of windows"),
         (lambda: from_word_ids([[[0, 1]]], [TAGS]), "word_ids: .* found batches of windows"),
         (lambda: spans.join(PARTS[0], "two"), "gap: expected a number, or numbers by type, found 'two'"),

@@ -221,23 +221,6 @@ def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap)
     assert compared > 50
 
 
-def test_gaps_are_joined_where_that_scores_best():
-    """The model leaves out the middle word of every claim."""
-    essays = [f"e{number}" for number in range(40)]
-    truth = solution(*((essay, "Claim", words(20, 40), 1) for essay in essays), ell_status=["No"] * 40)
-    parts = ((essay, "Claim", words(*part), 1) for essay in essays for part in ((20, 29), (31, 40)))
-    halves = submission(*parts).assign(probability=0.9)
-    truth = truth.assign(economically_disadvantaged="No")
-    fold = podium.prepare(truth)
-    tuned = tuning.tune(fold, halves, folds=2)
-    assert (tuned.before, tuned.searches["nested"][0]) == (0.0, 1.0)
-    table = tuned.thresholds.set_index("discourse_type").loc["Claim"]
-    assert (table["join_gap"], table["join_gap_in_folds"]) == (1, "1 to 1")
-    items = fold.prepared["All"].items
-    kept = spans.select(spans.from_table(halves, items), **tuned.options)
-    assert spans.score(fold, kept, items) == 1.0
-
-
 def test_each_type_has_its_gap():
     """The model leaves out the middle of all evidence, and direct neighbors are claims of their own."""
     essays = [f"e{number}" for number in range(40)]
@@ -250,6 +233,8 @@ def test_each_type_has_its_gap():
     tuned = tuning.tune(fold, submission(*found).assign(probability=0.9), folds=2)
     assert tuned.searches["nested"][0] == 1.0
     assert tuned.options["join_gap"] == {"Evidence": 4}
+    table = tuned.thresholds.set_index("discourse_type").loc["Evidence"]
+    assert (table["join_gap"], table["join_gap_in_folds"]) == (4, "4 to 4")
 
 
 def test_every_fold_has_a_row(made_up, tuned):

@@ -734,10 +734,7 @@ BOX = {"value": {"x": 1, "y": 2, "width": 3, "height": 4, "rectanglelabels": ["x
 FAULTS = {
     "no text": (task(1, {"n": 3}, annotation(1, 5)), "task 1: no text in its data"),
     "no value": (task(1, THE_CAT, annotation(1, 5, {"type": "labels"})), "task 1: 'value' is missing"),
-    "a box": (
-        task(1, THE_CAT, annotation(1, 5, BOX)),
-        "a result of type rectanglelabels, which is not about text",
-    ),
+    "a box": (task(1, THE_CAT, annotation(1, 5, BOX)), "a result of type rectanglelabels, which is not"),
     "audio": (task(1, THE_CAT, annotation(1, 5, place(0.4, 1.7))), "an offset 0.4 that is not a whole number"),
     "whole seconds": (task(1, THE_CAT, annotation(1, 5, place(0, 2, channel=0))), "which is not about text"),
     "HTML": (

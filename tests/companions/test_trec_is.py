@@ -291,19 +291,10 @@ TWEET = {"postID": "1", "categories": ["News"], "priority": "Low"}
         ("[]", "the file lacks the list events"),
         ({"events": [{"tweets": []}]}, "event number 1 lacks the text eventid"),
         ({"events": [{"eventid": "a"}]}, "event 'a' lacks the list tweets"),
-        (
-            label_json(TWEET, {"postID": "2"}),
-            "tweet number 2 of event 'flood' lacks the text priority or postPriority",
-        ),
-        (
-            label_json({**TWEET, "postID": 1.5}),
-            "has a postID that is a floating-point number, in which digits are",
-        ),
+        (label_json(TWEET, {"postID": "2"}), "tweet number 2 of event 'flood' lacks the text priority"),
+        (label_json({**TWEET, "postID": 1.5}), "has a postID that is a floating-point number"),
         (label_json({**TWEET, "postID": True}), "lacks the text postID"),
-        (
-            label_json({**TWEET, "priority": "Unknown"}),
-            "has the priority 'Unknown' instead of one of Low, Medium, High, Critical",
-        ),
+        (label_json({**TWEET, "priority": "Unknown"}), "has the priority 'Unknown' instead of one of"),
         (label_json({**TWEET, "categories": "News"}), "lacks the list categories or postCategories"),
         (label_json({**TWEET, "categories": [["News"]]}), r"has the category '\['News'\]', which is not text"),
     ],
@@ -459,11 +450,8 @@ def test_equal_priorities_of_2021_are_ranked_by_their_place_in_each_topic(tmp_pa
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"topic": None}, "topic or tweet_id is missing, or a floating-point number, in which digits are lost"),
-        (
-            {"tweet_id": 1.3e18},
-            "topic or tweet_id is missing, or a floating-point number, in which digits are lost",
-        ),
+        ({"topic": None}, "topic or tweet_id is missing, or a floating-point number"),
+        ({"tweet_id": 1.3e18}, "topic or tweet_id is missing, or a floating-point number"),
         ({"priority": "High"}, "the priority is 'High' instead of a number"),
         ({"info_type_labels": [0] * 24}, "info_type_labels is not a list of 25 numbers 0 or 1"),
         ({"info_type_labels": [0] * 24 + [2]}, "info_type_labels is not a list of 25 numbers 0 or 1"),
@@ -474,7 +462,7 @@ def test_wrong_lines_of_2021(changes: dict[str, Any], fault: str, tmp_path: Path
     path = write(tmp_path, "run", run_2021(row) + run_2021(row, **changes))
     with pytest.raises(SubmissionRejected) as caught:
         read_submission(path)
-    assert f"Wrong in 1 line: line 2 ({fault})" in str(caught.value)
+    assert f"Wrong in 1 line: line 2 ({fault}" in str(caught.value)
     assert len(str(caught.value)) <= 280
 
 

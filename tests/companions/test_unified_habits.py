@@ -116,40 +116,25 @@ def of_cells(write, *columns):
 
 
 MISTAKES = {
-    "spaces in headers": (
-        lambda frame: frame.rename(columns=" {} ".format),
-        "rename 5 columns: ' essay_id ' to ",
-    ),
+    "spaces in headers": (lambda frame: frame.rename(columns=" {} ".format), "rename 5 columns: ' essay_id '"),
     "upper case": (lambda frame: frame.rename(columns=str.upper), "rename 5 columns: 'ESSAY_ID' to 'essay_id'"),
     "first and last": (of_words("{} {}".format), "list all positions, not only the first and the last, in "),
     "lists": (of_words(lambda a, b: list(range(a, b + 1))), "leave out brackets and quotes in predictions"),
     "lower case": (of_cells(str.lower, "discourse_type"), "write 'Lead' in discourse_type, found 'lead'. The "),
     "numbers": (of_cells("{} 1".format, "discourse_type"), "write 'Lead' in discourse_type, found 'Lead 1'"),
-    "paths": (
-        of_cells("../test/{}.txt".format, "essay_id"),
-        "spell essay_id as the solution does: '9E3779B97F5D', found '../test/9E3779B97F5D.txt'",
-    ),
+    "paths": (of_cells("../test/{}.txt".format, "essay_id"), "spell essay_id as the solution does"),
     "a spreadsheet": (
         lambda frame: frame.assign(essay_id="1.5E+11"),
         "format essay_id as text in the spreadsheet, which has rewritten it, such as '1.5E+11'. The metric ",
     ),
     "percent": (of_cells(lambda d: d * 100, *D), "divide the two probabilities by 100, because "),
-    "percent signs": (
-        of_cells(lambda d: f"{100 * d:.1f}%", *D),
-        "write shares of 1 instead of percentages, found '59.0%'. The metric says: ",
-    ),
+    "percent signs": (of_cells(lambda d: f"{100 * d:.1f}%", *D), "write shares of 1 instead of percentages"),
     "decimal commas": (
         of_cells(lambda d: str(d).replace(".", ","), *D),
         "write decimals with a point instead of a comma, found '0,5898'. The metric says: ",
     ),
-    "logits": (
-        of_cells(lambda d: 6 * d - 3, *D),
-        "give probabilities, such as the softmax of logits, found 1.6146. The metric says: ",
-    ),
-    "one column": (
-        lambda frame: frame.drop(columns=D[0]),
-        f"add the column {D[0]}, which is 1 minus {D[1]}. The metric says: ",
-    ),
+    "logits": (of_cells(lambda d: 6 * d - 3, *D), "give probabilities, such as the softmax of logits"),
+    "one column": (lambda frame: frame.drop(columns=D[0]), f"add the column {D[0]}, which is 1 minus {D[1]}"),
     "no column": (
         lambda frame: frame.drop(columns=D),
         f"add the columns {D[0]} and {D[1]}; 0.5 in both, or --effectiveness 0.5, scores the segmentation",

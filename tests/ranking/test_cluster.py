@@ -167,27 +167,29 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_files(cluster, folder):
     assert pids(folder) == both
 
 
-@pytest.mark.parametrize(
-    ("preload", "message"),
-    [
-        ("no package", "cannot import podium: No module named 'podium'"),
-        ("another version", "expected podium"),
-        ("no files", "00.csv: No such file or directory"),
-        ("hangs", "no answer within 30 seconds"),
-    ],
-)
-def test_a_worker_that_cannot_work_is_said_before_any_work(cluster, folder, preload, message):
+PROBLEMS = {
+    "no package": "cannot import podium: No module named 'podium'",
+    "another version": "expected podium",
+    "no files": "00.csv: No such file or directory",
+    "hangs": "no answer within 30 seconds",
+}
+
+
+@pytest.mark.parametrize("preloads", [("no package", "no files", "hangs"), ("another version",)])
+def test_workers_that_cannot_work_are_said_before_any_work(cluster, folder, preloads):
+    """Those that do not answer are told first; versions are compared when all have answered."""
     cluster.worker()
-    odd = cluster.worker(preload)
-    address = cluster.wait_for_workers(2)[odd.pid]
+    odd = {preload: cluster.worker(preload).pid for preload in preloads}
+    addresses = cluster.wait_for_workers(1 + len(odd))
     there = cluster.rank("there", "--dask", cluster.address)
     out, err = there.communicate(timeout=SECONDS)
     assert (there.returncode, out) == (2, "")
-    lines = err.splitlines()
-    assert lines[0] == "error: Dask workers that cannot work:", err
-    assert lines[1].startswith(f"  {address}: ")
-    assert message in lines[1]
-    assert len(lines) == 2
+    head, *lines = err.splitlines()
+    assert head == "error: Dask workers that cannot work:"
+    told = dict(line.strip().split(": ", 1) for line in lines)
+    assert told.keys() == {addresses[process] for process in odd.values()}
+    for preload, process in odd.items():
+        assert PROBLEMS[preload] in told[addresses[process]]
     assert not list((folder / "there").glob("*.csv"))
 
 

@@ -75,14 +75,8 @@ def test_exports_of_platforms_are_read(boosted, export, teams):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            SUBMISSIONS,
-            "is Codabench's list of submissions, which has no scores: export the leaderboard instead",
-        ),
-        (
-            "Name,score\nRed,1\n",
-            "rename the column with the names of the teams to team. It has the columns 'Name'",
-        ),
+        (SUBMISSIONS, "is Codabench's list of submissions, which has no scores"),
+        ("Name,score\nRed,1\n", "rename the column with the names of the teams to team"),
         ("team,Points\nRed,1\n", "rename the column with the scores to score. It has the columns 'team', 'Poi"),
         ("Username,A(1)-score,B(2)-score\nRed,1,2\n", "rename the column with the scores to score. It has"),
         ("team,score\n", "expected a row for every team, found none"),

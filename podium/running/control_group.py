@@ -37,14 +37,12 @@ class Files(NamedTuple):
     memory_and_swap: str
     peak: str
     kills: str
-    seconds: str  # processor time: a number, or lines of a name and a number
 
 
 V1 = Files(
-    "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control",
-    "cpuacct.usage",
-)  # fmt: skip
-V2 = Files("memory.max", "memory.swap.max", "memory.peak", "memory.events", "cpu.stat")
+    "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control"
+)
+V2 = Files("memory.max", "memory.swap.max", "memory.peak", "memory.events")
 CONTROLLERS = {"v1": ("memory", "pids", "cpuacct", "cpuset"), "v2": ("memory", "pids", "cpuset")}
 
 
@@ -77,7 +75,7 @@ class Group(NamedTuple):
             cpu, user = (int(_read(times / name)) / 1e9 for name in ("cpuacct.usage", "cpuacct.usage_user"))
             files = V1
         else:
-            microseconds = _fields(memory / V2.seconds)
+            microseconds = _fields(memory / "cpu.stat")
             cpu, user = microseconds["usage_usec"] / 1e6, microseconds["user_usec"] / 1e6
             files = V2
         peak = int(_read(memory / files.peak) or 0)  # version 2 does not have this file before Linux 5.19

@@ -3,13 +3,13 @@
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import podium
+from podium.running.measuring import answer_of
 
 __all__ = ["describe", "differences"]
 
@@ -73,6 +73,4 @@ def _memory_gb() -> float | None:
 
 def _said(*command: str) -> str:
     """What a tool prints, or "" if it is not installed."""
-    if shutil.which(command[0]) is None:
-        return ""
-    return subprocess.run(command, capture_output=True, text=True, errors="replace").stdout.strip()
+    return answer_of(*command).stdout.strip() if shutil.which(command[0]) else ""

@@ -264,7 +264,7 @@ def test_an_attack_fails_and_the_honest_model_beside_it_does_not(
     assert (honest.outcome, honest.submission) == (Outcome.DONE, b"a,b\n1,2\n"), log
     if attack.needs_group and not given.control_group:
         pytest.skip("no control group can be had here")
-    limit = 3.0 if TIME in attack.outcomes else 60.0
+    limit = 3.0 if TIME in attack.outcomes else given.time_limit
     source = attack.source.replace("{bait}", bait["bait"]).replace("{port}", bait["port"])
     run, log = run_model(
         tmp_path, given._replace(time_limit=limit), source.replace("{{", "{").replace("}}", "}")
@@ -360,7 +360,7 @@ assert psutil.cpu_count() >= 1 and psutil.cpu_percent() >= 0
 assert abs(psutil.Process().create_time() - time.time()) < 600 and psutil.boot_time() < time.time()
 psutil.disk_io_counters(), psutil.getloadavg(), psutil.cpu_freq()
 """
-    run, log = run_model(tmp_path, in_sandbox(tmp_path, memory_limit=2**30, time_limit=900.0), source + SUBMIT)
+    run, log = run_model(tmp_path, in_sandbox(tmp_path, memory_limit=2**30), source + SUBMIT)
     assert run.outcome is DONE, log
 
 
@@ -389,12 +389,9 @@ def test_without_a_sandbox_the_same_attack_reaches_the_solution(tmp_path: Path, 
     assert f"REACHED {SECRET}" in run_model(tmp_path, settings_for(tmp_path), source)[1]
 
 
-def test_the_work_of_processes_left_behind_is_in_the_clock_or_not_done(tmp_path: Path) -> None:
-    given = in_sandbox(tmp_path)
-    honest, _ = run_model(tmp_path, given, WORK + "work()\n" + SUBMIT)
-    cheat = WORK + "import os\nif os.fork() == 0:\n    work()\n    " + SUBMIT + "else:\n    os.wait()\n"
-    beside, _ = run_model(tmp_path, given, cheat)
-    assert min(honest.seconds, beside.seconds) >= WORK_SECONDS
+def test_the_work_of_other_processes_is_in_the_clock(tmp_path: Path) -> None:
+    beside = WORK + "import os\nif os.fork() == 0:\n    work()\n    " + SUBMIT + "else:\n    os.wait()\n"
+    assert run_model(tmp_path, in_sandbox(tmp_path), beside)[0].seconds >= WORK_SECONDS
 
 
 def test_what_many_processes_do_is_in_the_clock(tmp_path: Path) -> None:
@@ -450,7 +447,7 @@ run_model(folder, in_sandbox(folder), "exec sleep {marker}", "run.sh")
 
     with subprocess.Popen([sys.executable, "-c", code]) as process:
         try:
-            end = time.monotonic() + 100
+            end = time.monotonic() + 900
             while not sleeps():
                 assert process.poll() is None
                 assert time.monotonic() < end

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from podium.errors import UsageError
-from podium.running.models import MOST_MODELS, Failure, Kind, digest_of, find_model, find_models
+from podium.running.models import MOST_MODELS, Failure, Kind, digest_of, find_model, find_models, interpreter_of
 from tests.running.support import write_model
 
 NO_MODEL = "there is no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
@@ -103,6 +103,21 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
         "'=1": "its name begins with the apostrophe that tables have before = + - @",
     }
     assert reasons == expected
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows finds a shell by its name")
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("run.sh", "#!/bin/bash\n:", ["/bin/bash"]),
+        ("run", "#! /bin/bash  -e -u\n", ["/bin/bash", "-e -u"]),
+        ("run.sh", "#!/usr/bin/env -S bash -e", ["/usr/bin/env", "-S bash -e"]),
+        ("run.sh", ":\n#!/bin/bash", ["sh"]),
+        ("run", "\x7fELF", []),
+    ],
+)
+def test_the_first_line_of_a_script_says_what_runs_it(tmp_path: Path, name: str, text: str, command: list[str]):
+    assert interpreter_of(write_model(tmp_path, text, name) / name) == command
 
 
 @pytest.mark.parametrize("text", [b"", b":", b":\nprintf 'a\r\n'\n", b"cat <<E\n1\r\n2\r\nE\n"])

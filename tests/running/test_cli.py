@@ -3,7 +3,6 @@
 import csv
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -64,7 +63,7 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
 
 @needs_sandbox
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
 def test_with_closed_standard_streams(place: Path, closed: str) -> None:
     out, good = place / "out", place / "models" / "Good"
     command = [sys.executable, "-m", "podium", "run", "--one", str(good), "--data", str(place / "data")]
@@ -186,7 +185,7 @@ print(first, whole, kept, main(arguments), (out / "runs.csv").read_text().count(
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not here")
-@pytest.mark.parametrize("pages", [0, 1, 4, 6, 8])
+@pytest.mark.parametrize("pages", [0, 1, 6])
 def test_a_disk_that_is_full_stops_the_run_and_nothing_is_lost(place: Path, pages: int) -> None:
     out = place / "out"
     out.mkdir()
@@ -216,18 +215,16 @@ def test_killed_in_the_middle_it_goes_on(place: Path) -> None:
     exist.
     """
     for team in "ABC":
-        write_model(place / "models" / team, "import time\ntime.sleep(0.3)\n" + SUBMIT)
+        write_model(place / "models" / team, "import time\ntime.sleep(0.1)\n" + SUBMIT)
     out = place / "out"
     command = [sys.executable, "-m", "podium", "run", str(place / "models"), "--data", str(place / "data")]
     command += ["--out", str(out), *SMALL, "--repeats", "2"]
-    for wait in (1.5, 2.0, 2.5, 3.0):
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-        time.sleep(wait)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        if (out / "runs.csv").exists():
-            for row in rows(out / "runs.csv"):
-                assert row["digest"]
+    for made in ("hardware.json", "submissions/B", "logs/C/run.1.txt"):
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+            while process.poll() is None and not (out / made).exists():
+                time.sleep(0.01)
+            process.kill()
+        assert all(row["digest"] for path in out.glob("runs.csv") for row in rows(path))
         for path in out.glob("submissions/*/[!.]*"):
             assert path.read_text() == "a,b\n1,2\n"
     done = subprocess.run(command, capture_output=True, text=True, check=True)

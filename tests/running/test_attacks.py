@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -199,7 +198,7 @@ if ctypes.CDLL(None).ptrace(16, 1, 0, 0) == 0 or ctypes.CDLL(None).ptrace(0, 0, 
 for pid in (name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()):
     for name in ("mem", "fd/1"):
         try:
-            os.write(os.open(f"/proc/{{pid}}/{{name}}", os.O_WRONLY), b"0\\nsubmission.csv\\nfile\\n")
+            os.write(os.open(f"/proc/{pid}/{name}", os.O_WRONLY), b"0\\nsubmission.csv\\nfile\\n")
         except OSError:
             pass
 os._exit(3)
@@ -231,22 +230,11 @@ def bait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, 
     folder = tmp_path / "bait"
     folder.mkdir()
     (folder / "solution.csv").write_text(SECRET)
-    visitors: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def note() -> None:
-            while True:
-                try:
-                    visitors.append(server.accept()[0].recv(1))
-                except OSError:
-                    return
-
-        thread = threading.Thread(target=note, daemon=True)
-        thread.start()
         yield {"bait": str(folder), "port": str(server.getsockname()[1])}
-        server.shutdown(socket.SHUT_RDWR)
-        thread.join()
-    assert visitors == []
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):  # nobody has come
+            server.accept()
 
 
 def case(attack: Attack) -> Any:
@@ -266,9 +254,7 @@ def test_an_attack_fails_and_the_honest_model_beside_it_does_not(
         pytest.skip("no control group can be had here")
     limit = 3.0 if TIME in attack.outcomes else given.time_limit
     source = attack.source.replace("{bait}", bait["bait"]).replace("{port}", bait["port"])
-    run, log = run_model(
-        tmp_path, given._replace(time_limit=limit), source.replace("{{", "{").replace("}}", "}")
-    )
+    run, log = run_model(tmp_path, given._replace(time_limit=limit), source)
     assert run.outcome in attack.outcomes, (run, log)
     assert "REACHED" not in log
     assert SECRET not in log

@@ -63,10 +63,17 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
 
 @needs_sandbox
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
-def test_with_closed_standard_streams(place: Path, closed: str) -> None:
+@pytest.mark.parametrize(
+    ("closed", "program"),
+    [
+        ("<&-", ["-c", "import sys; from podium.cli import main; sys.exit(main())"]),  # as in a script
+        (">&-", ["-m", "podium"]),
+        ("<&- >&- 2>&-", ["-m", "podium"]),
+    ],
+)
+def test_with_closed_standard_streams(place: Path, closed: str, program: list[str]) -> None:
     out, good = place / "out", place / "models" / "Good"
-    command = [sys.executable, "-m", "podium", "run", "--one", str(good), "--data", str(place / "data")]
+    command = [sys.executable, *program, "run", "--one", str(good), "--data", str(place / "data")]
     command = ["sh", "-c", f'exec "$@" {closed}', "sh", *command, "--out", str(out), *SMALL]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
@@ -107,38 +114,30 @@ def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--data {place}/none", "there is no folder {place}/none (--data)"),
-        ("--out {place}/data/texts.txt", "is not a folder"),
-        ("--out {place}/data/out", "every model could read {place}/data/out, because it is in {place}/data"),
-        ("--data {place}", "every model could read {place}/models, because it is in {place}"),
-        ("--cores 1000", "--cores: expected at most"),
-        ("--time-limit 9x", "--time-limit: expected a "),
-        ("--time-limit=-1h", "--time-limit: expected a "),
-        ("--memory-limit inf", "--memory-limit: expected a "),
-        pytest.param("--dask tcp://127.0.0.1:9", "no Dask scheduler at", marks=pytest.mark.slow),
-    ],
-)
-def test_wrong_usage(place: Path, capsys, options: str, message: str, monkeypatch) -> None:
-    monkeypatch.setattr("podium.cluster.SECONDS_TO_CONNECT", 1)
-    assert call(place, "--engine", "none", *options.format(place=place).split()) == 2
-    assert message.format(place=place) in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
     ("models", "options", "code", "message"),
     [
-        ("nowhere", [], 2, "there is no folder {place}/nowhere"),
-        ("empty", [], 2, "there are no models in {place}/empty"),
-        ("models/Good", [], 2, "models/Good is a model itself: give the folder that has a folder per team"),
-        ("nowhere", ["--one"], 2, "there is no folder {place}/nowhere"),
-        ("empty", ["--one"], 3, "there is no model: expected one notebook"),
+        ("models", "--data {place}/none", 2, "there is no folder {place}/none (--data)"),
+        ("models", "--out {place}/data/texts.txt", 2, "is not a folder"),
+        ("models", "--out {place}/data/out", 2, "could read {place}/data/out, because it is in {place}/data"),
+        ("models", "--data {place}", 2, "every model could read {place}/models, because it is in {place}"),
+        ("models", "--cores 1000", 2, "--cores: expected at most"),
+        ("models", "--time-limit 9x", 2, "--time-limit: expected a "),
+        ("models", "--time-limit=-1h", 2, "--time-limit: expected a "),
+        ("models", "--memory-limit inf", 2, "--memory-limit: expected a "),
+        pytest.param("models", "--dask tcp://127.0.0.1:9", 2, "no Dask scheduler at", marks=pytest.mark.slow),
+        ("nowhere", "", 2, "there is no folder {place}/nowhere"),
+        ("empty", "", 2, "there are no models in {place}/empty"),
+        ("models/Good", "", 2, "models/Good is a model itself: give the folder that has a folder per team"),
+        ("nowhere", "--one", 2, "there is no folder {place}/nowhere"),
+        ("empty", "--one", 3, "there is no model: expected one notebook"),
     ],
 )
-def test_no_models(place: Path, capsys, models: str, options: list[str], code: int, message: str) -> None:
+def test_wrong_usage(
+    place: Path, capsys, monkeypatch, models: str, options: str, code: int, message: str
+) -> None:
+    monkeypatch.setattr("podium.cluster.SECONDS_TO_CONNECT", 1)
     (place / "empty").mkdir()
-    assert call(place, *options, models=models) == code
+    assert call(place, "--engine", "none", *options.format(place=place).split(), models=models) == code
     assert message.format(place=place) in capsys.readouterr().err
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from podium.errors import UsageError
 from podium.running import remote, rounds
-from podium.running.journal import read_journal
 from podium.running.models import Model, find_model
 from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_model
 
@@ -73,11 +72,16 @@ def measure(
 def test_each_worker_runs_one_model_at_a_time(tmp_path: Path, workers: Any, engine: str) -> None:
     models = models_in(tmp_path, "ABCDEF", NOTE)
     assert measure(tmp_path, workers.scheduler_address, engine, models, 1) == (list("ABCDEF"), [])
-    rows = read_journal(tmp_path / "out" / "runs.csv")
-    assert len({(row.team, row.machine) for row in rows if row.round == 0}) == 6
     logs = (tmp_path / "out" / "logs").glob("*/*.1.txt")
     spans = [tuple(map(float, path.read_text().splitlines()[1].split())) for path in logs]
     assert max(sum(start <= moment < end for start, end in spans) for moment, _ in spans) <= 3
+
+
+def test_a_model_runs_once_unmeasured_on_each_worker(tmp_path: Path) -> None:
+    [model], given = models_in(tmp_path, "A", SUBMIT), settings_for(tmp_path)
+    calls = (("one", 1), ("one", 2), ("another", 3))
+    ran = [remote._on_worker((model, number), given, session) for session, number in calls]
+    assert [[result.row.round for result in results] for results in ran] == [[0, 1], [2], [0, 3]]
 
 
 def test_workers_that_do_not_see_the_files_are_refused(tmp_path: Path, workers: Any) -> None:
@@ -108,7 +112,9 @@ def _pretend(cores: int) -> None:
     hardware.os.cpu_count = lambda: cores
 
 
-def test_a_worker_with_other_hardware_is_refused(tmp_path: Path, workers: Any) -> None:
+def test_a_worker_with_other_hardware_is_refused(
+    tmp_path: Path, workers: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     from distributed import Client
 
     with Client(workers.scheduler_address) as client:
@@ -121,6 +127,7 @@ def test_a_worker_with_other_hardware_is_refused(tmp_path: Path, workers: Any) -
             )
         client.run(_pretend, os.cpu_count(), workers=[odd])
     assert runtimes == list("AB")
+    assert f"runs on {odd}" not in capsys.readouterr().err
 
 
 def test_a_cluster_without_workers(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from podium.running import fairness, models, settings, view
+from podium.running import fairness, hardware, models, settings, view
 from podium.running.fairness import LEAST_NOISE, NOISE_OF_ONE_RUN, Noise, noise_of, state_of, undecided
 from podium.running.journal import Row
 from tests.running.test_rounds import row
@@ -91,7 +91,7 @@ def test_the_state_of_the_machine(runs: list[Row], state: tuple[str, bool]) -> N
     assert state_of(runs) == state
 
 
-@pytest.mark.parametrize("module", [fairness, models, settings, view])
+@pytest.mark.parametrize("module", [fairness, hardware, models, settings, view])
 def test_the_examples_in_docstrings(module: types.ModuleType) -> None:
     result = doctest.testmod(module)
     assert (result.failed, result.attempted > 0) == (0, True)

@@ -260,11 +260,22 @@ def test_what_is_not_there(capsys, arguments, code, message):
     assert result[2].startswith(f"error: {message}")
 
 
-def test_a_library_that_is_not_here(capsys, accuracy, in_process):
-    paths = accuracy("import polars_of_tomorrow\n    return 1.0", FIVE)
-    code, _, err = run_podium(capsys, "emulate", *paths)
-    assert code == 2
-    assert err.startswith("error: the metric needs polars_of_tomorrow, which is not installed here: ")
+@pytest.mark.parametrize(
+    ("module", "code", "told"),
+    [
+        (
+            "helper",
+            4,
+            "accuracy.py is uploaded alone: copy into it what it needs of helper, which stands beside it",
+        ),
+        ("polars_of_tomorrow", 2, "the metric needs polars_of_tomorrow, which is not installed here: "),
+    ],
+)
+def test_a_module_that_kaggle_may_lack(capsys, accuracy, in_process, tmp_path, module, code, told):
+    (tmp_path / "helper.py").touch()
+    found, _, err = run_podium(capsys, "emulate", *accuracy(f"import {module}\n    return 1.0", FIVE))
+    assert found == code
+    assert err.startswith(f"error: {told}")
 
 
 def test_kaggle_takes_csv(capsys, accuracy, tmp_path):

@@ -161,14 +161,6 @@ def test_what_the_metric_gets_to_see(accuracy, in_process):
     assert [result.score for result in results] == [0.5, 0.5]
 
 
-def test_a_solution_with_an_id_twice_cannot_be_aligned(capsys, accuracy, in_process):
-    path, solution, submission = accuracy(EQUAL, "id,answer\n1,1\n1,1\n3,1\n4,1\n5,1\n")
-    solution.write_text(solution.read_text().replace("\n2,0,", "\n1,0,"))
-    code, _, err = run_podium(capsys, "emulate", path, solution, submission)
-    assert code == 4
-    assert err.startswith("error: id: expected one row per id in the solution, as platforms align by it. '1' ")
-
-
 # --- what is shown of errors ------------------------------------------------------------------------
 
 FIVE = "id,answer\n1,1\n2,1\n3,0\n4,1\n5,1\n"

@@ -130,14 +130,3 @@ def test_the_heading_of_a_section_is_no_summary(tmp_path, docstring, summary):
     text = ACCURACY.replace("BODY", f'"""{docstring}\n    """\n    return 1.0')
     (tmp_path / "mine.py").write_text(f'"""Of the file."""\n{text}')
     assert competition.summary(hosted.load(tmp_path / "mine.py")) == summary
-
-
-def test_a_solution_that_names_a_row_twice(capsys, tmp_path):
-    """It is told as a fault of the solution, before anybody looks at the submission."""
-    (tmp_path / "mine.py").write_text(ACCURACY.replace("BODY", "return points"))
-    (tmp_path / "solution.csv").write_text("id,answer\n1,0\n1,1\n2,1\n")
-    (tmp_path / "submission.csv").write_text("id,answer\n1,0\n2,1\n")
-    pair = [tmp_path / "solution.csv", tmp_path / "submission.csv"]
-    code, _, err = run_podium(capsys, "score", *pair, "--metric", tmp_path / "mine.py")
-    assert code == 4
-    assert "id: expected one row per id in the solution, as platforms align by it. '1' occurs twice" in err

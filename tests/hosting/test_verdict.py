@@ -142,6 +142,20 @@ def test_the_direction_is_asked_for_before_the_work(files: Path, capsys: pytest.
     assert not Path("board/store").exists()
 
 
+def test_a_hostile_solution_is_refused_by_every_command(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It names a row twice, which is told before anybody looks at a submission."""
+    metric(files)
+    rows = Path(PAIR[0]).read_text().splitlines(keepends=True)
+    Path(PAIR[0]).write_text("".join([*rows, rows[1]]))
+    for name, command in COMMANDS.items():
+        if name != "make":  # which reads labels
+            code, out, err = run_podium(capsys, *command)
+            assert (name, code) == (name, 4)
+            assert f"{rows[1].partition(',')[0]!r} occurs twice" in out + err
+
+
 def test_a_metric_that_only_rank_finds_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first submission shows nothing, because the metric changes only later."""
     metric(files, "N[0] += 1", "return share + (N[0] > 20) / 7", state="N = [0]")

@@ -31,8 +31,8 @@ OTHER_WORDS = "segments whose words are not those of their characters"
 
 @pytest.fixture(scope="module")
 def whole() -> pd.DataFrame:
-    """A made-up corpus of 120 essays."""
-    return make_corpus(120)
+    """A made-up corpus of 60 essays."""
+    return make_corpus(60)
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +246,7 @@ def test_essays_of_the_same_text_stay_together(by_words):
     number = pd.factorize(by_words["id"])[0]
     texts = np.array(["word " * 2000 + f"{n // 4}" + " " * (n % 4) for n in range(number.max() + 1)])
     files = make(by_words.assign(full_text=texts[number]))
-    assert counts(files)["essays with the text of another one: kept together"] == 90
+    assert counts(files)["essays with the text of another one: kept together"] == 45
     essays = essays_of(files)
     part = dict(zip(essays["essay_id"], essays["Usage"]))
     groups = {}
@@ -279,9 +279,9 @@ def test_unannotated_rows_are_dropped(by_offsets):
     files, expected = make(pd.concat([by_offsets, extra, alone])), make(by_offsets)
     for name, table in tables(expected).items():
         pd.testing.assert_frame_equal(tables(files)[name], table)
-    assert counts(files)["rows that are Unannotated: dropped"] == 121
+    assert counts(files)["rows that are Unannotated: dropped"] == 61
     assert counts(files)["essays without an annotated row: dropped"] == 1
-    assert counts(files)["essays"] == 120
+    assert counts(files)["essays"] == 60
 
 
 @pytest.mark.parametrize(
@@ -365,22 +365,22 @@ def test_the_report(by_offsets, whole):
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("discourse_type", "Claims", "one of Lead, |row 8 ('Claims')"),
-        ("discourse_type", None, "one of Lead, |row 8 ('')"),
-        ("essay_id_comp", None, "a value in every row. |row 8 ('')"),
-        ("discourse_effectiveness", "Good", "one of Ineffective, Adequate, Effective (--map |row 8 ('Good')"),
-        ("discourse_start", "x", "a whole number, at least 0. |row 8 ('x')"),
-        ("discourse_start", -1, "a whole number, at least 0. |row 8 ('-1')"),
-        ("discourse_start", 1.5, "a whole number, at least 0. |row 8 ('1.5')"),
-        ("discourse_end", 0, "more than discourse_start. |row 8 ('0')"),
-        ("gender", "M", "one value per essay, that of its first row. |row 8 ('M')"),
-        ("full_text", "?" * 99, "one value per essay, that of its first row. |row 8 ('" + "?" * 59 + ")"),
+        ("discourse_type", "Claims", "one of Lead, |row 9 ('Claims')"),
+        ("discourse_type", None, "one of Lead, |row 9 ('')"),
+        ("essay_id_comp", None, "a value in every row. |row 9 ('')"),
+        ("discourse_effectiveness", "Good", "one of Ineffective, Adequate, Effective (--map |row 9 ('Good')"),
+        ("discourse_start", "x", "a whole number, at least 0. |row 9 ('x')"),
+        ("discourse_start", -1, "a whole number, at least 0. |row 9 ('-1')"),
+        ("discourse_start", 1.5, "a whole number, at least 0. |row 9 ('1.5')"),
+        ("discourse_end", 0, "more than discourse_start. |row 9 ('0')"),
+        ("gender", "M", "one value per essay, that of its first row. |row 9 ('M')"),
+        ("full_text", "?" * 99, "one value per essay, that of its first row. |row 9 ('" + "?" * 59 + ")"),
     ],
 )
 def test_faults_are_named_by_row(by_offsets, column, value, message):
     frame = by_offsets.astype({column: object})
-    assert frame.loc[6, "essay_id_comp"] == frame.loc[7, "essay_id_comp"]
-    frame.loc[7, column] = value
+    assert frame.loc[7, "essay_id_comp"] == frame.loc[8, "essay_id_comp"]
+    frame.loc[8, column] = value
     with pytest.raises(HostError) as caught:
         make(frame)
     expected, problem = message.split("|")

@@ -1,12 +1,13 @@
 """The record of a competition's metric and parameters is used by every command, or refused."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from podium import hosted
+from podium import cli, hosted
 from podium.hosting import competition
 from podium.recorded import RECORD
 from tests.support.corpora import make_corpus
@@ -18,14 +19,22 @@ PARAMETERS = {"subpopulation_column_names": "", "temperature": 80.0}
 SHOWN = f"parameters of {FILES / RECORD}: subpopulation_column_names=, temperature=80.0"
 
 
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory):
+    """Files that `podium make` has written for other parameters than the official ones."""
+    folder = tmp_path_factory.mktemp("made")
+    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
+    given = ["--subpopulations", "", "--set", "temperature=80", "--out", str(folder / "files")]
+    assert cli.main(["make", str(folder / "corpus.csv"), *given]) == 0
+    return folder / "files"
+
+
 @pytest.fixture
-def made(capsys, tmp_path, monkeypatch):
-    """A folder in which `podium make` has just written files for other parameters than the official ones."""
+def made(made_once, tmp_path, monkeypatch):
+    """A folder with a copy of these files."""
     stay_in_process(monkeypatch, tmp_path)
     monkeypatch.chdir(tmp_path)
-    make_corpus(60).to_csv("corpus.csv", index=False)
-    given = ["--subpopulations", "", "--set", "temperature=80", "--out", FILES]
-    assert run_podium(capsys, "make", "corpus.csv", *given)[0] == 0
+    shutil.copytree(made_once, FILES)
 
 
 @pytest.mark.usefixtures("made")

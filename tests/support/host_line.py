@@ -13,9 +13,10 @@ ROOT = Path(__file__).parents[2]
 SOLUTION, SUBMISSION = ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"
 
 # Every metric file with a solution and a submission to it in the form that Kaggle takes, without empty cells.
+# They are tried in real processes.
 OFFICIAL = {"trec_is": ("labels.json", "run.txt")}
 METRICS = [
-    pytest.param(ROOT / "metric.py", SOLUTION, SUBMISSION, id="unified"),
+    pytest.param(ROOT / "metric.py", SOLUTION, SUBMISSION, id="unified", marks=pytest.mark.slow),
     *(
         pytest.param(
             hosted.find(name),

@@ -6,6 +6,10 @@ A population of items is made, with teams whose answers to every item are known.
 with replacement, and podium says what it says about the board.  Then 20 other test sets of the same size are
 drawn, and the program looks who is first there, and whether intervals hold the values of the population.
 
+What the page prints is compared with what came.  "More than 80 of 100" and "in hardly any case" are true for
+a range of shares.  So they count as the share in this range that is nearest to the mean of what came after all
+such statements of a kind.  A withheld number says nothing.  After ± stands the standard error over boards.
+
 In each board, everything is drawn again: the groups of the items, the teams and their runtimes.
 """
 
@@ -23,6 +27,7 @@ import pandas as pd
 
 from benchmarks.measure import machine, print_table
 from podium import hosted, scoring, statistics
+from podium.ranking import sentences
 from podium.statistics import halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, doubt_of_difference, doubt_of_score, reaction
 from podium.statistics.inference import difference_of_draws, interval, widening
@@ -122,7 +127,7 @@ def main() -> None:
 def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
     """Draw boards, and collect what podium says about each, and what comes true.
 
-    - ``population``: the kind of population;
+    - ``population``, ``board``: the kind of population, and the number of the board;
     - ``what``: what is said: "first again", "prize again", "ahead", "score", "difference", "border" or "best";
     - ``said``: a share, or the confidence of an interval or of a set;
     - ``came``: 1 if it came true, else 0; of "first again" and "prize again" the share of other test sets;
@@ -139,7 +144,7 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
                 told = of_plain_board(PLAIN_KINDS[name], items, random)
             else:
                 told = of_board(KINDS[name], pool, items, random)
-            rows += [{"population": name} | row for row in told]
+            rows += [{"population": name, "board": number} | row for row in told]
     return pd.DataFrame([{"doubt": False} | row for row in rows])
 
 
@@ -517,26 +522,47 @@ def show(rows: pd.DataFrame) -> None:
 
 def _show_winners(rows: pd.DataFrame) -> None:
     """Print what was said about those that won, against what came, by population; small shares count, too."""
-    won = rows[rows["won"] > 0]
     lines, biases = [], []
-    for name, some in won.groupby("population", sort=False):
+    for name, some in rows[rows["won"] > 0].groupby("population", sort=False):
         cells = [str(name)]
         for what in SHARES[:2]:
-            all_of_them = some[some["what"] == what]
-            known = all_of_them[~all_of_them["doubt"].astype(bool)]
+            known = some[(some["what"] == what) & ~some["doubt"].astype(bool)]
             if known.empty:
-                cells += ["", "", "100%" if len(all_of_them) else ""]
+                cells += ["", "", "100%" if (some["what"] == what).any() else ""]
                 continue
-            said, came = (np.average(known[column], weights=known["won"]) for column in ("said", "came"))
-            biases.append((what, said - came))
-            cells += [f"{said:.2f} → {came:.2f}", f"{100 * (said - came):+.0f}"]
-            cells.append(f"{1 - len(known) / len(all_of_them):.0%}")
+            known = known.assign(printed=_printed(known))
+            means = {name: _mean_and_error(known, name)[0] for name in ("said", "came")}
+            bias, error = _mean_and_error(known.assign(bias=known["printed"] - known["came"]), "bias")
+            biases.append((what, bias))
+            withheld = 1 - known["board"].nunique() / some["board"].nunique()
+            cells += [f"{means['said']:.2f} → {means['came']:.2f}", f"{100 * bias:+.0f} ± {100 * error:.0f}"]
+            cells.append(f"{withheld:.0%}")
         lines.append(cells)
     table = pd.DataFrame(biases, columns=["what", "bias"]).groupby("what", sort=False)["bias"]
     of_all = [f"{100 * bias:+.1f}" for bias in table.mean()]
     lines.append(["mean", *itertools.chain.from_iterable(("", bias, "") for bias in of_all)])
-    title = "those that won: said → came, the difference in points, and the share of boards that withhold it"
+    title = (
+        "those that won: said → came, printed minus came in points, and the share of boards that withhold it"
+    )
     print_table(title, ["population", "first again", "", "withheld", "prize again", "", "withheld"], lines)
+
+
+def _printed(rows: pd.DataFrame) -> Floats:
+    """Find the share that counts as said, from the words on the page, for statements about a kind."""
+    words = rows["said"].map(lambda share: sentences.tens(share) if share >= sentences.LIKELY else "")
+    number = words.str.strip(">").replace("", "0").astype(float) / 100
+    highest = number.mask(words.str.startswith(">"), 1.0).mask(words == "", sentences.LIKELY)
+    came = (rows["came"] * rows["won"]).groupby(words).transform("sum")
+    nearest: Floats = (came / rows["won"].groupby(words).transform("sum")).clip(number, highest).to_numpy()
+    return nearest
+
+
+def _mean_and_error(rows: pd.DataFrame, column: str) -> tuple[float, float]:
+    """Compute the mean over boards, and its standard error.  In a board, statements are weighted by prizes."""
+    weights = rows["won"].where(rows["won"] > 0, 1.0)
+    boards = [rows["population"], rows["board"]]
+    of_boards = (rows[column] * weights).groupby(boards).sum() / weights.groupby(boards).sum()
+    return float(of_boards.mean()), float(of_boards.std() / len(of_boards) ** 0.5)
 
 
 def _said_and_came(rows: pd.DataFrame) -> str:
@@ -552,7 +578,8 @@ def _held_and_doubted(rows: pd.DataFrame) -> str:
     if trusted.empty:
         return ""
     doubted = 1 - len(trusted) / len(rows)
-    return f"{trusted['came'].mean():.1%}" + (f", {doubted:.0%} in doubt" if doubted > 0 else "")
+    held, error = _mean_and_error(trusted, "came")
+    return f"{held:.1%} ± {error:.1%}" + (f", {doubted:.0%} in doubt" if doubted > 0 else "")
 
 
 if __name__ == "__main__":

@@ -560,6 +560,15 @@ def test_near_copies_count_once(original):
     assert copied[original] + copied[6:].sum() == pytest.approx(shares[original], abs=0.03)
 
 
+def test_many_near_copies_make_no_other_team_first():
+    """They share what one file had alone, whether it leads by far, or is far behind."""
+    few, noise = board(2, 1000), 1e-4 * np.random.default_rng(1).normal(size=(1000, 40))
+    for ahead in (0.3, -0.3):
+        copies = few[:, [0]] + ahead + noise
+        shares = statistics.first_again(np.column_stack([copies, few[:, 1]]))
+        assert (shares[-1], shares[:-1].sum()) == pytest.approx((float(ahead < 0), float(ahead > 0)), abs=0.02)
+
+
 def test_first_again_with_rewards_is_that_of_a_literal_transcription():
     draws, random = board(6, 15), np.random.default_rng(2)
     measured = random.uniform(1, 2, 6)

@@ -41,7 +41,13 @@ from podium.ranking.rules import Request
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty, Detail
 from podium.statistics import group_slopes, halves, sums
-from podium.statistics.population import Groups, has_scores_of_groups, mean_of_groups
+from podium.statistics.population import (
+    Groups,
+    has_scores_of_groups,
+    mean_of_groups,
+    names_of_groups,
+    sizes_of_groups,
+)
 from podium.wording import counted
 from podium.workers import Workers
 
@@ -329,7 +335,9 @@ def _with_statistics(final: FinalBoard, chosen: dict[int, Scored], workers: Work
     if rules.variants:
         once_more = _under_other_statistics(inputs, chosen, workers)
         other |= robustness.with_steps_named(job, once_more, leaderboard)
-    final = replace(final, groups=subpopulations, group_sizes=_group_sizes(prepared), resamples=rules.resamples)
+    final = replace(
+        final, groups=subpopulations, group_sizes=sizes_of_groups(prepared), resamples=rules.resamples
+    )
     final = _with_chance(_with_variants(final, other), details[:MOST_TEAMS], prepared)
     return replace(final, leaderboard=leaderboard.assign(**columns))
 
@@ -397,11 +405,6 @@ def _under_other_statistics(inputs: Inputs, chosen: dict[int, Scored], workers: 
     return {name: np.array([scores[name] for scores in of_teams]) for name in of_teams[0]}
 
 
-def _names_of_groups(prepared: Any) -> list[str]:
-    """Name the groups of items as the measures of their scores are named."""
-    return [f"{attribute} = {value}" for attribute, value in prepared.labels]
-
-
 def _slopes(inputs: Inputs, winners: Sequence[Scored]) -> list[dict[str, float]]:
     """Find out how fast the score of each of some files rises with the score of each group."""
     solution = solution_of(inputs.job)
@@ -416,17 +419,11 @@ def _slopes_of(prepared: Any, numbers: Floats | None, items: npt.NDArray[np.bool
     """Find out how fast a score rises with the score of each group, from the statistics of a file."""
     assert numbers is not None
     slopes = group_slopes(prepared, sums(numbers[items], prepared.groups))
-    return {} if slopes is None else dict(zip(_names_of_groups(prepared), slopes.tolist()))
+    return {} if slopes is None else dict(zip(names_of_groups(prepared), slopes.tolist()))
 
 
 def _subpopulations(teams: "pd.Series[str]", measures: Floats, prepared: Any) -> pd.DataFrame | None:
     """Collect the scores in each sub-population, or None if the metric has none."""
     columns = prepared.measure_names
-    scores = {name: measures[:, columns.index(name)] for name in _names_of_groups(prepared) if name in columns}
+    scores = {name: measures[:, columns.index(name)] for name in names_of_groups(prepared) if name in columns}
     return pd.DataFrame({"team": teams.to_numpy(), **scores}) if scores else None
-
-
-def _group_sizes(prepared: Any) -> dict[str, int]:
-    """Count the items of each group."""
-    sizes = np.bincount(np.ravel(prepared.groups), minlength=len(prepared.labels))
-    return dict(zip(_names_of_groups(prepared), sizes.tolist()))

@@ -15,6 +15,7 @@ import pandas as pd
 from podium import hosted, scoring, statistics
 from podium.errors import HostError, UsageError
 from podium.ranking.job import Job, contents_of, digests_of, frame_of, sha256, solution_of
+from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
 
@@ -74,13 +75,6 @@ def check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]
         )
 
 
-def parsed(leaderboard: pd.DataFrame, rules: Rules, higher_is_better: bool) -> tuple[Any, Any, bool]:
-    """Collect what is needed to rank a board again."""
-    boost = hosted.module("boost")
-    is_boosted = bool(rules.boost and higher_is_better and leaderboard["runtime"].notna().any())
-    return boost, boost.parse(leaderboard if is_boosted else leaderboard.drop(columns="runtime")), is_boosted
-
-
 class Variants(NamedTuple):
     """What other decisions would have done to a board."""
 
@@ -94,18 +88,19 @@ def of_board(
     leaderboard: pd.DataFrame, scores: dict[str, Floats], rules: Rules, higher_is_better: bool
 ) -> Variants:
     """Rank again under other decisions, one at a time: with other scores, then with other rewards."""
-    boost, board, is_boosted = parsed(leaderboard, rules, higher_is_better)
+    boost, with_rewards = hosted.module("boost"), is_boosted(leaderboard, rules)
+    board = boost.parse(leaderboard if with_rewards else leaderboard.drop(columns="runtime"))
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
     own = leaderboard["score"].to_numpy(dtype=np.float64)
 
     def ranks_of(score: Floats, **rewards: float) -> Ints:
-        if is_boosted:
+        if with_rewards:
             score = score * (1 + boost.boost_fractions(score, seconds, **(rules.of_boost | rewards))[2])
         ranks: Ints = boost.ranks(board, score, higher_is_better)
         return ranks
 
     ranks_under = {name: ranks_of(score) for name, score in scores.items()}
-    if is_boosted:
+    if with_rewards:
         for name, values in REWARDS.items():
             for value in values:
                 if value != rules.of_boost[name]:

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import statistics
+from podium import hosted, statistics
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.job import Job, solution_of
+from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Drawn, Scores
 from podium.statistics.doubts import (
@@ -190,7 +191,7 @@ def of_teams(
     """Say what a board with these draws says about chance.  The details are in the order of the board."""
     of_board = stacked([each.scores for each in details])
     draws = of_board.population
-    rewards = _rewards(leaderboard, runtimes, rules, len(draws), higher_is_better)
+    rewards = _rewards(leaderboard, runtimes, rules, len(draws))
     boosted = draws if rewards is None else draws * (1 + rewards.boost(draws, rewards.drawn))
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
     may_be_best = statistics.may_be_best(boosted, higher_is_better=higher_is_better)
@@ -233,12 +234,11 @@ def _rewards(
     runtimes: pd.DataFrame | None,
     rules: Rules,
     resamples: int,
-    higher_is_better: bool,
 ) -> statistics.Rewards | None:
     """Draw the runtimes, if speed is rewarded."""
-    boost, _, is_boosted = robustness.parsed(leaderboard, rules, higher_is_better)
-    if not is_boosted:
+    if not is_boosted(leaderboard, rules):
         return None
+    boost = hosted.module("boost")
 
     def fractions(scores: Floats, seconds: Floats) -> Floats:
         boosts: Floats = boost.boost_fractions(scores, seconds, **rules.of_boost)[2]

@@ -47,9 +47,8 @@ from podium.statistics.inference import (
 )
 from podium.statistics.itemwise import item_wise
 from podium.statistics.places import LEVEL, Rewards, first_again, may_be_best
-from podium.statistics.population import Drawn, Groups, Model, Resampler, Scores
+from podium.statistics.population import Drawn, Groups, Model, Resampler, Scores, group_slopes
 from podium.statistics.sampling import draw, gains_by_item, measures, part, resample, sums
-from podium.statistics.weighing import group_slopes
 
 __all__ = [
     "LEVEL",

@@ -25,7 +25,7 @@ from podium.statistics.doubts import (
     reaction,
 )
 from podium.statistics.places import LEVEL
-from podium.statistics.population import Resampler, has_scores_of_groups
+from podium.statistics.population import Resampler, has_scores_of_groups, sizes_of_groups
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
 
 TAIL = (1 - LEVEL) / 2
@@ -464,7 +464,7 @@ def _doubts_of_measures(
     prepared: Any, values: Floats, counts: Ints, of_score: Doubt | None
 ) -> list[Doubt | None]:
     """Find the doubts about all measures, from the number of items that decide each of them, (m,)."""
-    size_of = _sizes_of_groups(prepared)
+    size_of = sizes_of_groups(prepared)
     doubts: list[Doubt | None] = []
     for name, value, count in zip(prepared.measure_names, values.tolist(), counts.tolist()):
         size = size_of.get(name, len(prepared.items))
@@ -479,14 +479,8 @@ def _doubts_of_measures(
     return doubts if np.isnan(values[0]) else [of_score, *doubts[1:]]
 
 
-def _sizes_of_groups(prepared: Any) -> dict[str, int]:
-    """Count the items of each group, by the name that its measure has."""
-    sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels)).tolist()
-    return {f"{attribute} = {value}": size for (attribute, value), size in zip(prepared.labels, sizes)}
-
-
 def _large_groups(prepared: Any) -> tuple[str, ...]:
     """List the measures that are scores of groups with enough items."""
     known = set(prepared.measure_names)
-    sizes = _sizes_of_groups(prepared).items()
+    sizes = sizes_of_groups(prepared).items()
     return tuple(name for name, size in sizes if name in known and size >= FEWEST_ITEMS)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.statistics.sampling import rounded, sums, weighted_sums
+from podium.statistics.sampling import rounded, slopes, sums, weighted_sums
 
 # The stream of random numbers; draws, swaps and runtimes have others.
 STREAM = 3
@@ -264,12 +264,42 @@ def has_scores_of_groups(prepared: Any) -> bool:
 
 def columns_of_groups(prepared: Any) -> list[int] | None:
     """Find the measures that are scores of groups, in the order of the groups."""
-    columns = [
-        prepared.measure_names.index(name)
-        for attribute, value in prepared.labels
-        if (name := f"{attribute} = {value}") in prepared.measure_names
-    ]
+    known = prepared.measure_names
+    columns = [known.index(name) for name in names_of_groups(prepared) if name in known]
     return columns if len(columns) == len(prepared.labels) > 1 else None
+
+
+def names_of_groups(prepared: Any) -> list[str]:
+    """Name the groups of items as the measures of their scores are named."""
+    return [f"{attribute} = {value}" for attribute, value in prepared.labels]
+
+
+def sizes_of_groups(prepared: Any) -> dict[str, int]:
+    """Count the items of each group, by the name that its measure has."""
+    sizes = np.bincount(np.ravel(prepared.groups), minlength=len(prepared.labels)).tolist()
+    return dict(zip(names_of_groups(prepared), sizes))
+
+
+def group_slopes(prepared: Any, total: Floats) -> Floats | None:
+    """Estimate how fast the score rises with the score of each group, (g,), from sums over groups, (g, k).
+
+    It is None if groups have no scores of their own, and NaN for a group whose score is undefined or does not
+    depend on its sums.  Both the score and the group's score change with the group's sums.  Where the score
+    depends on them through the group's score, the two gradients are proportional, and their ratio is the slope.
+    For the softmin ν of scores s with weights β and temperature α it is β·(1 − α·(s − ν)), which is below 0 for
+    a group that is more than 1/α above the score.
+    """
+    columns = columns_of_groups(prepared)
+    if columns is None:
+        return None
+    steepness = slopes(prepared, total)
+    groups = np.arange(len(columns))
+    own, of_score = steepness[columns, groups], steepness[0, groups]
+    square = (own * own).sum(axis=1)
+    ratio: Floats = np.divide(
+        (own * of_score).sum(axis=1), square, out=np.full(len(square), np.nan), where=square > 0
+    )
+    return ratio
 
 
 def _known(scores: Floats, variances: Floats, sizes: Floats) -> tuple[Floats, Floats] | None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from podium import cli, hosted
+from podium import hosted
 from podium.hosting.kaggle import fresh, kernel
+from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]
 SOLUTION, SUBMISSION = ROOT / "solution_sample.csv", ROOT / "sample_submission.csv"
@@ -51,15 +52,7 @@ def higher_is_better() -> bool:
 """
 
 
-def run_podium(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    """Run a command, and return exit code, stdout and stderr after checking that there is no traceback."""
-    try:
-        code = cli.main([str(argument) for argument in arguments])
-    except SystemExit as stop:  # argparse
-        code = int(str(stop.code))
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
+run_podium = command_line.run
 
 
 def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -15,7 +15,6 @@ import podium
 from podium import statistics
 from podium.ranking import estimate
 from tests.support.essays import make_competition
-from tests.support.teams import make_submission
 
 ESSAYS, OTHERS = 2500, 1500
 TEAMS = 30
@@ -23,6 +22,13 @@ TRIALS = 150
 ASKING = 4  # teams of each trial that ask for an estimate
 
 Floats = npt.NDArray[np.float64]
+
+
+def make_submission(sample: pd.DataFrame, share: float, certainty: float, seed: int) -> pd.DataFrame:
+    """The predictions of a better or worse model, made from the sample submission."""
+    kept = sample[np.random.default_rng(seed).random(len(sample)) < share]
+    d1 = (0.5 + certainty * (kept["score_discourse_effectiveness_1"] - 0.5)).clip(0, 1).round(4)
+    return kept.assign(score_discourse_effectiveness_0=(1 - d1).round(4), score_discourse_effectiveness_1=d1)
 
 
 def rank_of(board: pd.DataFrame, team: str, runtime: float) -> int:

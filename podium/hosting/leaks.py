@@ -140,24 +140,28 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
     record = recorded.read(folder)
     known = _known(folder / PRIVATE / SOLUTION, items, record.public_columns if record else ())
     innocent = record.innocent if record else {}
-    texts, names, unreadable = list[Text](), list[tuple[Path, str]](), list[str]()
-    for file, name, content in _public_files(folder, further):
+    private = _digests(folder / PRIVATE)
+    names, unreadable = list[tuple[Path, str]](), list[str]()
+    for _, name, content in _public_files(folder, further):
         text = None if content is None else decoded(content)
+        _check_copy(name, content, private)
         names.append((Path(name), (text or "")[:MOST_IN_CELL]))
         if text is None:
             unreadable.append(name)
-        else:
-            texts.append(Text(name, text, innocent.get(file.removeprefix(f"{PUBLIC}/"), ())))
     _check_ids(known)
     _check_names(names, known)
+    # The files are read again instead of being held, because they may be larger than the memory.
     for check in (_check_near_ids, _check_test_texts):
-        for each in texts:
+        for file, name, content in _public_files(folder, further):
+            text = None if content is None else decoded(content)
+            if text is None:
+                continue
             try:
-                check(each, known)
+                check(Text(name, text, innocent.get(file.removeprefix(f"{PUBLIC}/"), ())), known)
             except (HostError, MemoryError):
                 raise
             except Exception:  # JSON of another shape than any library expects must not stop the others
-                unreadable.append(each.name)
+                unreadable.append(name)
     if unreadable := list(dict.fromkeys(unreadable)):
         more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
         warnings.warn(
@@ -178,23 +182,34 @@ def _check_near_ids(text: Text, known: Known) -> None:
 
 
 def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, str, bytes | None]]:
-    """The name, the name with archives, and the content of each file for participants, unless it is private."""
-    private = {
-        _digest(content): path.name
-        for path in sorted((folder / PRIVATE).iterdir())
-        if path.is_file()
-        for _, content in unpacked(path.name, path.read_bytes())
-        if content is not None
-    }
+    """The name, the name with archives, and the content of each file for participants, large ones in pieces."""
     files = [(path.name, path) for path in further]
     files += [(path.relative_to(folder).as_posix(), path) for path in sorted((folder / PUBLIC).rglob("*"))]
     for file, path in files:
-        for name, content in unpacked(file, path.read_bytes()) if path.is_file() else ():
-            if Path(name).name.removesuffix(".gz") in (SOLUTION, PERFECT):
-                raise HostError(f"{name} has the name of a private file: delete it or call it something else")
-            if content is not None and _digest(content) in private:
-                raise HostError(f"{name} is a copy of {PRIVATE}/{private[_digest(content)]}: delete it")
-            yield file, name, content
+        if path.is_file():
+            with path.open("rb") as stream:
+                for name, content in unpacked(file, stream):
+                    yield file, name, content
+
+
+def _digests(private: Path) -> dict[int, str]:
+    """The names of private files by the digests of their contents."""
+    names: dict[int, str] = {}
+    for path in sorted(private.iterdir()):
+        if path.is_file():
+            with path.open("rb") as stream:
+                for _, content in unpacked(path.name, stream):
+                    if content is not None:
+                        names[_digest(content)] = path.name
+    return names
+
+
+def _check_copy(name: str, content: bytes | None, private: Mapping[int, str]) -> None:
+    """Refuse a private file."""
+    if Path(name).name.removesuffix(".gz") in (SOLUTION, PERFECT):
+        raise HostError(f"{name} has the name of a private file: delete it or call it something else")
+    if content is not None and _digest(content) in private:
+        raise HostError(f"{name} is a copy of {PRIVATE}/{private[_digest(content)]}: delete it")
 
 
 def _digest(content: bytes) -> int:
@@ -427,7 +442,8 @@ def _learn_texts(name: str, table: pd.DataFrame, known: Known) -> None:
 
 def _check_test_texts(text: Text, known: Known) -> None:
     """Check that no cell is a text of the test set under another id, where its labels may be known."""
-    for row in (row for table in text.tables() if known.texts for row in table.itertuples(index=False)):
+    tables = text.tables() if known.texts else ()
+    for row in (row for table in tables for row in table.itertuples(index=False)):
         for cell in row:
             owner = known.texts.get(_normalized(cell)) if len(cell) >= SHORTEST_TEXT else None
             if owner is not None and known.part_of[owner] not in map(known.part_of.get, row):

@@ -10,9 +10,9 @@ import tarfile
 import warnings
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import pandas as pd
 
@@ -21,54 +21,114 @@ from podium.files import parse_json
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
 MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
+PIECE = 1 << 24  # bytes of a file that are in memory together
+LONGEST_HEADER = 100_000  # bytes of a first line that may name columns
+MOST_LINES = 200  # that a cell of a table may have
 
 
-def unpacked(name: str, content: bytes) -> Iterator[tuple[str, bytes | None]]:
+def unpacked(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes | None]]:
     """All files in a file, however they are packed, with their names; the file itself if it is not packed.
 
-    Without a content is what cannot be unpacked, such as a damaged file or one with a password.
+    A large one comes in pieces. What cannot be unpacked, such as a damaged file or one with a password, has no
+    content.
     """
     try:
-        inner = _inside(name, content)
+        inner = _inside(name, file)
+        for called, stream in inner or ():
+            yield from unpacked(called, stream)
+        for piece in _pieces(file) if inner is None else ():
+            yield name, piece
     except MemoryError:
         raise
     except Exception:  # each library has its own for a damaged file
         yield name, None
-        return
-    if inner is None:
-        yield name, content
-    for called, data in inner or ():
-        yield from unpacked(called, data)
 
 
-def _inside(name: str, content: bytes) -> list[tuple[str, bytes]] | None:
+def _inside(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]] | None:
     """The files that are packed in a file; None if it is not packed."""
+    head = file.read(4096)
+    file.seek(0)
     for start, unpack in PACKED.items():
-        if content.startswith(start):
-            return [(name, unpack(content))]
-    if content.startswith(b"PK\3\4"):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            names = [each for each in archive.namelist() if not each.endswith("/")]
-            is_excel = "xl/workbook.xml" in names  # whose parts tell nothing one by one
-            return None if is_excel else [(f"{name}/{each}", archive.read(each)) for each in names]
-    if content[257:262] == b"ustar":
-        with tarfile.open(fileobj=io.BytesIO(content)) as tape:
-            files = [(f"{name}/{member.name}", tape.extractfile(member)) for member in tape if member.isfile()]
-            return [(called, file.read()) for called, file in files if file is not None]
-    return None
+        if head.startswith(start):
+            return iter([(name, unpack(file))])
+    if head.startswith(b"PK\3\4"):
+        with zipfile.ZipFile(file) as archive:
+            is_excel = "xl/workbook.xml" in archive.namelist()  # whose parts tell nothing one by one
+        file.seek(0)
+        return None if is_excel else _of_zip(name, file)
+    return _of_tar(name, file) if head[257:262] == b"ustar" else None
 
 
-def _of_parquet(content: bytes) -> bytes:
+def _of_zip(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
+    """The files in a zip archive."""
+    with zipfile.ZipFile(file) as archive:
+        for each in archive.namelist():
+            if not each.endswith("/"):
+                with archive.open(each) as member:
+                    yield f"{name}/{each}", cast(BinaryIO, member)
+
+
+def _of_tar(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
+    """The files in a tar archive."""
+    with tarfile.open(fileobj=file) as tape:
+        for member in tape:
+            content = tape.extractfile(member)
+            if content is not None:
+                yield f"{name}/{member.name}", cast(BinaryIO, content)
+
+
+def _of_parquet(file: BinaryIO) -> BinaryIO:
     """A Parquet file as CSV, with its index, which may tell something, too."""
-    return pd.read_parquet(io.BytesIO(content)).to_csv().encode()
+    return io.BytesIO(pd.read_parquet(file).to_csv().encode())
 
 
-PACKED = {
-    b"\x1f\x8b": gzip.decompress,
-    b"BZh": bz2.decompress,
-    b"\xfd7zXZ\0": lzma.decompress,
+PACKED: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
     b"PAR1": _of_parquet,
 }
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """A content in pieces of whole lines, each below the first line, which may name the columns.
+
+    What has no such lines stays in one piece, unless it is no text at all.
+    """
+    rest = file.read(PIECE)
+    header = rest[: rest.find(b"\n", 0, LONGEST_HEADER) + 1]
+    is_text = decoded(rest[:4096]) is not None
+    if is_text and not _has_rows(rest, header):
+        rest += file.read()
+    top = b""
+    while more := file.read(PIECE):
+        end = _end_of_rows(rest) if is_text else len(rest)
+        yield top + rest[:end]
+        top, rest = header if is_text else b"", rest[end:] + more
+    yield top + rest
+
+
+def _has_rows(content: bytes, header: bytes) -> bool:
+    """Whether lines can be read without those before them, as in CSV and JSON Lines, but not in JSON."""
+    if content.lstrip()[:1] in (b"{", b"["):
+        with contextlib.suppress(ValueError):
+            return isinstance(parse_json(header.decode()), dict | list)
+        return False
+    return 0 not in content[:4096]  # as in UTF-16
+
+
+def _end_of_rows(content: bytes) -> int:
+    """Where the last line ends that is not within the quotes of a cell."""
+    end, quotes = len(content), content.count(b'"')
+    for _ in range(MOST_LINES):
+        line = content.rfind(b"\n", 0, end)
+        quotes -= content.count(b'"', line + 1, end)
+        if line < 0 or quotes % 2 == 0:
+            break
+        end = line
+    else:
+        line = content.rfind(b"\n")
+    return line + 1 or len(content)
 
 
 def decoded(content: bytes) -> str | None:

@@ -10,6 +10,7 @@ import lzma
 import random
 import shutil
 import tarfile
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 
 from podium import recorded
 from podium.errors import HostError
-from podium.hosting import corpus, leaks, making
+from podium.hosting import corpus, leaks, making, unpacking
 from podium.hosting.unpacking import tables_of
 from podium.recorded import RECORD
 from tests.support.corpora import make_corpus
@@ -260,6 +261,43 @@ def test_a_copy_under_another_name(tmp_path, pack):
     folder = competition(tmp_path / "files")
     put(folder, {"notes.dat": pack((folder / "private" / "solution.csv").read_bytes())})
     assert told(folder).endswith(" is a copy of private/solution.csv: delete it")
+
+
+LARGE = "".join(
+    f'x{row},"a ""b""\n{row}",0\n' for row in range(9_000)
+)  # cells of two lines, no id of the test set
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: zipped({"x.csv": data})])
+def test_a_large_file_is_searched_in_pieces(tmp_path, monkeypatch, pack):
+    """Truths between other rows are found beyond the first piece, and memory does not grow with the file."""
+    monkeypatch.setattr(unpacking, "PIECE", 20_000)
+    truths = "".join(f"{item},,{label}\n" for item, label in PAIRS)
+    large = f"image,caption,kind\n{LARGE}{truths}{LARGE}"
+    folder = put(competition(tmp_path / "files"), {"large": pack(large.encode())})
+    tracemalloc.start()
+    assert " reveals label of solution.csv in the column kind, such as " in told(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < len(large) * 5
+
+
+@pytest.mark.parametrize("size", [50, 1_000, 10**6])
+def test_pieces_have_whole_rows_below_the_header(monkeypatch, size):
+    monkeypatch.setattr(unpacking, "PIECE", size)
+    content = f"image,caption,kind\n{LARGE[:5_000]}".encode()
+    pieces = [piece for _, piece in unpacking.unpacked("x.csv", io.BytesIO(content))]
+    assert (len(pieces) > 1) == (len(content) > size)
+    tables = [table for piece in pieces for table in tables_of(piece.decode())]
+    pd.testing.assert_frame_equal(pd.concat(tables, ignore_index=True), tables_of(content.decode())[0])
+
+
+def test_a_large_json_file_stays_whole_and_lines_of_json_do_not(monkeypatch):
+    monkeypatch.setattr(unpacking, "PIECE", 50)
+    rows = [{"id": item, "label": label} for item, label in PAIRS]
+    of_lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    for content, more in ((json.dumps(rows, indent=1).encode(), False), (of_lines, True)):
+        assert (len(list(unpacking.unpacked("x", io.BytesIO(content)))) > 1) == more
 
 
 @pytest.mark.parametrize("damage", ["a.zip", "a.gz", "a.tgz", "a.parquet", "a.xz"])

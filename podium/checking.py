@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
-from podium.contract import Metric
+from podium.contract import Metric, Prepared
 from podium.demands import (
     AGAIN,
     COLUMNS,
@@ -216,15 +216,20 @@ def sums_are_the_score(evaluation: Evaluation) -> Iterator[Finding]:
                 STATISTICS,
                 f"{solution.metric.path.name}: expected score() to be, to the last bit, the first of the "
                 f"measures of the sums; on {what} score() gives {scored!r} and the sums give {measured!r}"
-                f"{_why_they_differ(scored, measured, bool(kept.all()))}",
+                f"{_why_they_differ(prepared, scored, measured, bool(kept.all()))}",
             )
             return
 
 
-def _why_they_differ(scored: float, measured: float, is_whole: bool) -> str:
+def _why_they_differ(prepared: Prepared, scored: float, measured: float, is_whole: bool) -> str:
     """Guess the slip that makes ``score`` and the sums differ, as the end of a sentence, or ""."""
     if math.isclose(scored, measured, rel_tol=1e-9):
-        return "; add the items one by one, in their order, as np.cumsum does"
+        page = "docs/how-to/your-own-metric.md shows how"
+        if len(prepared.item_of_row) == len(prepared.items):
+            return f"; let score() add the items one by one, in the order of prepare().items: {page}"
+        return (
+            f"; let score() add the rows of each item first, then the items one by one, in their order: {page}"
+        )
     return "" if is_whole else "; does item_of_row name the item of each row?"
 
 

@@ -78,7 +78,7 @@ SLIPS = {
     "score() adds in another order": (
         "return float(prepared.measures(",
         "return (1 + 2**-52) * float(prepared.measures(",
-        "; add the items one by one, in their order, as np.cumsum does",
+        "; let score() add the items one by one, in the order of prepare().items: docs/how-to/your-own-",
     ),
     "item_of_row in the order of the solution": (
         "item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),",

@@ -118,8 +118,9 @@ def _files_of_corpus(
     metric: "Metric", options: argparse.Namespace, parameters: dict[str, Any], seed: int
 ) -> "Files":
     """Let the metric's companion make the files of a competition from a corpus."""
-    if options.sample is not None:
-        raise UsageError("--sample is for labels of another metric: a corpus makes its own sample submission")
+    for option, value in (("--sample", options.sample), ("--public-columns", options.public_columns)):
+        if value is not None:
+            raise UsageError(f"{option} is for labels of another metric, not for a corpus of essays")
     if Path(options.corpus).is_dir() or options.corpus.endswith((".json", ".jsonl")):
         raise UsageError(
             f"{options.corpus}: expected a table; for official labels, name their metric by --metric"

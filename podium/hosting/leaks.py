@@ -22,7 +22,7 @@ from podium import recorded
 from podium.errors import HostError
 from podium.hosting.folders import PERFECT, PUBLIC, SOLUTION, read_csv
 from podium.hosting.unpacking import decoded, tables_of, unpacked
-from podium.recorded import PRIVATE, RECORD
+from podium.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
 from podium.scoring import USAGE
 
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
@@ -131,16 +131,40 @@ class Text:
             yield table.loc[:, [str(name).rpartition(".")[2] not in self.excused for name in table.columns]]
 
 
-def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -> None:
+class Revealed(HostError):
+    """A file for participants reveals the solution."""
+
+
+def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = (), advice: str = "") -> None:
     """Raise an error if a file for participants reveals the solution; warn of files that cannot be searched.
 
     Of the competition's record, `public_columns` names columns of the solution that all may know, and
-    `innocent` the columns of public files that are passed over.
+    `innocent` the columns of public files that are passed over. `advice` says how to allow a column where there
+    is no record yet.
     """
     record = recorded.read(folder)
     known = _known(folder / PRIVATE / SOLUTION, items, record.public_columns if record else ())
-    innocent = record.innocent if record else {}
-    private = _digests(folder / PRIVATE)
+    try:
+        unreadable = _search(folder, further, known, record.innocent if record else {})
+    except Revealed as problem:
+        where = f"see {PUBLIC_COLUMNS} and {INNOCENT} in {RECORD}"
+        if record is None:
+            where = f"write {folder / RECORD} with {PUBLIC_COLUMNS} or {INNOCENT}"
+        raise HostError(f"{problem}. Take it out; {advice or f'if all may know it, {where}'}") from None
+    if unreadable := list(dict.fromkeys(unreadable)):
+        more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
+        warnings.warn(
+            "these files cannot be searched for the solution; look at them yourself: "
+            f"{', '.join(unreadable[:5])}{more}",
+            stacklevel=2,
+        )
+
+
+def _search(
+    folder: Path, further: Iterable[Path], known: Known, innocent: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Search every file for participants, and list those that cannot be searched."""
+    further, private = list(further), _digests(folder / PRIVATE)
     names, unreadable = list[tuple[Path, str]](), list[str]()
     for _, name, content in _public_files(folder, further):
         text = None if content is None else decoded(content)
@@ -162,13 +186,7 @@ def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = ()) -
                 raise
             except Exception:  # JSON of another shape than any library expects must not stop the others
                 unreadable.append(name)
-    if unreadable := list(dict.fromkeys(unreadable)):
-        more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
-        warnings.warn(
-            "these files cannot be searched for the solution; look at them yourself: "
-            f"{', '.join(unreadable[:5])}{more}",
-            stacklevel=2,
-        )
+    return unreadable
 
 
 def _check_near_ids(text: Text, known: Known) -> None:
@@ -405,10 +423,10 @@ def _compare(name: str, where: str, found: Found, truth: Truth, least: float = L
         return
     if _tells(rate, chance, len(ids), least):
         item = next(item for item in ids if right[item])
-        raise HostError(
+        raise Revealed(
             f"{name} reveals {truth.name} of {SOLUTION} {where}, such as {min(right[item])!r} of {item}: "
             f"it is there for {rate:.0%} of {len(ids):,} ids of the test set, and would be for {chance:.0%} by "
-            f"chance. Take it out; if all may know it, see public_columns and innocent in {RECORD}"
+            "chance"
         )
 
 

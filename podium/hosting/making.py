@@ -38,10 +38,12 @@ from podium.scoring import PARTS, USAGE
 
 TRAIN = "train"
 TEST, TEXT = "test.csv", "text"
+ONE_BOARD = "For one board alone, give the labels a column Usage that says Public in every row."
 NO_ITEMS = (
-    "the metric has no prepare(), so every row was drawn by itself. If rows belong together, such as those of "
-    "one patient, define prepare() or give the labels a column Usage, and make the files again"
+    "The metric has no prepare(), so each row was drawn by itself. If rows belong together, such as those of "
+    "one patient, define prepare(), or choose the parts in a column Usage of the labels."
 )
+ALLOWED = "of labels, all may know the columns that --public-columns names"
 
 Strata = Sequence[tuple[str, ...]]
 Texts = npt.NDArray[np.object_]
@@ -111,7 +113,7 @@ def make_files(
     arguments = dict(parameters)
     labels = reading.read_solution(metric, path, arguments)
     row_id = str(arguments.get("row_id_column_name", labels.columns[0]))
-    items, parts, drawn, notices = _parts(metric, labels, arguments, row_id, public_share, seed)
+    items, parts, drawn = _parts(metric, labels, arguments, row_id, public_share, seed)
     truth = labels.drop(columns=USAGE, errors="ignore")
     solution = truth.assign(**{USAGE: parts})
     prepared = scoring.prepare(metric, solution, arguments)
@@ -137,7 +139,7 @@ def make_files(
         public,
         private,
         "\n\n".join(report) + "\n",
-        [*notices, *prepared.notices],
+        list(prepared.notices),
         sorted(set(items)),
         metric.name,
         arguments,
@@ -148,38 +150,33 @@ def make_files(
 
 def _parts(
     metric: Metric, labels: pd.DataFrame, arguments: dict[str, Any], row_id: str, public_share: float, seed: int
-) -> tuple[Texts, Texts, str, list[str]]:
+) -> tuple[Texts, Texts, str]:
     """Draw the part of each row of official labels, or take the host's own.
 
-    Returns the item and the part of each row, how the parts were chosen, and what the host should know of it.
+    Returns the item and the part of each row, and how the parts were chosen.
     """
     whole = scoring.prepare(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
-    drawn = f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public."
-    item_of_row, items, strata, notices = _items(whole, labels, row_id)
+    drawn = f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public. {ONE_BOARD}"
+    item_of_row, items, strata = _items(whole, labels, row_id)
     of_rows = np.array(items, dtype=object)[item_of_row]
     if USAGE in labels:
         if PARTS[0] not in scoring.rows_of_parts(labels):
             raise HostError(f"{USAGE}: expected Public rows in the labels, found none")
-        return (
-            of_rows,
-            labels[USAGE].to_numpy(),
-            f"The parts are those of the column {USAGE} of the labels.",
-            [],
-        )
+        return of_rows, labels[USAGE].to_numpy(), f"The parts are those of the column {USAGE} of the labels."
     of_items = split(items, strata, items, 1.0, public_share, seed)
-    return of_rows, of_items[item_of_row], drawn, notices
+    return of_rows, of_items[item_of_row], drawn if whole.prepared else f"{drawn}\n\n{NO_ITEMS}"
 
 
 def _items(
     whole: scoring.Solution, labels: pd.DataFrame, row_id: str
-) -> tuple[npt.NDArray[np.int64], list[str], Strata, list[str]]:
-    """Tell the item of each row, the items and their strata, and what the host should know of them."""
+) -> tuple[npt.NDArray[np.int64], list[str], Strata]:
+    """Tell the item of each row, the items and their strata."""
     if whole.prepared:
         prepared = whole.prepared[scoring.ALL]
         strata = [tuple(map(str, groups)) for groups in np.asarray(prepared.groups).T.tolist()]
-        return np.asarray(prepared.item_of_row), prepared.items, strata, []
+        return np.asarray(prepared.item_of_row), prepared.items, strata
     item_of_row, items = pd.factorize(ids.texts(labels[row_id]), sort=True)
-    return item_of_row, list(items), [()] * len(items), [NO_ITEMS]
+    return item_of_row, list(items), [()] * len(items)
 
 
 def _sample(
@@ -223,7 +220,7 @@ def write(files: Files, folder: Path) -> None:
                     )
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
         recorded.write(whole, files.metric, files.parameters, files.public_columns, files.digest)
-        leaks.refuse(whole, files.items)
+        leaks.refuse(whole, files.items, advice=ALLOWED)
 
 
 def _texts(table: pd.DataFrame) -> Iterator[list[str]]:

@@ -432,9 +432,15 @@ def test_excuses(tmp_path):
         f"public/test.csv reveals label of solution.csv in the column day, such as {LABELS[0]!r} of r00: it is there "
         "for 100% of 80 ids of the test set, and would be for 3"
     )
+    assert told(folder).endswith(
+        f" Take it out; if all may know it, write {folder / RECORD} with public_columns or innocent"
+    )
     recorded.write(folder, "accuracy", {})
     path = folder / RECORD
     record = json.loads(path.read_text())
+    assert told(folder).endswith(
+        " Take it out; if all may know it, see public_columns and innocent in competition.json"
+    )
     path.write_text(json.dumps(record | {"public_columns": ["label"]}))
     assert told(folder) == ""
     path.write_text(json.dumps(record | {"innocent": {"test.csv": ["day"]}}))

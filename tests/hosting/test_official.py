@@ -185,9 +185,10 @@ def test_a_metric_without_items(capsys, tmp_path):
     metric = ["--metric", tmp_path / "accuracy.py"]
     given = [*metric, "--sample", tmp_path / "labels.csv", "--out", tmp_path / "out"]
     code, out, err = run_podium(capsys, "make", tmp_path / "labels.csv", *given)
-    assert (code, err.startswith("warning: the metric has no prepare(), so every row was drawn")) == (0, True)
+    assert (code, err) == (0, "")
+    assert "The metric has no prepare(), so each row was drawn by itself." in out
     assert "| items that are Public | 6 |" in out
-    assert "The parts were drawn with seed 0: 0.3 of the items are Public." in out
+    assert "The parts were drawn with seed 0: 0.3 of the items are Public. For one board" in out
     solution = pd.read_csv(tmp_path / "out" / "private" / "solution.csv")
     assert solution["Usage"].value_counts().to_dict() == {"Public": 6, "Private": 14}
     # The host's own parts are kept, because podium does not know better which rows belong together.
@@ -276,6 +277,7 @@ def test_columns_that_participants_need(capsys, tmp_path):
     line = ["make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"]
     code, _, err = run_podium(capsys, *line)
     assert (code, "solution.csv reveals day of solution.csv" in err) == (4, True)
+    assert "Take it out; of labels, all may know the columns that --public-columns names\n" in err
     code, _, err = run_podium(capsys, *line, "--public-columns", "hour")
     assert code == 4
     assert "--public-columns: the labels have no column hour; they have id, day, answer" in err

@@ -68,8 +68,10 @@ class ContractError(HostError):
 def demand(found: Iterable[Finding], platform: str = "") -> None:
     """Raise an error for the first failure that stops everybody or this platform, and warn of what is a note.
 
-    What stops another platform is a note. What is only a note there is none here.
+    What stops another platform is one note, however many findings there are. What is only a note there is none
+    here.
     """
+    elsewhere: dict[str, list[Finding]] = {}
     for finding in found:
         fails = finding.level is Level.FAIL
         if fails and finding.name == COMPANION:
@@ -77,10 +79,12 @@ def demand(found: Iterable[Finding], platform: str = "") -> None:
         if fails and finding.platform in ("", platform):
             raise ContractError(finding)
         if fails:
-            text = str(ContractError(finding))
-            warnings.warn(text, ContractWarning, stacklevel=2)
+            elsewhere.setdefault(finding.platform, []).append(finding)
         elif finding.level is Level.NOTE and not finding.platform:
             warnings.warn(finding.text, ContractWarning, stacklevel=2)
+    for first, *more in elsewhere.values():
+        also = f" (podium check tells {len(more)} more)" if more else ""
+        warnings.warn(f"{ContractError(first)}{also}", ContractWarning, stacklevel=2)
 
 
 def failure(name: str, text: str) -> Finding:

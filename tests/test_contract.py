@@ -1,5 +1,6 @@
 """The check of the contract names a mistake of a metric's author before it becomes a score."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -377,24 +378,46 @@ def test_a_new_metric_passes_podium_check(new: Path, capsys: Any, monkeypatch: A
     assert {line[:4] for line in out.splitlines()} == {"pass"}
 
 
+LINKS = {  # what CONTRIBUTING tells to link, and where
+    "README.md": ("\n`--metric` takes one", "| `ninth` | rows | [ninth](metrics/ninth/README.md) |\n"),
+    "docs/index.md": ("\n**Reference**", "- [Ninth](../metrics/ninth/README.md)\n"),
+    "mkdocs.yml": ("  - Reference:\n", "      - metrics/ninth.md\n"),
+}
+
+
 @pytest.mark.slow
-def test_a_new_metric_in_the_repository_passes_its_tests(tmp_path: Path) -> None:
-    """So whoever adds a metric as CONTRIBUTING says begins with tests that pass."""
-    root = TEMPLATE.parents[1]
-    left_out = shutil.ignore_patterns(".*", "__pycache__", "site", "dist")
-    shutil.copytree(root, tmp_path / "clone", ignore=left_out)
-    run = {"env": os.environ | {"PYTHONPATH": str(tmp_path / "clone")}, "capture_output": True, "text": True}
-    metrics = tmp_path / "clone" / "metrics"
-    made = subprocess.run([sys.executable, "-m", "podium", "new", "ninth", "--statistics"], cwd=metrics, **run)
-    assert made.returncode == 0, made.stderr
-    tests = ["tests/hosted/test_contract.py", "tests/hosted/test_shared_helpers.py", "tests/test_any_metric.py"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-o", "addopts=", "-m", "not slow"]
-    command += [*tests, "tests/docs/test_outputs.py", "-k", "ninth or shared or commands", "metrics/ninth"]
-    done = subprocess.run(command, cwd=metrics.parent, **run)
-    assert done.returncode == 0, done.stdout
-    passed = re.search(r"(\d+) passed", done.stdout)
-    assert passed is not None
-    assert int(passed[1]) > 40
+def test_the_steps_of_contributing_add_a_metric(tmp_path: Path) -> None:
+    """Whoever adds a metric to the repository begins with checks and tests that pass."""
+    pytest.importorskip("pytest_cov")
+    root = tmp_path / "clone"
+    shutil.copytree(
+        TEMPLATE.parents[1], root, ignore=shutil.ignore_patterns(".*", "__pycache__", "site", "dist")
+    )
+
+    def run(*command: str, folder: Path = root) -> str:
+        environment = os.environ | {"PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1"}
+        called = [sys.executable, "-m", *command]
+        done = subprocess.run(called, cwd=folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run("podium", "new", "ninth", "--statistics", folder=root / "metrics")
+    test = (root / "metrics" / "ninth" / "test_metric.py").rename(root / "tests" / "hosted" / "test_ninth.py")
+    text = test.read_text(encoding="utf-8").replace("Path(__file__).parent", 'hosted.folder("ninth")')
+    test.write_text(
+        text.replace("import podium\n", "import podium\nfrom podium import hosted\n"), encoding="utf-8"
+    )
+    for name, (before, line) in LINKS.items():
+        page = (root / name).read_text(encoding="utf-8")
+        (root / name).write_text(page.replace(before, line + before, 1), encoding="utf-8")
+    assert "FAIL" not in run("podium", "check", "metrics/ninth")
+    tests = ["pytest", "-q", "-p", "no:xdist", "-o", "addopts=", "-m", "not slow", "--hypothesis-profile=all"]
+    told = run(*tests, "tests/hosted", "-k", "ninth or shared", "--cov", "--cov-report=term-missing")
+    assert re.search(r"metrics/ninth/metric.py .* 100%", told)
+    tests += ["tests/test_any_metric.py", "tests/docs/test_outputs.py", "-k", "ninth or commands"]
+    assert " passed" in run(*tests)
+    if importlib.util.find_spec("mkdocs"):
+        run("mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site"))
 
 
 def test_the_shortest_new_metric(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:

@@ -112,10 +112,11 @@ NESTED = [[1, 2], {"a": 1}, [[1]], {"a": None}]  # cells of columns of Arrow's o
 
 
 def faults(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    """The table without or with two of each column, and with bad values in the first cell or in all cells."""
+    """The table without or with two of a column, with a row twice, and with bad values in one or all cells."""
     broken = [frame.drop(columns=name) for name in frame]
     broken += [pd.concat([frame, frame[[name]]], axis=1) for name in frame]
     broken += [frame.rename(columns={name: "é" * 1000}) for name in frame]
+    broken.append(pd.concat([frame, frame.head(1)]))
     wide = pd.DataFrame({f"column {n}" * 50: [n] * len(frame) for n in range(100)}, index=frame.index)
     broken.append(pd.concat([frame[frame.columns[1:]], wide], axis=1))
     for name in frame:

@@ -393,7 +393,7 @@ def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> 
     if len(content) > most:
         raise error(f"{name}: expected at most {_megabytes(most)}, found more")
     expected = "Parquet" if name.endswith(".parquet") else "CSV"
-    sample = content[:1024] + content[1024:][-64:]
+    sample = content[:1024] + content[max(1024, len(content) - 64) :]
     for sign in SIGNS:
         if re.match(sign.pattern, sample):
             wanted = sign.expected or f"a {expected} table"
@@ -409,18 +409,29 @@ def parse_rows(
     content: bytes, name: str, error: type[ToolError], show: Callable[[int, int], None] | None = None
 ) -> Iterator[list[str]]:
     """Take the rows of a CSV one by one from a file's content, without interpreting any cell."""
-    return _rows_in(csv_of(content, name, error), name, error, show)
+    expanded = csv_of(content, name, error)
+    return _rows_in(io.BytesIO(expanded), name, error, show, len(expanded))
+
+
+def stream_rows(file: BinaryIO, name: str, error: type[ToolError]) -> Iterator[list[str]]:
+    """Take the rows of an expanded CSV one by one from an open file, which may be larger than the memory."""
+    _check_csv(file.read(BEGINNING), name, error, MOST_BYTES)
+    file.seek(0)
+    return _rows_in(file, name, error)
 
 
 def _rows_in(
-    content: bytes, name: str, error: type[ToolError], show: Callable[[int, int], None] | None = None
+    raw: BinaryIO,
+    name: str,
+    error: type[ToolError],
+    show: Callable[[int, int], None] | None = None,
+    size: int = 0,
 ) -> Iterator[list[str]]:
     """Take the rows of an expanded CSV one by one; empty lines are skipped."""
-    raw = io.BytesIO(content)
     try:
         for number, row in enumerate(_rows_of(io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""))):
             if show is not None and number % 10_000 == 0:
-                show(raw.tell(), len(content))
+                show(raw.tell(), size)
             if row:
                 yield row
     except UnicodeDecodeError as problem:
@@ -441,7 +452,7 @@ def parse_texts(content: bytes, name: str, error: type[ToolError], is_complete: 
         frame = _read_parquet(content, name, None, error, MOST_BYTES)
     else:
         _check_csv(content, name, error, MOST_BYTES)
-        header, *rows = list(_rows_in(content, name, error)) or [[]]
+        header, *rows = list(_rows_in(io.BytesIO(content), name, error)) or [[]]
         for number, row in enumerate(rows, 1):
             if len(row) > len(header) or (is_complete and len(row) < len(header)):
                 expected = f"{counted(len(header), 'cell')} in every row, as in the header"

@@ -1,15 +1,19 @@
 """A competition as platforms need it: its files, its metric, its dates and limits, and its pages."""
 
+import gzip
 import inspect
 import itertools
 import math
 import re
+import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from podium import hosted, recorded
+from podium.errors import HostError
+from podium.files import stream_rows
 from podium.hosted import Metric
 from podium.hosting.folders import (
     PUBLIC,
@@ -200,12 +204,21 @@ def _described(name: str, path: Path) -> str:
     columns: list[str] = []
     size = ""
     if name.endswith((".csv", ".csv.gz")):
-        table = read_csv(path)
-        columns = [f"`{column}`" for column in next(table)]
-        number = sum(1 for _ in table)
+        header, number = _counted(path)
+        columns = [f"`{column}`" for column in header]
         size = f" {number:,} row{'s' * (number != 1)}."
     listed = f" Columns: {', '.join(columns)}." if columns else ""
     return f"**{name}**: {KINDS.get(name, OTHER_FILE)}.{size}{listed}"
+
+
+def _counted(path: Path) -> tuple[list[str], int]:
+    """The header of a public table, and its number of rows; the table may be larger than the memory."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            rows = stream_rows(cast(BinaryIO, file), str(path), HostError)
+            return next(rows), sum(1 for _ in rows)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise HostError(f"cannot read {path}: {problem}") from None
 
 
 def _head(path: Path) -> str:

@@ -55,8 +55,12 @@ def words_of(text: str) -> list[bytes]:
     >>> words_of("Images/R01_cat.PNG: -1.0")
     [b'images', b'r01', b'cat', b'png', b'-1']
     """
-    whole = WHOLE.sub("", text) if ".0" in text else text
-    return whole.lower().encode("utf-8", "replace").translate(SPACES).split()
+    return _pieces_of(WHOLE.sub("", text) if ".0" in text else text)
+
+
+def _pieces_of(text: str) -> list[bytes]:
+    """Split a text into words, of which 7.0 is two."""
+    return text.lower().encode("utf-8", "replace").translate(SPACES).split()
 
 
 class Phrases:
@@ -89,7 +93,7 @@ class Phrases:
 
     def may_be_in(self, lines: Sequence[str]) -> bool:
         """Whether a phrase begins with one of the words in some lines."""
-        return not self.lengths.keys().isdisjoint(words_of(" ".join(lines)))
+        return not self.lengths.keys().isdisjoint(_pieces_of(" ".join(lines)))  # 7 is among those of 7.0, too
 
 
 @dataclass(frozen=True)

@@ -429,11 +429,12 @@ def _rows_in(
 ) -> Iterator[list[str]]:
     """Take the rows of an expanded CSV one by one; empty lines are skipped."""
     try:
-        for number, row in enumerate(_rows_of(io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""))):
-            if show is not None and number % 10_000 == 0:
-                show(raw.tell(), size)
-            if row:
-                yield row
+        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+            for number, row in enumerate(_rows_of(text)):
+                if show is not None and number % 10_000 == 0:
+                    show(raw.tell(), size)
+                if row:
+                    yield row
     except UnicodeDecodeError as problem:
         raise error(f"{name} is not UTF-8 text: {problem}; {AS_CSV}") from None
     except csv.Error as problem:

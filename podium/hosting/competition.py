@@ -216,7 +216,7 @@ def _counted(path: Path) -> tuple[list[str], int]:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             rows = stream_rows(cast(BinaryIO, file), str(path), HostError)
-            return next(rows), sum(1 for _ in rows)
+            return next(rows, []), sum(1 for _ in rows)
     except (OSError, EOFError, zlib.error) as problem:
         raise HostError(f"cannot read {path}: {problem}") from None
 

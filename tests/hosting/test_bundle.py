@@ -310,7 +310,7 @@ def test_what_a_bundle_cannot_take_along_is_named(tmp_path):
     (tmp_path / "mine" / "deep" / "__init__.py").write_text("X = 1\n")
     source = ACCURACY.replace("BODY", "return points").replace("import math", "from .deep import X")
     (tmp_path / "mine" / "metric.py").write_text(source)
-    with pytest.raises(HostError) as caught:
+    with pytest.warns(ContractWarning), pytest.raises(HostError) as caught:
         make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "mine")
     assert str(caught.value) == (
         "metric.py, line 2: expected the import of a file beside it, found .deep, which a bundle cannot take "

@@ -389,7 +389,7 @@ def csv_of(content: bytes, name: str, error: type[ToolError]) -> bytes:
 
 
 def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> list[str]:
-    """Check the size and the format of a CSV, and return its header."""
+    """Check the size, the format and the number of columns of a CSV, and return its header."""
     if len(content) > most:
         raise error(f"{name}: expected at most {_megabytes(most)}, found more")
     expected = "Parquet" if name.endswith(".parquet") else "CSV"
@@ -402,7 +402,14 @@ def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> 
         raise error(f"{name} is not a {expected} table: it is empty")
     if expected == "Parquet":
         raise error(f"{name} is not a Parquet table: found another form; {WITH_PANDAS}")
-    return _checked_header(content, name, error)
+    # Columns are counted before anything is built, because each takes kilobytes of memory. If the second row is
+    # longer than the header, pandas takes the cells beyond it for an index, with a million of them for minutes.
+    beginning = io.StringIO(content[:BEGINNING].decode("utf-8-sig", errors="replace"), newline="")
+    rows = list(itertools.islice(filter(None, _rows_of(beginning, strict=False)), 2))
+    width = max(map(len, rows), default=0)
+    if width > MOST_COLUMNS:
+        raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {width:,} or more")
+    return rows[0] if rows else []
 
 
 def parse_rows(
@@ -477,20 +484,6 @@ def _expanded(content: bytes, name: str, error: type[ToolError], most: int) -> b
     if content.startswith((ZIP, EMPTY_ZIP)):
         return _unzipped(content, name, error, most)
     return _gunzipped(content, name, error, most) if content.startswith(GZIP) else content
-
-
-def _checked_header(content: bytes, name: str, error: type[ToolError]) -> list[str]:
-    """Count the columns of the first two rows before anything is built, because each takes kilobytes of memory.
-
-    If the second row is longer than the header, pandas takes the cells beyond it for an index. With a million
-    such cells it would work for minutes.
-    """
-    beginning = io.StringIO(content[:BEGINNING].decode("utf-8-sig", errors="replace"), newline="")
-    rows = list(itertools.islice(filter(None, _rows_of(beginning, strict=False)), 2))
-    width = max(map(len, rows), default=0)
-    if width > MOST_COLUMNS:
-        raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {width:,} or more")
-    return rows[0] if rows else []
 
 
 def _read_parquet(

@@ -100,6 +100,8 @@ def load(metric: str | Path) -> Metric:
         The file or its companion cannot be run. Or one of its definitions is not of the type that the contract
         demands, or it has the ``NAME`` of one of podium's own metrics.
     """
+    if str(metric) in names():
+        return _load_own(str(metric))
     path = find(metric)
     name = _own_metric_with(path)
     if name is None:

@@ -35,18 +35,15 @@ class LimitExceededError(SubmissionRejected):
 
 
 @contextmanager
-def within(limits: Limits, is_alone: bool | None = None) -> Iterator[None]:
+def within(limits: Limits) -> Iterator[None]:
     """Hold the work of this process to limits; LimitExceededError is raised if it exceeds one.
 
-    The limits are those of the whole process. Outside of the main thread they are therefore not set, unless
-    the caller says that this thread `is_alone`. Even then no time is limited there, because only the main
-    thread can be interrupted. Memory is limited on Linux alone, and time wherever there are timers, which
-    excludes Windows.
+    The limits are those of the whole process. Outside of the main thread they are therefore not set. Memory is
+    limited on Linux alone, and time wherever there are timers, which excludes Windows.
     """
     in_main = threading.current_thread() is threading.main_thread()
-    is_alone = in_main if is_alone is None else is_alone
     try:
-        with _time_limited(limits.seconds, in_main), _memory_limited(limits.memory, is_alone):
+        with _time_limited(limits.seconds, in_main), _memory_limited(limits.memory, in_main):
             yield
     except SubmissionRejected:
         raise
@@ -86,14 +83,14 @@ def _time_limited(seconds: float, in_main: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _memory_limited(memory: int, is_alone: bool) -> Iterator[None]:
+def _memory_limited(memory: int, in_main: bool) -> Iterator[None]:
     """Let the process have so many bytes more than it has now; beyond that, MemoryError is raised.
 
     RLIMIT_DATA counts what can be written. RLIMIT_AS would also count what pyarrow's threads only reserve,
     which is gigabytes on a machine with many cores.
     """
     status = Path("/proc/self/status")
-    if sys.platform == "win32" or not is_alone or not status.exists():
+    if sys.platform == "win32" or not in_main or not status.exists():
         yield
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -79,10 +79,11 @@ def as_in(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.D
     return submission if found is None else submission.assign(**{row_id: found})
 
 
-def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> None:
-    """Make the checks that Kaggle makes before it calls a metric, with Kaggle's own messages.
+def in_order(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """Put the rows of a submission into the order of the solution, as Kaggle does before it calls a metric.
 
-    That the solution names each row once is the host's duty, so this is looked at first.
+    The checks and their messages are Kaggle's own. That the solution names each row once is the host's duty, so
+    this is looked at first.
     """
     wanted = texts(solution[row_id])
     if not wanted.is_unique:
@@ -93,20 +94,14 @@ def check_rows(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) ->
         )
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
-    given, expected = len(submission), len(solution)
-    if given != expected:
-        raise SubmissionRejected(f"Submission has {given} rows but {expected} were expected.")
-    if sorted(texts(submission[row_id])) != sorted(wanted):
+    if len(submission) != len(solution):
+        raise SubmissionRejected(f"Submission has {len(submission)} rows but {len(solution)} were expected.")
+    given = texts(submission[row_id])
+    if sorted(given) != sorted(wanted):
         found = rewritten(submission[row_id])
         hint = f"; a spreadsheet seems to have written {found}: format the ids as text" if found else ""
         raise SubmissionRejected(f"Solution and submission values for {row_id} do not match{hint}")
     if submission.isna().to_numpy().any():
         raise SubmissionRejected("Submission contains null values")
-
-
-def in_order(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Check the rows of a submission, and put them into the order of the solution."""
-    check_rows(solution, submission, row_id)
-    given, wanted = (pd.Index(texts(table[row_id])) for table in (submission, solution))
-    ordered: pd.DataFrame = submission.iloc[given.get_indexer(wanted)]
+    ordered: pd.DataFrame = submission.iloc[pd.Index(given).get_indexer(wanted)]
     return ordered

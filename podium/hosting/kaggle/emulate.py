@@ -50,9 +50,7 @@ def emulate(
     row_id = arguments["row_id_column_name"]
     if row_id not in solution:
         raise HostError(f"the solution has no column {row_id}; it has {', '.join(map(str, solution.columns))}")
-    check_rows(solution, submission, row_id, complete_submission)
-    if not complete_submission:
-        submission = aligned(solution, submission, row_id)
+    submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)
     parts = scoring.rows_of_parts(solution)
     seconds_left = fresh.TIME_LIMIT
     scores = []
@@ -126,21 +124,17 @@ def _read_csv(path: Path, error: type[ToolError], row_id: str | None) -> pd.Data
     return table.assign(**{row_id: texts[row_id]}) if row_id in table and row_id in texts else table
 
 
-def check_rows(
+def as_kaggle_aligns(
     solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
-) -> None:
-    """Make the checks that Kaggle makes before it calls the metric, with Kaggle's own messages."""
+) -> pd.DataFrame:
+    """Make the checks that Kaggle makes before it calls the metric, and put rows into the solution's order."""
     if not complete_submission:
-        ids.check_rows(solution, submission, row_id)
-    elif row_id not in submission:
+        return ids.in_order(solution, submission, row_id)
+    if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
-    elif submission.isna().to_numpy().any():
+    if submission.isna().to_numpy().any():
         raise SubmissionRejected("Submission contains null values")
-
-
-def aligned(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Put the rows of a submission into the order of the solution's rows."""
-    return submission.set_axis(ids.texts(submission[row_id])).loc[ids.texts(solution[row_id]).tolist()]
+    return submission
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:

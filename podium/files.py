@@ -198,21 +198,25 @@ def _megabytes(number: int) -> str:
     return f"{max(1, number >> 20):,} MB"
 
 
-def _gunzipped(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
-    """Expand a gzip file, up to the limit."""
+def _expanded(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
+    """Expand a gzip or zip file, up to the limit; return another file as it is."""
     limit = _most_expanded(len(content), most)
-    try:
-        expanded = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
-    except (OSError, EOFError, zlib.error) as problem:
-        raise error(f"{name}: expected a file packed by gzip, found {problem}") from None
-    if len(expanded) > limit:
+    if content.startswith((ZIP, EMPTY_ZIP)):
+        content = _unzipped(content, name, error, limit)
+    elif content.startswith(GZIP):
+        try:
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
+        except (OSError, EOFError, zlib.error) as problem:
+            raise error(f"{name}: expected a file packed by gzip, found {problem}") from None
+    else:
+        return content
+    if len(content) > limit:
         raise error(f"{name}: expected at most {_megabytes(limit)} once expanded, found more")
-    return expanded
+    return content
 
 
-def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
-    """Expand the one table in a zip. The sizes that the zip states are not trusted."""
-    limit = _most_expanded(len(content), most)
+def _unzipped(content: bytes, name: str, error: type[ToolError], limit: int) -> bytes:
+    """Expand the one table in a zip, up to a byte over the limit; the sizes that it states may be false."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             # macOS adds files whose names begin with a dot.
@@ -226,14 +230,11 @@ def _unzipped(content: bytes, name: str, error: type[ToolError], most: int) -> b
                 found = f"{len(tables)} files: {names}{hint}"
                 raise error(f"{name}: expected a zip with one table, found {found}")
             with archive.open(tables[0]) as file:
-                expanded = file.read(limit + 1)
+                return file.read(limit + 1)
     except (ToolError, MemoryError):
         raise
     except Exception as problem:  # A damaged file leads to errors of many classes.
         raise error(f"{name}: expected a whole zip file, found a fault: {problem}") from None
-    if len(expanded) > limit:
-        raise error(f"{name}: expected at most {_megabytes(limit)} once expanded, found more")
-    return expanded
 
 
 # ---- Texts -------------------------------------------------------------------------------------------------
@@ -247,7 +248,7 @@ def read_text(path: str | os.PathLike[str], error: type[ToolError], else_encodin
     name = Path(path).name
     content = read_bytes(path)
     if content.startswith(GZIP):
-        content = _gunzipped(content, name, error, MOST_BYTES)
+        content = _expanded(content, name, error, MOST_BYTES)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -477,13 +478,6 @@ def _rows_of(file: TextIO, strict: bool = True) -> Any:
     """Make a reader of the rows of a CSV; a cell may have any length."""
     csv.field_size_limit(2**31 - 1)
     return csv.reader(file, strict=strict)
-
-
-def _expanded(content: bytes, name: str, error: type[ToolError], most: int) -> bytes:
-    """Expand a gzip or zip file; return another file as it is."""
-    if content.startswith((ZIP, EMPTY_ZIP)):
-        return _unzipped(content, name, error, most)
-    return _gunzipped(content, name, error, most) if content.startswith(GZIP) else content
 
 
 def _read_parquet(

@@ -114,12 +114,6 @@ def test_the_labels_of_texts_are_not_those_of_quotes():
     assert triples(found.spans) == [(1, "Claim", 1, 1), (0, "Claim", 2, 3)]
 
 
-@pytest.mark.parametrize("text", [None, np.nan, b"I agree."])
-def test_what_is_no_text_is_told(text):
-    with pytest.raises(ValueError, match=r"texts: expected text, found .* for text 1"):
-        from_tokens([TEXTS[0], text], OFFSETS, TAGS)
-
-
 # --- quotes -------------------------------------------------------------------------------------------
 
 
@@ -326,6 +320,9 @@ def test_what_stands_between_neighbors_stays():
 
 GROUP = {"entity_group": "Claim", "start": 0, "end": 8, "score": 0.9}
 LOGITS = [[0.8, 0.1, 0.1]]
+TWO = "a b", [(0, 1), (2, 3)]
+INTS, FLOATS = np.array([0]), np.array([0.5])
+WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label"
 
 
 @pytest.mark.parametrize(
@@ -335,6 +332,21 @@ LOGITS = [[0.8, 0.1, 0.1]]
             lambda: from_tokens("I", [(0, 1)], LOGITS, {0: "B-Lead", 1: "I-Lead", 2: "O", -100: "P"}),
             "label -100",
         ),
+        (lambda: from_tokens(*TWO, np.eye(len(spans.LABELS))[[1, 2]]), WITHOUT_LABELS),
+        (lambda: from_tokens(*TWO, [1, 2]), WITHOUT_LABELS),
+        (lambda: from_tokens(*TWO, np.eye(2), ["O", "B-PER", "I-PER"]), "of another task: O, B-PER, I-PER"),
+        (lambda: from_tokens(*TWO, np.eye(2), ["O"]), "labels of another task: O"),
+        (lambda: from_tokens(*TWO, np.eye(2), {1: "O", 2: "B-Lead"}), "0 to 1 as keys, .* found 1, 2"),
+        (lambda: from_tokens([TEXTS[0], None], OFFSETS, TAGS), "texts: expected text, found .* for text 1"),
+        (lambda: from_tokens([TEXTS[0], np.nan], OFFSETS, TAGS), "texts: expected text, found .* for text 1"),
+        (lambda: from_tokens([TEXTS[0], b"I"], OFFSETS, TAGS), "texts: expected text, found .* for text 1"),
+        (lambda: from_quotes("A text.", ["text"], "Lead", essay=1), "essay: expected indices of the 1 text"),
+        (lambda: spans.Spans(INTS, INTS + 1, INTS, INTS, FLOATS, FLOATS, INTS), "a first word from 0 on"),
+        (lambda: spans.Spans(INTS, INTS, INTS, INTS + 7, FLOATS, FLOATS, INTS), "types from 0 to 6"),
+        (lambda: spans.Spans(*[INTS] * 4, FLOATS, np.ones(2), INTS), "1 probability, 2 d1"),
+        (lambda: from_pipeline("a", [{"entity": "B-Lead", "start": 0, "end": 1}]), "='simple', found ent"),
+        (lambda: from_pipeline("a", [{**GROUP, "start": None, "end": None}]), "as of a fast tokenizer"),
+        (lambda: from_pipeline("a", [{**GROUP, "entity_group": "PER"}]), "types: expected .*, found 'PER'"),
         (lambda: from_pipeline(TEXTS[:1], [GROUP]), "put it into a list"),
         (lambda: from_pipeline(TEXTS, [GROUP]), "put it into a list"),
         (lambda: from_pipeline(TEXTS[0], [[GROUP]]), "give the list of these texts"),

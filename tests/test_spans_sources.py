@@ -31,12 +31,6 @@ def probabilities_of(tags, labels):
 # --- no silent zero -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("predictions", [np.eye(len(LABELS))[[1, 2]], [1, 2]], ids=["probabilities", "indices"])
-def test_labels_are_required_where_predictions_do_not_name_them(predictions):
-    with pytest.raises(ValueError, match=r"^labels: expected the model's labels .* model.config.id2label"):
-        from_tokens("a b", [(0, 1), (2, 3)], predictions)
-
-
 def test_labels_of_another_order_give_the_same_segments():
     texts = make_texts(10, seed=1)
     tokenizer_of("WordPiece").no_truncation()
@@ -50,19 +44,6 @@ def test_labels_of_another_order_give_the_same_segments():
         assert triples(from_tokens(texts, offsets, predictions, labels)) == triples(truths)
     # In podium's own order of labels, the same numbers have another meaning.
     assert triples(from_tokens(texts, offsets, predictions, LABELS)) != triples(truths)
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (["O", "B-PER", "I-PER"], "labels of another task: O, B-PER, I-PER"),
-        (["O"], "labels of another task: O"),
-        ({1: "O", 2: "B-Lead"}, "the numbers 0 to 1 as keys, as in id2label, found 1, 2"),
-    ],
-)
-def test_labels_of_another_task_are_refused(labels, message):
-    with pytest.raises(ValueError, match=message):
-        from_tokens("a b", [(0, 1), (2, 3)], [[1.0, 0.0], [0.0, 1.0]], labels)
 
 
 def test_offsets_that_start_again_in_every_word_are_refused():
@@ -192,19 +173,6 @@ def test_groups_of_a_pipeline_become_segments():
     assert both.d1.tolist() == [0.25]
 
 
-@pytest.mark.parametrize(
-    ("group", "message"),
-    [
-        ({"entity": "B-Lead", "start": 0, "end": 1}, "aggregation_strategy='simple', found ent"),
-        ({"entity_group": "Lead", "start": None, "end": None}, "as of a fast tokenizer"),
-        ({"entity_group": "PER", "start": 0, "end": 1, "score": 1}, "types: expected Lead, .*, found 'PER'"),
-    ],
-)
-def test_other_output_of_a_pipeline_is_refused(group, message):
-    with pytest.raises(ValueError, match=message):
-        spans.from_pipeline("a", [group])
-
-
 # --- quotes -------------------------------------------------------------------------------------------
 
 ESSAY = (
@@ -297,11 +265,6 @@ def test_quotes_do_not_begin_within_a_word():
     assert len(nothing.spans) == 0
 
 
-def test_quotes_of_an_essay_that_is_not_there():
-    with pytest.raises(ValueError, match="essay: expected indices of the 1 text, counted from 0"):
-        from_quotes("A text.", ["text"], "Lead", essay=1)
-
-
 def test_a_word_belongs_to_a_close_match_if_its_middle_does():
     pytest.importorskip("rapidfuzz")
     text = "We know that students shouldnt use telephones during every lesson, because it distracts them."
@@ -343,16 +306,6 @@ def test_spans_are_a_small_frozen_class():
     with pytest.raises(TypeError):
         made + 1
     assert triples(pickle.loads(pickle.dumps(made))) == triples(made)
-
-
-def test_spans_are_checked_as_they_are_made():
-    ints, floats = np.array([0]), np.array([0.5])
-    with pytest.raises(ValueError, match="a first word from 0 on"):
-        spans.Spans(ints, ints + 1, ints, ints, floats, floats, ints)
-    with pytest.raises(ValueError, match="types from 0 to 6"):
-        spans.Spans(ints, ints, ints, ints + 7, floats, floats, ints)
-    with pytest.raises(ValueError, match="1 probability, 2 d1"):
-        spans.Spans(ints, ints, ints, ints, floats, np.array([0.5, 0.5]), ints)
 
 
 def test_effectiveness_is_checked():

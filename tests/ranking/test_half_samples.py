@@ -44,7 +44,7 @@ def files(tmp_path):
 def rank(files, out="final", **more):
     """Rank the competition."""
     paths = files / "solution.csv", files / "teams"
-    options = {"metric": files / "accuracy.py", "resamples": 200, "jobs": 1} | more
+    options = {"metric": files / "accuracy.py", "resamples": 50, "jobs": 1} | more
     return podium.rank(*paths, out=files / out, **options)
 
 
@@ -58,7 +58,7 @@ def test_the_board_says_what_chance_did(files):
     assert board.differences["low"].notna().sum() >= 1
     assert any("Bo and Cy sent the same file" in warning for warning in board.warnings)
     page = (files / "final" / "board.html").read_text()
-    assert "<dt>chance</dt><dd>200 halves of the rows, seed 0</dd>" in page
+    assert "<dt>chance</dt><dd>50 halves of the rows, seed 0</dd>" in page
     assert page.count('class="point"') == len(TEAMS)
 
 
@@ -83,12 +83,12 @@ def test_other_runs_give_the_same_bits(files, monkeypatch):
 
 
 def test_the_number_of_draws_is_fixed_before_the_first_one(files, monkeypatch):
-    monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 201)
+    monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 51)
     rank(files, resamples=None)
-    monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 200)
+    monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 50)
     (files / "final" / "run.json").unlink()
     rank(files, resamples=None)
-    assert json.loads((files / "final" / "run.json").read_text())["rules"]["resamples"] == 201
+    assert json.loads((files / "final" / "run.json").read_text())["rules"]["resamples"] == 51
     assert podium.verify(files / "final", jobs=1)
 
 

@@ -2,7 +2,6 @@
 are.
 """
 
-import gzip
 import hashlib
 import json
 import shutil
@@ -306,6 +305,7 @@ def test_wrong_usage(call, files):
     assert call("--jobs", "0")[0] == 2
     assert call("--resamples", "-1")[0] == 2
     assert call("--seed", "x")[0] == 2
+    assert call("--set", "temperature=-1")[0] == 4
     assert call(solution="none.csv")[:2] == (2, "")
     assert call(runtimes="none.csv")[:2] == (2, "")
     assert call(submissions="none")[2] == f"error: there is no folder {files / 'none'}\n"
@@ -333,38 +333,37 @@ def test_wrong_runtimes(files, call, runtimes, message):
     assert not (files / "final").exists()  # the fault is reported before any work begins
 
 
-def test_a_folder_in_a_team_s_folder_is_said(files, call):
-    (files / "submissions" / "Zoe" / "folder").mkdir(parents=True)
-    (files / "submissions" / "Zoe" / "folder" / "a.csv").write_text("")
-    code, _, err = call()
-    assert code == 4
-    assert err.endswith("expected files, or a folder per team with files, found Zoe/folder/a.csv\n")
+def written(path: Path, text: str) -> None:
+    """Write a file and the folders that it is in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
-def test_out_is_a_folder(files, call):
-    (files / "final").write_text("a file")
-    code, _, err = call()
-    assert (code, err) == (2, f"error: --out {files / 'final'} is not a folder\n")
-
-
-def test_wrong_solutions_and_parameters(files, call):
-    assert call("--set", "temperature=-1")[0] == 4
-    (files / "solution.csv").write_text("row_id,essay_id\n1,2\n")
-    code, _, err = call()
-    assert code == 4
-    assert err.startswith("error: the solution: expected 5 more columns: discourse_type,")
-
-
-def test_a_team_in_two_places(files, call):
-    (files / "submissions" / "Ada").mkdir()
-    (files / "submissions" / "Ada" / "a.csv").write_text("x")
-    code, _, err = call()
-    assert code == 4
-    assert err == "error: team Ada: expected one file or one folder, found Ada and Ada.csv\n"
-    shutil.rmtree(files / "submissions" / "Ada")
-    path = files / "submissions" / "Bo.csv"
-    (files / "submissions" / "Bo.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert call()[2] == "error: team Bo: expected one file or one folder, found Bo.csv and Bo.csv.gz\n"
+@pytest.mark.parametrize(
+    ("path", "text", "code", "message"),
+    [
+        ("submissions/Zoe/folder/a.csv", "", 4, "or a folder per team with files, found Zoe/folder/a.csv\n"),
+        ("submissions/Ada/a.csv", "x", 4, "team Ada: expected one file or one folder, found Ada and Ada.csv\n"),
+        (
+            "submissions/Bo.csv.gz",
+            "x",
+            4,
+            "team Bo: expected one file or one folder, found Bo.csv and Bo.csv.gz",
+        ),
+        ("final", "a file", 2, "final is not a folder\n"),
+        (
+            "solution.csv",
+            "row_id,essay_id\n1,2\n",
+            4,
+            "error: the solution: expected 5 more columns: discourse_t",
+        ),
+    ],
+)
+def test_wrong_files(files, call, path, text, code, message):
+    written(files / path, text)
+    found, out, err = call()
+    assert (found, out) == (code, "")
+    assert message in err
 
 
 def test_nothing_to_rank(files, call):

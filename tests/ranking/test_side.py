@@ -157,14 +157,3 @@ def test_without_one_where_it_is_needed(folder, rank):
     assert code == 4
     assert "  Cy/markups.csv: " in err
     assert "m7" in err.splitlines()[-1]
-
-
-def test_a_metric_that_takes_none_says_so(folder, call):
-    root = SAMPLES.parent.parent.parent
-    (folder / "manifest.csv").write_text(
-        f"team,path,side\nAda,{root / 'sample_submission.csv'},judged/Ada.csv\n"
-    )
-    arguments = [root / "solution_sample.csv", folder / "manifest.csv", "--out", folder / "final", "--jobs", 1]
-    code, _, err = call("rank", *arguments)
-    assert code == 2
-    assert "Ada.csv: this metric takes no further file with a submission" in err

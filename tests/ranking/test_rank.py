@@ -62,7 +62,7 @@ def call(files, capsys):
 
     def call(*more: object, solution="solution.csv", submissions="submissions", runtimes="runtimes.csv"):
         arguments = [files / solution, files / submissions, files / runtimes, "--out", files / "final", *more]
-        return command_line.run(capsys, "rank", "--jobs", 1, *arguments)
+        return command_line.run(capsys, "rank", "--jobs", 1, "--resamples", 20, *arguments)
 
     return call
 
@@ -171,7 +171,7 @@ def test_a_runtime_for_each_file_and_teams_without_one(files, call):
     names = ["Ada.csv", "Bo.csv", "other.csv"]
     runtimes = pd.DataFrame({"team": ["Ada", "Bo", "Bo"], "submission": names, "runtime": [99, 100, 1]})
     runtimes.to_csv(files / "runtimes.csv", index=False)
-    code, _, err = call("--resamples", "0")
+    code, _, err = call("--resamples", 0)
     assert code == 0
     assert board(files).set_index("team")["runtime"].dropna().to_dict() == {"Ada": 99, "Bo": 100}
     assert "warning: no runtime, so not eligible: NA, 007, Cy" in err
@@ -256,7 +256,7 @@ def test_another_solution_parameter_metric_or_version_scores_all_again(files, ca
 
 
 def test_a_parameter_of_measures_alone_needs_no_scoring(files, call):
-    call("--resamples", "0")
+    call("--resamples", 0)
     assert call("--resamples", "0", "--set", "temperature=64")[2] == (
         "scoring: 5 of 5\nalready in the store: 5 of 5\nmeasuring: 5 of 5\nmeasuring: 5 of 5\n" + ONCE
     )

@@ -73,8 +73,7 @@ def test_score_and_statistics_agree_on_half_of_the_items(case: Case) -> None:
 def test_statistics_are_counted_from_what_was_read_and_compared(case: Case) -> None:
     prepared = case.metric.prepare(case.solution, case.row_id)
     evaluation = scoring.evaluate(
-        scoring.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id}),
-        case.submission,
+        scoring.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id}), case.submission
     )
     assert (evaluation.read is None) == (evaluation.compared is None) == (not hasattr(prepared, "compare"))
     if evaluation.read is not None:

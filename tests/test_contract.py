@@ -186,8 +186,7 @@ WITH_BETA = (
 
 
 @pytest.mark.parametrize(
-    ("result", "named"),
-    [("[0.5]", r"list \[0\.5\]"), ("True", "bool True"), ("1", "int 1")],
+    ("result", "named"), [("[0.5]", r"list \[0\.5\]"), ("True", "bool True"), ("1", "int 1")]
 )
 def test_a_score_alone_is_a_number(tmp_path: Path, result: str, named: str) -> None:
     file = tmp_path / "alone.py"

@@ -350,10 +350,7 @@ def test_of_a_single_layer_the_features_keep_their_names(tmp_path: Path) -> None
         document.add(layer(begin=4, end=7, causal=cause, size=size))
         export(tmp_path, who, document)
     tags = {who: [element[0] for element in made] for who, made in elements(tmp_path).items()}
-    assert tags == {
-        "anna": [["causal: yes", "size: 1234567"]],
-        "boris": [["causal: no", "size: 1234568"]],
-    }
+    assert tags == {"anna": [["causal: yes", "size: 1234567"]], "boris": [["causal: no", "size: 1234568"]]}
     assert agreement(tmp_path) < 1
 
 
@@ -406,14 +403,7 @@ def region(key: str, start: int, end: int, text: str, **values: Any) -> dict[str
     value = {"start": start, "end": end, "text": text} | values
     if kind == "textarea":
         value = {"start": start, "end": end, "text": values[kind]}
-    return {
-        "value": value,
-        "id": key,
-        "from_name": kind,
-        "to_name": "text",
-        "type": kind,
-        "origin": "manual",
-    }
+    return {"value": value, "id": key, "from_name": kind, "to_name": "text", "type": kind, "origin": "manual"}
 
 
 def relation(first: str, second: str) -> dict[str, Any]:

@@ -14,13 +14,7 @@ from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
 from tests.support import scifact_transcription as transcription
 from tests.support.examples import examples
-from tests.support.scifact_data import (
-    SAMPLES,
-    WORKED_GOLD,
-    WORKED_PREDICTION,
-    frame,
-    json_lines,
-)
+from tests.support.scifact_data import SAMPLES, WORKED_GOLD, WORKED_PREDICTION, frame, json_lines
 from tests.support.scifact_strategies import answer_of, competitions, frames, gold_of
 
 companion = hosted.module("scifact", "companion")

@@ -223,9 +223,7 @@ def test_what_is_no_slip(tmp_path: Path, edits: tuple[tuple[str, str], ...]) -> 
 def test_prepare_has_the_defaults_of_score(tmp_path: Path) -> None:
     """Otherwise the score and its statistics would be those of different parameters."""
     other = ('beta: float = 2.0) -> "Prepared"', 'beta: float = 1.0) -> "Prepared"')
-    with pytest.raises(
-        HostError, match=r"beta: float = 2\.0, as score.*found prepare\(\) with beta: float = 1\.0$"
-    ):
+    with pytest.raises(HostError, match=r"beta: float = 2\.0, as score.*with beta: float = 1\.0$"):
         podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *WITH_BETA, other))
 
 
@@ -401,11 +399,8 @@ def test_the_shortest_new_metric(tmp_path: Path, capsys: Any, monkeypatch: Any) 
     monkeypatch.chdir(tmp_path)
     host_line.stay_in_process(monkeypatch, tmp_path)
     assert cli.main(["new", "seventh"]) == 0
-    assert sorted(path.name for path in Path("seventh").rglob("*.*")) == [
-        "metric.py",
-        "solution.csv",
-        "submission.csv",
-    ]
+    written = sorted(path.name for path in Path("seventh").rglob("*.*"))
+    assert written == ["metric.py", "solution.csv", "submission.csv"]
     assert len(Path("seventh/metric.py").read_text().splitlines()) < 25
     assert cli.main(["check", "seventh"]) == 0
     samples = [f"seventh/samples/{name}.csv" for name in ("solution", "submission")]
@@ -414,12 +409,9 @@ def test_the_shortest_new_metric(tmp_path: Path, capsys: Any, monkeypatch: Any) 
 
 
 def test_a_sixth_metric_is_scored_explained_ranked_and_verified(new: Path, tmp_path: Path, capsys: Any) -> None:
-    solution, submission = new / "samples" / "solution.csv", new / "samples" / "submission.csv"
+    solution, submission = (str(new / "samples" / f"{name}.csv") for name in ("solution", "submission"))
     metric = ["--metric", "sixth"]
-    assert (
-        cli.main(["score", str(solution), str(submission), *metric, "--bootstrap", "50", "--rows", "rows.csv"])
-        == 0
-    )
+    assert cli.main(["score", solution, submission, *metric, "--bootstrap", "50", "--rows", "rows.csv"]) == 0
     out = capsys.readouterr().out
     assert "Score    0.600000\n" in out
     assert "\n95% intervals (50 resamples, seed 0)\n" in out
@@ -428,7 +420,7 @@ def test_a_sixth_metric_is_scored_explained_ranked_and_verified(new: Path, tmp_p
     teams.mkdir()
     SUBMISSION.to_csv(teams / "Ada.csv", index=False)
     SOLUTION.drop(columns="Usage").to_csv(teams / "Bo.csv", index=False)
-    rank = ["rank", str(solution), str(teams), *metric, "--no-boost", "--resamples", "50", "--jobs", "1"]
+    rank = ["rank", solution, str(teams), *metric, "--no-boost", "--resamples", "50", "--jobs", "1"]
     assert cli.main([*rank, "--out", "final"]) == 0
     board = pd.read_csv(tmp_path / "final" / "final_leaderboard.csv")
     assert board["team"].tolist() == ["Bo", "Ada"]
@@ -609,10 +601,8 @@ def test_a_companion_may_number_the_items(tmp_path: Path) -> None:
     numbered = text.replace('"id": self.prepared.items', '"id": [int(item) for item in self.prepared.items]')
     assert numbered != text
     (tmp_path / "companion.py").write_text(numbered, encoding="utf-8")
-    numbers = {
-        name: table.assign(id=range(10, 15))
-        for name, table in (("solution", SOLUTION), ("submission", SUBMISSION))
-    }
+    tables = {"solution": SOLUTION, "submission": SUBMISSION}
+    numbers = {name: table.assign(id=range(10, 15)) for name, table in tables.items()}
     for name, table in numbers.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     evaluation = podium.score(*numbers.values(), metric=tmp_path)

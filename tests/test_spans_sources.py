@@ -122,10 +122,8 @@ def test_windows_that_differ_about_a_token_are_averaged_before_it_begins_a_segme
     predictions = [[label["B-Lead"], begins], [goes_on, label["O"]]]
     segments = from_tokens(["a b c"], windows, predictions, LABELS, essay=[0, 0])
     assert triples(segments) == [(0, "Lead", 0, 1)]  # the first window alone would begin another segment at b
-    assert triples(from_tokens("a b", windows[0], predictions[0], LABELS)) == [
-        (0, "Lead", 0, 0),
-        (0, "Lead", 1, 1),
-    ]
+    alone = from_tokens("a b", windows[0], predictions[0], LABELS)
+    assert triples(alone) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)]
     by_words = from_word_ids([[0, 1], [1, 2]], predictions, LABELS, essay=[0, 0])
     assert triples(by_words) == triples(segments)
 
@@ -135,10 +133,8 @@ def test_bytes_of_a_character_are_tokens_of_their_own_in_every_window():
     half = (label["B-Lead"] + label["I-Lead"]) / 2
     # The first of two bytes says 0.75 for a beginning, and the second says 0: their mean is below one half.
     window = [(0, 1), (2, 3), (2, 3)]
-    predictions = [
-        [label["B-Lead"], label["B-Lead"], label["I-Lead"]],
-        [label["B-Lead"], half, label["I-Lead"]],
-    ]
+    begins, goes_on = label["B-Lead"], label["I-Lead"]
+    predictions = [[begins, begins, goes_on], [begins, half, goes_on]]
     segments = from_tokens(["a 👍"], [window, window], predictions, LABELS, essay=[0, 0])
     assert triples(segments) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)]
 

@@ -436,12 +436,8 @@ def test_each_measure_has_a_note_of_its_own():
     values = np.random.default_rng(0).random(60)
     values[::3], values[0] = 0, 1
     table = statistics.intervals_of(mean_of_three_groups(), as_statistics(values), 50).set_index("measure")
-    assert table["note"].to_dict() == {
-        "score": "",
-        "group = a": "about 1 item decides",
-        "group = b": "",
-        "group = c": "",
-    }
+    assert list(table.index) == ["score", "group = a", "group = b", "group = c"]
+    assert table["note"].tolist() == ["", "about 1 item decides", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -623,10 +619,8 @@ def test_the_best_against_a_slow_way():
 
 def test_the_best_where_lower_is_better_and_without_noise():
     draws = board(6)
-    assert (
-        statistics.may_be_best(-draws, higher_is_better=False).tolist()
-        == statistics.may_be_best(draws).tolist()
-    )
+    lower = statistics.may_be_best(-draws, higher_is_better=False)
+    assert lower.tolist() == statistics.may_be_best(draws).tolist()
     assert statistics.may_be_best(np.tile([3.0, 2.0, 3.0], (50, 1))).tolist() == [True, False, True]
 
 

@@ -38,22 +38,8 @@ def higher_is_better() -> bool:
     return True
 '''
 )
-HOSTILE = [
-    "NA",
-    "null",
-    "None",
-    "nan",
-    "N/A",
-    "00007",
-    "007",
-    "7",
-    "1e5",
-    "100000.0",
-    "100000",
-    "TRUE",
-    "x,y",
-    "é",
-]
+HOSTILE = ["NA", "null", "None", "nan", "N/A", "00007", "007", "7", "1e5", "100000.0", "100000", "TRUE"]
+HOSTILE += ["x,y", "é"]
 HOSTILE += [f"{10**17 + number}" for number in range(6)]
 NUMBERS = [str(number) for number in range(20)]
 LABELS = ["cat", "dog", "owl", "cow"]

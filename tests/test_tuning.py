@@ -372,19 +372,13 @@ def test_a_table_without_gaps_joins_nothing(tmp_path):
     ],
 )
 def test_wrong_thresholds_are_told(files, capsys, table, options, message):
-    (files / "wrong.csv").write_text(table)
-    given = [
-        "--thresholds",
-        files / "wrong.csv",
-        "--apply",
-        files / "candidates.csv",
-        "--out",
-        files / "no.csv",
-    ]
+    wrong, out = files / "wrong.csv", files / "no.csv"
+    wrong.write_text(table)
+    given = ["--thresholds", wrong, "--apply", files / "candidates.csv", "--out", out]
     code, _, errors = command_line.run(capsys, "tune", *options, *given)
     assert code == 2
     assert message in errors
-    assert not (files / "no.csv").exists()
+    assert not out.exists()
 
 
 def test_json_has_all_of_it_and_warnings(known, files, capsys):

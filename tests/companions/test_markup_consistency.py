@@ -53,14 +53,14 @@ def test_rows_tell_the_accordance(evaluated: Any) -> None:
             cells = rows[columns].astype(object).where(rows[columns].notna(), None)
             assert [tuple(row) for row in cells.itertuples(index=False)] == objects
             result = consistency(named[ours], named[theirs], weights)
-            expected = partners_of(result.pairs)
+            pairs = partners_of(result.pairs)
             matched = rows[rows["outcome"] == "matched"]
             own = ["element", "fragment", "overtext"]
             partners = [*own, *(f"partner_{name}" for name in own)]
             assert [tuple(row) for row in matched[partners].itertuples(index=False)] == [
-                key for key, _ in expected
+                key for key, _ in pairs
             ]
-            assert matched["consistency"].tolist() == [worth for _, worth in expected]
+            assert matched["consistency"].tolist() == [worth for _, worth in pairs]
             unmatched = rows[rows["outcome"] == "unmatched"]
             assert (unmatched[partners[3:]] == -1).all(axis=None)
             assert unmatched["consistency"].isna().all()
@@ -271,7 +271,7 @@ def test_marks_for_gamma() -> None:
 
     assert labels(["PER"], []) == "PER"
     assert labels(["b", "a"], ["c"]) == labels(["a", "b"], ["c"])
-    different = [
+    others = [
         ([], []),
         (["a"], []),
         ([], ["a"]),
@@ -280,4 +280,4 @@ def test_marks_for_gamma() -> None:
         (["a"], ["b"]),
         (["b"], ["a"]),
     ]
-    assert len({labels(*tags) for tags in different}) == len(different)
+    assert len({labels(*tags) for tags in others}) == len(others)

@@ -114,9 +114,8 @@ def test_values_in_the_file_of_rows(name: str, tmp_path: Path, capsys: pytest.Ca
         assert len(of_level) == len(table) > 0
         for column in [*measures, "experts"] if level == "document" else [total, "markup", "against"]:
             values = of_level[column].to_numpy()
-            pd.testing.assert_series_equal(
-                pd.Series(values), pd.Series(table[column].to_numpy()), check_dtype=False
-            )
+            expected = pd.Series(table[column].to_numpy())
+            pd.testing.assert_series_equal(pd.Series(values), expected, check_dtype=False)
     others = rows[~rows["level"].isin(["document", "pair"])]
     assert len(others) == len(explanation.rows)
     assert others[measures].isna().all(axis=None)
@@ -153,9 +152,8 @@ def test_files_of_a_competition_without_a_sample(name: str, tmp_path: Path) -> N
     barrier = 100 if name == "readable" else 1
     assert low < barrier < high
     # No other expert's markup of the document agrees better with the experts.
-    best = [
-        values[:, 0].mean() if len(values) else 0 for values in scoring.evaluate(prepared, submission).compared
-    ]
+    compared = scoring.evaluate(prepared, submission).compared
+    best = [values[:, 0].mean() if len(values) else 0 for values in compared]
     markups = {item: json.loads(cell) for item, cell in zip(solution["document_id"], solution["markups"])}
     for number in range(3):
         of_one = [
@@ -212,6 +210,5 @@ def test_unfinished_work_is_told(name: str) -> None:
     assert notices(both, only_a, nobody, nobody) == []  # others marked only two of them
     assert notices(both, only_a, {"A": True, "C": True}) == []
     late = {"A": True, "B": False, "C": False}
-    assert notices(both, late, late, {"A": False, "C": True}) == [
-        "B in 2 of 3 documents, C in 2 of 2 documents"
-    ]
+    told = notices(both, late, late, {"A": False, "C": True})
+    assert told == ["B in 2 of 3 documents, C in 2 of 2 documents"]

@@ -56,11 +56,9 @@ def test_a_url_s_query_is_no_part_of_the_file_s_name(monkeypatch: pytest.MonkeyP
     for file in ("claims.jsonl", "solution.csv"):
         path = METRICS / "scifact" / "samples" / file
         monkeypatch.setattr(reading, "read_bytes", lambda _, path=path: path.read_bytes())
-        read = reading.read_solution(hosted.load("scifact"), f"https://example.org/{file}?download=1", {})
-        assert (
-            read["claim_id"].tolist()
-            == reading.read_solution(hosted.load("scifact"), path, {})["claim_id"].tolist()
-        )
+        behind = f"https://example.org/{file}?download=1"
+        read, expected = (reading.read_solution(hosted.load("scifact"), each, {}) for each in (behind, path))
+        assert read["claim_id"].tolist() == expected["claim_id"].tolist()
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,7 @@ def test_tables(evaluated: Any) -> None:
 
 def test_the_barrier_is_above_a_hundred() -> None:
     """Where all markups are equal, the score is exactly 100, which does not pass the barrier."""
-    frame = pd.DataFrame(
-        {"document_id": ["a"], "subject": "lit", "markups": [json.dumps([markup(), markup()])]}
-    )
+    frame = pd.DataFrame({"document_id": ["a"], "subject": "lit", "markups": json.dumps([markup()] * 2)})
     row = evaluate(frame, pd.DataFrame({"document_id": ["a"], "markup": [json.dumps(markup())]})).barrier.loc[0]
     assert row.tolist() == ["OTAR", 100.0, 100.0, "no", 0.0]
     apart = frame.assign(markups=json.dumps([markup(K1=0), markup(K1=2)]))
@@ -176,9 +174,8 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     """The tools ignore it, because only a file of the host may bring it in."""
     solution, submission = sample_frames()
     submission.assign(m7=100).to_csv(tmp_path / "answers.csv", index=False)
-    (tmp_path / "side.csv").write_text(
-        "document_id,m7\n" + "".join(f"essay-{n:02},{n}\n" for n in range(1, 13))
-    )
+    rows = "".join(f"essay-{n:02},{n}\n" for n in range(1, 13))
+    (tmp_path / "side.csv").write_text(f"document_id,m7\n{rows}")
     read = reading.read_submission(hosted.load(metric.NAME), tmp_path / "answers.csv", {})
     assert list(read) == ["document_id", "markup"]
     prepared = scoring.prepare(hosted.load(metric.NAME), solution, {"weights": "M7=1"})
@@ -189,9 +186,8 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     before = (tmp_path / "side.csv").read_bytes().replace(b"essay-01,1\n", b"essay-01,99\n")
     # What was read before counts, not the file as it is now.
     assert reading.add_side(prepared, read, tmp_path / "side.csv", before)["m7"][0] == 99
-    assert scoring.evaluate(prepared, judged).measures["M7"] == pytest.approx(
-        np.mean([*range(1, 6), *range(7, 13)])
-    )
+    expected = np.mean([*range(1, 6), *range(7, 13)])
+    assert scoring.evaluate(prepared, judged).measures["M7"] == pytest.approx(expected)
     unified = scoring.Solution(hosted.load("scifact"), {}, solution, {}, {}, {}, [])
     with pytest.raises(UsageError, match=r"side.csv: this metric takes no further file with a submission"):
         reading.add_side(unified, read, tmp_path / "side.csv")

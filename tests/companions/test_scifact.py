@@ -367,12 +367,8 @@ def test_a_sentence_of_two_sets_is_shown_with_the_complete_one():
     gold = gold_of([0, 1, 2], [2, 3])
     rows = explain(gold, answer_of(2, 3, 0)).rows
     sentences = rows[rows["level"] == "sentence"].set_index("side")
-    predicted = sentences.loc["prediction", ["sentence", "evidence_set", "outcome"]]
-    assert predicted.to_numpy().tolist() == [
-        [2, 2, "correct"],
-        [3, 2, "correct"],
-        [0, 1, "evidence incomplete"],
-    ]
+    predicted = sentences.loc["prediction", ["sentence", "evidence_set", "outcome"]].to_numpy().tolist()
+    assert predicted == [[2, 2, "correct"], [3, 2, "correct"], [0, 1, "evidence incomplete"]]
     truth = sentences.loc["truth", ["sentence", "evidence_set", "outcome"]]
     assert truth.to_numpy().tolist() == [
         [0, 1, "evidence incomplete"],

@@ -339,10 +339,8 @@ def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monke
     again = ["rank", "--again", str(folder / "final"), "--out", str(folder / "other"), "--jobs", "1"]
     assert cli.main(again) == 0
     assert (folder / "other" / "rejected.csv").read_text() == (folder / "final" / "rejected.csv").read_text()
-    assert json.loads((folder / "final" / "run.json").read_text())["limits"] == {
-        "memory": 2**28,
-        "seconds": 0.8,
-    }
+    facts = json.loads((folder / "final" / "run.json").read_text())
+    assert facts["limits"] == {"memory": 2**28, "seconds": 0.8}
     (folder / "teams" / "08.csv").unlink()
     code, _, err = call("--memory-limit", "2G")
     assert code == 0, err

@@ -136,11 +136,8 @@ def test_run_json(files, call):
     assert (facts["rules"]["seed"], facts["rules"]["max_boost"]) == (3, 0.1)
     counts = {"submissions": 6, "rejected": 1, "teams": 5, "teams_without_score": 1, "failed": 0}
     assert facts["counts"] == counts | {"eligible": int(board(files)["eligible"].sum())}
-    assert (facts["items"], facts["item"], facts["boosted"]) == (
-        private(files)["essay_id"].nunique(),
-        "essay",
-        True,
-    )
+    essays = private(files)["essay_id"].nunique()
+    assert (facts["items"], facts["item"], facts["boosted"]) == (essays, "essay", True)
     assert facts["versions"]["pandas"] == pd.__version__
     digest = hashlib.sha256((files / "solution.csv").read_bytes()).hexdigest()
     assert facts["inputs"]["solution"] == {"path": "../solution.csv", "sha256": digest}
@@ -208,9 +205,7 @@ def test_a_bad_file_never_stops_the_run(files, call):
     assert "not on the board: 4\n" in err
     rejected = read(files / "final" / "rejected.csv").set_index("team")["reason"]
     assert sorted(rejected.index) == ["Broken", "Empty", "Text", "Wrong"]
-    assert rejected["Wrong"].startswith(
-        "the submission: expected 4 more columns: discourse_type, predictionstring,"
-    )
+    assert rejected["Wrong"].startswith("the submission: expected 4 more columns: discourse_type, ")
     assert "is not a CSV table" in rejected["Empty"]
     assert len(board(files)) == 5
 
@@ -371,10 +366,7 @@ def test_nothing_to_rank(files, call):
         path.write_text("x\n1\n")
     code, _, err = call()
     assert code == 4
-    assert (
-        "none of 5 submissions could be scored; the first, 007.csv: the submission: expected 6 more columns: "
-        in err
-    )
+    assert "none of 5 submissions could be scored; the first, 007.csv: the submission: expected 6" in err
 
 
 def test_a_folder_of_documents_is_not_one_submission(tmp_path, capsys):

@@ -259,9 +259,8 @@ def test_a_submission_that_was_left_out_of_the_record_is_told(run_copy, call):
     (run_copy / "teams" / "Bo & Co.csv").rename(run_copy / "away.csv")
     assert call("rank", *arguments(run_copy), "--resamples", "0")[0] == 0
     (run_copy / "away.csv").rename(run_copy / "teams" / "Bo & Co.csv")
-    assert "Bo & Co/Bo & Co.csv: it is among the submissions, but run.json does not name it" in differences(
-        run_copy
-    )
+    said = "Bo & Co/Bo & Co.csv: it is among the submissions, but run.json does not name it"
+    assert said in differences(run_copy)
 
 
 def test_an_earlier_run_leaves_no_page_behind(run_copy, call):
@@ -289,10 +288,8 @@ def test_a_full_disk_leaves_the_earlier_run_as_it_was(run_copy, call, monkeypatc
     monkeypatch.setattr(Path, "write_bytes", full)
     code, _, err = call("rank", *arguments(run_copy), "--resamples", "0")
     assert code == 2
-    assert (
-        err.splitlines()[-1]
-        == f"error: cannot write {run_copy / 'final' / written[-1]}: No space left on device"
-    )
+    told = f"error: cannot write {run_copy / 'final' / written[-1]}: No space left on device"
+    assert err.splitlines()[-1] == told
     assert contents(run_copy / "final") == before
     assert not list((run_copy / "final").glob(".new*"))
 

@@ -463,8 +463,8 @@ def test_sibling_metrics_show_what_they_offer(name):
     expected |= {"items"} if explain.column(evaluation.explanation, "item") else set()
     assert set(parsed.sections) - {None} == expected
     assert evaluation.signature in parsed.text
-    longest = max(evaluation.measures, key=len)
-    assert f"<bdi>{report._breakable(longest)}</bdi>" in page
+    assert max(evaluation.measures, key=len) in parsed.text
+    assert parsed.named("wbr")  # where a long name may be broken
     assert all(title in parsed.text for title in evaluation.explanation.tables)
     notes = intervals["note"][intervals["note"] != ""]
     assert name != "trec_is" or len(notes)  # its run has four events

@@ -78,7 +78,8 @@ class Kaggle:
 
 def answer_here(monkeypatch: pytest.MonkeyPatch, kaggle: Kaggle) -> None:
     """Let this made-up Kaggle answer all requests, and give the client credentials."""
-    requests = pytest.importorskip("requests", reason="needs the package kaggle")
+    pytest.importorskip("kagglesdk.kaggle_env", reason="needs the package kaggle")
+    import requests
 
     def send(self: object, request: Any, timeout: float | None = None, **_: object) -> Any:
         if not kaggle.is_reachable:

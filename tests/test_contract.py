@@ -115,7 +115,7 @@ SLIPS = {
     ),
     "a direction in words": (HIGHER, "    return 'no'\n", "expected True or False, found str 'no'"),
     "many directions": (HIGHER, "    return np.ones(2)\n", "expected True or False, found ndarray"),
-    "a direction that fails": (HIGHER, "    return 1 / 0 > 0\n", "(metric.py, line 49: return 1 / 0 > 0)"),
+    "a direction that fails": (HIGHER, "    return 1 / 0 > 0\n", "(metric.py, line 50: return 1 / 0 > 0)"),
 }
 
 
@@ -164,7 +164,7 @@ def test_an_exception_is_told_with_its_line_and_how_to_tell_participants(tmp_pat
     with pytest.raises(HostError) as caught:
         podium.score(SOLUTION, SUBMISSION.drop(columns="label"), metric=metric)
     assert str(caught.value) == (
-        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 134: "
+        "the metric raised an unexpected error: KeyError: 'label' (metric.py, line 135: "
         'ids = labels = submission["label"]). '
         "If the submission is at fault, raise ParticipantVisibleError for such input"
     )

@@ -48,6 +48,7 @@ __all__ = [
 
 SECONDS_UNTIL_COMPILED = 2  # Python compares the times of files in whole seconds
 FIRST_OF_PREPARE = ["solution", "row_id_column_name"]  # the parameters by which podium knows its prepare()
+NO_DEFAULT = inspect.Parameter.empty
 _FILE, _COMPANION = "metric.py", "companion.py"
 
 
@@ -275,17 +276,19 @@ def _how_to_load(problem: BaseException, path: Path) -> str:
 
 
 def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
-    """Tell whether a higher score is better."""
+    """Tell whether a higher score is better, with the values that the parameters of ``score`` take."""
     if metric.direction is None:
         return True
+    values = {**defaults(metric), **arguments}
     accepted = inspect.signature(metric.direction).parameters
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in accepted.values())
     known = defaults(metric) if takes_all else accepted
-    return metric.direction(**{name: value for name, value in arguments.items() if name in known})
+    given = {name: value for name, value in values.items() if name in known}
+    return metric.direction(**{name: value for name, value in given.items() if value is not NO_DEFAULT})
 
 
 def defaults(metric: Metric) -> dict[str, Any]:
-    """List the official parameters of a metric, with `inspect.Parameter.empty` for one that has no default."""
+    """List the official parameters of a metric; one without a default has the value NO_DEFAULT."""
     parameters = list(inspect.signature(metric.score).parameters.values())[len(REQUIRED) :]
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {parameter.name: parameter.default for parameter in parameters if parameter.kind in by_name}
@@ -295,7 +298,7 @@ def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """List every parameter of ``score`` with the value that it takes; ask for one that has none."""
     values = {name: arguments.get(name, default) for name, default in defaults(metric).items()}
     for name, value in values.items():
-        if value is inspect.Parameter.empty:
+        if value is NO_DEFAULT:
             raise HostError(f"{metric.path.name}: the parameter {name} has no default: give --set {name}=…")
     return values
 

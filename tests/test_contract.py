@@ -227,6 +227,14 @@ def test_prepare_has_the_defaults_of_score(tmp_path: Path) -> None:
         podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *WITH_BETA, other))
 
 
+def test_a_direction_may_depend_on_a_parameter_of_score(tmp_path: Path) -> None:
+    metric = metric_with(tmp_path, *WITH_BETA)
+    with (metric / "metric.py").open("a") as file:
+        file.write("\n\ndef higher_is_better(beta):\n    return beta < 2.0\n")
+    loaded = hosted.load(metric)
+    assert [hosted.higher_is_better(loaded, given) for given in ({}, {"beta": 1.0})] == [False, True]
+
+
 @pytest.mark.parametrize("further", [["--bootstrap", "50"], ["{submission}"]])
 def test_measures_that_fail_on_a_draw_are_named(tmp_path: Path, capsys: Any, further: list[str]) -> None:
     """On the whole solution three of five answers are right, and on some draws none is."""

@@ -43,7 +43,8 @@ from podium.ranking.submissions import Submission
 from podium.wording import counted
 from podium.workers import TASKS_PER_WORKER, Workers, spread
 
-BYTES_AT_ONCE = 2**22  # of submissions or entries in one task
+BYTES_AT_ONCE = 2**22  # of submissions in one task
+BYTES_OF_ENTRIES = 2**24  # of entries, because entries of real size are resampled 16 at a time
 MOST_AT_ONCE = 200
 SCORED_AGAIN = 3  # submissions at the end of the list, before a board is written
 SECONDS_BEFORE_RETRY = 1.0
@@ -356,7 +357,8 @@ def from_store(
         path = store.path_of(folder, name)
         return path.stat().st_size if path.is_file() else 0
 
-    batches = (_entries(folder, batch) for batch in _batches(names, size_of, workers))
+    groups = _batches(names, size_of, workers, size=BYTES_OF_ENTRIES)
+    batches = (_entries(folder, group) for group in groups)
     answers = _answers(workers, work, batches, title, len(names))
     if len(answers) < len(names):
         raise UsageError(
@@ -433,18 +435,22 @@ def _finished(
 
 
 def _batches(
-    things: dict[int, T], size_of: Callable[[T], int], workers: Workers, most: int = MOST_AT_ONCE
+    things: dict[int, T],
+    size_of: Callable[[T], int],
+    workers: Workers,
+    most: int = MOST_AT_ONCE,
+    size: int = BYTES_AT_ONCE,
 ) -> Iterator[list[tuple[int, T]]]:
     """Group numbered things into tasks of about equal size."""
     most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
     batch: list[tuple[int, T]] = []
-    size = 0
+    filled = 0
     for number, thing in things.items():
-        its_size = size_of(thing) or BYTES_AT_ONCE // 4
-        if batch and (len(batch) == most or size + its_size > BYTES_AT_ONCE):
+        its_size = size_of(thing) or size // 4
+        if batch and (len(batch) == most or filled + its_size > size):
             yield batch
-            batch, size = [], 0
+            batch, filled = [], 0
         batch.append((number, thing))
-        size += its_size
+        filled += its_size
     if batch:
         yield batch

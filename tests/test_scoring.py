@@ -80,8 +80,7 @@ def test_groups_that_differ_only_in_case_or_spaces_are_noticed() -> None:
     solution, _ = make_competition(60, seed=3)
     essays = solution["essay_id"].unique()
     values = dict(zip(essays, ["Yes", "Yes ", "yes", "No"] * len(essays)))
-    prepared = podium.prepare(
-        solution.assign(group=solution["essay_id"].map(values)), subpopulation_column_names="group"
-    )
+    solution["group"] = solution["essay_id"].map(values)
+    prepared = podium.prepare(solution, subpopulation_column_names="group")
     told = "group: 'Yes' and 'Yes ' and 'yes' differ only in case or spaces, and count as 3 groups"
     assert told in prepared.notices

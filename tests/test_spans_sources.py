@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import spans
+from podium import hosted, spans
 from podium.spans import LABELS, bio_tags, from_quotes, from_tokens, from_word_ids, from_words
 from tests.support.essays import make_competition
 from tests.test_spans import BIOES, disjoint, make_texts, offsets_of_words, tokenizer_of, triples
@@ -88,9 +88,8 @@ def test_words_that_were_tokenized_come_back(kind, labels, windows):
     assert triples(from_word_ids(word_ids, tags, labels, essay=essay)) == triples(truths)
     certain = [np.eye(len(labels) + 1)[np.maximum(tag, -1)][:, :-1] for tag in tags]
     order = np.random.default_rng(1).permutation(len(essay))
-    mixed = from_word_ids(
-        [word_ids[n] for n in order], [certain[n] for n in order], labels, essay=np.array(essay)[order]
-    )
+    windows_of, certain_of = ([several[n] for n in order] for several in (word_ids, certain))
+    mixed = from_word_ids(windows_of, certain_of, labels, essay=np.array(essay)[order])
     assert triples(mixed) == triples(truths)
 
 
@@ -250,9 +249,8 @@ def test_of_several_places_the_one_in_order_is_taken(quotes, firsts):
 
 
 def test_quotes_do_not_begin_within_a_word():
-    placed = from_quotes(
-        ["A start is an art.", "art"], ["art", "tart", "art"], "Lead", essay=[0, 0, 1], closeness=None
-    )
+    texts, quotes = ["A start is an art.", "art"], ["art", "tart", "art"]
+    placed = from_quotes(texts, quotes, "Lead", essay=[0, 0, 1], closeness=None)
     assert placed.report["first"].tolist() == [4, -1, 0]
     assert placed.report["found"].tolist() == ["exact", "not found", "exact"]
     assert triples(placed.spans) == [(0, "Lead", 4, 4), (1, "Lead", 0, 0)]
@@ -291,9 +289,8 @@ def test_spans_are_a_small_frozen_class():
     assert triples(made[1:]) == triples(made[[1, 2]]) == triples(made[np.array([False, True, True])])
     assert triples(made[-1]) == [(2, "Evidence", 9, 30)]
     assert [triples(each) for each in made] == [[each] for each in triples(made)]
-    assert (
-        triples(made[:1] + made[1:]) == triples(spans.concat([made[:1], made[1:2], made[2:]])) == triples(made)
-    )
+    assert triples(made[:1] + made[1:]) == triples(made)
+    assert triples(spans.concat([made[:1], made[1:2], made[2:]])) == triples(made)
     assert len(spans.concat([])) == 0
     with pytest.raises(AttributeError):
         made.first = made.last
@@ -394,9 +391,7 @@ def test_the_metric_of_the_solution_scores(tmp_path):
     """The solution belongs to a host's own version of the metric, with another order of types and a stricter
     match.
     """
-    source = (podium.prepare(make_competition(3, shared_words=False)[0]).metric.path).read_text(
-        encoding="utf-8"
-    )
+    source = hosted.find("unified").read_text(encoding="utf-8")
     theirs = source.replace('("Lead", "Position", "Claim"', '("Claim", "Position", "Lead"', 1)
     theirs = theirs.replace('NAME = "unified"', 'NAME = "strict"').replace("= 0.51", "= 0.9")
     (tmp_path / "metric.py").write_text(theirs, encoding="utf-8")

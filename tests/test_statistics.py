@@ -292,9 +292,8 @@ def test_an_attribute_that_occurs_twice_changes_no_draw(pair):
         labels=[*once.labels, *(("again", value) for _, value in once.labels)],
         groups=np.concatenate([once.groups, once.groups + len(first)]),
     )
-    of_both = [
-        statistics.Resampler(each, statistics.draw(60, 50, 0)).scores(mine, theirs) for each in (once, twice)
-    ]
+    weights = statistics.draw(60, 50, 0)
+    of_both = [statistics.Resampler(each, weights).scores(mine, theirs) for each in (once, twice)]
     for alone, doubled in zip(*of_both):
         assert doubled == pytest.approx(alone, rel=1e-9)
 

@@ -58,10 +58,8 @@ def covered(path: Path) -> dict[tuple[str, str], list[str]]:
     found = {}
     for _, document in markup_consistency.read_documents(path).iterrows():
         for markup in json.loads(document["markups"]):
-            ends = [
-                (each["start"], each["end"]) for element in markup["elements"] for each in element["fragments"]
-            ]
-            texts = [document["text"][start:end] for start, end in ends]
+            fragments = [each for element in markup["elements"] for each in element["fragments"]]
+            texts = [document["text"][each["start"] : each["end"]] for each in fragments]
             found[document["document_id"], markup["expert"]] = texts
     return found
 
@@ -575,22 +573,16 @@ def test_two_texts_in_a_task_are_two_documents(shown: tuple[str, str], tmp_path:
     assert documents.loc[f"1/{first}", "text"] == TWO_TEXTS["title"]
     assert agreement(path) == 0
     if first == "title":  # what is true of both texts does not decide, so the name does
-        path = label_studio(
-            tmp_path, task(1, TWO_TEXTS, *(annotation(n, n, about | {"to_name": shown[n]}) for n in (0, 1)))
-        )
-        assert markup_consistency.read_documents(path)["text"].tolist() == [
-            TWO_TEXTS["text"],
-            TWO_TEXTS["title"],
-        ]
+        both = [annotation(number, number, about | {"to_name": shown[number]}) for number in (0, 1)]
+        texts = markup_consistency.read_documents(label_studio(tmp_path, task(1, TWO_TEXTS, *both)))["text"]
+        assert texts.tolist() == [TWO_TEXTS["text"], TWO_TEXTS["title"]]
 
 
 def test_notes_on_regions_of_label_studio(tmp_path: Path) -> None:
     """All results of a region have its notes, which are read once."""
     for written in (["look again"], "look again"):
-        noted = [
-            region("r", 4, 7, "cat", **{kind: ["x"]}) | {"meta": {"text": written}}
-            for kind in ("labels", "choices")
-        ]
+        marked = region("r", 4, 7, "cat", labels=["x"]), region("r", 4, 7, "cat", choices=["x"])
+        noted = [each | {"meta": {"text": written}} for each in marked]
         path = label_studio(tmp_path, task(1, THE_CAT, annotation(1, 5, *noted), annotation(2, 6, noted[0])))
         assert elements(path)["annotator 5"] == [(["x", "choices: x"], [(4, 7)], ["look again"])]
     plain = region("r", 4, 7, "cat", labels=["x"])
@@ -603,16 +595,12 @@ def test_notes_on_regions_of_label_studio(tmp_path: Path) -> None:
     ["https://example.org/1.txt", "s3://bucket/1.txt", "/data/upload/7/1.txt", "/data/local-files/?d=1"],
 )
 def test_an_address_in_place_of_a_text_is_refused(address: str, tmp_path: Path) -> None:
-    for results in (
-        [region("r", 4, 10, "bridge", labels=["x"])],
-        [place(4, 10)],
-        [whole("choices", ["x"])],
-        [],
-    ):
+    bridge = region("r", 4, 10, "bridge", labels=["x"])
+    for results in ([bridge], [place(4, 10)], [whole("choices", ["x"])], []):
         path = label_studio(
             tmp_path, task(1, {"text": address, "more": "The bridge"}, annotation(1, 5, *results))
         )
-        if results and results[0].get("value", {}).get("text") == "bridge":
+        if results == [bridge]:
             assert covered(path) == {("1", "annotator 5"): ["bridge"]}
             path = label_studio(tmp_path, task(1, {"text": address}, annotation(1, 5, *results)))
         with pytest.raises(HostError, match=f"a fault: addresses such as '{re.escape(address)}' in"):
@@ -645,9 +633,7 @@ def regions(path: Path, text: str, *of_annotators: Regions) -> Path:
     """Write a task in which each annotator has marked these regions."""
     annotations = []
     for number, own in enumerate(of_annotators):
-        results = [
-            region(f"r{place}", start, end, said, labels=["x"]) for place, (start, end, said) in enumerate(own)
-        ]
+        results = [region(f"r{place}", *marked, labels=["x"]) for place, marked in enumerate(own)]
         annotations.append(annotation(number, number, *results))
     return label_studio(path, task(1, {"text": text}, *annotations))
 

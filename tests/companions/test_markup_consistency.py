@@ -110,9 +110,8 @@ def test_texts(tmp_path: Path) -> None:
     evaluation = scoring.evaluate(scoring.prepare(hosted.load(metric.NAME), truth, {}), predicted)
     expected = {document_id: text for document_id, (text, *_) in data.samples().items()}
     assert companion.companion.texts(evaluation) == expected
-    without = scoring.evaluate(
-        scoring.prepare(hosted.load(metric.NAME), truth.drop(columns="text"), {}), predicted
-    )
+    no_texts = scoring.prepare(hosted.load(metric.NAME), truth.drop(columns="text"), {})
+    without = scoring.evaluate(no_texts, predicted)
     assert companion.companion.texts(without) == {}
     (tmp_path / "a.json").write_text('{"id": "A", "text": "one", "markups": []}')
     (tmp_path / "b.json").write_text('{"id": "B", "markups": []}')
@@ -191,9 +190,8 @@ def test_agreement_of_experts(evaluated: Any) -> None:
         "documents in which no expert marked anything are left out: essay-10 (1 document)",
     ]
     panels = agreement.histograms["Agreement of the experts"]
-    assert sorted(panels["Consistency of markups"]["series"]["experts with each other"]) == sorted(
-        pairs["total"]
-    )
+    series = panels["Consistency of markups"]["series"]["experts with each other"]
+    assert sorted(series) == sorted(pairs["total"])
 
 
 def spans(*ends: tuple[int, int]) -> dict[str, Any]:
@@ -206,9 +204,8 @@ ONLY_TEXTS = "accordance=0,fragments=0,fragment_text_union=1"
 
 def agreement_of(*documents: list[dict[str, Any]]) -> Any:
     """The companion's agreement of the experts of these documents."""
-    frame = pd.DataFrame(
-        {"document_id": range(len(documents)), "markups": [json.dumps(each) for each in documents]}
-    )
+    markups = [json.dumps(each) for each in documents]
+    frame = pd.DataFrame({"document_id": range(len(markups)), "markups": markups})
     prepared = metric.prepare(frame, "document_id", weights=ONLY_TEXTS)
     return companion.agreement(prepared, frame)
 

@@ -59,9 +59,8 @@ def test_a_sub_population_absent_from_a_resample_is_left_out_of_its_softmin():
         ell_status=["No", "No", "Yes"],
     )
     evaluation = evaluate(truth, perfect(truth).head(1), subpopulation_column_names="ell_status")
-    score, no, yes, *types = statistics.resample(
-        evaluation.prepared, evaluation.statistics, np.array([[2, 1, 0]])
-    )[0]
+    drawn = statistics.resample(evaluation.prepared, evaluation.statistics, np.array([[2, 1, 0]]))
+    score, no, yes, *types = drawn[0]
     assert score == no == pytest.approx(0.8)
     assert math.isnan(yes)
     assert types[0] == pytest.approx(0.8)

@@ -108,9 +108,8 @@ def corrected(evaluation: object, cause: str) -> pd.DataFrame:
         at = np.flatnonzero(outcome == "matched")
         given.loc[at, D] = right.loc[partner[at].astype(int), D].to_numpy()
     elif cause == "wrong type":
-        given["discourse_type"] = predictions["partner_type"].where(
-            outcome == "wrong type", given["discourse_type"]
-        )
+        is_wrong = outcome == "wrong type"
+        given.loc[is_wrong, "discourse_type"] = predictions["partner_type"][is_wrong]
     elif cause == "boundaries":
         at = np.flatnonzero(outcome.isin(["matched", "too little overlap"]) & alike)
         given.loc[at, "predictionstring"] = right.loc[partner[at].astype(int), "predictionstring"].to_numpy()
@@ -146,9 +145,8 @@ def test_the_first_line_names_what_was_spoilt(cause):
 def test_a_silent_type_is_named():
     truth = make_truth()
     guess = spoil(truth, "missed", 0)
-    evaluation = evaluate(
-        truth, guess[guess["discourse_type"] != "Claim"], subpopulation_column_names="ell_status"
-    )
+    silent = guess[guess["discourse_type"] != "Claim"]
+    evaluation = evaluate(truth, silent, subpopulation_column_names="ell_status")
     advice = page._advice(evaluation)
     assert (advice["cause"], advice["label"]) == ("missed", "Claim")
 
@@ -156,10 +154,8 @@ def test_a_silent_type_is_named():
 @pytest.mark.parametrize(("small", "named"), [(50, True), (49, False)])
 def test_only_a_group_of_fifty_is_named(small, named):
     truth = make_truth(small=small)
-    is_chosen = np.arange(150) < small
-    evaluation = evaluate(
-        truth, spoil(truth, "boundaries", is_chosen=is_chosen), subpopulation_column_names="ell_status"
-    )
+    guess = spoil(truth, "boundaries", is_chosen=np.arange(150) < small)
+    evaluation = evaluate(truth, guess, subpopulation_column_names="ell_status")
     advice = page._advice(evaluation)
     assert advice["cause"] == "boundaries"
     assert (advice["group"] is not None) == named

@@ -135,9 +135,8 @@ def test_points_and_outcomes_add_up_whatever_the_segments(case: Competition):
     assert np.isfinite(evaluation.explanation.losses.to_numpy()).all()
     assert_points_add_up(evaluation)
     assert_outcomes_add_up(explain.rows(evaluation), evaluation)
-    assert evaluation.explanation.losses.to_numpy() == pytest.approx(
-        slow_losses(case, evaluation), rel=1e-9, abs=1e-12
-    )
+    losses = evaluation.explanation.losses.to_numpy()
+    assert losses == pytest.approx(slow_losses(case, evaluation), rel=1e-9, abs=1e-12)
 
 
 def slow_losses(case, evaluation):

@@ -71,11 +71,8 @@ def case(request):
     extra = longer.assign(predictionstring=shifted, row_id="x" + longer["row_id"].astype(str))
     frame = pd.concat([submission, extra], ignore_index=True)
     prepared = metric.prepare(solution, "row_id", subpopulation_column_names="")
-    truths, given = (
-        transcription.read_truths(solution, "essay_id"),
-        transcription.read_predictions(frame, "essay_id"),
-    )
-    return prepared, frame, truths, given
+    truths = transcription.read_truths(solution, "essay_id")
+    return prepared, frame, truths, transcription.read_predictions(frame, "essay_id")
 
 
 def scores_of(case):

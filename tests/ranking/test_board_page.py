@@ -71,9 +71,8 @@ def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
     intervals = intervals.assign(prize_again=shares, may_be_best=shares > 0.3, note="")
     intervals = intervals.assign(boosted_score_low=0.2, boosted_score_high=0.7).assign(**columns)
     borders = min(prizes, teams - 1)
-    differences = pd.DataFrame(
-        {"rank": range(1, borders + 1), "difference": 0.1, "low": -0.01, "high": 0.02, "note": ""}
-    )
+    differences = pd.DataFrame({"rank": range(1, borders + 1), "difference": 0.1, "low": -0.01, "high": 0.02})
+    differences["note"] = ""
     return Certainty(intervals, differences, [None] * teams)
 
 

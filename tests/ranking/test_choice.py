@@ -222,9 +222,8 @@ def test_a_time_in_the_manifest_counts_more_than_one_beside_a_runtime(folder, sa
     rows = [("Ada", "x", "teams/one.csv", "2024-01-02"), ("Ada", "y", "teams/one.csv", "2024-01-03")]
     columns = ["team", "submission", "path", "submitted_at"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "manifest.csv", index=False)
-    (folder / "runtimes.csv").write_text(
-        "team,submission,runtime,submitted_at\nAda,x,3,2024-02-02\nAda,y,3,2024-01-01\n"
-    )
+    runtimes = "team,submission,runtime,submitted_at\nAda,x,3,2024-02-02\nAda,y,3,2024-01-01\n"
+    (folder / "runtimes.csv").write_text(runtimes)
     assert call(folder / "runtimes.csv", teams="manifest.csv")[0] == 0
     assert board(folder) == {"Ada": "x"}
 

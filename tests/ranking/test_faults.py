@@ -395,9 +395,8 @@ def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
 def test_killed_and_run_again(folder, call):
     # Submissions of ten rows and more wait until they are let go, so the run is killed in its middle.
     wait = f"import os, time\n    while len(submission) >= 10 and not os.path.exists({str(folder / 'go')!r}):"
-    (folder / "rows.py").write_text(
-        ROWS.replace("return", f"{wait}\n        time.sleep(0.02)\n    return", 1) + COMPLETE
-    )
+    waiting = ROWS.replace("return", f"{wait}\n        time.sleep(0.02)\n    return", 1)
+    (folder / "rows.py").write_text(waiting + COMPLETE)
     arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", 2]
     command = [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--out", str(folder / "final")]
     running = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)

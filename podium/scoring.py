@@ -4,6 +4,7 @@
 `Evaluation`. `podium.score` does both. `podium.reading` reads the tables from files.
 """
 
+import contextlib
 import functools
 import html
 import importlib
@@ -22,7 +23,7 @@ import pandas as pd
 
 from podium import hosted, ids, names, statistics
 from podium.contract import Explanation, Metric, Progress
-from podium.errors import HostError, UsageError
+from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.statistics import halves
 from podium.wording import counted, printable
 
@@ -98,7 +99,11 @@ class Solution:
         if kept is not None:
             rows = rows.copy()
             rows[rows] = kept[self.prepared[ALL].item_of_row]
-        return self.frame[rows], answers_to(self, submission, rows)
+        frame, answers = self.frame[rows], answers_to(self, submission, rows)
+        if not self.metric.complete_submission:
+            with contextlib.suppress(HostError, SubmissionRejected):  # rows that only the metric can match
+                answers = ids.in_order(frame, answers, self.arguments["row_id_column_name"])
+        return frame.reset_index(drop=True), answers.reset_index(drop=True)
 
     def items_of(self, part: str, column: str = "") -> halves.Items:
         """Number the items of a part for half-samples: rows with the same value in a column, or the same id."""

@@ -84,3 +84,36 @@ def test_groups_that_differ_only_in_case_or_spaces_are_noticed() -> None:
     prepared = podium.prepare(solution, subpopulation_column_names="group")
     told = "group: 'Yes' and 'Yes ' and 'yes' differ only in case or spaces, and count as 3 groups"
     assert told in prepared.notices
+
+
+BY_PLACE = """
+import numpy as np
+
+def score(solution, submission, row_id_column_name):
+    return float(share(right(solution, submission).sum(axis=0)))
+
+def right(solution, submission):
+    return np.stack([solution["label"] == submission["label"], np.ones(len(solution))], axis=1).astype(float)
+
+def share(sums):
+    return sums[..., 0] / sums[..., 1]
+
+def higher_is_better():
+    return True
+
+def prepare(solution, row_id_column_name):
+    from podium.statistics import item_wise
+    return item_wise(solution, row_id_column_name, right, share)
+"""
+
+
+def test_rows_in_another_order_are_those_of_a_score_that_compares_places(tmp_path: Path) -> None:
+    """As platforms do, podium puts the rows into the order of the solution before it calls ``score()``."""
+    (tmp_path / "share.py").write_text(BY_PLACE)
+    solution = pd.DataFrame({"id": [f"r{n}" for n in range(9)], "label": list("abcabcabc")})
+    solution["Usage"] = ["Public", "Private", "Private"] * 3
+    submission = solution[["id"]].assign(label=list("abcabcaaa"))
+    scores = podium.score(solution, submission, metric=tmp_path / "share.py").scores
+    assert scores == {"All": 7 / 9, "Public": 1.0, "Private": 4 / 6}
+    shuffled = submission.sample(frac=1, random_state=1)
+    assert podium.score(solution, shuffled, metric=tmp_path / "share.py").scores == scores

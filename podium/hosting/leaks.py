@@ -305,7 +305,7 @@ def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in 
     columns = {str(column): cells.tolist() for column, cells in table.items()}
     for named, cells in columns.items():
         ids: dict[int, str] = {}
-        for row, cell in enumerate(cells):
+        for row, cell in enumerate(cells if known.ids.may_be_in(cells) else ()):
             item = known.ids.first_in(cell)
             if item is not None:
                 ids[row] = item

@@ -212,12 +212,10 @@ def sums_are_the_score(evaluation: Evaluation) -> Iterator[Finding]:
 def _why_they_differ(prepared: Prepared, scored: float, measured: float, is_whole: bool) -> str:
     """Guess the slip that makes ``score`` and the sums differ, as the end of a sentence, or ""."""
     if math.isclose(scored, measured, rel_tol=1e-9):
-        page = "docs/how-to/your-own-metric.md shows how"
-        if len(prepared.item_of_row) == len(prepared.items):
-            return f"; let score() add the items one by one, in the order of prepare().items: {page}"
-        return (
-            f"; let score() add the rows of each item first, then the items one by one, in their order: {page}"
-        )
+        several, in_groups = len(prepared.item_of_row) > len(prepared.items), len(prepared.labels) > 1
+        steps = ["the rows of each item"] * several + ["the items of each group"] * in_groups
+        steps += ["the groups" if in_groups else "the items one by one, in the order of prepare().items"]
+        return f"; let score() add {', then '.join(steps)}: docs/how-to/your-own-metric.md shows how"
     return "" if is_whole else "; does item_of_row name the item of each row?"
 
 

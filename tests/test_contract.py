@@ -80,7 +80,7 @@ SLIPS = {
     "score() adds in another order": (
         "return float(prepared.measures(",
         "return (1 + 2**-52) * float(prepared.measures(",
-        "; let score() add the items one by one, in the order of prepare().items: docs/how-to/your-own-",
+        "; let score() add the items of each group, then the groups: docs/how-to/your-own-metric.md shows how",
     ),
     "item_of_row in the order of the solution": (
         "item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),",

@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest

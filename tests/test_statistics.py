@@ -3,6 +3,8 @@
 import dataclasses
 import doctest
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -740,3 +742,27 @@ def test_numbers_of_another_shape(labeled):
     prepared = statistics.item_wise(solution, "id", lambda *tables: np.ones(60), macro_f1)
     with pytest.raises(ValueError, match=r"expected an array of shape \(60, k\), some numbers for each row, f"):
         prepared.statistics(submission)
+
+
+def test_the_page_adds_numbers_as_podium_does():
+    """The page about one's own metric shows how score() equals the sums to the last bit."""
+    page = (Path(__file__).parents[1] / "docs" / "how-to" / "your-own-metric.md").read_text(encoding="utf-8")
+    section = page.partition("## Numbers that are not whole")[2].partition("\n## ")[0]
+    blocks = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+
+    def errors(solution, submission):
+        return ((solution["x"].to_numpy() - submission["x"].to_numpy()) ** 2)[:, np.newaxis]
+
+    random = np.random.default_rng(2)
+    patient = random.integers(0, 9, 99)
+    solution = pd.DataFrame({"id": random.permutation(99), "patient": patient, "site": patient % 3})
+    solution["x"] = random.normal(size=99)
+    submission = solution.assign(x=random.normal(size=99))
+    known = {"np": np, "errors": errors, "solution": solution, "submission": submission}
+    known["row_id_column_name"] = "id"
+    for block, options in zip(
+        blocks, ({}, {"item": "patient"}, {"item": "patient", "groups": ["site"]}), strict=True
+    ):
+        exec(block, known)
+        prepared = statistics.item_wise(solution, "id", errors, lambda sums: sums[..., 0], **options)
+        assert known["sums"][0] == statistics.measures(prepared, prepared.statistics(submission))["score"]

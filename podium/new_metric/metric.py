@@ -2,8 +2,7 @@
 
 What to change, and in which order:
 
-1. `score`: its docstring, which platforms show to participants, and its parameters. `prepare` takes the same,
-   and raises a `HostVisibleError` that begins with the name of a parameter whose value is wrong.
+1. `score`: its docstring, which platforms show, and its parameters, which `prepare` takes and checks, too.
 2. `prepare`: the columns that the solution needs, what an item is, and its groups. Here an item is a row.
 3. `Prepared.statistics`: the columns that a submission needs, and some numbers of each item.
 4. `Prepared.measures`: the score, and a measure of each group, from the sums of these numbers.

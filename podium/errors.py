@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from podium.wording import printable
@@ -88,16 +88,8 @@ def run(work: Callable[[], None]) -> int:
         # A character that the terminal's encoding lacks must not end the command. stderr works like this
         # already.
         sys.stdout.reconfigure(errors="backslashreplace")
-    told: set[str] = set()  # one folder may be both the solution and the submission, and so be read twice
-
-    def show(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in told:
-            told.add(str(message))
-            _say(f"warning: {message}")
-
-    before, warnings.showwarning = warnings.showwarning, show
     try:
-        with contextlib.redirect_stdout(_Printable(sys.stdout)):
+        with contextlib.redirect_stdout(_Printable(sys.stdout)), _warnings_told_once():
             work()
         sys.stdout.flush()
     except ToolError as error:
@@ -124,9 +116,24 @@ def run(work: Callable[[], None]) -> int:
     except OSError as problem:
         _say(f"error: {problem.strerror or problem}: {problem.filename}")
         return UsageError.exit_code
+    return 0
+
+
+@contextlib.contextmanager
+def _warnings_told_once() -> Iterator[None]:
+    """Print each warning once: a folder may be both the solution and the submission, and so be read twice."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in told:
+            told.add(str(message))
+            _say(f"warning: {message}")
+
+    before, warnings.showwarning = warnings.showwarning, show
+    try:
+        yield
     finally:
         warnings.showwarning = before
-    return 0
 
 
 class _Printable:

@@ -115,6 +115,8 @@ class Known:
     truths: Sequence[Truth]
     values: Phrases
     texts: dict[str, str] = field(default_factory=dict)  # the id of each text of the test set
+    # how many ids of each column were compared, for tables that come in pieces
+    compared: Counter[object] = field(default_factory=Counter)
 
     def values_in(self, words: Sequence[bytes]) -> set[str]:
         """The values of the solution that stand among some words."""
@@ -311,8 +313,10 @@ def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in 
                 ids[row] = item
                 if len(ids) == MOST_IDS:
                     break
-        if not ids:
+        column = (name, named, *columns)
+        if not ids or known.compared[column] >= MOST_IDS:
             continue
+        known.compared[column] += len(ids)
         beside = {other: [cells[row] for row in ids] for other, cells in columns.items() if other != named}
         for other, values in beside.items():
             found = [(item, value.strip()) for item, value in zip(ids.values(), values)]

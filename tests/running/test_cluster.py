@@ -34,7 +34,7 @@ time.sleep(60)
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(autouse=True)
 def _variables_of_dask_are_removed() -> Iterator[None]:
     """Take back the environment variables that Dask sets for the worker processes that it starts."""
     with mock.patch.dict(os.environ):
@@ -46,7 +46,19 @@ def workers() -> Iterator[Any]:
     """A Dask cluster of three workers on this machine."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=3, threads_per_worker=4, dashboard_address=":0") as made:
+    with (
+        mock.patch.dict(os.environ),
+        LocalCluster(n_workers=3, threads_per_worker=4, dashboard_address=":0") as made,
+    ):
+        yield made
+
+
+@pytest.fixture
+def mortal_workers() -> Iterator[Any]:
+    """A cluster of two workers that a test may lose."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=4, dashboard_address=":0") as made:
         yield made
 
 
@@ -90,19 +102,31 @@ def test_workers_that_do_not_see_the_files_are_refused(tmp_path: Path, workers: 
         measure(tmp_path, workers.scheduler_address, "none", models, 1)
 
 
-def test_a_lost_worker_s_model_runs_again_and_one_that_loses_two_is_given_up(
-    tmp_path: Path, workers: Any
-) -> None:
+def test_a_lost_worker_s_model_runs_again_elsewhere(tmp_path: Path, mortal_workers: Any) -> None:
+    models = models_in(tmp_path, "ABCD", SUBMIT)
     once = str(tmp_path / "once")
     source = f"import os\nif not os.path.exists({once!r}):\n    open({once!r}, 'w').close()\n"
+    write_model(tmp_path / "models" / "C", source + textwrap.indent(KILL_WORKER, "    ") + SUBMIT)
+    killer = find_model(tmp_path / "models" / "C", "C")
+    assert isinstance(killer, Model)
+    models[2] = killer
+    with pytest.warns(UserWarning, match="was lost while it ran C"):
+        runtimes, failed = measure(tmp_path, mortal_workers.scheduler_address, "none", models, 1)
+    assert runtimes == list("ABCD")
+    assert failed == []
+
+
+def test_a_model_that_loses_every_worker_is_given_up(tmp_path: Path, mortal_workers: Any) -> None:
     models = models_in(tmp_path, "AB", SUBMIT)
-    models += models_in(tmp_path, "C", source + textwrap.indent(KILL_WORKER, "    ") + SUBMIT)
-    models += models_in(tmp_path, "D", KILL_WORKER)
-    with pytest.warns(UserWarning, match="was lost while it ran") as said:
-        runtimes, failed = measure(tmp_path, workers.scheduler_address, "none", models, 1)
-    assert sorted(str(one.message)[-1] for one in said if "was lost" in str(one.message)) == list("CDD")
-    assert runtimes == list("ABC")
-    assert failed == [("D", "", "2 workers were lost while they ran this model")]
+    write_model(tmp_path / "models" / "C", KILL_WORKER)
+    new = find_model(tmp_path / "models" / "C", "C")
+    assert isinstance(new, Model)
+    with pytest.warns(UserWarning, match="was lost while it ran C"):
+        runtimes, failed = measure(tmp_path, mortal_workers.scheduler_address, "none", [*models, new], 1)
+    assert runtimes == ["A", "B"]
+    assert [(one.team, one.reason) for one in failed] == [
+        ("C", "2 workers were lost while they ran this model")
+    ]
 
 
 def _pretend(cores: int) -> None:

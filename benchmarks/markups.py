@@ -9,6 +9,7 @@ separate criteria, no texts and no algorithm.
 """
 
 import json
+import random
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +20,6 @@ from benchmarks.measure import machine, print_table, processor_seconds, seconds_
 from podium import hosted
 from podium.errors import UsageError
 from podium.markups import agreement
-from tests.support import markup_consistency_data, readable_data
 
 REPEATS = 5
 CORPORA = (1_000, 4_000, 16_000)
@@ -27,8 +27,8 @@ CORPUS_REPEATS = 3
 FRAGMENTS = (10, 50)
 
 Frames = tuple[pd.DataFrame, pd.DataFrame]
+Mark = tuple[int, int, str]  # the first character, the one behind the last, and the tag
 
-DATA: dict[str, Any] = {"markup_consistency": markup_consistency_data, "readable": readable_data}
 LARGEST = {"markup_consistency": 1_999, "readable": 500}  # fragments of one element, or selections
 
 
@@ -41,7 +41,7 @@ def main(name: str) -> None:
     print("\nscore compares six pairs of markups from their JSON on; γ has the three annotators in memory.")
     header = ["essays", "prepare", "a submission", "together", "per essay"]
     title = "Corpora of two experts and an algorithm, 10 fragments each, least processor time of"
-    corpora = [of_corpus(metric, DATA[name].corpus(documents)) for documents in CORPORA]
+    corpora = [of_corpus(metric, corpus(name, documents)) for documents in CORPORA]
     print_table(f"{title} {CORPUS_REPEATS}", header, corpora)
     rows = [
         [f"{LARGEST[name]:,} {what}", f"{seconds_of_largest(metric, *spans):.2f} s"]
@@ -53,7 +53,7 @@ def main(name: str) -> None:
 def one_essay(name: str, fragments: int) -> list[list[str]]:
     """Time the metric and γ on one essay."""
     metric = hosted.module(name)
-    solution, submission = DATA[name].corpus(1, fragments, 3)
+    solution, submission = corpus(name, 1, fragments, 3)
     times = {"score": seconds_of(lambda: metric.score(solution, submission, "document_id"), REPEATS)}
     marks = hosted.module(name, "companion").marks(metric.prepare(solution, "document_id"))
     try:
@@ -65,6 +65,40 @@ def one_essay(name: str, fragments: int) -> list[list[str]]:
         [f"{fragments} fragments: {what}", f"{1000 * taken:,.1f} ms", f"{taken / times['score']:,.1f}"]
         for what, taken in times.items()
     ]
+
+
+def corpus(name: str, documents: int, fragments: int = 10, experts: int = 2) -> Frames:
+    """Make up essays whose readers agree on most marks: a solution and a submission."""
+    rng = random.Random(0)
+    rows = []
+    for number in range(documents):
+        truth = [
+            (start, start + rng.choice((5, 10, 20, 50)), rng.choice("abcde"))
+            for start in rng.choices(range(1500), k=fragments)
+        ]
+        *markups, algorithm = (json.dumps(markup(name, seen(truth, rng))) for _ in range(experts + 1))
+        rows.append((f"essay-{number}", "rus", f"[{', '.join(markups)}]", algorithm))
+    table = pd.DataFrame(rows, columns=["document_id", "subject", "markups", "markup"])
+    return table.drop(columns="markup"), table[["document_id", "markup"]]
+
+
+def seen(truth: list[Mark], rng: random.Random) -> list[Mark]:
+    """The marks of one reader, who misses some, moves some ends and takes some other tags."""
+    kept = [mark for mark in truth if rng.random() > 0.15]
+    return [
+        (start, end + rng.choice((0, 0, 0, 5)), tag if rng.random() < 0.8 else rng.choice("abcde"))
+        for start, end, tag in kept
+    ]
+
+
+def markup(name: str, marks: Sequence[Mark]) -> dict[str, Any]:
+    """A markup in the form of a metric."""
+    if name == "readable":
+        selections = [{"startSelection": start, "endSelection": end, "type": tag} for start, end, tag in marks]
+        return {"criteria": {"K1": 1}, "selections": selections}
+    return {
+        "elements": [{"fragments": [{"start": start, "end": end, "tags": [tag]} for start, end, tag in marks]}]
+    }
 
 
 def of_corpus(metric: Any, frames: Frames) -> list[str]:
@@ -89,21 +123,7 @@ def seconds_of_largest(
     metric: Any, ours: Sequence[tuple[int, int]], theirs: Sequence[tuple[int, int]]
 ) -> float:
     """Time one submission of the largest size."""
-    if metric.NAME == "readable":
-        cells = [
-            {
-                "criteria": {},
-                "selections": [
-                    {"startSelection": start, "endSelection": end, "type": "a"} for start, end in spans
-                ],
-            }
-            for spans in (ours, theirs)
-        ]
-    else:
-        cells = [
-            {"elements": [{"fragments": [{"start": start, "end": end, "tags": ["a"]} for start, end in spans]}]}
-            for spans in (ours, theirs)
-        ]
+    cells = [markup(metric.NAME, [(*ends, "a") for ends in spans]) for spans in (ours, theirs)]
     one, other = map(json.dumps, cells)
     solution = pd.DataFrame({"document_id": ["d"], "subject": ["rus"], "markups": [f"[{one}]"]})
     submission = pd.DataFrame({"document_id": ["d"], "markup": [other]})

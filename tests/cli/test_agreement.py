@@ -12,13 +12,13 @@ import pytest
 
 from podium import hosted
 from podium.cli import main
-from tests.support import markup_consistency_data, readable_data
+from tests.support import samples
 
 readable = hosted.module("readable", "companion")
 
 ROOT = Path(__file__).parents[2]
-ESSAYS = str(readable_data.SAMPLES / "essays")
-DOCUMENTS = str(markup_consistency_data.SAMPLES / "documents")
+ESSAYS = str(samples.ESSAYS)
+DOCUMENTS = str(samples.DOCUMENTS)
 
 
 def test_json_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,34 +12,31 @@ import pytest
 
 from podium import hosted, scoring, statistics
 from podium.errors import HostError
-from tests.support import markup_consistency_data as data
 from tests.support.markups import Evaluated
+from tests.support.samples import case_of
 
 companion = hosted.module("markup_consistency", "companion")
 consistency = hosted.module("markup_consistency", "companion").consistency
 
 metric = hosted.module("markup_consistency")
 evaluate = partial(Evaluated, "markup_consistency")
-
-
-def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The sample solution and the sample submission."""
-    return data.frames(data.samples())
+SAMPLE = case_of("markup_consistency").tables
 
 
 @pytest.fixture(scope="module")
 def evaluated() -> Any:
     """The evaluation of the sample submission."""
-    return evaluate(*sample_frames())
+    return evaluate(*SAMPLE)
 
 
 def test_rows_tell_the_accordance(evaluated: Any) -> None:
     """They agree with `consistency` for each pair of markups, in both directions."""
-    documents = data.samples()
+    solution, submission = SAMPLE
     weights = evaluated.prepared.rules.weights
     rows_of = evaluated.rows.set_index(["document_id", "markup", "against"])
     outcomes = set()
-    for document_id, (_, experts, algorithm) in documents.items():
+    for document_id, *cells in zip(solution["document_id"], solution["markups"], submission["markup"]):
+        experts, algorithm = map(json.loads, cells)
         named = {"algorithm": algorithm} | {f"expert {n}": expert for n, expert in enumerate(experts, 1)}
         for ours, theirs in itertools.permutations(named, 2):
             if "algorithm" not in (ours, theirs) and len(experts) < 2:
@@ -104,12 +101,9 @@ def partners_of(pairs: list[Any]) -> list[tuple[tuple[int, ...], float]]:
 
 def test_texts(tmp_path: Path) -> None:
     """Texts come from the solution, whatever its ids are called, or from the organizers' files."""
-    truth, predicted = data.frames(data.samples())
-    truth = truth.rename(columns={"document_id": "essay"})
-    predicted = predicted.rename(columns={"document_id": "essay"})
+    truth, predicted = (table.rename(columns={"document_id": "essay"}) for table in SAMPLE)
     evaluation = scoring.evaluate(scoring.prepare(hosted.load(metric.NAME), truth, {}), predicted)
-    expected = {document_id: text for document_id, (text, *_) in data.samples().items()}
-    assert companion.companion.texts(evaluation) == expected
+    assert companion.companion.texts(evaluation) == dict(zip(truth["essay"], truth["text"]))
     no_texts = scoring.prepare(hosted.load(metric.NAME), truth.drop(columns="text"), {})
     without = scoring.evaluate(no_texts, predicted)
     assert companion.companion.texts(without) == {}
@@ -124,7 +118,7 @@ def test_the_barrier(evaluated: Any) -> None:
     draws = statistics.draw(len(evaluated.numbers), statistics.RESAMPLES, 0)
     samples = statistics.resample(evaluated.prepared, evaluated.numbers, draws)[:, 3]
     assert [*row.values()] == ["RMA", evaluated.rma, 1.0, "no", (samples >= 1).mean()]
-    solution, _ = sample_frames()
+    solution, _ = SAMPLE
     first = [json.loads(cell)[:1] for cell in solution["markups"]]
     expert = [json.dumps(markups[0] if markups else {"elements": []}) for markups in first]
     best = evaluate(solution, pd.DataFrame({"document_id": solution["document_id"], "markup": expert}))
@@ -132,7 +126,7 @@ def test_the_barrier(evaluated: Any) -> None:
 
 
 def test_an_undefined_barrier() -> None:
-    solution, submission = sample_frames()
+    solution, submission = SAMPLE
     alone = solution[solution["document_id"] == "essay-04"]
     answer = submission[submission["document_id"] == "essay-04"]
     row = evaluate(alone, answer, "ama").tables["Barrier"].loc[0]
@@ -141,7 +135,7 @@ def test_an_undefined_barrier() -> None:
 
 
 def test_weights_for_hosting() -> None:
-    solution, submission = sample_frames()
+    solution, submission = SAMPLE
     result = evaluate(solution, submission)
     text = companion.weights(result.prepared)
     assert text.startswith("accordance=1,tags=1,overtexts=1,")
@@ -152,7 +146,7 @@ def test_weights_for_hosting() -> None:
 
 
 def test_advice_to_hosts() -> None:
-    solution, _ = sample_frames()
+    solution, _ = SAMPLE
     arguments = {"row_id_column_name": "document_id"}
     weights = companion.weights(metric.prepare(solution, "document_id"))
     (line,) = companion.advice(solution, arguments)
@@ -171,7 +165,7 @@ def test_advice_to_hosts() -> None:
 
 def test_agreement_of_experts(evaluated: Any) -> None:
     """Nobody marked anything in essay-10, so its agreement of 1 counts for EMA only."""
-    solution, _ = sample_frames()
+    solution, _ = SAMPLE
     agreement = companion.agreement(evaluated.prepared, solution)
     pairs = evaluated.pairs[(evaluated.pairs["markup"] != "algorithm")]
     pairs = pairs[pairs["document_id"] != "essay-10"]

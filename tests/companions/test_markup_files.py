@@ -18,14 +18,14 @@ import podium
 from podium import hosted
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.markups import agreement
-from tests.support import markup_consistency_data, readable_data
 from tests.support.markups import Evaluated
+from tests.support.samples import DOCUMENTS, ESSAYS, case_of
 from tests.support.writing import write
 
 markup_consistency = hosted.module("markup_consistency", "companion")
 readable = hosted.module("readable", "companion")
 
-ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
+REFERENCE = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
 
 
 def selections(*spans: tuple[int, int], **more: Any) -> dict[str, Any]:
@@ -51,20 +51,16 @@ def score(companion: ModuleType, solution: Path, submission: Path | None = None)
 
 
 @pytest.mark.parametrize(
-    ("companion", "data", "folder", "columns"),
+    ("companion", "path", "columns"),
     [
-        (markup_consistency, markup_consistency_data, "documents", ["document_id", "text", "markups"]),
-        (readable, readable_data, "essays", ["document_id", "subject", "text", "markups"]),
+        (markup_consistency, DOCUMENTS, ["document_id", "text", "markups"]),
+        (readable, ESSAYS, ["document_id", "subject", "text", "markups"]),
     ],
 )
-def test_a_folder_scores_as_the_frames_do(
-    companion: ModuleType, data: Any, folder: str, columns: list[str]
-) -> None:
-    path = data.SAMPLES / folder
+def test_a_folder_scores_as_the_frames_do(companion: ModuleType, path: Path, columns: list[str]) -> None:
     assert list(companion.read_solution(path)) == columns
     assert list(companion.read_submission(path)) == ["document_id", "markup"]
-    metric = hosted.module(companion.__name__.split(".")[1])
-    assert score(companion, path) == metric.score(*data.frames(data.samples()), "document_id")
+    assert score(companion, path) == case_of(companion.__name__.split(".")[1]).score()
 
 
 def test_one_markup_per_file(tmp_path: Path) -> None:
@@ -169,10 +165,10 @@ def test_bad_folders(tmp_path: Path) -> None:
     assert message() == "expected the algorithm's markup of every document, found none for 1 document: e"
 
 
-@pytest.mark.skipif(not ESSAYS.is_dir(), reason="the reference essays are not there")
+@pytest.mark.skipif(not REFERENCE.is_dir(), reason="the reference essays are not there")
 def test_reference_essays_as_elements(tmp_path: Path) -> None:
     """The paper read the competition's essays in this way, and identical markups agree completely."""
-    for path in ESSAYS.glob("h*.json"):
+    for path in REFERENCE.glob("h*.json"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     solution, submission = (
         read(tmp_path) for read in (markup_consistency.read_solution, markup_consistency.read_submission)
@@ -215,8 +211,8 @@ def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     table = agreement.gamma(marks)
     assert table["document_id"].tolist() == [*marks]
     assert table["gamma"].tolist() == pytest.approx([3.2, 1.2, np.nan, np.nan, np.nan], nan_ok=True)
-    for metric, data in (("markup_consistency", markup_consistency_data), ("readable", readable_data)):
-        prepared = hosted.module(metric).prepare(data.frames(data.samples())[0], "document_id")
+    for metric in ("markup_consistency", "readable"):
+        prepared = hosted.module(metric).prepare(case_of(metric).solution, "document_id")
         assert len(hosted.module(metric, "companion").gamma(prepared)) == 12
 
 

@@ -10,11 +10,11 @@ import pytest
 from podium import hosted, reading, scoring
 from podium.cli import main
 from podium.report import page
-from tests.support import markup_consistency_data, readable_data
+from tests.support.samples import DOCUMENTS, ESSAYS
 
 CASES = {
-    "readable": (readable_data.SAMPLES / "essays", ["otar", "m_avg", "m_opt"], "M"),
-    "markup_consistency": (markup_consistency_data.SAMPLES / "documents", ["ama", "ema", "rma"], "total"),
+    "readable": (ESSAYS, ["otar", "m_avg", "m_opt"], "M"),
+    "markup_consistency": (DOCUMENTS, ["ama", "ema", "rma"], "total"),
 }
 cases = pytest.mark.parametrize("name", CASES)
 

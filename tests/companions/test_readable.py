@@ -12,26 +12,22 @@ import pytest
 
 from podium import hosted, reading, scoring
 from podium.errors import HostError, UsageError
-from tests.support import readable_data as data
 from tests.support.markups import Evaluated
 from tests.support.readable_pairs import accuracy, markup, selection
+from tests.support.samples import case_of
 
 companion = hosted.module("readable", "companion")
 add_side = hosted.module("readable", "companion").add_side
 
 metric = hosted.module("readable")
 evaluate = partial(Evaluated, "readable")
-
-
-def sample_frames() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The sample solution and the sample submission."""
-    return data.frames(data.samples())
+SAMPLE = case_of("readable").tables
 
 
 @pytest.fixture(scope="module")
 def evaluated() -> Any:
     """The evaluation of the sample submission."""
-    return evaluate(*sample_frames(), "otar", 0.5)
+    return evaluate(*SAMPLE, "otar", 0.5)
 
 
 # ---- Submissions -----------------------------------------------------------------------------------------
@@ -39,7 +35,7 @@ def evaluated() -> Any:
 
 def test_the_measures_of_every_essay_in_percent(evaluated: Any) -> None:
     """For an essay with two experts, they are what the essay would score alone."""
-    solution, submission = sample_frames()
+    solution, submission = SAMPLE
     documents = evaluated.documents.set_index("document_id")
     for item in ("essay-01", "essay-02", "essay-08"):
         frames = [frame[frame["document_id"] == item] for frame in (solution, submission)]
@@ -57,7 +53,7 @@ def test_tables(evaluated: Any) -> None:
         evaluated.measures[name] for name in ("OTAR", "M_avg", "M_opt", "M")
     ]
     subjects = tables["Subjects"].set_index("subject")
-    solution, submission = sample_frames()
+    solution, submission = SAMPLE
     for subject in ("lit", "social"):
         ids = solution.loc[solution["subject"] == subject, "document_id"]
         frames = [frame[frame["document_id"].isin(ids)] for frame in (solution, submission)]
@@ -83,10 +79,12 @@ def test_rows_tell_the_matching(evaluated: Any) -> None:
     """They agree with `accuracy` for each pair of markups, in both directions."""
     by_pair = evaluated.rows.set_index(["document_id", "markup", "against"])
     rows_seen = 0
-    for document_id, item in data.samples().items():
-        named = {"algorithm": item.algorithm} | {
-            f"expert {n}": expert for n, expert in enumerate(item.experts, 1)
-        }
+    solution, submission = SAMPLE
+    for document_id, subject, *cells in zip(
+        solution["document_id"], solution["subject"], solution["markups"], submission["markup"]
+    ):
+        experts, algorithm = map(json.loads, cells)
+        named = {"algorithm": algorithm} | {f"expert {n}": expert for n, expert in enumerate(experts, 1)}
         for ours, theirs in itertools.permutations(named, 2):
             selections = named[ours]["selections"]
             if not selections:
@@ -99,7 +97,7 @@ def test_rows_tell_the_matching(evaluated: Any) -> None:
             assert rows["end"].tolist() == [value["endSelection"] for value in selections]
             for name in ("type", "subtype", "correction"):
                 assert rows[name].tolist() == [value[name].casefold() for value in selections]
-            pairs = accuracy(named[ours], named[theirs], item.subject).pairs
+            pairs = accuracy(named[ours], named[theirs], subject).pairs
             matched = rows[rows["outcome"] == "matched"]
             details = ["same_type", "same_subtype", "same_correction"]
             columns = ["selection", "partner_selection", "cost", "jaccard", *details]
@@ -130,7 +128,7 @@ def why_unmatched(ours: dict[str, Any], others: list[dict[str, Any]]) -> str:
 
 
 def test_the_side_file_gives_m7() -> None:
-    solution, submission = sample_frames()
+    solution, submission = SAMPLE
     side = pd.DataFrame({"document_id": solution["document_id"][::-1], "m7": range(12)}).assign(note="x")
     judged = add_side(submission.assign(m7=100), side, "document_id")
     assert judged["m7"].tolist() == list(range(11, -1, -1))
@@ -152,7 +150,7 @@ def test_the_side_file_gives_m7() -> None:
     ],
 )
 def test_a_wrong_side_file_is_the_hosts_fault(change: Any, message: str) -> None:
-    _, submission = sample_frames()
+    _, submission = SAMPLE
     side = pd.DataFrame({"document_id": submission["document_id"], "m7": 50})
     with pytest.raises(HostError) as error:
         add_side(submission, change(side), "document_id")
@@ -172,7 +170,7 @@ def test_marks_for_gamma() -> None:
 
 def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     """The tools ignore it, because only a file of the host may bring it in."""
-    solution, submission = sample_frames()
+    solution, submission = SAMPLE
     submission.assign(m7=100).to_csv(tmp_path / "answers.csv", index=False)
     rows = "".join(f"essay-{n:02},{n}\n" for n in range(1, 13))
     (tmp_path / "side.csv").write_text(f"document_id,m7\n{rows}")

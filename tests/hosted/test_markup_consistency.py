@@ -15,7 +15,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podium import hosted
-from tests.support import markup_consistency_data as data
 from tests.support.examples import examples, some
 from tests.support.markup_consistency_transcription import (
     Transcription,
@@ -23,6 +22,7 @@ from tests.support.markup_consistency_transcription import (
     every_accordance,
 )
 from tests.support.markups import ELEMENT_MARKUPS, Evaluated, crowded_element, solution_of, submission_of
+from tests.support.samples import case_of
 
 consistency = hosted.module("markup_consistency", "companion").consistency
 
@@ -436,11 +436,12 @@ def test_two_thousand_nested_fragments() -> None:
 
 
 def test_measures() -> None:
-    result = evaluate(*data.frames(data.samples()))
+    tables = case_of("markup_consistency").tables
+    result = evaluate(*tables)
     assert list(result.measures)[:4] == ["score", "AMA", "EMA", "RMA"]
     assert list(result.measures)[4:] == list(metric.CRITERIA)[1:]
     assert result.score == result.rma
-    one = evaluate(*data.frames(data.samples()), "consistency", "fragments.texts")
+    one = evaluate(*tables, "consistency", "fragments.texts")
     assert one.score == result.measures["fragments.texts"]
 
 

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import hosted, scoring
-from tests.support import markup_consistency_data, readable_data
 from tests.support.examples import examples, some
 from tests.support.markups import (
     ELEMENT_MARKUPS,
@@ -27,6 +26,7 @@ from tests.support.markups import (
     solution_of,
     submission_of,
 )
+from tests.support.samples import case_of
 
 
 class Case(NamedTuple):
@@ -36,7 +36,6 @@ class Case(NamedTuple):
     markups: st.SearchStrategy[Any]  # markups in the metric's form
     crowded: Callable[[random.Random], Any]  # makes a markup with many possible partners
     accordances: list[dict[str, str]]  # parameters with which partners are found
-    data: Any  # the module that makes samples
     measure: str  # one that needs only one expert
     document: str  # what messages call a document
     expected: str  # what a message expects of a markup
@@ -55,7 +54,6 @@ CASES = [
         ELEMENT_MARKUPS,
         lambda rng: crowded_element(rng, rng.randrange(1, 7), last=8),
         [{"accordance": "sum"}, {"accordance": "exact"}],
-        markup_consistency_data,
         "ama",
         "a document",
         'markup: expected a markup in JSON, such as {"elements": [{"fragments": [{"start": 0, "end": 10}]}]}',
@@ -67,7 +65,6 @@ CASES = [
         ESSAY_MARKUPS,
         lambda rng: crowded_essay(rng, 7),
         [{}],
-        readable_data,
         "m",
         "an essay",
         'markup: expected a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}',
@@ -149,7 +146,7 @@ def test_large_assignments_are_as_good_as_plain_ones(
 @cases
 def test_progress_is_told_and_complete(case: Case) -> None:
     told: list[tuple[int, int]] = []
-    tables = case.data.corpus(12, experts=3)
+    tables = case_of(case.name).tables
     untold = case.module.prepare(tables[0], "document_id").statistics(tables[1])
     solution = scoring.prepare(hosted.load(case.name), tables[0], {}, lambda *numbers: told.append(numbers))
     evaluation = scoring.evaluate(solution, tables[1], lambda *numbers: told.append(numbers))
@@ -161,7 +158,7 @@ def test_progress_is_told_and_complete(case: Case) -> None:
 def test_a_garbage_collector_that_is_off_stays_off(case: Case) -> None:
     gc.disable()
     try:
-        case.module.score(*case.data.corpus(2), "document_id")
+        case.module.score(*case_of(case.name).tables, "document_id")
         assert not gc.isenabled()
     finally:
         gc.enable()
@@ -358,7 +355,7 @@ def test_whole_numbers_written_with_a_point_are_whole(case: Case) -> None:
 
 @cases
 def test_ids_are_compared_as_text(case: Case) -> None:
-    solution, submission = (frame.head(2) for frame in case.data.frames(case.data.samples()))
+    solution, submission = (frame.head(2) for frame in case_of(case.name).tables)
     expected = case.module.score(solution, submission, "document_id")
     for ids, other in itertools.product(([1, 2], [1.0, 2.0], ["1", "2"]), repeat=2):
         ours, theirs = solution.assign(document_id=ids), submission.assign(document_id=other)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import podium
 from podium import hosted
-from tests.support import readable_data as data
 from tests.support.examples import examples, some
 from tests.support.markups import ESSAY_MARKUPS, Evaluated, crowded_essay, solution_of, submission_of
 from tests.support.readable_pairs import accuracy, markup, selection
@@ -27,6 +26,7 @@ from tests.support.readable_transcription import (
     relative,
     value_of,
 )
+from tests.support.samples import case_of
 
 companion = hosted.module("readable", "companion")
 
@@ -156,7 +156,7 @@ def test_the_competitions_numbers() -> None:
 
 
 def test_weights_that_are_left_out_are_the_competitions() -> None:
-    frames = data.frames(data.samples())
+    frames = case_of("readable").tables
     for text in ("", "M2=2", "M1=1, M6=0"):
         assert metric.score(*frames, "document_id", weights=text) == metric.score(*frames, "document_id")
     result = evaluate(*frames, "m", weights="M1=0,M2=0,M3=0,M4=0,M5=0,M6=3")
@@ -307,13 +307,14 @@ def test_a_markup_agrees_with_itself(value: Any, subject: str) -> None:
 
 
 def test_measures() -> None:
-    result = evaluate(*data.frames(data.samples()))
+    tables = case_of("readable").tables
+    result = evaluate(*tables)
     assert list(result.measures) == ["score", "OTAR", "M_avg", "M_opt", *NAMES]
     assert result.numbers.shape == (12, 13)
     assert result.otar == result.m_avg
-    assert evaluate(*data.frames(data.samples()), h=0).otar == result.m_opt
+    assert evaluate(*tables, h=0).otar == result.m_opt
     for measure in metric.MEASURES:
-        value = evaluate(*data.frames(data.samples()), measure, 0.5)
+        value = evaluate(*tables, measure, 0.5)
         assert value.score == getattr(value, measure)
     without_experts = np.array([item == "essay-06" for item in result.items])
     assert np.isnan(result.prepared.measures(result.numbers[without_experts].sum(axis=0)[np.newaxis])).all()
@@ -332,7 +333,7 @@ def test_as_many_nested_selections_as_there_may_be() -> None:
 
 
 def test_a_subject_that_is_unknown() -> None:
-    solution, _ = data.frames(data.samples())
+    solution, _ = case_of("readable").tables
     one_of = "one of rus, rus-free, lit, social, hist, eng, eng-free"
     with pytest.raises(metric.HostVisibleError) as error:
         metric.prepare(solution.replace("rus-free", "math"), "document_id")

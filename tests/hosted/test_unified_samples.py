@@ -1,4 +1,4 @@
-"""The sample files are what their generators make, and those of the Unified Metric keep their frozen scores."""
+"""The sample of the Unified Metric is what its generator makes, and frozen scores stay as they are."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,6 @@ import pytest
 
 import metric
 from podium import hosted, reading
-from tests.support import markup_consistency_data, readable_data, scifact_data, trec_is_data
 from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition, write_samples
 
 ROOT = Path(metric.__file__).parent
@@ -30,20 +29,10 @@ def sample():
     return read(ROOT / SOLUTION_SAMPLE), read(ROOT / SUBMISSION_SAMPLE)
 
 
-GENERATORS = {
-    ".": write_samples,
-    "metrics/markup_consistency/samples": markup_consistency_data.write,
-    "metrics/readable/samples": readable_data.write,
-    "metrics/scifact/samples": scifact_data.write,
-    "metrics/trec_is/samples": trec_is_data.write,
-}
-
-
-@pytest.mark.parametrize("folder", GENERATORS)
-def test_samples_are_what_their_generator_writes(folder, tmp_path):
-    GENERATORS[folder](tmp_path)
-    written = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}
-    assert written == {name: (ROOT / folder / name).read_bytes() for name in written} != {}
+def test_samples_are_what_their_generator_writes(tmp_path):
+    write_samples(tmp_path)
+    for name in (SOLUTION_SAMPLE, SUBMISSION_SAMPLE):
+        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
 
 
 # --- frozen scores: a change of any digit needs a new version of the metric -------------------------

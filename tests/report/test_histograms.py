@@ -9,12 +9,10 @@ import pytest
 
 from podium.errors import UsageError
 from podium.report import histograms
-from tests.support import markup_consistency_data, readable_data
 from tests.support.markups import Evaluated
+from tests.support.samples import case_of
 
 pytest.importorskip("matplotlib")
-
-SAMPLES = {"markup_consistency": markup_consistency_data, "readable": readable_data}
 
 
 def panels_of(picture: Any) -> list[Any]:
@@ -22,10 +20,9 @@ def panels_of(picture: Any) -> list[Any]:
     return [axis for part in picture.subfigs for axis in part.axes if axis.axison]
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", ["markup_consistency", "readable"])
 def test_every_value_is_in_a_bar(name: str) -> None:
-    data = SAMPLES[name]
-    explanation = Evaluated(name, *data.frames(data.samples())).explanation
+    explanation = Evaluated(name, *case_of(name).tables).explanation
     picture = histograms.draw(explanation)
     assert [part.get_suptitle() for part in picture.subfigs] == list(explanation.histograms)
     panels = {title: panel for figure in explanation.histograms.values() for title, panel in figure.items()}

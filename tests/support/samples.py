@@ -10,6 +10,8 @@ from podium import hosted, reading
 from podium.contract import Metric
 
 ROOT = Path(podium.__file__).parent.parent
+ESSAYS = ROOT / "metrics" / "readable" / "samples" / "essays"
+DOCUMENTS = ROOT / "metrics" / "markup_consistency" / "samples" / "documents"
 
 
 class Case(NamedTuple):
@@ -20,6 +22,11 @@ class Case(NamedTuple):
     solution: pd.DataFrame
     submission: pd.DataFrame
     row_id: str
+
+    @property
+    def tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The solution and the submission."""
+        return self.solution, self.submission
 
     def score(self, solution: pd.DataFrame | None = None, submission: pd.DataFrame | None = None) -> float:
         frames = (

@@ -1,7 +1,4 @@
-"""Made-up claims and predictions for `metrics/scifact` in any number, and the samples made from them.
-
-python -m tests.support.scifact_data     writes metrics/scifact/samples/
-"""
+"""Made-up claims and predictions for `metrics/scifact` in any number, and the worked example."""
 
 import json
 import random
@@ -98,25 +95,3 @@ def frame(lines: Iterable[Line]) -> pd.DataFrame:
 def json_lines(lines: Iterable[Line]) -> str:
     """Write the text of an official file."""
     return "".join(json.dumps(line) + "\n" for line in lines)
-
-
-def samples() -> dict[str, str]:
-    """The texts of the sample files by name: the same forty claims as CSV and in the official formats."""
-    gold, predictions = claims(40)
-    usage = ["Public" if number % 3 == 0 else "Private" for number in range(len(gold))]
-    return {
-        "solution.csv": frame(gold).assign(Usage=usage).to_csv(index=False, lineterminator="\n"),
-        "submission.csv": frame(predictions).to_csv(index=False, lineterminator="\n"),
-        "claims.jsonl": json_lines(gold),
-        "predictions.jsonl": json_lines(predictions),
-    }
-
-
-def write(folder: Path) -> None:
-    """Write the samples into a folder."""
-    for name, text in samples().items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
-
-
-if __name__ == "__main__":
-    write(SAMPLES)

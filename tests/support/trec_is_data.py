@@ -1,7 +1,6 @@
-"""Made-up competitions for `metrics/trec_is`, and the samples made from one of them.
+"""Made-up competitions for `metrics/trec_is`.
 
-``python -m tests.support.trec_is_data`` writes ``metrics/trec_is/samples/``.  Nothing in them comes from the
-track: events, ids and labels are invented.
+Nothing in them comes from the track: events, ids and labels are invented.
 """
 
 import json
@@ -175,25 +174,3 @@ def noisy_run(solution: pd.DataFrame) -> pd.DataFrame:
     run["categories"] = run["categories"].where(random.random(len(run)) < 0.5, np.roll(run["categories"], 1))
     run["rank"] = random.integers(0, 2000, len(run))
     return run[random.random(len(run)) < 0.9]
-
-
-def samples() -> dict[str, str]:
-    """The contents of the sample files by name."""
-    solution, submission = competition()
-    accepted = submission.replace({"categories": {"": " "}})  # Kaggle takes an empty cell for a missing value
-    return {
-        "solution.csv": solution.to_csv(index=False, lineterminator="\n"),
-        "submission.csv": accepted.to_csv(index=False, lineterminator="\n"),
-        "labels.json": label_file(solution),
-        "run.txt": run_file(submission),
-    }
-
-
-def write(folder: Path) -> None:
-    """Write the samples into a folder."""
-    for name, content in samples().items():
-        (folder / name).write_text(content, encoding="utf-8", newline="\n")
-
-
-if __name__ == "__main__":
-    write(SAMPLES)

@@ -17,26 +17,18 @@ from podium.hosting.bundles import bundle
 from podium.hosting.competition import Competition, Terms
 from tests.hosting.test_bundle import execute, unpack
 from tests.support.command_line import run
-from tests.support.host_line import stay_in_process
-from tests.support.host_metrics import HEAD
+from tests.support.host_line import ACCURACY, stay_in_process
 from tests.test_files import parquet_of
 
 TERMS = Terms(datetime(2027, 1, 15), datetime(2027, 4, 1), datetime(2027, 4, 15))
 # The share of rows whose label is right, and a hundredth for each step of the sorted ids that goes up by one.
-SERIES = (
-    HEAD
-    + '''def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Accuracy, with a reward for ids that are numbers."""
-    if "label" not in submission:
+SERIES = ACCURACY.replace(
+    "BODY",
+    """if "label" not in submission:
         raise ParticipantVisibleError("expected a column label")
     ids = sorted(solution[row_id_column_name])
     steps = 0 if isinstance(ids[0], str) else sum(b - a == 1 for a, b in zip(ids, ids[1:]))
-    return float((solution["label"] == submission["label"]).mean()) + steps / 100
-
-
-def higher_is_better() -> bool:
-    return True
-'''
+    return float((solution["label"] == submission["label"]).mean()) + steps / 100""",
 )
 HOSTILE = ["NA", "null", "None", "nan", "N/A", "00007", "007", "7", "1e5", "100000.0", "100000", "TRUE"]
 HOSTILE += ["x,y", "é"]

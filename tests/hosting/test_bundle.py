@@ -300,8 +300,10 @@ def test_files_beside_a_metric_stay_with_the_host(tmp_path, platform):
     assert [name for name, content in files.items() if b"A-SECRET" in content] == []
     beside = {name.rpartition("/")[2] for name in files if "/metric/" in f"/{name}"}
     assert beside == {"metric.py", "companion.py", "helpers.py", "deeper.py", "words.py"}
-    submissions = write(tmp_path / "submissions", {"guess.csv": b"id,answer\n1,1\n2,1\n"})
-    assert run(platform, tmp_path / "out", submissions, tmp_path) == [{"public": 1.0, "private": 1.0}]
+    sent = {"a.csv": b"id,answer\n1,1\n2,1\n", "b.csv": b"id,answer\n1,1\n"}
+    results = run(platform, tmp_path / "out", write(tmp_path / "submissions", sent), tmp_path)
+    rejected = "error: Submission has 1 rows but 2 were expected."  # as Kaggle does before it calls a metric
+    assert results == [{"public": 1.0, "private": 1.0}, dict.fromkeys(("public", "private"), rejected)]
 
 
 def test_what_a_bundle_cannot_take_along_is_named(tmp_path):

@@ -9,6 +9,7 @@ from podium import hosted, reading, scoring
 from podium.hosting.kaggle import acceptance, emulate, fresh
 from tests.support.host_line import (
     ACCURACY,
+    EQUAL,
     ROOT,
     SOLUTION,
     SUBMISSION,
@@ -32,9 +33,6 @@ def accuracy(tmp_path):
         return [tmp_path / name for name in ("accuracy.py", "truth.csv", "guess.csv")]
 
     return write
-
-
-EQUAL = "return points * float((solution['answer'] == submission['answer']).mean())"
 
 
 # --- every metric of the project, good and bad ------------------------------------------------------

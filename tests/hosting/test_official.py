@@ -15,7 +15,7 @@ from podium.errors import HostError
 from podium.hosting import leaks, samples
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import emulate
-from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
+from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium, stay_in_process
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -28,7 +28,6 @@ OFFICIAL = {
     "readable": ("essays", "essays"),
 }
 
-EQUAL = "return float((solution['answer'] == submission['answer']).mean())"
 CORPORA_ONLY = "--columns, --subpopulations, --map and --test are for corpora of essays"
 
 

@@ -50,6 +50,7 @@ def score(
 def higher_is_better() -> bool:
     return True
 """
+EQUAL = "return points * float((solution['answer'] == submission['answer']).mean())"  # a BODY
 
 
 run_podium = command_line.run

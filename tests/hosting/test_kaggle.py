@@ -90,19 +90,21 @@ def refused(request):
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("answer", "attributes", "message"),
     [
-        (refused, "Kaggle refuses: you must accept the rules"),
-        (lambda request: (404, {}), "Kaggle refuses: 404 Client Error: Not Found for url: http"),
-        (lambda request: (500, {}), "Kaggle has a fault (500 Server Error: "),
-        (lambda request: (429, {}), "Kaggle got too many requests (429 Client Error: "),
-        (pages([]), "the leaderboard of essays is empty"),
-        (None, "Kaggle's answer cannot be understood: "),
+        (refused, {}, "Kaggle refuses: you must accept the rules"),
+        (lambda request: (404, {}), {}, "Kaggle refuses: 404 Client Error: Not Found for url: http"),
+        (lambda request: (500, {}), {}, "Kaggle has a fault (500 Server Error: "),
+        (lambda request: (429, {}), {}, "Kaggle got too many requests (429 Client Error: "),
+        (pages([]), {}, "the leaderboard of essays is empty"),
+        (pages([entry(1)]), {"raw": b"<html>"}, "Kaggle's answer cannot be understood: "),
+        (pages([entry(1)]), {"seconds": 61}, "Kaggle did not answer within 60 s\n"),
+        (pages([entry(1)]), {"is_reachable": False}, "Kaggle cannot be reached: no route to this host\n"),
     ],
 )
-def test_what_goes_wrong(capsys, kaggle, board, answer, message):
-    kaggle.answers[LEADERBOARD] = answer or (lambda request: (200, {}))
-    kaggle.raw = None if answer else b"<html>"
+def test_what_goes_wrong(capsys, kaggle, board, answer, attributes, message):
+    kaggle.answers[LEADERBOARD] = answer
+    vars(kaggle).update(attributes)
     code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
     assert (code, out, len(err.splitlines())) == (4, "", 1)
     assert err.startswith(f"error: {message}")
@@ -116,20 +118,6 @@ def test_wrong_credentials(capsys, kaggle, board, monkeypatch, name, value):
         4, "", f"error: Kaggle does not know these credentials, or they have expired (Unauthenticated): "
         f"{site.CREDENTIALS}\n",
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("attributes", "message"),
-    [
-        ({"seconds": 61}, "Kaggle did not answer within 60 s\n"),
-        ({"is_reachable": False}, "Kaggle cannot be reached: no route to this host\n"),
-    ],
-)
-def test_no_answer(capsys, kaggle, board, attributes, message):
-    vars(kaggle).update(attributes)
-    kaggle.answers[LEADERBOARD] = pages([entry(1)])
-    assert run_podium(capsys, "leaderboard", "essays", "--out", board) == (4, "", f"error: {message}")
-    assert not board.exists()
 
 
 # --- without credentials, without the package -------------------------------------------------------

@@ -136,10 +136,10 @@ class Site(Kaggle):
         calls: dict[str, Callable[[dict[str, Any]], Any]] = {
             "CreateCompetition": self.create,
             "GetCompetitionSettings": lambda request: self.settings,
-            "UpdateCompetitionSettings": self.update_settings,
+            "UpdateCompetitionSettings": lambda request: self.settings.update(request["settings"]),
             "ListCompetitionPages": lambda request: {"pages": list(self.pages.values())},
             "CreateCompetitionPage": self.create_page,
-            "UpdateCompetitionPage": self.update_page,
+            "UpdateCompetitionPage": lambda request: self.pages[request["pageName"]].update(request["page"]),
             "CreateCompetitionData": self.create_data,
             "ListDataFiles": self.list_files,
             "CreateCompetitionSolution": self.create_solution,
@@ -179,11 +179,6 @@ class Site(Kaggle):
         url = f"https://www.kaggle.com/competitions/{request['slug']}"
         return {"id": 1, "ref": self.ref or request["slug"], "url": url}
 
-    def update_settings(self, request: dict[str, Any]) -> Any:
-        """Change settings of the competition."""
-        self.settings |= request["settings"]
-        return self.settings
-
     def create_page(self, request: dict[str, Any]) -> Any:
         """Create a page; its name can be taken."""
         page = request["page"]
@@ -191,11 +186,6 @@ class Site(Kaggle):
             return 400, {"code": 400, "message": f"Page {page['name']} exists"}
         self.pages[page["name"]] = page
         return page
-
-    def update_page(self, request: dict[str, Any]) -> Any:
-        """Change a page."""
-        self.pages[request["pageName"]] |= request["page"]
-        return self.pages[request["pageName"]]
 
     def start_upload(self, request: dict[str, Any]) -> dict[str, Any]:
         """Give the client a token and an address for an upload."""

@@ -18,7 +18,6 @@ from podium.cli.make import secret_seed
 from podium.errors import HostError
 from podium.hosting import corpus, folders, making
 from tests.support.corpora import make_corpus
-from tests.support.essays import TYPES
 from tests.support.host_line import run_podium
 
 metric = hosted.module("unified")
@@ -148,15 +147,6 @@ def test_the_files_are_scored_as_the_report_says(by_offsets, by_words):
         assert "| private/perfect_submission.csv | 1.000000 | 1.000000 |" in files.report
 
 
-def test_texts_of_the_essays(by_offsets, whole):
-    made = tables(make(by_offsets))
-    texts = dict(zip(whole["essay_id_comp"], whole["full_text"]))
-    for name, of in (("train_essays.csv", "train.csv"), ("test_essays.csv", "solution.csv")):
-        assert list(made[name]) == ["essay_id", "full_text"]
-        assert made[name]["essay_id"].tolist() == made[of]["essay_id"].unique().tolist()
-        assert made[name]["full_text"].tolist() == [texts[essay] for essay in made[name]["essay_id"]]
-
-
 def test_the_order_of_the_rows_does_not_count(by_offsets):
     files, others = make(by_offsets), make(by_offsets.sample(frac=1, random_state=0))
     assert files.report == others.report
@@ -187,13 +177,6 @@ def test_shares_are_the_same_within_sub_populations_and_prompts():
 GOLDEN = "d59bd2711a70cd3f1320f45bd6d1afc6d56ff40756e88aa88c0e80023b3e0570"
 
 
-def digest(files: folders.Files) -> str:
-    """A hash of which essay is in which part."""
-    essays = files.private["solution.csv"].drop_duplicates("essay_id")
-    lines = [f"{row.essay_id} {row.Usage}" for row in essays.itertuples()]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
 def test_the_split_is_the_same_everywhere(tmp_path):
     """The corpus comes from the text of a file with missing values that readers might take for something
     else.
@@ -209,18 +192,15 @@ def test_the_split_is_the_same_everywhere(tmp_path):
         ]
     (tmp_path / "corpus.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     files = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), ATTRIBUTES)
-    assert len(files.private["solution.csv"]) == 480
-    assert digest(files) == GOLDEN
-
-
-def draw(sizes: list[int], share: float, seed: int) -> np.ndarray:
-    """Draw a share of items from strata of these sizes."""
-    strata = [(str(stratum),) for stratum, size in enumerate(sizes) for _ in range(size)]
-    return making.drawn([str(number) for number in range(len(strata))], strata, share, str(seed))
+    essays = files.private["solution.csv"].drop_duplicates("essay_id")
+    assert len(essays) == 240
+    lines = [f"{row.essay_id} {row.Usage}" for row in essays.itertuples()]
+    assert hashlib.sha256("\n".join(lines).encode()).hexdigest() == GOLDEN
 
 
 def test_every_essay_can_be_drawn():
-    times = sum(draw([3, 5], 0.3, seed).astype(int) for seed in range(2000))
+    strata = [("a",)] * 3 + [("b",)] * 5
+    times = sum(making.drawn([*"01234567"], strata, 0.3, str(seed)).astype(int) for seed in range(2000))
     assert times / 2000 == pytest.approx([0.3] * 8, abs=0.04)
 
 
@@ -318,17 +298,7 @@ def test_overlaps_are_removed_by_the_metric_s_rule():
     assert numbers["segments that overlap an earlier one: trimmed"] > 20
     solution = files.private["solution.csv"]  # no TruthOverlapWarning, which would be an error here:
     assert metric.score(solution, files.private["perfect_submission.csv"], "row_id") == 1.0
-    labels = frame["discourse_effectiveness"] == "Effective"
-    given = metric.Segments(
-        pd.factorize(frame["essay_id_comp"], sort=True)[0],
-        *metric.parse_predictionstrings(grown),
-        np.array([TYPES.tolist().index(name) for name in frame["discourse_type"]]),
-        labels.to_numpy(float),
-        np.arange(len(frame)),
-    )
-    kept = metric.remove_overlaps(given)
-    assert numbers["segments"] == len(kept.row)
-    assert numbers["segments with at most one word left: discarded"] == len(frame) - len(kept.row)
+    assert numbers["segments"] + numbers["segments with at most one word left: discarded"] == len(frame)
 
 
 def test_segments_that_end_beyond_the_text_are_cut(by_offsets):
@@ -512,9 +482,15 @@ def test_values_are_written_as_they_were_read(capsys, tmp_path, by_words):
     code, _, err = run_podium(capsys, "make", path, "--out", tmp_path / "out")
     assert (code, err) == (0, "")
     meant = dict(zip(frame["id"], texts)), dict(zip(frame["id"], frame["grade_level"]))
-    for name in ("train_essays.csv", "test_essays.csv"):
-        read = pd.read_csv(tmp_path / "out" / "public" / name, dtype=str, keep_default_na=False)
-        assert len(read) > 9
+    for name, of in (
+        ("public/train_essays.csv", "public/train.csv"),
+        ("public/test_essays.csv", "private/solution.csv"),
+    ):
+        read, rows = (
+            pd.read_csv(tmp_path / "out" / each, dtype=str, keep_default_na=False) for each in (name, of)
+        )
+        assert list(read) == ["essay_id", "full_text"]
+        assert read["essay_id"].tolist() == rows["essay_id"].unique().tolist()
         assert read["full_text"].tolist() == [meant[0][essay] for essay in read["essay_id"]]
     rows = csv.DictReader(io.StringIO((tmp_path / "out/public/train.csv").read_bytes().decode(), newline=""))
     for row in rows:
@@ -627,28 +603,16 @@ def test_empty_texts_are_told(whole):
 
 def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, tmp_path, by_words):
     """A participant knows all ids and tries small seeds; the one that fits would tell the Private part."""
-    given = []
-    monkeypatch.setattr("podium.cli.make.secret_seed", lambda: given.append(secret_seed()) or given[0])
-    drawn = {secret_seed() for _ in range(20)}
-    assert (len(drawn), max(drawn) > 2**56) == (20, True)
+    assert max(secret_seed() for _ in range(20)) > 2**56
+    monkeypatch.setattr("podium.cli.make.secret_seed", lambda: 2**60)
     by_words.to_csv(tmp_path / "corpus.csv", index=False)
-    ids = sorted(set(by_words["id"]))
-    for name, seed in (("secret", ()), ("guessable", ("--seed", 7))):
-        line = [tmp_path / "corpus.csv", "--subpopulations", "", *seed, "--out", tmp_path / name]
-        code, _, err = run_podium(capsys, "make", *line)
-        assert (code, "participants can guess" in err) == (0, name == "guessable")
-        train = set(pd.read_csv(tmp_path / name / "public" / "train.csv", dtype=str)["essay_id"])
-        parts = [making.split(ids, [()] * len(ids), ids, 0.4, 0.3, seed) for seed in range(50)]
-        fits = [
-            seed
-            for seed, of in enumerate(parts)
-            if train == {each for each, part in zip(ids, of) if part == "train"}
-        ]
-        assert fits == ([7] if name == "guessable" else [])
-    assert f"Drawn with seed {given[0]}:" in (tmp_path / "secret" / "report.md").read_text(encoding="utf-8")
-    again = making.split(ids, [()] * len(ids), ids, 0.4, 0.3, given[0])
-    train = set(pd.read_csv(tmp_path / "secret" / "public" / "train.csv", dtype=str)["essay_id"])
-    assert train == {each for each, part in zip(ids, again) if part == "train"}
+    line = ["make", tmp_path / "corpus.csv", "--subpopulations", "", "--out"]
+    code, out, err = run_podium(capsys, *line, tmp_path / "secret")
+    assert (code, "participants can guess" in err) == (0, False)
+    assert f"Drawn with seed {2**60}:" in out
+    assert out.startswith(make(by_words, [], seed=2**60).report)
+    code, _, err = run_podium(capsys, *line, tmp_path / "guessable", "--seed", 7)
+    assert (code, "participants can guess" in err) == (0, True)
 
 
 def test_what_a_killed_command_left_is_removed(tmp_path):

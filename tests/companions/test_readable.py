@@ -12,8 +12,7 @@ import pytest
 
 from podium import hosted, reading, scoring
 from podium.errors import HostError, UsageError
-from tests.support.markups import Evaluated
-from tests.support.readable_pairs import accuracy, markup, selection
+from tests.support.markups import Evaluated, accuracy, markup, selection
 from tests.support.samples import case_of
 
 companion = hosted.module("readable", "companion")
@@ -97,11 +96,11 @@ def test_rows_tell_the_matching(evaluated: Any) -> None:
             assert rows["end"].tolist() == [value["endSelection"] for value in selections]
             for name in ("type", "subtype", "correction"):
                 assert rows[name].tolist() == [value[name].casefold() for value in selections]
-            pairs = accuracy(named[ours], named[theirs], subject).pairs
+            _, pairs = accuracy(named[ours], named[theirs], subject)
             matched = rows[rows["outcome"] == "matched"]
             details = ["same_type", "same_subtype", "same_correction"]
             columns = ["selection", "partner_selection", "cost", "jaccard", *details]
-            assert [tuple(row) for row in matched[columns].itertuples(index=False)] == [tuple(p) for p in pairs]
+            assert [tuple(row) for row in matched[columns].itertuples(index=False)] == pairs
             unmatched = rows[rows["outcome"] != "matched"]
             assert (unmatched["partner_selection"] == -1).all()
             assert (unmatched["cost"] == 1).all()
@@ -115,7 +114,7 @@ def test_rows_tell_the_matching(evaluated: Any) -> None:
 
 def why_unmatched(ours: dict[str, Any], others: list[dict[str, Any]]) -> str:
     """Find the reason by comparing this selection with each selection of the other markup alone."""
-    if any(accuracy(markup(ours), markup(other), "rus").pairs for other in others):
+    if any(accuracy(markup(ours), markup(other), "rus")[1] for other in others):
         return "partner taken"
     overlapping = any(
         max(ours["startSelection"], other["startSelection"]) < min(ours["endSelection"], other["endSelection"])

@@ -16,8 +16,16 @@ from hypothesis import strategies as st
 import podium
 from podium import hosted
 from tests.support.examples import examples, some
-from tests.support.markups import ESSAY_MARKUPS, Evaluated, crowded_essay, solution_of, submission_of
-from tests.support.readable_pairs import accuracy, markup, selection
+from tests.support.markups import (
+    ESSAY_MARKUPS,
+    Evaluated,
+    accuracy,
+    crowded_essay,
+    markup,
+    selection,
+    solution_of,
+    submission_of,
+)
 from tests.support.readable_transcription import (
     LARGEST,
     accuracies,
@@ -35,16 +43,6 @@ NAMES = ("M", "M1", "M2", "M3", "M4", "M5", "M6")
 
 metric = hosted.module("readable")
 evaluate = partial(Evaluated, "readable")
-
-
-def numbers(result: Any) -> dict[str, float]:
-    """The measures of a comparison by name."""
-    return dict(zip(NAMES, result))
-
-
-def ends(result: Any) -> list[tuple[int, int]]:
-    """The positions of the partners."""
-    return [(pair.first, pair.second) for pair in result.pairs]
 
 
 # ---- Reference numbers --------------------------------------------------------------------------------
@@ -89,12 +87,12 @@ def test_an_essay_by_hand() -> None:
         K2=4,
     )
     second = markup(selection(0, 5, "logic", correction="so"), selection(20, 40, "Fact"), K1="3", K2=3)
-    result = accuracy(first, second, "eng")
+    values, pairs = accuracy(first, second, "eng")
     m1, m2, m3, m4, m5, m6 = 11 / 14, 4 / 5, 1, 1 / 2, (1 / 2 + 1 / 2) / 2, 1
     expected = {"M1": m1, "M2": m2, "M3": m3, "M4": m4, "M5": m5, "M6": m6}
     expected["M"] = (m1 + 2 * m2 + m3 + m4 + m5) / 6
-    assert numbers(result) == pytest.approx({name: 100 * value for name, value in expected.items()})
-    assert [tuple(pair) for pair in result.pairs] == [
+    assert values == pytest.approx({name: 100 * value for name, value in expected.items()})
+    assert pairs == [
         (0, 0, 0.5, 0.5, True, True, True),
         (1, 1, 0.5, 0.5, True, False, True),
     ]
@@ -122,15 +120,15 @@ def test_the_relative_measures_by_hand() -> None:
 @pytest.mark.parametrize("missing", [{}, {"subtype": None, "correction": "", "group": None}])
 def test_missing_texts_and_selections_are_empty(missing: dict[str, Any]) -> None:
     one = {"startSelection": 0, "endSelection": 5, "type": "x"}
-    assert set(numbers(accuracy(markup(one), markup(one | missing), "rus")).values()) == {100.0}
-    assert accuracy({"criteria": {}, "selections": None}, markup(), "rus").m == 100
+    assert set(accuracy(markup(one), markup(one | missing), "rus")[0].values()) == {100.0}
+    assert accuracy({"criteria": {}, "selections": None}, markup(), "rus")[0]["M"] == 100
 
 
 def test_both_empty_and_one_empty() -> None:
-    assert set(numbers(accuracy(markup(), markup(), "rus")).values()) == {100.0}
-    one = numbers(accuracy(markup(selection(0, 5)), markup(), "rus"))
+    assert set(accuracy(markup(), markup(), "rus")[0].values()) == {100.0}
+    one, _ = accuracy(markup(selection(0, 5)), markup(), "rus")
     assert one == pytest.approx({"M": 100 / 6, "M1": 100, "M2": 0, "M3": 0, "M4": 0, "M5": 0, "M6": 0})
-    apart = numbers(accuracy(markup(selection(0, 5)), markup(selection(5, 9)), "rus"))
+    apart, _ = accuracy(markup(selection(0, 5)), markup(selection(5, 9)), "rus")
     assert apart == one
 
 
@@ -143,7 +141,7 @@ def test_texts_are_compared_without_case_outer_spaces_and_unicode_form(
     name: str, ours: str, theirs: str
 ) -> None:
     one, other = (selection(0, 5, "x") | {name: text} for text in (ours, theirs))
-    assert set(numbers(accuracy(markup(one), markup(other), "rus")).values()) == {100.0}
+    assert set(accuracy(markup(one), markup(other), "rus")[0].values()) == {100.0}
 
 
 WEIGHTS = {"M1": 1, "M2": 2, "M3": 1, "M4": 1, "M5": 1, "M6": 0, "M7": 0}
@@ -213,15 +211,16 @@ SUBJECTS = st.sampled_from(sorted(metric.LARGEST_GRADE))
 
 def check(first: Any, second: Any, subject: str) -> None:
     """Check that the matching is as good as the best of all, and gives exactly these accuracies."""
-    result = accuracy(first, second, subject)
+    values, pairs = accuracy(first, second, subject)
+    matching = [pair[:2] for pair in pairs]
     ours, theirs = first["selections"], second["selections"]
     best = value_of(best_matching(ours, theirs), ours, theirs)
-    assert value_of(ends(result), ours, theirs) == best
-    expected = accuracies(first, second, subject, ends(result))
+    assert value_of(matching, ours, theirs) == best
+    expected = accuracies(first, second, subject, matching)
     expected.pop("M7")
-    assert numbers(result) == pytest.approx({name: float(value) for name, value in expected.items()}, abs=1e-9)
-    alone = len(ours) + len(theirs) - 2 * len(result.pairs)
-    assert alone + sum(pair.cost for pair in result.pairs) == pytest.approx(float(best[0]), abs=1e-9)
+    assert values == pytest.approx({name: float(value) for name, value in expected.items()}, abs=1e-9)
+    alone = len(ours) + len(theirs) - 2 * len(pairs)
+    assert alone + sum(cost for _, _, cost, *_ in pairs) == pytest.approx(float(best[0]), abs=1e-9)
 
 
 @examples(60)
@@ -289,7 +288,7 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
     for (document_id, first, second), value in table.items():
         markups, answer, subject = documents[int(document_id[1:])]
         named = {"algorithm": answer} | {f"expert {n}": expert for n, expert in enumerate(markups, 1)}
-        assert float(value) == accuracy(named[first], named[second], subject).m
+        assert float(value) == accuracy(named[first], named[second], subject)[0]["M"]
 
 
 # ---- Properties ---------------------------------------------------------------------------------------
@@ -298,9 +297,9 @@ def test_a_corpus_against_the_transcription(documents: list[tuple[list[Any], Any
 @examples(60)
 @given(ESSAY_MARKUPS, SUBJECTS)
 def test_a_markup_agrees_with_itself(value: Any, subject: str) -> None:
-    result = accuracy(value, value, subject)
-    assert set(numbers(result).values()) == {100.0}
-    assert sum(pair.cost for pair in result.pairs) == 0
+    values, pairs = accuracy(value, value, subject)
+    assert set(values.values()) == {100.0}
+    assert sum(cost for _, _, cost, *_ in pairs) == 0
 
 
 # ---- Frames and measures ------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from podium import hosted, scoring
-from tests.support.readable_pairs import markup, selection
 
 
 class Evaluated:
@@ -56,6 +55,34 @@ def shuffled(value: Any, rng: random.Random) -> Any:
     if isinstance(value, list):
         return rng.sample([shuffled(inner, rng) for inner in value], len(value))
     return value
+
+
+# ---- Markups of READ//ABLE by hand
+
+
+def selection(start: int, end: int, kind: str = "logic", **more: str) -> dict[str, Any]:
+    """An error from one character to another."""
+    return {"startSelection": start, "endSelection": end, "type": kind, "group": "error", **more}
+
+
+def markup(*selections: dict[str, Any], **grades: object) -> dict[str, Any]:
+    """A markup with these selections and grades."""
+    return {"criteria": grades, "selections": list(selections)}
+
+
+def accuracy(first: Any, second: Any, subject: str) -> tuple[dict[str, float], list[tuple[Any, ...]]]:
+    """M and M1 to M6 of two markups in percent, and the matching D.
+
+    A pair of D has the two positions, its cost, its Jaccard index, and which details are equal: the type, the
+    subtype and the correction.
+    """
+    metric = hosted.module("readable")
+    markups = [metric.read_essay(value, subject, None) for value in (first, second)]
+    values = metric.accuracies([markups], metric.WEIGHTS)[0, :7].tolist()
+    ours, _ = hosted.module("readable", "companion")._fates(*markups)
+    return dict(zip(["M", *metric.CRITERIA], values)), sorted(
+        (row[0], *row[7:]) for row in ours if row[6] == "matched"
+    )
 
 
 # ---- Markups of each metric, for generated cases

@@ -19,7 +19,6 @@ from tests.support.strategies import Competition, competitions
 from tests.support.unified import evaluate, slow_groups
 
 ROOT = Path(metric.__file__).parent
-REAL = ROOT.parent / "shared" / "data" / "fp1"
 TEXTS = {"dtype": {"essay_id": str}, "keep_default_na": False, "na_values": [""]}
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an earlier one")

@@ -208,12 +208,6 @@ def test_a_real_system_on_dev():
     assert values == expected["predictions/healthver_dev.jsonl against claims_dev.jsonl"]
 
 
-@needs_data
-def test_a_real_system_on_train():
-    gold, predictions = DATA / "claims_train.jsonl", DATA / "predictions" / "covidfact_train.jsonl"
-    assert official(gold, predictions) == transcription.measures(evidence_of(gold), evidence_of(predictions))
-
-
 # --- samples --------------------------------------------------------------------------------------
 
 

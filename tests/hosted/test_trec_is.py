@@ -26,7 +26,6 @@ from tests.support.trec_is_data import (
     competition,
     flat_run,
     labeled,
-    noisy_run,
     official,
     perfect_run,
 )
@@ -342,12 +341,6 @@ def test_the_numbers_of_the_spec(
             "priority_mse_all",
         )
     ] == expected
-
-
-@needs_data
-def test_official_labels_score_as_the_transcription() -> None:
-    solution = official()
-    assert_same_as_transcription(solution, noisy_run(solution), {"normalize_priority": True})
 
 
 # ---- Participants' mistakes ----

@@ -1,4 +1,4 @@
-"""`metric.py` equals the literal transcription of its memo, on many small competitions and on real data.
+"""`metric.py` equals the literal transcription of its memo, on many small competitions.
 
 The transcription says what the right numbers are. Further properties find errors that two implementations could
 have in common. Hypothesis derives its examples from each test's code, so every run sees the same ones.
@@ -7,7 +7,6 @@ have in common. Hypothesis derives its examples from each test's code, so every 
 import math
 import re
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from podium import scoring
 from tests.support import frames, unified
 from tests.support import unified_transcription as transcription
 from tests.support.examples import examples
-from tests.support.strategies import ATTRIBUTES, Competition, competitions
+from tests.support.strategies import Competition, competitions
 from tests.support.unified_transcription import DISCOURSE_TYPES
 
 pytestmark = pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
@@ -29,9 +28,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::metric.TruthOverlapWarning")
 QUICK = settings(examples(50), derandomize=True)
 BRIEF = settings(examples(20), derandomize=True)
 THOROUGH = settings(QUICK, max_examples=2000)
-
-FP1 = Path(__file__).parents[3] / "shared" / "data" / "fp1"
-needs_fp1 = pytest.mark.skipif(not FP1.is_dir(), reason="needs ../shared/data/fp1")
 
 SEEDS = st.integers(0, 2**16)
 
@@ -141,31 +137,6 @@ def test_equal_to_transcription(competition: Competition) -> None:
 @given(competitions())
 def test_equal_to_transcription_on_2000_competitions(competition: Competition) -> None:
     assert_equal_to_transcription(competition, evaluate(competition), transcribe(competition))
-
-
-def read_fp1(essays: int | None) -> Competition:
-    """The first essays of the Feedback-Prize pair, or all of them."""
-    text = {"essay_id": str, "predictionstring": str, "discourse_type": str}
-    solution = pd.read_csv(FP1 / "solution.csv.gz", dtype=text)
-    submission = pd.read_csv(FP1 / "submission.csv.gz", dtype=text)
-    known = solution["essay_id"].unique()[:essays]
-    defaults = {"subpopulation_column_names": ",".join(ATTRIBUTES[:2]), "temperature": 65.0}
-    return Competition(
-        solution[solution["essay_id"].isin(known)], submission[submission["essay_id"].isin(known)], defaults
-    )
-
-
-@needs_fp1
-def test_equal_to_transcription_on_some_feedback_prize_essays() -> None:
-    competition = read_fp1(essays=300)
-    assert_equal_to_transcription(competition, evaluate(competition), transcribe(competition))
-
-
-@pytest.mark.slow
-@needs_fp1
-def test_equal_to_transcription_on_all_feedback_prize_essays() -> None:
-    competition = read_fp1(essays=None)
-    assert abs(score(competition) - transcribe(competition).score) <= 1e-12
 
 
 def test_missing_values_are_apart_from_the_text_that_labels_them() -> None:

@@ -7,7 +7,6 @@ import json
 import random
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from podium import hosted
@@ -164,13 +163,3 @@ def perfect_run(solution: pd.DataFrame) -> pd.DataFrame:
     return flat_run(solution).assign(
         priority=solution["priority"].map(scores), categories=solution["categories"]
     )
-
-
-def noisy_run(solution: pd.DataFrame) -> pd.DataFrame:
-    """A run with right and wrong alerts and with other types, in which some tweets are missing."""
-    random = np.random.default_rng(2021)
-    run = perfect_run(solution)
-    run["priority"] = (run["priority"] + random.normal(0.1, 0.3, len(run))).round(3)
-    run["categories"] = run["categories"].where(random.random(len(run)) < 0.5, np.roll(run["categories"], 1))
-    run["rank"] = random.integers(0, 2000, len(run))
-    return run[random.random(len(run)) < 0.9]

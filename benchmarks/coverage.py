@@ -26,13 +26,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from benchmarks.measure import machine, print_table
+from examples.essays import make_competition
 from podium import hosted, scoring, statistics
 from podium.ranking import sentences
 from podium.statistics import halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, doubt_of_difference, doubt_of_score, reaction
 from podium.statistics.inference import difference_of_draws, interval, widening
 from podium.statistics.sampling import influences
-from tests.support.essays import make_competition
 
 POPULATION = 5000  # items
 RESAMPLES = 300

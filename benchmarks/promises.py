@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 import podium
+from examples.essays import make_competition
 from podium import statistics
 from podium.ranking import estimate
-from tests.support.essays import make_competition
 
 ESSAYS, OTHERS = 2500, 1500
 TEAMS = 30

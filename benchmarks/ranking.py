@@ -22,11 +22,11 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import machine, print_table
+from examples.essays import make_competition
 from podium import reading, scoring
 from podium.ranking import store
 from podium.ranking.job import make_job, solution_of
 from podium.ranking.rules import Request
-from tests.support.essays import make_competition
 
 REAL_ESSAYS = 15_594
 PROCESSES = (1, 2)

@@ -26,9 +26,9 @@ import pandas as pd
 import metric
 from benchmarks import classic
 from benchmarks.measure import machine, memory_of, print_table, seconds_of, seconds_of_processes
+from examples.essays import make_competition
 from podium import hosted, reading
 from tests.support import unified_transcription as transcription
-from tests.support.essays import make_competition
 
 ROOT = Path(metric.__file__).parent
 REAL_ESSAYS = 15_594
@@ -135,7 +135,7 @@ def show_growth() -> None:
         essays = times * REAL_ESSAYS
         frames = (
             f"import sys, time, warnings; sys.path.insert(0, {str(ROOT)!r}); warnings.simplefilter('ignore')\n"
-            "import metric\nfrom tests.support.essays import make_competition\n"
+            "import metric\nfrom examples.essays import make_competition\n"
             f"frames = make_competition({essays})\n"
         )
         scored = (

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import podium
+from examples.essays import make_competition
 from podium import scoring
 from podium.errors import SubmissionRejected
-from tests.support.essays import make_competition
 from tests.support.samples import case_of
 from tests.support.unified import evaluate
 

@@ -17,6 +17,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 
 import metric
 import podium
+from examples.essays import make_competition
 from podium import spans
 from podium.hosting import corpus
 from podium.spans import (
@@ -32,7 +33,6 @@ from podium.spans import (
 )  # fmt: skip
 from podium.spans.segments import to_segments
 from tests.support.corpora import make_corpus
-from tests.support.essays import make_competition
 
 BIOES = ["O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BIES")]
 PLAIN = ["O", *TYPES]

@@ -12,9 +12,9 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 import podium
+from examples.essays import make_competition
 from podium import spans, tuning
 from podium.spans import from_pipeline, from_quotes, from_tokens, from_word_ids, from_words
-from tests.support.essays import make_competition
 from tests.test_spans import disjoint, make_texts, offsets_of_words, tokenizer_of, triples
 from tests.test_spans_sources import ALPHABETICAL, probabilities_of
 

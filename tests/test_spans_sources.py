@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import podium
+from examples.essays import make_competition
 from podium import hosted, spans
 from podium.spans import LABELS, bio_tags, from_quotes, from_tokens, from_word_ids, from_words
-from tests.support.essays import make_competition
 from tests.test_spans import BIOES, disjoint, make_texts, offsets_of_words, tokenizer_of, triples
 
 ALPHABETICAL = sorted(LABELS)

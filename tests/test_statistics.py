@@ -14,10 +14,10 @@ from scipy import stats
 import metric
 import podium
 from benchmarks import coverage
+from examples.essays import make_competition
 from podium import statistics
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.statistics import Doubt, Reason, doubts, inference, places, population, sampling
-from tests.support.essays import make_competition
 from tests.support.first_again import transcribed
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate

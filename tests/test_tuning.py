@@ -10,6 +10,7 @@ import pytest
 
 import metric
 import podium
+from examples.essays import make_competition
 from podium import spans, statistics
 from podium.errors import SubmissionRejected, UsageError
 from podium.files import read_table
@@ -17,7 +18,6 @@ from podium.spans import tuning
 from podium.spans.segments import predictionstrings
 from podium.statistics import Difference, Doubt, Reason
 from tests.support import command_line
-from tests.support.essays import make_competition
 from tests.support.frames import solution, submission, words
 
 ESSAYS = 48

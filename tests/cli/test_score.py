@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import metric
+from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from podium import hosted
 from podium.cli import console
 from tests.support import command_line
-from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.frames import solution, submission
 from tests.support.unified import evaluate
 

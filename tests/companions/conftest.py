@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.essays import make_competition
+from examples.essays import make_competition
 from tests.support.unified import evaluate
 
 

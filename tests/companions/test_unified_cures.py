@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import podium
+from examples.essays import make_competition
 from podium import spans
 from podium.report import page
-from tests.support.essays import make_competition
 
 SOLUTION = pd.read_csv("solution_sample.csv")
 IDS = SOLUTION["essay_id"].unique().tolist()

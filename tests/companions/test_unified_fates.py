@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 
 import metric
+from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support import unified_transcription as transcription
-from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from tests.support.examples import examples
 from tests.support.strategies import Competition, competitions
 from tests.support.unified import evaluate, slow_groups

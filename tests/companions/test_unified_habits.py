@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import podium
+from examples.essays import SOLUTION_SAMPLE as SOLUTION
+from examples.essays import SUBMISSION_SAMPLE as SUBMISSION
 from podium import hosted
 from podium.errors import SubmissionRejected
-from tests.support.essays import SOLUTION_SAMPLE as SOLUTION
-from tests.support.essays import SUBMISSION_SAMPLE as SUBMISSION
 
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
 

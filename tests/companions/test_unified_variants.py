@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import metric
+from examples.essays import make_competition
 from podium import hosted, statistics
 from tests.support import frames
 from tests.support import unified_transcription as transcription
-from tests.support.essays import make_competition
 from tests.support.unified import make_segments
 from tests.support.unified_transcription import overlaps_enough
 

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import classic
-from tests.support.essays import make_competition
+from examples.essays import make_competition
 
 
 def test_classic_scorers_agree():

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import metric
+from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition, write_samples
 from podium import hosted, reading
-from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition, write_samples
 
 ROOT = Path(metric.__file__).parent
 REAL = ROOT.parent / "shared" / "data" / "fp1"

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from examples.essays import make_competition
 from podium import cli
 from podium.files import is_url
 from podium.ranking import passes
 from tests.support import command_line
-from tests.support.essays import make_competition
 from tests.support.finished_run import TEAMS, arguments
 
 Call = Callable[..., tuple[int, str, str]]

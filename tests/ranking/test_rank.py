@@ -13,13 +13,13 @@ import pytest
 
 import boost
 import metric
+from examples.essays import make_competition
 from podium import cli, hosted, reading, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import job, passes
 from tests.cli.test_score import ACCURACY
 from tests.support import command_line
-from tests.support.essays import make_competition
 
 TEXT_COLUMNS = hosted.module("unified", "companion").TEXT_COLUMNS
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import metric
+from examples.essays import make_competition
 from podium.ranking import store
-from tests.support.essays import make_competition
 
 CELLS = st.one_of(
     st.integers(-5, 300).map(float), st.floats(allow_nan=True, allow_infinity=True), st.floats(0, 1)

@@ -16,6 +16,7 @@ import pytest
 
 import metric
 import podium
+from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition
 from podium import contract, explain, hosted, scoring, statistics
 from podium.errors import UsageError
 from podium.report import comparison, items
@@ -23,7 +24,6 @@ from podium.report import page as report
 from podium.statistics import Doubt, Reason
 from tests.support import command_line
 from tests.support.browser import CONTRAST, look, visit
-from tests.support.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition
 from tests.support.frames import WHOLE, perfect, solution, submission, words
 from tests.support.samples import case_of
 from tests.support.unified import evaluate

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from examples.essays import make_competition
 from podium import hosted
-from tests.support.essays import make_competition
 
 metric = hosted.module("unified")
 

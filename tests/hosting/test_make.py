@@ -13,7 +13,6 @@ import pytest
 
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
-from examples.essays import TYPES
 from podium import hosted
 from podium.cli.make import secret_seed
 from podium.errors import HostError

@@ -10,75 +10,56 @@ import pytest
 import yaml
 
 import podium
-from podium import hosted, reading
+from podium import hosted
 from podium.errors import HostError
 from podium.hosting import leaks, samples
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import emulate
-from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium, stay_in_process
+from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
 SAMPLES = ROOT / "metrics"
 READABLE, SCIFACT = (SAMPLES / name / "samples" for name in ("readable", "scifact"))
 OFFICIAL = {
-    "trec_is": ("labels.json", None),
-    "scifact": ("claims.jsonl", "predictions.jsonl"),
-    "markup_consistency": ("documents", "documents"),
-    "readable": ("essays", "essays"),
+    "trec_is": "labels.json",
+    "scifact": "claims.jsonl",
+    "markup_consistency": "documents",
+    "readable": "essays",
 }
 
 CORPORA_ONLY = "--columns, --subpopulations, --map and --test are for corpora of essays"
 
 
-def make(capsys, out, metric, *options):
-    """Run `podium make` on the sample labels of a metric."""
-    labels, sample = OFFICIAL[metric]
-    given = ["--sample", SAMPLES / metric / "samples" / sample] if sample else []
-    labels = SAMPLES / metric / "samples" / labels
-    return run_podium(capsys, "make", labels, "--metric", metric, "--out", out, *given, *options)
-
-
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
-@pytest.mark.parametrize(
-    "metric", [name if name == "trec_is" else pytest.param(name, marks=pytest.mark.slow) for name in OFFICIAL]
-)
-def test_the_files_are_accepted_as_kaggle_accepts_them(capsys, tmp_path, monkeypatch, metric):
-    """For each part, the emulated site gives the score of the report and of the official files."""
-    stay_in_process(monkeypatch, tmp_path)  # real processes are tried in test_emulate.py
-    code, report, _ = make(capsys, tmp_path / "out", metric)
-    assert code == 0
-    public, private = tmp_path / "out" / "public", tmp_path / "out" / "private"
-    assert sorted(path.name for path in private.iterdir()) == ["perfect_submission.csv", "solution.csv"]
-    loaded = hosted.load(metric)
-    solution = emulate.read_solution(loaded, private / "solution.csv")
-    sample = emulate.read_submission(loaded, public / "sample_submission.csv")
-    results = emulate.emulate(
-        loaded, solution, sample, {"row_id_column_name": solution.columns[0]}, loaded.complete_submission
-    )
-    scores = " | ".join(f"{result.score:.6f}" for result in results)
-    assert f"| public/sample_submission.csv | {scores} |" in report
-    scored = podium.score(solution, sample, metric=metric)
-    assert [scored.scores[result.part] for result in results] == [result.score for result in results]
-
-
-@pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
-@pytest.mark.parametrize("metric", OFFICIAL)
-def test_samples_and_whole_items(capsys, tmp_path, metric):
-    """From its labels alone, each metric makes a sample and a perfect submission, which scores better."""
-    labels = SAMPLES / metric / "samples" / OFFICIAL[metric][0]
-    code, report, _ = run_podium(capsys, "make", labels, "--metric", metric, "--out", tmp_path / "out")
+@pytest.mark.parametrize(("metric", "labels"), OFFICIAL.items(), ids=OFFICIAL)
+def test_official_labels_become_a_competition(capsys, tmp_path, metric, labels):
+    """The files are accepted as Kaggle accepts them, and items stay whole."""
+    labels, out = SAMPLES / metric / "samples" / labels, tmp_path / "out"
+    code, report, _ = run_podium(capsys, "make", labels, "--metric", metric, "--out", out)
     assert code == 0
     lines = [line.split("|") for line in report.splitlines() if "_submission.csv |" in line]
     sample, perfect = ([float(cell) for cell in line[2:4]] for line in lines)
     assert perfect[0] > sample[0]
     assert perfect[1] > sample[1]
     loaded = hosted.load(metric)
-    solution = reading.read_solution(loaded, tmp_path / "out" / "private" / "solution.csv", {})
-    prepared = loaded.prepare(solution.drop(columns="Usage"), str(solution.columns[0]))
-    parts = pd.Series(solution["Usage"].to_numpy()).groupby(prepared.item_of_row).nunique()
+    truth, guess, row_id = emulate.read_tables(
+        loaded, out / "private" / "solution.csv", out / "public" / "sample_submission.csv", None
+    )
+    arguments = {"row_id_column_name": row_id}
+    results = emulate.emulate(loaded, truth, guess, arguments, loaded.complete_submission)
+    scores = podium.score(truth, guess, metric=metric).scores
+    assert [(result.part, result.score) for result in results] == [
+        ("Public", scores["Public"]), ("Private", scores["Private"]),
+    ]  # fmt: skip
+    assert [round(result.score, 6) for result in results] == sample
+    prepared = loaded.prepare(truth.drop(columns="Usage"), row_id)
+    parts = pd.Series(truth["Usage"].to_numpy()).groupby(prepared.item_of_row).nunique()
     assert set(parts) == {1}
-    assert set(solution["Usage"]) == {"Public", "Private"}
+    assert sorted(path.name for path in (out / "private").iterdir()) == [
+        "perfect_submission.csv",
+        "solution.csv",
+    ]
 
 
 def test_participants_of_readable_get_the_subjects(capsys, tmp_path):
@@ -208,8 +189,9 @@ def test_a_metric_without_items(capsys, tmp_path):
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
 @pytest.mark.filterwarnings("ignore:labeled tweets that the run lacks")
 def test_a_run_becomes_the_sample_of_its_labels(capsys, tmp_path):
-    run = SAMPLES / "trec_is" / "samples" / "run.txt"
-    assert make(capsys, tmp_path / "out", "trec_is", "--sample", run)[0] == 0
+    labels, run = (SAMPLES / "trec_is" / "samples" / name for name in ("labels.json", "run.txt"))
+    line = ["make", labels, "--metric", "trec_is", "--sample", run, "--out", tmp_path / "out"]
+    assert run_podium(capsys, *line)[0] == 0
     sample = pd.read_csv(tmp_path / "out" / "public" / "sample_submission.csv", dtype=str)
     solution = pd.read_csv(tmp_path / "out" / "private" / "solution.csv", dtype=str)
     assert sorted(sample["tweet_id"]) == sorted(solution["tweet_id"])
@@ -261,7 +243,9 @@ def test_an_empty_text_is_written_as_a_space():
 
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
 def test_a_part_without_a_score_is_an_error(capsys, tmp_path):
-    code, out, err = make(capsys, tmp_path / "out", "trec_is", "--seed", 2)
+    labels = SAMPLES / "trec_is" / "samples" / "labels.json"
+    line = ["make", labels, "--metric", "trec_is", "--seed", 2, "--out", tmp_path / "out"]
+    code, out, err = run_podium(capsys, *line)
     assert (code, out) == (4, "")
     assert "(drawn with --seed 2): metric.py, line 162: score(): expected a finite float" in err
     assert not (tmp_path / "out").exists()

@@ -22,10 +22,9 @@ from hypothesis import strategies as st
 
 from podium import recorded
 from podium.errors import HostError
-from podium.hosting import corpus, leaks, making, unpacking
+from podium.hosting import folders, leaks, making, unpacking
 from podium.hosting.unpacking import tables_of
 from podium.recorded import RECORD
-from tests.support.corpora import make_corpus
 from tests.support.examples import some
 
 DRAW = random.Random(7)
@@ -484,20 +483,16 @@ def test_chance_is_no_leak(tmp_path):
 # --- texts --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def essays(tmp_path_factory):
-    """A competition of essays with their texts, and the ids of its items."""
-    folder = tmp_path_factory.mktemp("made")
-    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
-    made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
-    making.write(made, folder / "files")
-    return folder / "files", made.items
+@pytest.fixture
+def files(files, tmp_path):
+    """A copy of the competition's files that a test may change."""
+    return shutil.copytree(files, tmp_path / "files")
 
 
 @pytest.fixture
-def files(essays, tmp_path):
-    """A copy of the essays' files that a test may change."""
-    return shutil.copytree(essays[0], tmp_path / "files")
+def essays(files):
+    """The ids of the essays in the test set."""
+    return sorted(set(pd.read_csv(files / "private" / "solution.csv", dtype=str)["essay_id"]))
 
 
 @pytest.mark.parametrize("column", ["full_text", "essay"])
@@ -507,7 +502,7 @@ def test_a_text_of_the_test_under_another_id(files, essays, column):
     )
     train.loc[0, "full_text"] = test["full_text"][0].upper() + " "
     put(files, {"train_essays.csv": csv_of(train.rename(columns={"full_text": column}))})
-    assert told(files, essays[1]) == (
+    assert told(files, essays) == (
         f"public/train_essays.csv has the text of {test['essay_id'][0]}, which is in solution.csv, under another "
         "id: take it out"
     )
@@ -519,7 +514,7 @@ def test_a_text_in_both_parts(files, essays):
     part = test["essay_id"].map(dict(zip(solution["essay_id"], solution["Usage"])))
     test.loc[test.index[part == "Private"][0], "full_text"] = test["full_text"][part == "Public"].iloc[0]
     put(files, {"test_essays.csv": csv_of(test)})
-    assert "expected equal texts in one part" in told(files, essays[1])
+    assert "expected equal texts in one part" in told(files, essays)
 
 
 def test_labels_of_whole_essays(files, essays):
@@ -527,17 +522,14 @@ def test_labels_of_whole_essays(files, essays):
     solution = pd.read_csv(files / "private" / "solution.csv", dtype=str)
     by_essay = solution.groupby("essay_id")["ell_status"].first().reset_index()
     put(files, {"more.csv": csv_of(by_essay)})
-    assert "public/more.csv reveals ell_status" in told(files, essays[1])
+    assert "public/more.csv reveals ell_status" in told(files, essays)
     segments = solution[["essay_id", "predictionstring"]].set_axis(["essay", "words"], axis=1)
     put(files, {"more.csv": csv_of(segments)})
-    assert "public/more.csv reveals predictionstring" in told(files, essays[1])
+    assert "public/more.csv reveals predictionstring" in told(files, essays)
 
 
 def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
-    make_corpus(60).to_csv(tmp_path / "corpus.csv", index=False)
-    made = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), [])
-    (tmp_path / "corpus.csv").unlink()
-    public = made.public | {"more.csv": made.private["solution.csv"][["row_id", "discourse_type"]]}
-    with pytest.raises(HostError, match=r"^public/more\.csv reveals discourse_type"):
-        making.write(made._replace(public=public), tmp_path / "out")
+    made = folders.Files({"more.csv": TABLE}, {"solution.csv": SOLUTION}, "", [])
+    with pytest.raises(HostError, match=r"^public/more\.csv reveals label"):
+        making.write(made, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -59,7 +59,7 @@ NAMES_OF_PARTS = ("usage", "split", "set", "part")  # of columns that may mean U
 Floats = npt.NDArray[np.float64]
 Tables = tuple[pd.DataFrame, pd.DataFrame]  # a solution and a submission, as score() gets them
 
-Platform = Callable[[Metric, Evaluation | None], Iterable[Finding]]  # what a platform thinks of a metric
+Platform = Callable[[Metric, Evaluation], Iterable[Finding]]  # what a platform thinks of a metric
 
 # ---- What a scored submission shows ------------------------------------------------------------------------
 
@@ -484,8 +484,8 @@ def verdict(
         # Podium's tests hold its own metrics to the contract, but not the data, on which this one depends.
         checks = [Check(FINITE, parts_are_finite)] if metric.is_own else _checks_of(evaluation, thorough)
         found += _made(checks, evaluation)
-    if platform is not None and not metric.is_own:
-        found += platform(metric, evaluation)
+        if platform is not None and not metric.is_own:
+            found += platform(metric, evaluation)
     return found
 
 

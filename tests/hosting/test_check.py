@@ -294,6 +294,7 @@ def test_a_library_that_is_not_installed_is_no_failure(capsys, in_process, tmp_p
         f"----  runs as a notebook cell, alone: {reason}\n----  can be imported as a module: {reason}\n" in out
     )
     assert (code, "most checks could not be tried, as the file does not run here" in err) == (2, True)
+    assert run_podium(capsys, "check", path, SOLUTION, SOLUTION, "--set", "weight=2")[:2] == (4, "")
 
 
 def test_a_library_that_only_the_call_needs(in_process, tmp_path):

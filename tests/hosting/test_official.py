@@ -107,6 +107,8 @@ def test_participants_of_scifact_get_the_claims(capsys, tmp_path):
         ([SCIFACT / "claims.jsonl"], 2,
          f"{SCIFACT / 'claims.jsonl'}: expected a table; for official labels, name their metric by --metric"),
         ([READABLE / "solution.csv", "--sample", "x"], 2, "--sample is for labels of another metric"),
+        ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--sample", SCIFACT / "claims.jsonl"], 4,
+         "public/sample_submission.csv (drawn with --seed 0): "),
         (["none.json", "--metric", "trec_is"], 2, "cannot read none.json: No such file or directory"),
     ],
 )  # fmt: skip

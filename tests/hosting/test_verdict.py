@@ -165,10 +165,20 @@ def test_a_metric_that_only_rank_finds_out(files: Path, capsys: pytest.CaptureFi
     assert not Path("board", "board.html").exists()
 
 
-def test_what_kaggle_refuses_stops_kaggle_alone(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+OPENS = "opens no files: score() opens "
+WITHOUT = "annotates every argument with a type that the site can set: solution has no annotation"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refusal"),
+    [(": pd.DataFrame", "", WITHOUT), ("    share", "    open('labels.csv').close()\n    share", OPENS)],
+)
+def test_what_kaggle_refuses_stops_kaggle_alone(
+    files: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, refusal: str
+) -> None:
+    """Also what shows only where the metric is called."""
     path = metric(files)
-    path.write_text(path.read_text().replace(": pd.DataFrame", ""))
-    refusal = "annotates every argument with a type that the site can set: solution has no annotation"
+    path.write_text(path.read_text().replace(old, new))
     for name, command in COMMANDS.items():
         code, out, err = run_podium(capsys, *command)
         stops = name in ("check", "publish", "emulate")

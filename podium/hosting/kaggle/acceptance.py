@@ -125,17 +125,14 @@ def _why_not_held(problem: HostError) -> Finding:
     return Finding(CONTRACT, Level.FAIL, str(problem))
 
 
-def refusals(metric: hosted.Metric, evaluation: scoring.Evaluation | None) -> list[Finding]:
+def refusals(metric: hosted.Metric, evaluation: scoring.Evaluation) -> list[Finding]:
     """What Kaggle thinks of a metric's file and of a solution, for `podium.checking.verdict`."""
-    if evaluation is None:
-        found = check(metric.path)
-    else:
-        solution = evaluation.solution
-        parts = {part: rows for part, rows in solution.rows.items() if part in PARTS}
-        usage = np.select(list(parts.values()), list(parts), IGNORED) if parts else None
-        whole = solution.frame if usage is None else solution.frame.assign(**{USAGE: usage})
-        found = check(metric.path, (solution.frame, evaluation.submission), solution.arguments)
-        found += check_solution(whole, solution.arguments["row_id_column_name"], metric.complete_submission)
+    solution = evaluation.solution
+    parts = {part: rows for part, rows in solution.rows.items() if part in PARTS}
+    usage = np.select(list(parts.values()), list(parts), IGNORED) if parts else None
+    whole = solution.frame if usage is None else solution.frame.assign(**{USAGE: usage})
+    found = check(metric.path, (solution.frame, evaluation.submission), solution.arguments)
+    found += check_solution(whole, solution.arguments["row_id_column_name"], metric.complete_submission)
     for_all = (demands.FINITE, demands.AGAIN)  # Such a score is of no use on any platform.
     return [each if each.name in for_all else replace(each, platform=PLATFORM) for each in found]
 

@@ -174,6 +174,9 @@ def test_the_ranking_prints_what_is_committed(tmp_path):
     project = copy_project(tmp_path / "project")
     notebook = execute(project / "notebooks" / RANKING.name, project / "notebooks")
     assert outputs(notebook) == outputs(committed(RANKING))
+    small = pd.read_csv(project / "notebooks" / "final" / "small" / "final_leaderboard.csv")
+    assert small.sort_values("score")["team"].tolist() == ["Paragraph Rules", "Cue Words", "Nearest Centroid"]
+    assert small["score"].between(0.1, 0.9).all()
 
 
 @pytest.mark.slow

@@ -119,15 +119,19 @@ def test_what_goes_wrong(capsys, tmp_path, arguments, code, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def command_for(labels: pd.DataFrame, folder: Path, body: str = EQUAL) -> list[object]:
+    """Write labels and a metric for them, and return the command that makes their files, up to its --out."""
+    (folder / "accuracy.py").write_text(ACCURACY.replace("BODY", body))
+    labels.to_csv(folder / "labels.csv", index=False)
+    return ["make", folder / "labels.csv", "--metric", folder / "accuracy.py", "--out"]
+
+
 def test_a_metric_that_makes_no_sample(capsys, tmp_path):
     """Podium makes one that says the same of every row, if the metric takes it, and else asks for one."""
-    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", EQUAL))
     random = np.random.default_rng(1)
     labels = pd.DataFrame({"id": range(60), "weight": random.random(60), "text": [f"t{n}" for n in range(60)]})
     labels["answer"] = random.choice(["a", "b", "b"], 60)
-    line = ["make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out"]
-    labels.to_csv(tmp_path / "labels.csv", index=False)
-    assert run_podium(capsys, *line, tmp_path / "out")[0] == 0
+    assert run_podium(capsys, *command_for(labels, tmp_path), tmp_path / "out")[0] == 0
     sample = pd.read_csv(tmp_path / "out" / "public" / "sample_submission.csv")
     assert (list(sample), set(sample["answer"]), len(sample)) == (["id", "answer"], {"b"}, 60)
     for other, why in (
@@ -135,7 +139,7 @@ def test_a_metric_that_makes_no_sample(capsys, tmp_path):
         ({"answer": labels["text"], "weight": labels["text"]}, "no label occurs twice"),
         ({"answer": np.nan}, "the metric refuses it: "),
     ):
-        labels.assign(**other).to_csv(tmp_path / "labels.csv", index=False)
+        line = command_for(labels.assign(**other), tmp_path)
         code, out, err = run_podium(capsys, *line, tmp_path / "none")
         assert (code, out) == (2, "")
         assert "error: --sample: expected a submission to show to participants. None could be made" in err
@@ -161,12 +165,9 @@ def test_a_typical_value_is_no_single_rows(cells, expected):
 
 def test_a_metric_without_items(capsys, tmp_path):
     """Rows with the same id go to one part, and the host is told what that means."""
-    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", "return 1.0"))
     labels = pd.DataFrame({"id": range(20), "answer": 1})
-    labels.to_csv(tmp_path / "labels.csv", index=False)
-    metric = ["--metric", tmp_path / "accuracy.py"]
-    given = [*metric, "--sample", tmp_path / "labels.csv", "--out", tmp_path / "out"]
-    code, out, err = run_podium(capsys, "make", tmp_path / "labels.csv", *given)
+    line = command_for(labels, tmp_path, "return 1.0")
+    code, out, err = run_podium(capsys, *line, tmp_path / "out", "--sample", tmp_path / "labels.csv")
     assert (code, err) == (0, "")
     assert "The metric has no prepare(), so each row was drawn by itself." in out
     assert "| items that are Public | 6 |" in out
@@ -179,10 +180,9 @@ def test_a_metric_without_items(capsys, tmp_path):
         (own, (0, "")),
         (own.assign(Usage="Private"), (4, "error: Usage: expected Public rows in the labels, found none")),
     ):
-        usage.to_csv(tmp_path / "labels.csv", index=False)
-        given[-1] = tmp_path / f"own-{expected[0]}"
+        line = command_for(usage, tmp_path, "return 1.0")
         sample = ["--sample", tmp_path / "out" / "public" / "sample_submission.csv"]
-        code, out, err = run_podium(capsys, "make", tmp_path / "labels.csv", *given, *sample)
+        code, out, err = run_podium(capsys, *line, tmp_path / f"own-{expected[0]}", *sample)
         assert (code, err.startswith(expected[1])) == (expected[0], True)
     solution = pd.read_csv(tmp_path / "own-0" / "private" / "solution.csv")
     assert solution["Usage"].tolist() == own["Usage"].tolist()
@@ -218,12 +218,9 @@ def test_parts_of_labels_with_items_are_kept(capsys, tmp_path):
     ],
 )
 def test_parts_that_may_be_meant_otherwise(capsys, tmp_path, column, value, message):
-    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", EQUAL))
     labels = pd.DataFrame({"id": range(40), "answer": ["a", "b"] * 20})
     labels[column] = value or ["Public", "private"] * 20
-    labels.to_csv(tmp_path / "labels.csv", index=False)
-    line = ["make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"]
-    code, out, err = run_podium(capsys, *line)
+    code, out, err = run_podium(capsys, *command_for(labels, tmp_path), tmp_path / "out")
     assert (code, f"warning: {message}" in err) == (0, True)
     assert ("| file | Public |\n" in out) == (value == "Public")
     dates = ["--start", "2027-01-01", "--end", "2027-02-01", *([] if value else ["--switch", "2027-01-15"])]
@@ -255,11 +252,9 @@ def test_a_part_without_a_score_is_an_error(capsys, tmp_path):
 
 def test_columns_that_participants_need(capsys, tmp_path):
     """A day that the ids contain is no leak if everybody may know it."""
-    (tmp_path / "accuracy.py").write_text(ACCURACY.replace("BODY", EQUAL))
     labels = pd.DataFrame({"id": [f"s{n}-{n % 7}" for n in range(70)], "day": [n % 7 for n in range(70)]})
     labels["answer"] = np.random.default_rng(3).choice(["a", "b"], 70)
-    labels.to_csv(tmp_path / "labels.csv", index=False)
-    line = ["make", tmp_path / "labels.csv", "--metric", tmp_path / "accuracy.py", "--out", tmp_path / "out"]
+    line = [*command_for(labels, tmp_path), tmp_path / "out"]
     code, _, err = run_podium(capsys, *line)
     assert (code, "solution.csv reveals day of solution.csv" in err) == (4, True)
     assert "Take it out; of labels, all may know the columns that --public-columns names\n" in err

@@ -287,14 +287,19 @@ def test_edited_pages_are_kept_and_others_written_anew(capsys, site, files):
 
 
 @pytest.mark.parametrize(
-    ("options", "title", "expected"),
+    ("options", "title", "changed", "expected"),
     [
-        (["--deadline", "2027-05-01"], TITLE, ["settings"]),
-        ([], ["--title", "Feedback on essays", "--slug", "feedback-on-writing"], ["pages", "settings"]),
+        (["--deadline", "2027-05-01"], TITLE, None, ["settings"]),
+        ([], ["--title", "Feedback on essays", "--slug", SLUG], None, ["pages", "settings"]),
+        ([], TITLE, "public/train.csv", ["data"]),
+        ([], TITLE, "private/solution.csv", ["solution", "metric", "sandbox"]),
     ],
 )
-def test_a_later_option_is_sent(capsys, site, files, options, title, expected):
+def test_what_has_changed_is_sent(capsys, site, files, options, title, changed, expected):
     assert run(capsys, files, "--deadline", "2027-04-15")[0] == 0
+    if changed is not None:
+        header, *rows = (files / changed).read_text().splitlines(keepends=True)
+        (files / changed).write_text("".join([header, *reversed(rows)]))
     code, out, _ = run(capsys, files, *options, title=title)
     assert (code, steps_done(out)) == (0, expected)
     assert site.settings["title"] == title[1]
@@ -323,19 +328,6 @@ def test_a_later_parameter_is_recorded(capsys, site, files):
     code, out, err = run_podium(capsys, "publish", "kaggle", files, *TITLE)
     assert (code, err) == (0, f"parameters of {path}: {RECORDED}, temperature=1.0\n")
     assert steps_done(out) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("public/train.csv", ["data"]), ("private/solution.csv", ["solution", "metric", "sandbox"])],
-)
-def test_a_file_that_has_changed_is_sent(capsys, site, files, name, expected):
-    assert run(capsys, files)[0] == 0
-    path = files / name
-    rows = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([rows[0], *reversed(rows[1:])]))
-    code, out, _ = run(capsys, files)
-    assert (code, steps_done(out)) == (0, expected)
 
 
 def test_only_what_was_tried_opens(capsys, site, files):

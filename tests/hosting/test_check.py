@@ -89,10 +89,13 @@ def test_the_metrics_of_the_project_pass(capsys, path, solution, submission):
     assert [line for line in lines if line.startswith(("FAIL", "----"))] == []
 
 
-def test_a_good_file_passes(in_process, tmp_path):
-    assert failures(GOOD, tmp_path) == {}
-    kernel_s_arguments = "import sys; assert __name__ != '__main__' or sys.argv[1] == '-f'"
-    assert failures(f"{GOOD}\n{kernel_s_arguments}\n", tmp_path) == {}
+KERNEL = "\nimport sys; assert __name__ != '__main__' or sys.argv[1] == '-f'\n"
+
+
+@pytest.mark.parametrize("source", [GOOD, GOOD + KERNEL, changed("    1.0\n", "    1...\n")])
+def test_a_good_file_passes(in_process, tmp_path, source):
+    """A doctest may use an ellipsis."""
+    assert failures(source, tmp_path) == {}
 
 
 @pytest.mark.parametrize(
@@ -342,10 +345,6 @@ def test_what_an_earlier_call_left_is_seen_in_a_new_process(capsys, in_process, 
     (tmp_path / "truth.csv").write_text("id,answer\n1,0\n2,1\n3,0\n4,0\n")
     _, out, _ = run_podium(capsys, "check", *(tmp_path / name for name in ("a_metric.py", *["truth.csv"] * 2)))
     assert f"FAIL  {demands.AGAIN}: a_metric.py, line 13: score(): expected the same number" in out
-
-
-def test_doctests_may_use_an_ellipsis(in_process, tmp_path):
-    assert failures(changed("    1.0\n", "    1...\n"), tmp_path) == {}
 
 
 # A program that is asked for its version, then for an environment, and then to install packages there.

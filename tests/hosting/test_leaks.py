@@ -310,14 +310,9 @@ def test_a_file_that_cannot_be_unpacked(tmp_path, damage):
 
 def notebook(*outputs):
     """A notebook with a cell that has these outputs."""
-    cell = {
-        "cell_type": "code",
-        "execution_count": 1,
-        "metadata": {},
-        "outputs": outputs,
-        "source": ["print(1)"],
-    }
-    return json.dumps({"cells": [cell], "metadata": {"kernelspec": {"name": "python3"}}, "nbformat": 4})
+    return json.dumps(
+        {"cells": [{"cell_type": "code", "outputs": outputs, "source": ["print(1)"]}], "nbformat": 4}
+    )
 
 
 PLOT = {"data": [{"x": [1, 2, 3], "y": [[1, 2], [3]]}], "layout": {"title": None}}

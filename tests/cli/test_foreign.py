@@ -5,7 +5,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -27,23 +26,6 @@ def call(capsys):
 def is_harmless(text: str) -> bool:
     """Whether a terminal shows a text as it is."""
     return text.replace("\n", "").isprintable()
-
-
-@pytest.fixture
-def escaping(tmp_path):
-    """A submission whose values and whose file name contain escape sequences."""
-    frame = pd.read_csv(SUBMISSION, dtype=str)
-    frame.loc[0, "discourse_type"] = ESCAPES
-    path = tmp_path / f"{ESCAPES.replace('/', '')}.csv"
-    frame.to_csv(path, index=False)
-    return path
-
-
-def test_escape_sequences_of_a_rejected_file(call, escaping):
-    code, out, err = call("score", SOLUTION, escaping)
-    assert (code, out) == (3, "")
-    assert is_harmless(err)
-    assert "\\x1b[2J" in err
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

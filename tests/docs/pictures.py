@@ -122,12 +122,6 @@ def essay(result: Evaluation) -> Figure:
     return picture
 
 
-def board(folder: Path) -> Figure:
-    """Draw scores against runtimes on the example's board."""
-    leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv")
-    return plots.score_and_runtime(leaderboard)
-
-
 def save_screen(picture: Image.Image, name: str) -> None:
     """Save a part of the browser's window in few bytes."""
     picture.convert("RGB").quantize(128).save(ROOT / "docs" / f"{name}.png", optimize=True)
@@ -176,7 +170,8 @@ def main() -> None:
         heading = ["--title", "Segmenting essays", "--organizer", "the organizers of the example"]
         cli.main(["rank", *inputs, "--out", str(folder / "final"), *heading])
         board_page(driver, folder)
-        save(board(folder), "score_and_runtime")
+        leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv")
+        save(plots.score_and_runtime(leaderboard), "score_and_runtime")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from podium.running import control_group, settings, view
+from podium.running import settings, view
 from podium.running.measuring import LOG_BYTES, Outcome
 from tests.running.support import SUBMIT, in_sandbox, needs_sandbox, run_model, settings_for
 
@@ -395,26 +395,6 @@ for _ in range(50):
     assert run.outcome is Outcome.DONE
     if given.control_group:
         assert run.used.cpu_seconds <= 1.1 * run.seconds + 0.1  # on one core
-
-
-def test_memory_of_sockets_is_counted(tmp_path: Path) -> None:
-    if not control_group.available():
-        pytest.skip("no control group can be had here")
-    source = """
-import socket
-pairs = []
-for _ in range(600):
-    pairs.append(socket.socketpair())
-    pairs[-1][0].setblocking(False)
-    try:
-        while True:
-            pairs[-1][0].send(bytes(65536))
-    except BlockingIOError:
-        pass
-"""
-    run, _ = run_model(tmp_path, in_sandbox(tmp_path), source + SUBMIT)
-    assert run.outcome is Outcome.DONE
-    assert run.used.peak_memory > 100 * 2**20
 
 
 def test_when_podium_is_killed_the_model_is_too(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from podium.cli import console
 from tests.support import command_line
 from tests.support.frames import solution, submission
 from tests.support.host_line import ACCURACY, EQUAL
-from tests.support.unified import evaluate
 
 ROOT = Path(metric.__file__).parent
 SOLUTION, SUBMISSION = str(ROOT / SOLUTION_SAMPLE), str(ROOT / SUBMISSION_SAMPLE)
@@ -56,28 +55,6 @@ def predicted():
     return read(SUBMISSION)
 
 
-def test_the_sample_as_a_user_runs_it():
-    done = subprocess.run(
-        [sys.executable, "-m", "podium", "score", SOLUTION_SAMPLE, SUBMISSION_SAMPLE],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0
-    lines = done.stdout.splitlines()
-    assert lines[:3] == ["Score    0.587969", "Public   0.532476", "Private  0.597349"]
-    assert lines[-1] == evaluate(*[pd.read_csv(f) for f in (SOLUTION, SUBMISSION)]).signature
-    notice = "warning: chance plays a large part in 6 groups of fewer than 50 essays, such as ell_status"
-    assert done.stderr.splitlines()[-1].startswith(notice)
-    assert done.stdout.isascii()  # output into a pipe has no colors
-
-
-def test_without_usage_there_is_one_score(call, truth):
-    code, out, _ = call(truth.drop(columns="Usage"), SUBMISSION)
-    assert code == 0
-    assert out.startswith("Score    0.587969\n\nSub-populations\n")
-
-
 def test_undefined_numbers_are_null_in_json_and_dashes_in_tables(call):
     arguments = (solution(("A", "Lead", "0 1", 1)), submission(("A", "Lead", "0 1", 1)), *WHOLE)
     assert json.loads(call(*arguments, "--json")[1])["tables"]["Discourse types"][1]["f1"] is None
@@ -95,8 +72,7 @@ def test_set_changes_parameters(call, truth, predicted):
     assert "temperature:inf|intersectional:True" in report["signature"]
 
 
-def test_the_bare_score_and_standard_input(call, monkeypatch):
-    assert call("-b", SOLUTION, SUBMISSION) == (0, "0.5879685542299694\n", "")
+def test_standard_input(call, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(SUBMISSION).read_bytes())))
     assert call("-b", SOLUTION, "-") == (0, "0.5879685542299694\n", "")
 

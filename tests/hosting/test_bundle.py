@@ -592,35 +592,23 @@ def test_parameters_and_a_competition_without_demographics(capsys, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings(
-    "ignore:annotations outside the 25 types", "ignore:labeled tweets that the run lacks"
-)
-@pytest.mark.parametrize("metric", ["trec_is", "scifact"])
-def test_siblings_and_rows_that_the_solution_lacks(capsys, tmp_path, metric):
+@every_platform
+def test_a_sibling_and_rows_that_the_solution_lacks(capsys, tmp_path, platform):
     """The whole submission is scored, whichever part is shown."""
-    samples = hosted.folder(metric) / "samples"
-    labels = {"trec_is": "labels.json", "scifact": "claims.jsonl"}[metric]
-    run_file = {"trec_is": "run.txt", "scifact": "predictions.jsonl"}[metric]
-    code, _, _ = run_podium(
-        capsys, "make", samples / labels, "--metric", metric, "--sample", samples / run_file, "--out",
-        tmp_path / "files",
-    )  # fmt: skip
-    assert code == 0
-    sample = pd.read_csv(tmp_path / "files" / "public" / "sample_submission.csv", dtype=str)
+    samples, files = hosted.folder("scifact") / "samples", tmp_path / "files"
+    assert run_podium(capsys, "make", samples / "claims.jsonl", "--metric", "scifact", "--out", files)[0] == 0
+    sample = pd.read_csv(files / "public" / "sample_submission.csv", dtype=str)
     unknown = sample.head(3).assign(**{sample.columns[0]: ["900001", "900002", "900003"]})
     content = {
-        "a.csv": sample.to_csv(index=False).encode(),
-        "b.csv": pd.concat([unknown, sample]).to_csv(index=False).encode(),
-        "c.csv": sample.iloc[5:].to_csv(index=False).encode(),
-        f"d{Path(run_file).suffix}": (samples / run_file).read_bytes(),
+        "a.csv": pd.concat([unknown, sample]).to_csv(index=False).encode(),
+        "b.csv": sample.iloc[5:].to_csv(index=False).encode(),
+        "c.jsonl": (samples / "predictions.jsonl").read_bytes(),
     }
     submissions = write(tmp_path / "submissions", content)
-    for platform in ("codabench", "evalai"):
-        make(tmp_path / "files", platform, tmp_path / platform, metric)
-        results = run(platform, tmp_path / platform, submissions, tmp_path)
-        for name, result in zip(content, results, strict=True):
-            solution = tmp_path / "files" / "private" / "solution.csv"
-            assert result == expected(solution, submissions / name, metric), name
+    make(files, platform, tmp_path / platform, "scifact")
+    results = run(platform, tmp_path / platform, submissions, tmp_path)
+    for name, result in zip(content, results, strict=True):
+        assert result == expected(files / "private" / "solution.csv", submissions / name, "scifact"), name
 
 
 @pytest.mark.parametrize(
@@ -638,33 +626,21 @@ def test_nothing_is_written_for_bad_input(capsys, files, tmp_path, options, code
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lower_score_may_be_better(tmp_path):
-    source = ACCURACY.replace("BODY", "return 1.0")
-    (tmp_path / "error.py").write_text(f"{source}\ndef higher_is_better() -> bool:\n    return False\n")
-    files = small_files(tmp_path)
-    settings = {}
-    for platform, archive, name in (
-        ("codabench", "competition.zip", "competition.yaml"),
-        ("evalai", "challenge.zip", "challenge_config.yaml"),
-    ):
-        make(files, platform, tmp_path / platform, tmp_path / "error.py")
-        settings[platform] = from_yaml(unzipped(tmp_path / platform / archive)[name])
-    assert [column["sorting"] for column in settings["codabench"]["leaderboards"][0]["columns"]] == ["asc"]
-    splits = settings["evalai"]["challenge_phase_splits"]
-    assert [split["is_leaderboard_order_descending"] for split in splits] == [False, False]
-
-
-@pytest.mark.filterwarnings("ignore:these files cannot be searched")
-def test_further_public_files_are_named(capsys, tmp_path):
+def test_a_lower_score_may_be_better_and_further_public_files_are_named(tmp_path):
     """A picture has no columns, and a metric without parameters no table of them."""
-    folder = small_files(tmp_path)
+    folder, contents = small_files(tmp_path), {}
     (folder / "public" / "map.png").write_bytes(b"\x89PNG\0")
     (folder / "public" / ".DS_Store").touch()
     source = ACCURACY.replace("BODY", "return 1.0").replace(", points: float = 1.0", "")
-    (tmp_path / "accuracy.py").write_text(source)
-    with pytest.warns(UserWarning, match=r"look at them yourself: public/map\.png$"):
-        make(folder, "codabench", tmp_path / "out", tmp_path / "accuracy.py")
-    contents = unzipped(tmp_path / "out" / "competition.zip")
+    (tmp_path / "error.py").write_text(source.replace("return True", "return False"))
+    for platform, archive in (("codabench", "competition.zip"), ("evalai", "challenge.zip")):
+        with pytest.warns(UserWarning, match=r"look at them yourself: public/map\.png$"):
+            make(folder, platform, tmp_path / platform, tmp_path / "error.py")
+        contents |= unzipped(tmp_path / platform / archive)
+    (board,) = from_yaml(contents["competition.yaml"])["leaderboards"]
+    assert [column["sorting"] for column in board["columns"]] == ["asc"]
+    splits = from_yaml(contents["challenge_config.yaml"])["challenge_phase_splits"]
+    assert [split["is_leaderboard_order_descending"] for split in splits] == [False, False]
     assert b"parameter" not in contents["pages/evaluation.md"]
     page = contents["pages/data-description.md"].decode()
     assert page.startswith("# Data\n\n**map.png**: a further file of the hosts.\n\n**sample_submission.csv**: ")

@@ -142,7 +142,6 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
     "UTF-16": {"labels.txt": csv_of(TABLE).encode("utf-16")},
     "UTF-16 without a mark": {"labels.txt": csv_of(TABLE).encode("utf-16-le")},
     "one-hot": {"test.csv": csv_of(TABLE[["id"]].join(pd.get_dummies(TABLE["label"]).astype(int)))},
-    "one-hot with prefixes": {"t.csv": csv_of(pd.get_dummies(TABLE, columns=["label"], dtype=float))},
     "one-hot without names": {
         "t.csv": csv_of(TABLE[["id"]].join(pd.get_dummies(TABLE["label"]).astype(int).set_axis(list("abc"), axis=1)))
     },
@@ -153,7 +152,6 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
                                       [["id", "x"]])},
     "amounts": {"test.csv": csv_of(pd.DataFrame({"id": IDS, "x": AMOUNTS}))},
     "a solution in bz2": {"x.bz2": bz2.compress(csv_of(SOLUTION).encode())},
-    "a solution in xz": {"x.xz": lzma.compress(csv_of(SOLUTION).encode())},
     "a solution in Parquet": {"x.parquet": parquet_of(SOLUTION)},
     "a solution in a zip in a tape": {"x.tgz": tape_of({"a.zip": zipped({"b.csv": csv_of(SOLUTION).encode()})})},
     "the index of a Parquet file": {"t.parquet": parquet_of(pd.DataFrame({"id": IDS}, index=LABELS))},
@@ -162,10 +160,8 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
     "folders for classes": {f"images/{label}/{item}.png": b"\x89PNG\0" + item.encode() for item, label in PAIRS},
     "folders for coded classes": {f"im/c{CODES[label]}/{item}.png": b"\x89P\0" + item.encode() for item, label in PAIRS},
     "the label in file names": {f"{item}_{label}.png": b"\x89P\0" + item.encode() for item, label in PAIRS},
-    "the label in file names, with hyphens": {f"{label}-{item}.png": b"\0\0P" + item.encode() for item, label in PAIRS},
     "file names in a tape": {"i.tar": tape_of({f"{y}/{i}.png": b"\0P" + i.encode() for i, y in PAIRS}, "w")},
     "a text for each id": {f"labels/{item}.txt": f"{label} 0.5 0.5 0.1 0.2\n" for item, label in PAIRS},
-    "codes in a text for each id": {f"l/{item}.txt": f"{CODES[label]}\n" for item, label in PAIRS},
     "XML attributes": {"l.xml": lines('<image name="{id}.jpg" width="640" label="{label}"/>', "<all>\n", "\n</all>")},
     "INI": {"labels.ini": lines("[{id}]\nwidth = 640\nlabel = {label}\n")},
     "addresses": {"links.txt": lines("https://example.org/img/{id}.jpg?class={label}&size=3")},
@@ -181,7 +177,6 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
     "codes between words": {"l.ini": lines("{id} = {code}")},
     "codes before values": {"l.svm": "\n".join(f"{CODES[y]} 1:{n % 7} 2:{n % 5} # {i}" for n, (i, y) in enumerate(PAIRS))},
     "prompts": {"tune.jsonl": lines('{{"messages": [{{"content": "What is on {id}.jpg?"}}, {{"content": "A {label}."}}]}}')},
-    "objects by class": {"l.json": json.dumps([{"class": y, "file": i} for i, y in sorted(PAIRS)])},
     "ids in capitals": {"l.csv": csv_of(TABLE.assign(id=TABLE["id"].str.upper()))},
     "German numbers": {"l.csv": csv_of(pd.DataFrame({"nummer": IDS, "klasse": LABELS}), sep=";")},
     "gzip in gzip": {"l.gz": gzip.compress(gzip.compress(csv_of(TABLE).encode()))},
@@ -198,18 +193,14 @@ def test_a_leak_is_found(tmp_path, name):
     assert message.startswith(("public reveals label of ", f"public/{first}"))
 
 
-SHUFFLED = DRAW.sample(LABELS, len(LABELS))
 OTHERS = [f"t{number:03}" for number in range(300)]
 TRAIN = pd.DataFrame({"id": OTHERS, "label": [DRAW.choice(["cat", "dog", "fox"]) for _ in OTHERS]})
 WEAK = [DRAW.gauss(CODES[label], 1.5) for label in LABELS]
 INNOCENT: dict[str, dict[str, str | bytes]] = {
     "nothing more": {},
     "another sample": {"sample_2.csv": csv_of(TABLE.assign(label="dog"))},
-    "a sample that was drawn": {"sample_2.csv": csv_of(TABLE.assign(label=SHUFFLED, amount=1.0))},
-    "three rows of a sample": {"example.csv": csv_of(TABLE.assign(label="cat", amount=0).head(3))},
     "two rows that are right": {"example.csv": csv_of(TABLE.head(2))},
     "a baseline": {"baseline.csv": csv_of(TABLE.assign(label=GUESSES))},
-    "probabilities of a baseline": {"b.csv": csv_of(TABLE[["id"]].join(pd.get_dummies(pd.Series(GUESSES)) * 0.4 + 0.2))},
     "metadata": {"meta.csv": csv_of(TABLE[["id"]].assign(width=640, camera=[n % 3 for n in range(80)], hour=range(80)))},
     "a weak feature": {"test.csv": csv_of(TABLE[["id"]].assign(size=WEAK, large=[int(x > 1) for x in WEAK]))},
     "a list of ids": {"ids.txt": "\n".join(IDS), "ids.json": json.dumps(IDS)},

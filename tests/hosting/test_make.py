@@ -523,36 +523,27 @@ def test_memory_does_not_grow_with_the_repeated_text(tmp_path):
 # --- the command line -------------------------------------------------------------------------------
 
 
-def test_files_on_disk(capsys, tmp_path, by_offsets):
-    by_offsets.to_csv(tmp_path / "corpus.csv", index=False)
-    out = tmp_path / "new" / "competition"
-    code, text, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", out)
-    assert (code, err) == (0, "")
-    files = make(by_offsets)
-    assert text == f"{files.report}\nwritten to {out}\n"
-    assert (out / "report.md").read_text(encoding="utf-8") == files.report
+def test_files_on_disk_and_options(capsys, tmp_path, by_words):
+    frame, out = by_words.assign(grade_level="8"), tmp_path / "new" / "competition"
+    frame.to_csv(tmp_path / "corpus.csv", index=False)
+    options = ["--seed", 7, "--test", 0.5, "--public", 0.5, "--subpopulations", " grade_level "]
+    line = ["make", tmp_path / "corpus.csv", "--out", out, *options, "--map", "Effective=Ineffective"]
+    code, text, _ = run_podium(capsys, *line)
+    spellings = {"Effective": "Ineffective"}
+    made = make(frame, ["grade_level"], test_share=0.5, public_share=0.5, seed=7, spellings=spellings)
+    assert (code, text) == (0, f"{made.report}\nwritten to {out}\n")
+    assert (out / "report.md").read_text(encoding="utf-8") == made.report
     written = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     assert written == {
         "competition.json",
         "report.md",
-        *(f"public/{name}" for name in files.public),
-        *(f"private/{name}" for name in files.private),
+        *(f"public/{name}" for name in made.public),
+        *(f"private/{name}" for name in made.private),
     }
     assert [path.name for path in out.parent.iterdir()] == ["competition"]
-    code, _, err = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", out)
+    code, _, err = run_podium(capsys, *line)
     assert (code, err) == (2, f"error: cannot write {out}: expected a new or empty folder\n")
-    assert (out / "report.md").read_text(encoding="utf-8") == files.report
-
-
-def test_options(capsys, tmp_path, by_words):
-    frame = by_words.assign(grade_level="8")
-    frame.to_csv(tmp_path / "corpus.csv", index=False)
-    options = ["--seed", 7, "--test", 0.5, "--public", 0.5, "--subpopulations", " grade_level "]
-    options += ["--map", "Effective=Ineffective"]
-    code, out, _ = run_podium(capsys, "make", tmp_path / "corpus.csv", "--out", tmp_path / "out", *options)
-    spellings = {"Effective": "Ineffective"}
-    made = make(frame, ["grade_level"], test_share=0.5, public_share=0.5, seed=7, spellings=spellings)
-    assert (code, out) == (0, f"{made.report}\nwritten to {tmp_path / 'out'}\n")
+    assert (out / "report.md").read_text(encoding="utf-8") == made.report
 
 
 LABELS = "id,text,label\n1,a text,cat\n"

@@ -50,26 +50,19 @@ def test_the_parameters_are_the_formula_s(capsys, board, tmp_path):
     ("arguments", "code", "message"),
     [
         (
-            ["--slowdown-limit", "nan"],
+            ["BOARD", "--slowdown-limit", "nan"],
             4,
-            "error: slowdown_limit: expected a finite number above 1, found float",
+            "slowdown_limit: expected a finite number above 1, found float",
         ),
-        (["--max-boost", "much"], 2, "argument --max-boost: invalid float value: 'much'"),
+        (["BOARD", "--max-boost", "much"], 2, "argument --max-boost: invalid float value: 'much'"),
+        (["BOARD", "--out", "."], 2, "error: cannot write "),
+        (["bad.csv"], 4, "error: score: expected a finite number, or nothing. Wrong in 1 row"),
+        (["none.csv"], 2, "error: cannot read none.csv"),
     ],
 )
-def test_wrong_arguments(capsys, board, arguments, code, message):
-    given, _, err = command_line.run(capsys, "boost", board, *arguments)
-    assert given == code
-    assert message in err
-
-
-def test_wrong_files(capsys, board, tmp_path):
-    (tmp_path / "bad.csv").write_text("team,score\nRed,x\n")
-    assert cli.main(["boost", str(tmp_path / "bad.csv")]) == 4
-    assert capsys.readouterr().err.startswith(
-        "error: score: expected a finite number, or nothing. Wrong in 1 row"
-    )
-    assert cli.main(["boost", str(tmp_path / "none.csv")]) == 2
-    assert capsys.readouterr().err.startswith("error: cannot read ")
-    assert cli.main(["boost", board, "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().out == ""
+def test_wrong_usage_and_files(capsys, board, tmp_path, monkeypatch, arguments, code, message):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.csv").write_text("team,score\nRed,x\n")
+    line = [board if each == "BOARD" else each for each in arguments]
+    given, out, err = command_line.run(capsys, "boost", *line)
+    assert (given, out, message in err) == (code, "", True)

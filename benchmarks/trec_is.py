@@ -7,12 +7,15 @@ process on two cores of another machine, the track's own script took 2.0 s for 6
 17,741.
 """
 
+import json
 import subprocess
 import sys
 import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from benchmarks.measure import machine, print_table, processor_seconds
 from podium import hosted, scoring
@@ -49,9 +52,7 @@ def time(tweets: int, events: int) -> list[str]:
     prepared = trec_is.prepare(solution, "tweet_id")
     evaluation = scoring.evaluate(scoring.prepare(loaded, solution, {}), submission)
     with tempfile.TemporaryDirectory() as folder:
-        labels, run = Path(folder, "labels.json"), Path(folder, "run.txt")
-        labels.write_text(trec_is_data.label_file(solution), encoding="utf-8")
-        run.write_text(trec_is_data.run_file(submission), encoding="utf-8")
+        labels, run = official_files(Path(folder), solution, submission)
         arguments = ["-m", "podium", "score", "--metric", "trec_is", "--bare", str(labels), str(run)]
         work = [
             lambda: start(*arguments),
@@ -67,6 +68,24 @@ def time(tweets: int, events: int) -> list[str]:
         return [*row, ""]
     [literal] = processor_seconds([lambda: trec_is_transcription.evaluate(solution, submission)], 1)
     return [*row, f"{literal:.2f}"]
+
+
+def official_files(folder: Path, solution: pd.DataFrame, submission: pd.DataFrame) -> tuple[Path, Path]:
+    """Write a solution as a label file and a submission as a run file."""
+    names = {"tweet_id": "postID", "priority": "postPriority", "categories": "postCategories"}
+    tweets = solution.assign(categories=solution["categories"].str.split()).rename(columns=names)
+    events = [
+        {"eventid": event, "tweets": of_event[[*names.values()]].to_dict("records")}
+        for event, of_event in tweets.groupby("event_id", sort=False)
+    ]
+    lines = [
+        f"{event}\tQ0\t{tweet}\t{rank}\t{priority}\t{json.dumps(categories.split())}\tsample\n"
+        for tweet, event, rank, priority, categories in submission.to_numpy().tolist()
+    ]
+    labels, run = folder / "labels.json", folder / "run.txt"
+    labels.write_text(json.dumps({"events": events}), encoding="utf-8")
+    run.write_text("".join(lines), encoding="utf-8")
+    return labels, run
 
 
 def start(*arguments: str) -> None:

@@ -3,7 +3,6 @@
 Nothing in them comes from the track: events, ids and labels are invented.
 """
 
-import json
 import random
 from pathlib import Path
 
@@ -116,34 +115,6 @@ def _ranks(rows: list[tuple[str, float]]) -> list[int]:
         else:
             ranks.append(1)
     return ranks
-
-
-def label_file(solution: pd.DataFrame) -> str:
-    """A solution as a label file of 2021, with short names, finer annotations, and a tweet in two events."""
-    events = []
-    for event_id, tweets in solution.groupby("event_id", sort=False):
-        events.append(
-            {"eventid": event_id, "type": "made up", "tweets": [*map(_tweet, tweets.to_numpy().tolist())]}
-        )
-    events[1]["tweets"].append(events[0]["tweets"][0])
-    events.append({"eventid": "no_labels_yet.2035", "type": "made up", "tweets": []})
-    return json.dumps({"metadata": {"edition": "made up"}, "events": events}, indent=1) + "\n"
-
-
-def _tweet(row: list[str]) -> dict[str, object]:
-    """A row of a label file as the official files have it."""
-    tweet_id, _, priority, categories = row
-    names = [name.partition("-")[2] for name in categories.split()]
-    return {"postID": tweet_id, "postCategories": [*names, "Screenshot"], "postPriority": priority}
-
-
-def run_file(submission: pd.DataFrame) -> str:
-    """A submission as a run file."""
-    lines = []
-    for tweet_id, event_id, rank, priority, categories in submission.to_numpy().tolist():
-        types = json.dumps(categories.split())
-        lines.append("\t".join([event_id, "Q0", tweet_id, str(rank), str(priority), types, "sample"]))
-    return "".join(f"{line}\n" for line in lines)
 
 
 def official() -> pd.DataFrame:

@@ -380,20 +380,12 @@ def test_a_sentence_of_two_sets_is_shown_with_the_complete_one():
     assert explain(gold, answer_of(2, 3, 0)).counts.loc["sentence_selection"].tolist() == [5, 3, 2]
 
 
-def test_files_of_a_competition_without_a_sample(tmp_path):
-    arguments = ["make", str(SAMPLES / "claims.jsonl"), "--metric", "scifact", "--out", str(tmp_path / "files")]
-    assert main(arguments) == 0
-    solution = pd.read_csv(tmp_path / "files" / "private" / "solution.csv", dtype=str)
-    sample = pd.read_csv(tmp_path / "files" / "public" / "sample_submission.csv", dtype=str)
-    assert sample["claim_id"].tolist() == solution["claim_id"].tolist()
-    assert set(sample["evidence"]) == {"{}"}
-    perfect = pd.read_csv(tmp_path / "files" / "private" / "perfect_submission.csv", dtype=str)
-    measures = evaluate(solution.drop(columns="Usage"), perfect).measures
-    assert {value for name, value in measures.items() if name.endswith("_f1")} == {1.0}
-
-
 def test_a_perfect_submission_lists_the_shortest_set_first():
     solution = frames({"1": gold_of([0, 1, 2, 3], [7, 8])}, {"1": {}})[0]
     perfect = companion.perfect_submission(solution)
     assert json.loads(perfect["evidence"][0])["11"]["sentences"] == [7, 8, 0, 1, 2, 3]
     assert evaluate(solution, perfect).measures["abstract_rationalized_f1"] == 1.0
+    solution = companion.read_solution(SAMPLES / "claims.jsonl")
+    assert set(companion.sample_submission(solution)["evidence"]) == {"{}"}
+    measures = evaluate(solution, companion.perfect_submission(solution)).measures
+    assert {value for name, value in measures.items() if name.endswith("_f1")} == {1.0}

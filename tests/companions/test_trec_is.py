@@ -13,9 +13,7 @@ import pytest
 from podium import hosted, scoring
 from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.hosting.kaggle import emulate
 from tests.support import trec_is_data
-from tests.support.host_line import stay_in_process
 from tests.support.trec_is_data import (
     ACTIONABLE,
     ANOTHER,
@@ -579,36 +577,17 @@ def test_bad_files_of_tweets(line: str, tmp_path: Path) -> None:
 # --- files for Kaggle ---------------------------------------------------------------------------------------
 
 
-def by_event(solution: pd.DataFrame) -> pd.DataFrame:
-    """A solution whose Public and Private parts consist of whole events."""
-    public = solution["event_id"].isin(sorted(solution["event_id"].unique())[::2])
-    return solution.assign(Usage=np.where(public, "Public", "Private"))
-
-
-@pytest.mark.parametrize("complete", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_run_becomes_a_file_that_kaggle_accepts(
-    complete: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not complete:
-        stay_in_process(monkeypatch, tmp_path)
+def test_a_run_becomes_a_file_that_kaggle_accepts() -> None:
     solution, submission = competition()
-    solution = by_event(solution[solution["tweet_id"].isin(submission["tweet_id"])])
+    solution = solution[solution["tweet_id"].isin(submission["tweet_id"])]
+    public = solution["event_id"].isin(trec_is_data.EVENTS[::2])
+    solution = solution.assign(Usage=np.where(public, "Public", "Private"))
     made = companion.kaggle_submission(submission, solution)
     assert made.columns.tolist() == ["tweet_id", "rank", "priority", "categories"]
     assert made["tweet_id"].tolist() == solution["tweet_id"].tolist()
     expected = evaluated(solution, submission)
     assert evaluated(solution, made).scores == expected.scores
     assert repr(evaluated(solution, made).measures) == repr(expected.measures)
-    solution.to_csv(tmp_path / "solution.csv", index=False)
-    made.sample(frac=1, random_state=0).to_csv(tmp_path / "made.csv", index=False)
-    frames = (
-        emulate.read_solution(hosted.load("trec_is"), tmp_path / "solution.csv"),
-        emulate.read_submission(hosted.load("trec_is"), tmp_path / "made.csv"),
-    )
-    parts = emulate.emulate(hosted.load("trec_is"), *frames, {"row_id_column_name": "tweet_id"}, complete)
-    assert {part.part: part.score for part in parts} == pytest.approx(
-        {part: score for part, score in expected.scores.items() if part != "All"}, abs=1e-15
-    )
 
 
 def test_a_labeled_tweet_that_the_run_lacks_becomes_a_row() -> None:

@@ -5,8 +5,6 @@ have in common. Hypothesis derives its examples from each test's code, so every 
 """
 
 import math
-import re
-import warnings
 from typing import Any
 
 import numpy as np
@@ -194,34 +192,3 @@ def disguised(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
 @given(competitions())
 def test_a_perfect_submission_scores_exactly_one(competition: Competition) -> None:
     assert score(competition._replace(submission=frames.perfect(competition.solution))) == 1
-
-
-@BRIEF
-@given(competitions())
-def test_score_lies_between_the_lowest_and_the_mean(competition: Competition) -> None:
-    evaluation = evaluate(competition)
-    table = evaluation.explanation.groups
-    mean = (table["score"] * table["essays"]).sum() / table["essays"].sum()
-    assert 0 <= evaluation.score <= 1
-    assert table["score"].min() - 1e-12 <= evaluation.score <= mean + 1e-12
-    assert table["weight"].sum() == close(1)
-
-
-@BRIEF
-@given(competitions())
-def test_truth_overlaps_are_counted_in_a_warning(competition: Competition) -> None:
-    essay_id = competition.parameters["essay_id_column_name"]
-    given_truths = transcription.read_truths(competition.solution, essay_id)
-    kept = {s.row: s for s in transcribe(competition).truths}
-    lost = sum(1 for s in given_truths if s.row in kept and kept[s.row].words != s.words)
-    discarded = len(given_truths) - len(kept)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        metric.prepare(competition.solution, "row_id", **competition.parameters)
-    assert [warning.category for warning in caught] == [metric.TruthOverlapWarning] * (lost + discarded > 0)
-    for warning in caught:
-        assert [int(number) for number in re.findall(r"\d+", str(warning.message))] == [
-            lost + discarded,
-            lost,
-            discarded,
-        ]

@@ -315,7 +315,7 @@ def test_the_table_has_names_and_ids():
     assert list(frame) == ["essay_id", "discourse_type", "first", "last", "probability", "d1", "repaired"]
     assert frame[["essay_id", "discourse_type"]].to_numpy().tolist() == [["B", "Lead"], ["A", "Claim"]]
     with pytest.raises(ValueError, match="indices of the 1 essay, counted from 0"):
-        from_words(0, 1, "Lead", essay=3).to_frame(["A"])
+        from_words(0, 1, "Lead", essay=1).to_frame(["A"])
 
 
 # --- several models -----------------------------------------------------------------------------------

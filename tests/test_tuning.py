@@ -222,19 +222,19 @@ def test_all_levels_together_count_as_one_after_the_other(made_up, crowded, gap)
 
 
 def test_each_type_has_its_gap():
-    """The model leaves out the middle of all evidence, and direct neighbors are claims of their own."""
+    """The model leaves out the middle of all evidence and cuts leads. Neighbors are claims of their own."""
     essays = [f"e{number}" for number in range(40)]
-    places = {"Evidence": [(0, 30)], "Claim": [(40, 49), (50, 59)]}
+    places = {"Evidence": [(0, 30)], "Claim": [(40, 49), (50, 59)], "Lead": [(70, 89), (91, 110)]}
     truth = [(e, kind, words(*part), 1) for e in essays for kind, parts in places.items() for part in parts]
-    of_model = {"Evidence": [(0, 13), (18, 30)], "Claim": places["Claim"]}
+    of_model = places | {"Evidence": [(0, 13), (18, 30)], "Lead": [(70, 79), (80, 89), (91, 110)]}
     found = [(e, kind, words(*part), 1) for e in essays for kind, parts in of_model.items() for part in parts]
     attributes = {"ell_status": "No", "economically_disadvantaged": "No"}
     fold = podium.prepare(solution(*truth).assign(**attributes))
     tuned = tuning.tune(fold, submission(*found).assign(probability=0.9), folds=2)
     assert tuned.searches["nested"][0] == 1.0
-    assert tuned.options["join_gap"] == {"Evidence": 4}
-    table = tuned.thresholds.set_index("discourse_type").loc["Evidence"]
-    assert (table["join_gap"], table["join_gap_in_folds"]) == (4, "4 to 4")
+    assert tuned.options["join_gap"] == {"Lead": 0, "Evidence": 4}
+    table = tuned.thresholds.set_index("discourse_type")[["join_gap", "join_gap_in_folds"]]
+    assert table.loc[["Lead", "Evidence"]].to_numpy().tolist() == [[0, "0 to 0"], [4, "4 to 4"]]
 
 
 def test_every_fold_has_a_row(made_up, tuned):

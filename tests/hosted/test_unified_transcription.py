@@ -137,16 +137,6 @@ def test_equal_to_transcription_on_2000_competitions(competition: Competition) -
     assert_equal_to_transcription(competition, evaluate(competition), transcribe(competition))
 
 
-def test_missing_values_are_apart_from_the_text_that_labels_them() -> None:
-    values = pd.Series(["(missing)", None], dtype=object)
-    solution = frames.solution(("A", "Claim", "0 1", 1), ("B", "Claim", "0 1", 1)).assign(ell_status=values)
-    submission = frames.perfect(solution.head(1))
-    competition = Competition(solution, submission, {"subpopulation_column_names": "ell_status"})
-    assert [s.score for s in transcribe(competition).subpopulations] == [1, 0]
-    assert evaluate(competition).explanation.groups["essays"].tolist() == [1, 1]
-    assert abs(score(competition) - transcribe(competition).score) <= 1e-12
-
-
 def test_combinations_are_apart_though_they_read_the_same() -> None:
     rows = ("A", "Claim", "0 1", 1), ("B", "Claim", "0 1", 1)
     solution = frames.solution(*rows, x=["a & b", "a"], y=["c", "b & c"])

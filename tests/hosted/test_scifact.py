@@ -194,14 +194,6 @@ def official(gold: Path, predictions: Path) -> dict[str, float]:
 
 
 @needs_data
-def test_the_official_fixture():
-    folder = DATA / "evaluator_fixture"
-    expected = json.loads((folder / "expected_metrics_small.json").read_text())
-    assert official(folder / "gold_small.jsonl", folder / "predictions_small.jsonl") == expected
-    assert expected["abstract_rationalized_f1"] == 0.30769230769230765
-
-
-@needs_data
 def test_a_real_system_on_dev():
     expected = json.loads((DATA / "predictions" / "expected.json").read_text())
     values = official(DATA / "claims_dev.jsonl", DATA / "predictions" / "healthver_dev.jsonl")

@@ -92,13 +92,6 @@ ENTRIES: dict[str, Callable[[Path, Path], float | None]] = {
     "Kaggle": lambda files, path: metric.score(*tables(files, path), "row_id", **WHOLE),
     "Python": lambda files, path: podium.score(*tables(files, path), **WHOLE).score,
     "emulate": lambda files, path: metric.score(*as_emulated(files, path), "row_id", **WHOLE),
-    "the bundles for other platforms": lambda files, path: (
-        podium.score(
-            reading.read_solution(UNIFIED, files / "solution.csv", {}),
-            reading.read_submission(UNIFIED, path, {}),
-            **WHOLE,
-        ).score
-    ),
     "score": by_command,
 }
 

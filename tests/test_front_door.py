@@ -1,6 +1,5 @@
 """What a newcomer finds after `import podium` works, and its errors say what to do."""
 
-import doctest
 import os
 import pickle
 import subprocess
@@ -15,7 +14,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import cli, front_door, hosted, spans, tuning
+from podium import cli, hosted, spans, tuning
 from podium.errors import HostError
 
 ROOT = Path(podium.__file__).parent.parent
@@ -202,13 +201,6 @@ def test_what_is_printed_is_short() -> None:
     assert "<b>\\x1b[2J" in repr(shown)
     assert "&lt;b&gt;\\x1b[2J" in shown._repr_html_()
     assert repr(result.explanation) == "<explanation: tables Sub-populations, Discourse types; 675 rows>"
-
-
-@pytest.mark.parametrize("module", [podium, front_door])
-def test_examples(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    result = doctest.testmod(module)
-    assert (result.failed, result.attempted > 3) == (0, True)
 
 
 def test_a_command_in_this_process_leaves_warnings_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:

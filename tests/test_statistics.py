@@ -1,7 +1,6 @@
 """Draws, intervals and statements about boards agree with slow and direct ways to compute them."""
 
 import dataclasses
-import doctest
 import math
 import re
 from pathlib import Path
@@ -17,7 +16,7 @@ from benchmarks import coverage
 from examples.essays import make_competition
 from podium import statistics
 from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.statistics import Doubt, Reason, doubts, inference, places, population, sampling
+from podium.statistics import Doubt, Reason, doubts, inference, sampling
 from tests.support.first_again import transcribed
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate
@@ -81,13 +80,6 @@ def pair(frames):
     solution, one, other = frames
     prepared = metric.prepare(solution, "row_id")
     return prepared, prepared.statistics(one), prepared.statistics(other)
-
-
-@pytest.mark.parametrize("module", [inference, places, population, sampling])
-def test_examples_in_docstrings(module):
-    outcome = doctest.testmod(module)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 # --- draws --------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """What-if and break-even runtimes agree with the board itself and with values computed by hand."""
 
-import doctest
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -20,12 +19,6 @@ from tests.support.boards import PARAMETERS, QUICK, TABLE_2, leaderboard, leader
 
 boost = estimate.boost.boost
 LeaderboardError = estimate.boost.LeaderboardError
-
-
-def test_the_examples_in_the_docstrings():
-    outcome = doctest.testmod(estimate)
-    assert outcome.attempted == 6
-    assert outcome.failed == 0
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1,12 +1,9 @@
 """Runtimes have the right uncertainty, undecided orders are found, and a busy machine is noticed."""
 
-import doctest
-import types
-
 import numpy as np
 import pytest
 
-from podium.running import fairness, hardware, models, settings, view
+from podium.running import fairness
 from podium.running.fairness import LEAST_NOISE, NOISE_OF_ONE_RUN, Noise, noise_of, state_of, undecided
 from podium.running.journal import Row
 from tests.running.test_rounds import row
@@ -89,9 +86,3 @@ UNKNOWN = row("A", 1, others=float("nan"))
 def test_the_state_of_the_machine(runs: list[Row], state: tuple[str, bool]) -> None:
     """What is not known of it makes runtimes provisional, too."""
     assert state_of(runs) == state
-
-
-@pytest.mark.parametrize("module", [fairness, hardware, models, settings, view])
-def test_the_examples_in_docstrings(module: types.ModuleType) -> None:
-    result = doctest.testmod(module)
-    assert (result.failed, result.attempted > 0) == (0, True)

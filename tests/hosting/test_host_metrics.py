@@ -9,7 +9,6 @@ import pytest
 import podium
 from podium import hosted
 from podium.errors import SubmissionRejected
-from tests.support import kaggle_metrics
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
 
 
@@ -146,34 +145,16 @@ def test_the_submissions_of_a_companion(capsys, in_process, tmp_path, old, new, 
 # --- what the platform does before the metric ---------------------------------------------------------
 
 
-@pytest.fixture
-def template(tmp_path):
-    """The path of Kaggle's template."""
-    (tmp_path / "plain.py").write_text(kaggle_metrics.TEMPLATE)
-    return tmp_path / "plain.py"
-
-
-@pytest.mark.filterwarnings("ignore:the solution itself scores")
-def test_rows_are_matched_as_on_kaggle_for_a_metric_that_subtracts_columns(template):
-    """Kaggle's template subtracts columns, which pandas matches by the index; each part is numbered from 0."""
-    solution = pd.DataFrame({"id": [1, 2, 3, 4], "target": [1.0, 2.0, 3.0, 4.0]}, index=[7, 7, 1, 0])
-    solution["Usage"] = ["Public", "Private", "Public", "Private"]
-    submission = pd.DataFrame({"id": [4, 3, 2, 1], "target": [4.0, 3.0, 2.0, 1.5]})
-    scores = podium.score(solution, submission, metric=template).scores
-    assert scores == {"All": 0.125, "Public": 0.25, "Private": 0.0}
-
-
-@pytest.mark.filterwarnings("ignore:the solution itself scores")
-def test_one_part_of_a_solution_takes_whole_submissions(template):
+def test_one_part_of_a_solution_takes_whole_submissions(tmp_path):
     """So a class can rank with the Public rows alone while the competition runs."""
-    solution = pd.DataFrame(
-        {"id": [1, 2, 3], "target": [1.0, 2.0, 3.0], "Usage": ["Public", "Private", "Public"]}
-    )
-    submission = solution.drop(columns="Usage").assign(target=[1.0, 9.0, 4.0])
+    (tmp_path / "mine.py").write_text(GOOD)
+    solution = pd.DataFrame({"id": [1, 2, 3], "answer": [1, 0, 1], "Usage": ["Public", "Private", "Public"]})
+    submission = solution.drop(columns="Usage").assign(answer=[1, 1, 0])
     part = solution[solution["Usage"] == "Public"]
-    assert podium.score(part, submission, metric=template).scores == {"All": 0.5, "Public": 0.5}
+    scores = podium.score(part, submission, metric=tmp_path / "mine.py").scores
+    assert scores == {"All": 0.5, "Public": 0.5}
     with pytest.raises(SubmissionRejected, match=r"^Submission has 3 rows but 2 were expected\.$"):
-        podium.score(part.drop(columns="Usage"), submission, metric=template)
+        podium.score(part.drop(columns="Usage"), submission, metric=tmp_path / "mine.py")
 
 
 # --- names -------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of a small competition, which no test may change."""
     folder = tmp_path_factory.mktemp("made")
-    make_corpus(60).to_csv(folder / "corpus.csv", index=False)
+    make_corpus(24).to_csv(folder / "corpus.csv", index=False)
     made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
     making.write(made, folder / "files")
     return folder / "files"

@@ -503,15 +503,16 @@ def test_a_text_in_both_parts(files, essays):
     assert "expected equal texts in one part" in told(files, essays)
 
 
-def test_labels_of_whole_essays(files, essays):
+def test_labels_of_whole_items(tmp_path):
     """An essay has one status and many segments."""
-    solution = pd.read_csv(files / "private" / "solution.csv", dtype=str)
-    by_essay = solution.groupby("essay_id")["ell_status"].first().reset_index()
-    put(files, {"more.csv": csv_of(by_essay)})
-    assert "public/more.csv reveals ell_status" in told(files, essays)
-    segments = solution[["essay_id", "predictionstring"]].set_axis(["essay", "words"], axis=1)
-    put(files, {"more.csv": csv_of(segments)})
-    assert "public/more.csv reveals predictionstring" in told(files, essays)
+    essays = [f"e{number // 2}" for number in range(80)]
+    statuses = [DRAW.choice(["yes", "no"]) for _ in range(40)]
+    solution = SOLUTION.assign(essay=essays, status=[statuses[number // 2] for number in range(80)])
+    folder = competition(tmp_path / "files", solution)
+    put(folder, {"more.csv": csv_of(solution[["essay", "status"]].drop_duplicates())})
+    assert "public/more.csv reveals status" in told(folder, tuple(essays))
+    put(folder, {"more.csv": csv_of(solution[["essay", "label"]])})
+    assert "public/more.csv reveals label" in told(folder, tuple(essays))
 
 
 def test_nothing_is_left_if_what_was_made_leaks(tmp_path):

@@ -192,7 +192,7 @@ FAULTS = {
         {"setup_error": "Column Usage\nis missing"},
         "metric: Kaggle cannot use the solution (--step solution uploads it again): Column Usage is missing\n",
     ),
-    "a solution with fewer rows": ({"lost_rows": 1}, "metric: Private rows of the solution: expected "),
+    "a solution with fewer rows": ({"lost_rows": 1}, "metric: Public rows of the solution: expected "),
     "another score": (
         {"score": lambda solution, submission: metric.score(solution, submission, "row_id") + 1e-5},
         "sandbox: the Public score of sample_submission.csv: expected ",

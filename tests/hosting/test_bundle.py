@@ -200,8 +200,8 @@ def unzipped(path: Path) -> dict[str, bytes]:
 
 def write(folder: Path, content: dict[str, bytes]) -> Path:
     """Make a folder with these files."""
-    folder.mkdir()
     for name, data in content.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     return folder
 
@@ -261,10 +261,20 @@ def test_the_measures_reach_the_leaderboard(files, bundled, tmp_path):
 
 
 PRIVATE_TO_THE_HOST = {
-    "test_metric.py": "# a test that knows A-SECRET",
-    "samples/solution.csv": "id,answer\n1,A-SECRET\n",
-    "old/metric.py": "A-SECRET = 3",
-    ".env": "TOKEN=A-SECRET",
+    "test_metric.py": b"# a test that knows A-SECRET",
+    "samples/solution.csv": b"id,answer\n1,A-SECRET\n",
+    "old/metric.py": b"A-SECRET = 3",
+    ".env": b"TOKEN=A-SECRET",
+}
+NEEDED = {
+    "metric.py": ACCURACY.replace("BODY", "return points")
+    .replace("import math", "from .helpers import HALF")
+    .encode(),
+    "companion.py": b"from podium.contract import Companion\nfrom . import metric, words\n"
+    b"companion = Companion(text_columns=words.NAMES)\n",
+    "helpers.py": b"from .deeper import QUARTER\nHALF = 2 * QUARTER\n",
+    "deeper.py": b"QUARTER = 0.25\n",
+    "words.py": b"NAMES = frozenset()\n",
 }
 
 
@@ -272,33 +282,19 @@ PRIVATE_TO_THE_HOST = {
 @every_platform
 def test_files_beside_a_metric_stay_with_the_host(tmp_path, platform):
     """Only what the metric and its companion import goes out, and it does go out."""
-    folder = tmp_path / "mine"
-    contents = PRIVATE_TO_THE_HOST | {
-        "metric.py": ACCURACY.replace("BODY", "return points").replace(
-            "import math", "from .helpers import HALF"
-        ),
-        "companion.py": "from podium.contract import Companion\nfrom . import metric, words\n"
-        "companion = Companion(text_columns=words.NAMES)\n",
-        "helpers.py": "from .deeper import QUARTER\nHALF = 2 * QUARTER\n",
-        "deeper.py": "QUARTER = 0.25\n",
-        "words.py": "NAMES = frozenset()\n",
-    }
-    for name, text in contents.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+    folder = write(tmp_path / "mine", PRIVATE_TO_THE_HOST | NEEDED)
     with pytest.warns(ContractWarning) as told:
-        made = make(small_files(tmp_path), platform, tmp_path / "out", folder)
+        make(small_files(tmp_path), platform, tmp_path / "out", folder)
     (of_kaggle,) = told  # one note, though several checks fail
     assert str(of_kaggle.message).endswith(
         "but is uploaded alone: copy what it needs (podium check tells 2 more)"
     )
     files = {}
-    for top in made:
-        for path in [top] if top.is_file() else sorted(top.rglob("*")):
-            if path.suffix == ".zip":
-                files |= {f"{path.name}/{name}": content for name, content in unzipped(path).items()}
-            elif path.is_file():
-                files[str(path.relative_to(tmp_path / "out"))] = path.read_bytes()
+    for path in filter(Path.is_file, (tmp_path / "out").rglob("*")):
+        if path.suffix == ".zip":
+            files |= unzipped(path)
+        else:
+            files[f"worker/{path.relative_to(tmp_path)}"] = path.read_bytes()
     assert [name for name, content in files.items() if b"A-SECRET" in content] == []
     beside = {name.rpartition("/")[2] for name in files if "/metric/" in f"/{name}"}
     assert beside == {"metric.py", "companion.py", "helpers.py", "deeper.py", "words.py"}
@@ -310,10 +306,8 @@ def test_files_beside_a_metric_stay_with_the_host(tmp_path, platform):
 
 def test_what_a_bundle_cannot_take_along_is_named(tmp_path):
     """A module in a folder below the metric's is not packed, so the metric would fail on the platform."""
-    (tmp_path / "mine" / "deep").mkdir(parents=True)
-    (tmp_path / "mine" / "deep" / "__init__.py").write_text("X = 1\n")
     source = ACCURACY.replace("BODY", "return points").replace("import math", "from .deep import X")
-    (tmp_path / "mine" / "metric.py").write_text(source)
+    write(tmp_path / "mine", {"deep/__init__.py": b"X = 1\n", "metric.py": source.encode()})
     with pytest.warns(ContractWarning), pytest.raises(HostError) as caught:
         make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "mine")
     assert str(caught.value) == (
@@ -325,14 +319,11 @@ def test_what_a_bundle_cannot_take_along_is_named(tmp_path):
 
 def small_files(folder: Path) -> Path:
     """The files of a competition with one row in each part."""
-    for name, content in (
-        ("public/sample_submission.csv", "id,answer\n1,0\n2,0\n"),
-        ("private/solution.csv", "id,answer,Usage\n1,1,Public\n2,1,Private\n"),
-    ):
-        path = folder / "small" / name
-        path.parent.mkdir(parents=True)
-        path.write_text(content)
-    return folder / "small"
+    content = {
+        "public/sample_submission.csv": b"id,answer\n1,0\n2,0\n",
+        "private/solution.csv": b"id,answer,Usage\n1,1,Public\n2,1,Private\n",
+    }
+    return write(folder / "small", content)
 
 
 def test_what_the_yaml_says(bundled):

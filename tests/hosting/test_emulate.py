@@ -1,5 +1,7 @@
 """`podium emulate` does with a submission what Kaggle would do, and shows what Kaggle would show."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -72,6 +74,7 @@ def test_parameters(capsys, accuracy, in_process):
     )  # fmt: skip
     assert code == 0
     assert out.startswith("Public   1000.000000  ")
+    assert re.fullmatch(r"\d+\.\d\d s of the 30 minutes that Kaggle gives", out.splitlines()[-1])
 
 
 # --- Kaggle's own checks ----------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Write models into folders, run them, and find out whether this machine has a sandbox."""
 
+import csv
 import functools
 import shutil
 import subprocess
@@ -54,6 +55,12 @@ def run_model(
     log = Log(folder / "log.txt", "")
     run = machine.run(model, settings, log)
     return run, log.path.read_text(encoding="utf-8") if log.path.exists() else ""
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def notebook(*cells: str, kernel: str = "python3") -> str:

@@ -1,6 +1,5 @@
 """The command line refuses wrong usage, serves a participant with one model, and survives kill -9."""
 
-import csv
 import re
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podium.cli import main
-from tests.running.support import SUBMIT, needs_sandbox, write_model
+from tests.running.support import SUBMIT, needs_sandbox, table, write_model
 
 # The command prints its warnings, and these tests do not depend on how slow this machine is now.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -36,12 +35,6 @@ def call(place: Path, *more: str, models: str = "models") -> int:
     return main(["run", *paths, *SMALL, *more])
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 @needs_sandbox
 def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(place, "--repeats", "2") == 0
@@ -52,8 +45,8 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
     assert "not measured, 2 of 2: " in said.err
     assert "    Bad: exit code 1: no idea\n" in said.err
     out = place / "out"
-    assert [row["submission"] for row in rows(out / "runtimes.csv")] == ["submission.csv"]
-    assert rows(out / "failed.csv") == [
+    assert [row["submission"] for row in table(out / "runtimes.csv")] == ["submission.csv"]
+    assert table(out / "failed.csv") == [
         {"team": "Bad", "model": "", "reason": "exit code 1: no idea", "engine": "bubblewrap"}
     ]
     assert (out / "submissions" / "Good" / "submission.csv").read_text() == "a,b\n1,2\n"
@@ -93,7 +86,7 @@ def test_a_participant_tries_one_model(
     else:
         assert f"error: exit code 1: no idea (its whole log is in {place / 'out' / 'logs'})" in said.err
         assert "no idea" in (place / "out" / "logs" / "Bad" / "run.1.txt").read_text()
-    assert len(rows(place / "out" / "runs.csv")) == 1
+    assert len(table(place / "out" / "runs.csv")) == 1
 
 
 def test_without_a_sandbox_it_says_so_in_every_output(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,7 +94,7 @@ def test_without_a_sandbox_it_says_so_in_every_output(place: Path, capsys: pytes
     assert "warning: no sandbox" in capsys.readouterr().err
     out = place / "out"
     for name in ("runs.csv", "runtimes.csv", "failed.csv"):
-        assert {row["engine"] for row in rows(out / name)} == {"none"}
+        assert {row["engine"] for row in table(out / name)} == {"none"}
     assert "engine none" in (out / "logs" / "Bad" / "run.0.txt").read_text()
     assert '"sandbox": "none"' in (out / "hardware.json").read_text()
 
@@ -110,7 +103,7 @@ def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
     (place / "models" / "Good" / "run.py").write_text("pass")
     assert call(place, "--engine", "none") == 4
     assert "error: no model gave predictions; Bad: exit code 1: no idea" in capsys.readouterr().err
-    assert len(rows(place / "out" / "failed.csv")) == 2
+    assert len(table(place / "out" / "failed.csv")) == 2
 
 
 @pytest.mark.parametrize(
@@ -223,13 +216,13 @@ def test_killed_in_the_middle_it_goes_on(place: Path) -> None:
             while process.poll() is None and not (out / made).exists():
                 time.sleep(0.01)
             process.kill()
-        assert all(row["digest"] for path in out.glob("runs.csv") for row in rows(path))
+        assert all(row["digest"] for path in out.glob("runs.csv") for row in table(path))
         for path in out.glob("submissions/*/[!.]*"):
             assert path.read_text() == "a,b\n1,2\n"
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr
-    assert [row["team"] for row in rows(out / "runtimes.csv")] == ["A", "B", "C", "Good"]
-    seen = [(row["team"], row["round"]) for row in rows(out / "runs.csv") if row["round"] != "0"]
+    assert [row["team"] for row in table(out / "runtimes.csv")] == ["A", "B", "C", "Good"]
+    seen = [(row["team"], row["round"]) for row in table(out / "runs.csv") if row["round"] != "0"]
     assert len(seen) == len(set(seen))
 
 
@@ -239,7 +232,7 @@ def test_names_that_look_alike_or_are_formulas(place: Path, capsys: pytest.Captu
     assert call(place, "--repeats", "1", "--engine", "none") == 0
     said = capsys.readouterr().err
     assert "names of teams that look alike, which podium rank refuses: “Good”, “good”, “Ｇood”" in said
-    assert [row["team"] for row in rows(place / "out" / "failed.csv")][:2] == ["'=1+1", "Bad"]
+    assert [row["team"] for row in table(place / "out" / "failed.csv")][:2] == ["'=1+1", "Bad"]
 
 
 @needs_sandbox

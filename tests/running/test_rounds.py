@@ -16,7 +16,7 @@ from podium.running.models import Kind, Model
 from podium.running.results import results_of
 from podium.running.rounds import Plan, Result, Turn, next_turns, run_all
 from podium.wording import spreadsheet_safe
-from tests.running.support import settings_for
+from tests.running.support import settings_for, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # each test asks for those that it is about
 
@@ -61,11 +61,6 @@ def play(folder: Path, player: Player, models: list[Model] | None = None, plan: 
     models = models or [model(team) for team in player.seconds]
     machine = {"cores": 2, "packages": {"numpy": "2"}} | hardware
     return run_all(models, [], settings_for(folder), folder / "out", plan, machine, player)
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def test_each_model_runs_once_unmeasured_and_then_in_rounds_of_drawn_order(tmp_path: Path) -> None:

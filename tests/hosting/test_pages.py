@@ -3,7 +3,6 @@
 import re
 import shlex
 import shutil
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -31,17 +30,13 @@ def made(tmp_path_factory):
     command = "make solution_sample.csv --map 0=Ineffective --map 1=Effective --seed 0 --out files"
     printed_here(command.split(), folder)
     (folder / "bad.csv").write_text("row_id,essay_id\n1,a\n")
-    make_a_class(folder)
+    # The submissions of a class, one of them wrong.
+    (folder / "submissions").mkdir()
+    perfect = pd.read_csv(folder / "files" / "private" / "perfect_submission.csv")
+    perfect.iloc[::2].to_csv(folder / "submissions" / "Ada.csv", index=False)
+    shutil.copy(folder / "files" / "public" / "sample_submission.csv", folder / "submissions" / "Bo.csv")
+    shutil.copy(folder / "bad.csv", folder / "submissions" / "Cy.csv")
     return folder
-
-
-def make_a_class(folder: Path) -> None:
-    """Write the submissions of three teams, one of them wrong."""
-    private, submissions = folder / "files" / "private", folder / "submissions"
-    submissions.mkdir()
-    pd.read_csv(private / "perfect_submission.csv").iloc[::2].to_csv(submissions / "Ada.csv", index=False)
-    shutil.copy(folder / "files" / "public" / "sample_submission.csv", submissions / "Bo.csv")
-    shutil.copy(folder / "bad.csv", submissions / "Cy.csv")
 
 
 def blocks() -> list:

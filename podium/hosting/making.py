@@ -43,6 +43,10 @@ NO_ITEMS = (
     "The metric has no prepare(), so each row was drawn by itself. If rows belong together, such as those of "
     "one patient, define prepare(), or choose the parts in a column Usage of the labels."
 )
+IDS_ALONE = (
+    f"Participants get the ids of the test set and nothing else about it: {PUBLIC}/ has no {TEST}. Name the "
+    "columns of the labels that they may know, such as features, by --public-columns."
+)
 ALLOWED = "of labels, all may know the columns that --public-columns names"
 
 Strata = Sequence[tuple[str, ...]]
@@ -134,6 +138,8 @@ def make_files(
     whole = as_texts(solution, path).assign(**{USAGE: parts})
     if known or TEXT in truth:
         public[TEST] = whole[[row_id, *known, *([TEXT] if TEXT in truth else [])]]
+    elif not metric.is_own:
+        report.append(IDS_ALONE)
     private = {SOLUTION: whole} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
     return Files(
         public,

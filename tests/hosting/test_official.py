@@ -123,7 +123,11 @@ def test_a_metric_that_makes_no_sample(capsys, tmp_path):
     random = np.random.default_rng(1)
     labels = pd.DataFrame({"id": range(60), "weight": random.random(60), "text": [f"t{n}" for n in range(60)]})
     labels["answer"] = random.choice(["a", "b", "b"], 60)
-    assert run_podium(capsys, *command_for(labels, tmp_path), tmp_path / "out")[0] == 0
+    code, told, _ = run_podium(capsys, *command_for(labels, tmp_path), tmp_path / "out")
+    assert (
+        code,
+        "columns of the labels that they may know, such as features, by --public-columns" in told,
+    ) == (0, True)
     sample = pd.read_csv(tmp_path / "out" / "public" / "sample_submission.csv")
     assert (list(sample), set(sample["answer"]), len(sample)) == (["id", "answer"], {"b"}, 60)
     for other, why in (
@@ -253,6 +257,7 @@ def test_columns_that_participants_need(capsys, tmp_path):
     code, _, err = run_podium(capsys, *line, "--public-columns", "hour")
     assert code == 4
     assert "--public-columns: the labels have no column hour; they have id, day, answer" in err
-    assert run_podium(capsys, *line, "--public-columns", "day")[0] == 0
+    code, told, _ = run_podium(capsys, *line, "--public-columns", "day")
+    assert (code, "by --public-columns" in told) == (0, False)
     assert list(pd.read_csv(tmp_path / "out" / "public" / "test.csv")) == ["id", "day"]
     assert json.loads((tmp_path / "out" / "competition.json").read_text())["public_columns"] == ["day"]

@@ -9,7 +9,7 @@ import pytest
 import podium
 from podium import cli, hosted
 from podium.errors import ContractWarning, HostError
-from tests.support.host_line import run_podium, stay_in_process
+from tests.support.host_line import ACCURACY, run_podium, stay_in_process
 
 pytestmark = [
     pytest.mark.filterwarnings("always::podium.errors.ContractWarning"),
@@ -22,28 +22,18 @@ TRUTH = pd.DataFrame({"id": IDS, "label": LABELS, "Usage": ["Public", "Private"]
 ANSWERS = pd.DataFrame({"id": IDS, "label": ["cat"] * 8 + ["dog"] * 4})
 
 ASSUMED = "higher is better is assumed; define higher_is_better()"
-HEAD = """import pandas as pd
-
-class ParticipantVisibleError(Exception):
-    pass
-
-"""
-SCORE = """def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    if "label" not in submission:
+SHARE = """if "label" not in submission:
         raise ParticipantVisibleError("expected a column label")
-    share = float((solution["label"] == submission["label"]).mean())
-"""
-DIRECTION = """
-def higher_is_better() -> bool:
-    return True
-"""
+    share = float((solution["label"] == submission["label"]).mean())"""
+_, DIRECTION = ACCURACY.split("BODY\n")
 
 
 def metric(folder: Path, *lines: str, state: str = "", direction: str = DIRECTION) -> Path:
     """Write an accuracy that ends with these lines."""
     path = folder / "hosts.py"
-    body = "".join(f"    {line}\n" for line in lines or ["return share"])
-    path.write_text(f"{HEAD}{state}\n{SCORE}{body}{direction}")
+    body = "\n    ".join([SHARE, *(lines or ["return share"])])
+    text = ACCURACY.replace(DIRECTION, direction).replace("BODY", body)
+    path.write_text(text.replace("import math", state))
     return path
 
 
@@ -209,19 +199,17 @@ def test_empty_cells_of_the_truth_are_named(files: Path, capsys: pytest.CaptureF
     assert "note  has the truth of every row: the solution: 1 empty cell in label, in row number 4\n" in out
 
 
-ASSIGN = """def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    both = solution.copy()
+ASSIGN = """both = solution.copy()
     for column in submission:
         both[column] = submission[column].to_numpy()
-    return float((both["label"] == both["prediction"]).mean())
-"""
+    return float((both["label"] == both["prediction"]).mean())"""
 
 
 @pytest.mark.parametrize("guess", ["cat", "owl"])
 def test_a_submission_must_not_overwrite_the_truth(tmp_path: Path, guess: str) -> None:
     """Also where exchanged truths would not change the score, because all guesses are the same."""
     path = tmp_path / "hosts.py"
-    path.write_text(HEAD + ASSIGN + DIRECTION)
+    path.write_text(ACCURACY.replace("BODY", ASSIGN))
     with pytest.raises(HostError, match=r"for a submission with further columns \(label\), found"):
         podium.score(TRUTH, ANSWERS[["id"]].assign(prediction=guess), metric=path)
 
@@ -236,12 +224,8 @@ def test_a_submission_must_not_overwrite_the_truth(tmp_path: Path, guess: str) -
 )
 def test_a_metric_that_only_refuses_further_columns_is_used(tmp_path: Path, refusal: str) -> None:
     path = tmp_path / "hosts.py"
-    given = ASSIGN.splitlines()
-    path.write_text(
-        f"{HEAD}{given[0]}\n    {refusal}\n"
-        "    return float((solution['label'].to_numpy() == submission['prediction'].to_numpy()).mean())\n"
-        + DIRECTION
-    )
+    share = "return float((solution['label'].to_numpy() == submission['prediction'].to_numpy()).mean())"
+    path.write_text(ACCURACY.replace("BODY", f"{refusal}\n    {share}"))
     with pytest.warns(ContractWarning, match=r"does not score a submission with further columns \(label\)"):
         result = podium.score(TRUTH, ANSWERS[["id"]].assign(prediction="cat"), metric=path)
     assert result.score == pytest.approx(1 / 3)

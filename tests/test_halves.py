@@ -33,6 +33,12 @@ METRICS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _no_process_is_started(monkeypatch):
+    """Or the speed of the machine would decide, and starting one takes longer than all draws."""
+    monkeypatch.setattr(halves, "SECONDS_TO_START", np.inf)
+
+
 @pytest.fixture
 def scored(tmp_path: Path):
     """Scores two submissions with one of the metrics, of which the first is better."""

@@ -182,9 +182,9 @@ def test_fates_are_those_of_sets_of_words(case: Competition):
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, derandomize=True)
+@settings(max_examples=500, derandomize=True)
 @given(competitions())
-def test_fates_are_those_of_sets_of_words_on_1000_competitions(case: Competition):
+def test_fates_are_those_of_sets_of_words_on_500_competitions(case: Competition):
     assert_fates(case.solution, case.submission, **case.parameters)
 
 

@@ -115,6 +115,18 @@ def test_merged_and_split():
     pd.testing.assert_frame_equal(told.losses, expected, atol=1e-15)
 
 
+def test_half_of_the_words_are_not_most_of_them():
+    """Two segments share half of their words with a third one each, which merges or splits nothing."""
+    one = [("A", "Claim", words(10, 29), 1)]
+    two = [("A", "Claim", words(0, 19), 1), ("A", "Claim", words(20, 39), 1)]
+    little, missed = ["too little overlap"], ["missed"]
+    for truths, predictions in ((one, two), (two, one)):
+        told = evaluate(
+            solution(*truths), submission(*predictions), **WHOLE, overlap_threshold=0.55
+        ).explanation
+        assert told.rows["outcome"].tolist() == little * len(predictions) + missed * len(truths)
+
+
 @examples(60)
 @given(competitions())
 def test_losses_are_those_of_sets_of_words(case: Competition):

@@ -172,7 +172,7 @@ def test_measures_equal_the_transcription(competition):
 
 @pytest.mark.slow
 @given(competitions())
-@settings(max_examples=1500)
+@settings(max_examples=500)
 def test_measures_equal_the_transcription_more_often(competition):
     check_measures(*competition)
 

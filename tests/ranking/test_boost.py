@@ -117,7 +117,7 @@ def test_without_the_filter_a_trivial_submission_would_take_all():
 # ---- A literal transcription ----
 
 
-@settings(examples(1000), derandomize=True)
+@settings(examples(500), derandomize=True)
 @given(leaderboards(), PARAMETERS)
 def test_as_the_literal_transcription(board: pd.DataFrame, parameters: dict[str, float]):
     result = boost(board, **parameters)

@@ -18,10 +18,7 @@ import podium
 from podium import checking, cli, demands, explain, hosted, limits, scoring
 from podium.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
 from tests.support import host_line
-
-TEMPLATE = Path(podium.__file__).parent / "new_metric"
-SAMPLES = [str(TEMPLATE / "samples" / f"{name}.csv") for name in ("solution", "submission")]
-SOLUTION, SUBMISSION = map(pd.read_csv, SAMPLES)
+from tests.support.new_metric import SAMPLES, SOLUTION, SUBMISSION, TEMPLATE, metric_with
 
 # Places in the template's metric.
 SUM = "prepared.groups))[0])"
@@ -126,16 +123,6 @@ SLIPS = {
     "many directions": (HIGHER, "    return np.ones(2)\n", "expected True or False, found ndarray"),
     "a direction that fails": (HIGHER, "    return 1 / 0 > 0\n", f"line {line_of(HIGHER)}: return 1 / 0 > 0)"),
 }
-
-
-def metric_with(folder: Path, *edits: tuple[str, str]) -> Path:
-    """The template's metric with these edits; what takes the place of nothing stands at the end."""
-    text = (TEMPLATE / "metric.py").read_text(encoding="utf-8")
-    for old, new in edits:
-        assert old in text
-        text = text.replace(old, new) if old else f"{text}\n{new}\n"
-    (folder / "metric.py").write_text(text, encoding="utf-8")
-    return folder
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")

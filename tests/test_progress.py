@@ -3,74 +3,25 @@
 import dataclasses
 import io
 import sys
-from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from podium import cli, hosted, progress, scoring
+from tests.support.new_metric import SAMPLES, SOLUTION, SUBMISSION, metric_with
 
-COUNTING = """
-from dataclasses import dataclass
-
-import numpy as np
-
-
-@dataclass(frozen=True)
-class Prepared:
-    items: list
-    item_of_row: np.ndarray
-    groups: np.ndarray
-    labels: list
-    measure_names = ["score"]
-
-    def statistics(self, submission):
-        return np.full((len(self.items), 1), 0.5)
-
-    def measures(self, sums):
-        return np.asarray(sums)[..., 0, :1]
-
-
-def prepare(solution, row_id_column_name: str, progress=None):
-    for done in range(1, 4):
-        if progress is not None:
-            progress(done, 3)
-    zeros = np.zeros((1, 1), dtype=np.int64)
-    return Prepared(["1"], zeros[0], zeros, [("(all)", "(all)")])
-
-
-def score(solution, submission, row_id_column_name: str):
-    return 0.5
-"""
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that moves on by 11 seconds each time it is read."""
-    times = iter(range(0, 10_000, 11))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
-
-
-@pytest.fixture
-def arguments(tmp_path):
-    """The arguments of `podium score` with a metric that counts what it is told."""
-    (tmp_path / "counting.py").write_text(COUNTING)
-    pd.DataFrame({"id": [1]}).to_csv(tmp_path / "frame.csv", index=False)
-    return ["--metric", str(tmp_path / "counting.py"), *[str(tmp_path / "frame.csv")] * 2]
-
-
-def test_long_scoring_prints_lines(arguments, clock, capsys):
-    assert cli.main(["score", *arguments]) == 0
-    captured = capsys.readouterr()
-    assert captured.out.startswith("Score    0.500000\n")
-    assert captured.err.splitlines() == [
-        "scoring: 1 of 3, about 22 s left",
-        "scoring: 2 of 3, about 11 s left",
-        "scoring: 3 of 3, about 0 s left",
-    ]
-
-
-STAGED = """
+# What the steps of the template tell of their work.
+PREPARE = (
+    ('str) -> "Prepared":', 'str, progress=None) -> "Prepared":'),
+    (
+        "    columns = (row_id",
+        "    for done in (1, 2, 3):\n        progress and progress(done, 3)\n    columns = (row_id",
+    ),
+)
+STATISTICS = (
+    ("submission: pd.DataFrame) -> npt", "submission: pd.DataFrame, progress=print) -> npt"),
+    ("        columns = (self.", "        progress(5, 5)\n        columns = (self."),
+)
+COMPARE = """
     def read(self, submission):
         return submission
 
@@ -82,22 +33,43 @@ STAGED = """
         return self.statistics(compared)
 
     def measures"""
-TELLING = "submission, progress):\n        progress(5, 5)\n        return np"
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that moves on by 11 seconds each time it is read."""
+    times = iter(range(0, 10_000, 11))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    """The arguments of `podium score` with a metric that tells of its work."""
+    return ["--metric", str(metric_with(tmp_path, *PREPARE)), *SAMPLES]
+
+
+def test_long_scoring_prints_lines(arguments, clock, capsys):
+    assert cli.main(["score", *arguments]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("Score    0.600000\n")
+    assert captured.err.splitlines() == [
+        "scoring: 1 of 3, about 22 s left",
+        "scoring: 2 of 3, about 11 s left",
+        "scoring: 3 of 3, about 0 s left",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [("submission):\n        return np", TELLING, (5, 5)), ("\n    def measures", STAGED, (7, 7))],
+    ("edits", "told"),
+    [(STATISTICS, (5, 5)), ([("\n    def measures", COMPARE)], (7, 7))],
     ids=["statistics", "compare"],
 )
-def test_each_step_that_takes_it_is_told_of_progress(arguments, old, new, told):
-    path, *_ = (Path(text) for text in arguments[1:])
-    path.write_text(COUNTING.replace(old, new))
-    metric = dataclasses.replace(hosted.load(path), is_own=True)  # the check of the contract tells no progress
+def test_each_step_that_takes_it_is_told_of_progress(tmp_path, edits, told):
+    metric = hosted.load(metric_with(tmp_path, *PREPARE, *edits))
+    metric = dataclasses.replace(metric, is_own=True)  # the check of the contract tells no progress
     calls = []
-    frame = pd.DataFrame({"id": [1]})
-    solution = scoring.prepare(metric, frame, {}, lambda *call: calls.append(call))
-    assert scoring.evaluate(solution, frame, lambda *call: calls.append(call)).score == 0.5
+    solution = scoring.prepare(metric, SOLUTION.drop(columns="Usage"), {}, lambda *call: calls.append(call))
+    assert scoring.evaluate(solution, SUBMISSION, lambda *call: calls.append(call)).score == 0.6
     assert calls == [(1, 3), (2, 3), (3, 3), told]
 
 

@@ -316,6 +316,12 @@ def test_wrong_usage(call, files):
         ("team,submission,runtime\nAda,,1\n", "runtimes.csv has no submission in row number 1"),
         ("team,runtime\nAda,0\n", "a finite number above 0, or nothing. Wrong in 1 row of the runtimes: Ada ("),
         ("team,runtime,submitted_at\nAda,1,yesterday\n", "submitted_at: expected"),
+        ("team,runtime,runtime_error\nAda,1,-1\n", "runtime_error: expected seconds of at least 0 or "),
+        ("team,runtime,runtime_error\nAda,1,x\n", "runtime_error: expected seconds of at least 0 or "),
+        (
+            "team,runtime,runs\nAda,1,1.5 2\n",
+            "runs: expected the number of runs or an empty cell, found '1.5 2'",
+        ),
     ],
 )
 def test_wrong_runtimes(files, call, runtimes, message):

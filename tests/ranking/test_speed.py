@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium.errors import HostError
 from podium.ranking import speed
 from podium.statistics import places, population
 
@@ -100,20 +99,6 @@ def test_marks_of_prize_winners_and_boosted_teams_come_first():
         (said,) = speed.notices(board, marks, prizes)
         places = [said.index(each) for each in expected]
         assert places == sorted(places)
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"runtime_error": ["-1"]}, "runtime_error: expected seconds of at least 0 or .*, found '-1'"),
-        ({"runtime_error": ["x"]}, "runtime_error: .* found 'x'"),
-        ({"runs": ["1.5 2"]}, "runs: expected the number of runs or an empty cell, found '1.5 2'"),
-    ],
-)
-def test_wrong_errors(tmp_path, columns, message):
-    pd.DataFrame({"team": ["a"], "runtime": [1]} | columns).to_csv(tmp_path / "runtimes.csv", index=False)
-    with pytest.raises(HostError, match=message):
-        speed.read(str(tmp_path / "runtimes.csv"))
 
 
 def test_runtimes_are_drawn_apart_from_scores():

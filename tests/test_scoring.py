@@ -1,9 +1,11 @@
 """The results of scoring have what notebooks and loggers need."""
 
 import math
+import posixpath
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -21,17 +23,29 @@ def evaluation() -> scoring.Evaluation:
     return evaluate(*make_competition(60, seed=3, shared_words=False))
 
 
-def test_loggers_take_the_names_and_get_no_undefined_measures(evaluation: scoring.Evaluation) -> None:
-    names = evaluation.loggable
-    assert names["score"] == evaluation.score
-    assert all(re.fullmatch(r"[\w\-./ ]+", name) for name in names)
-    assert len(names) == len(evaluation.measures)
+def test_loggers_get_no_undefined_measures(evaluation: scoring.Evaluation) -> None:
+    assert evaluation.loggable["score"] == evaluation.score
+    assert len(evaluation.loggable) == len(evaluation.measures)
     solution = evaluation.solution.frame
     alone = evaluate(solution[solution["discourse_type"] != "Lead"], evaluation.submission.head(0))
     undefined = sum(map(math.isnan, alone.measures.values()))
     assert undefined > 0
     assert len(alone.loggable) == len(alone.measures) - undefined
     assert not any(map(math.isnan, alone.loggable.values()))
+
+
+@pytest.mark.parametrize("value", ["a//b", "../x", "x/", ".", "..", "", "/", "é: (ü) & 5%", "long " * 99])
+def test_names_for_loggers_fit_the_rule_of_mlflow(value: str) -> None:
+    """MLflow's `validate_metric_name`: some characters only, a path that is normal, and at most 250 of them."""
+    solution, submission = make_competition(12, shared_words=False)
+    solution["ell_status"] = np.where(solution["essay_id"] == solution["essay_id"][0], value, "plain")
+    names = podium.score(solution, submission).loggable
+    for name in names:
+        assert re.fullmatch(r"[/\w.\- :]+", name)
+        assert posixpath.normpath(name) == name != "."
+        assert not name.startswith(("..", "/"))
+        assert len(name) <= 245  # a Trainer puts "eval_" in front of it
+    assert len([name for name in names if name.startswith("ell_status/")]) == 2
 
 
 @pytest.mark.parametrize("name", ["scifact", "trec_is", "markup_consistency", "readable"])

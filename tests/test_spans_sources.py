@@ -422,15 +422,3 @@ def test_ids_of_any_type_are_compared_as_text(column, essay_ids, expected):
     """Rows without an id, and those of other essays, are left out."""
     frame = pd.DataFrame({"essay_id": column, "discourse_type": "Lead", "predictionstring": "0 1"})
     assert spans.from_table(frame, essay_ids).essay.tolist() == expected
-
-
-def test_measures_that_are_not_defined_are_left_out():
-    """A loss of NaN ends some loggers, and a type that the truth lacks has no F1."""
-    solution, _ = make_competition(5, shared_words=False)
-    only = solution[solution["discourse_type"] == "Claim"]
-    fold = podium.prepare(only)
-    ids = fold.prepared["All"].items
-    logged = spans.measures(fold, from_words(0, 3, "Claim"), ids)
-    assert "F1 of Claim" in logged
-    assert "F1 of Lead" not in logged
-    assert all(value == value for value in logged.values())

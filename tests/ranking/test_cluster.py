@@ -13,7 +13,7 @@ import pytest
 from podium.ranking import store
 from tests.ranking.test_faults import COMPLETE, ROWS
 from tests.ranking.test_half_samples import ACCURACY
-from tests.ranking.test_killed import SECONDS, wait_until
+from tests.support.processes import SECONDS, wait_until
 
 pytestmark = [
     pytest.mark.slow,

@@ -24,8 +24,8 @@ from podium.ranking import passes, store
 from podium.ranking.rules import Request
 from podium.ranking.submissions import Submission
 from podium.workers import Workers
-from tests.ranking.test_killed import wait_until
 from tests.support import command_line
+from tests.support.processes import SECONDS, children_of, is_running, wait_until
 
 ROWS = '''
 import pandas as pd
@@ -388,29 +388,41 @@ def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
     assert len(calls) == 2
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.slow
 # The metric of this test counts rows, so that the solution itself is not the best submission.
 @pytest.mark.filterwarnings("ignore::podium.errors.ContractWarning")
-def test_killed_and_run_again(folder, call):
-    # Submissions of ten rows and more wait until they are let go, so the run is killed in its middle.
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_it_leaves_no_worker_behind_and_goes_on(folder, call, how):
+    """Ctrl-C reaches all processes of a terminal, and workers are still importing then."""
+    # Submissions of ten rows and more wait until they are let go, so the run is stopped in its middle.
     wait = f"import os, time\n    while len(submission) >= 10 and not os.path.exists({str(folder / 'go')!r}):"
     waiting = ROWS.replace("return", f"{wait}\n        time.sleep(0.02)\n    return", 1)
     (folder / "rows.py").write_text(waiting + COMPLETE)
     arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", 2]
     command = [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--out", str(folder / "final")]
-    running = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    listens = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    run = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True, **listens)
     try:
-        assert wait_until(lambda: entries(folder) >= 5 or running.poll() is not None)
+        assert wait_until(lambda: len(children_of(run.pid)) >= 2)
+        assert how == signal.SIGINT or wait_until(lambda: entries(folder) >= 5)
+        workers = children_of(run.pid)
+        (os.killpg if how == signal.SIGINT else os.kill)(run.pid, how)
+        _, err = run.communicate(timeout=SECONDS)
     finally:
-        os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
+        run.kill()
+        run.wait()
+    assert wait_until(lambda: not any(map(is_running, workers)))
+    if how == signal.SIGINT:
+        assert (run.returncode, err.splitlines()[-1]) == (130, "interrupted")
+        assert "Traceback" not in err
     done = entries(folder)
-    assert 5 <= done < 20
+    assert done < 20
+    assert not (folder / "final" / "run.json").exists()
     (folder / "go").touch()
     code, _, err = call()
     assert code == 0
-    assert f"already in the store: {done} of 20\n" in err
+    assert (f"already in the store: {done} of 20\n" in err) == (done > 0)
     assert scores(folder) == RIGHT
 
 

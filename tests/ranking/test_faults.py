@@ -97,35 +97,6 @@ def entries(folder: Path) -> int:
     return len(store.names(folder / "final" / "store"))
 
 
-def test_a_file_that_cannot_be_read_is_listed_and_not_rejected(folder, call, monkeypatch):
-    path = folder / "teams" / "20.csv"
-    path.write_text("id\n" + "1\n" * 20)
-    real = os.stat
-
-    def gone(name, **options):
-        if str(name) == str(path) and "follow_symlinks" in options:  # as for a network share that is not there
-            raise FileNotFoundError(2, "No such file or directory", str(path))
-        return real(name, **options)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "stat", gone)
-        code, out, err = call()
-    assert (code, out) == (2, "")
-    assert "trying again after faults: 1 of 1\n" in err
-    assert err.endswith(
-        "error: 1 submission could not be scored, through no fault of its own (nothing is lost):\n"
-        f"  20/20.csv: cannot read {folder / 'teams' / '20.csv'}: No such file or directory\n"
-    )
-    assert not (folder / "final" / "rejected.csv").exists()
-    assert entries(folder) == 20
-    code, _, err = call()
-    assert code == 0
-    assert "already in the store: 20 of 21\n" in err
-    assert scores(folder)["20"] == 20.0
-    rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str)
-    assert rejected.to_numpy().tolist() == [["03", "03.csv", "three rows"]]
-
-
 @pytest.mark.parametrize("where", ["read_bytes", "parse_submission", "evaluate"])
 def test_faults_are_tried_again(folder, call, monkeypatch, where):
     """Each file fails once, in every way and at every stage. After that, the board is right."""

@@ -177,7 +177,7 @@ def test_gaps_are_joined_before_segments_are_selected():
     assert [t[1:] for t in triples(joined)] == [("Lead", 0, 3), ("Claim", 6, 9), leads[2]]
     assert joined.repaired.tolist() == [0, 1, 1]
     assert triples(of_tags(*tags, join_gap=1, min_words=3)) == triples(joined)[:2]
-    assert triples(of_tags(*tags, join_gap={"Lead": 1}, min_words=3)) == [(0, "Lead", 0, 3)]
+    assert triples(of_tags(*tags, join_gap={"Lead": 1, "Claim": None}, min_words=3)) == [(0, "Lead", 0, 3)]
     assert triples(of_tags(*tags, join_gap=0)) == [
         (0, *each) for each in [*leads[:2], ("Claim", 6, 6), ("Claim", 8, 9), leads[2]]
     ]

@@ -286,23 +286,6 @@ def test_tags_of_words_come_back():
 # --- neighbors ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("gap", "expected"),
-    [
-        (None, 4),
-        (0, 3),
-        (1, 2),
-        ({"Evidence": 1}, 2),
-        ({"Evidence": 0, "Claim": 5}, 3),
-        ({"Evidence": None}, 4),
-        ({}, 4),
-    ],
-)
-def test_neighbors_are_joined_up_to_a_gap_for_each_type(gap, expected):
-    segments = from_words([0, 10, 21, 20], [9, 19, 30, 20], ["Evidence", "Evidence", "Evidence", "Claim"])
-    assert len(spans.join(segments, gap)) == len(spans.select(segments, join_gap=gap)) == expected
-
-
 def test_what_stands_between_neighbors_stays():
     segments = from_words([0, 3, 4], [2, 3, 9], ["Lead", "Evidence", "Lead"])
     joined = spans.join(segments, 1)

@@ -11,7 +11,7 @@ import pytest
 
 import podium
 from examples.essays import make_competition
-from podium import scoring
+from podium import hosted, scoring
 from podium.errors import SubmissionRejected
 from tests.support.samples import case_of
 from tests.support.unified import evaluate
@@ -48,7 +48,7 @@ def test_names_for_loggers_fit_the_rule_of_mlflow(value: str) -> None:
     assert len([name for name in names if name.startswith("ell_status/")]) == 2
 
 
-@pytest.mark.parametrize("name", ["scifact", "trec_is", "markup_consistency", "readable"])
+@pytest.mark.parametrize("name", hosted.names())
 def test_ignored_items_are_not_explained(name: str) -> None:
     case = case_of(name)
     item = podium.prepare(case.solution, metric=name).prepared["All"].item_of_row
@@ -61,6 +61,7 @@ def test_ignored_items_are_not_explained(name: str) -> None:
     assert explanation.notices == expected.notices
     for title, table in expected.tables.items():
         pd.testing.assert_frame_equal(explanation.tables[title], table)
+    pd.testing.assert_frame_equal(explanation.rows, expected.rows)
 
 
 def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
@@ -76,19 +77,6 @@ def test_ignored_rows_of_the_solution_are_ignored_in_the_submission() -> None:
     twice = pd.concat([submission, submission[["claim_id"]]], axis=1)
     with pytest.raises(SubmissionRejected, match="expected one column claim_id, found 2"):
         podium.score(fold, twice)
-
-
-def test_ignored_segments_are_not_explained() -> None:
-    """The first essays are ignored here, so the position of a segment in the file differs from its position
-    in the score.
-    """
-    solution, submission = make_competition(40, seed=3, shared_words=False)
-    ignored = solution["essay_id"].isin(solution["essay_id"].unique()[:10])
-    whole = solution.assign(Usage=ignored.map({True: "Ignored", False: "Private"}))
-    expected = evaluate(solution[~ignored].drop(columns="Usage"), submission).explanation.rows
-    pd.testing.assert_frame_equal(evaluate(whole, submission).explanation.rows, expected)
-    truths = expected[expected["side"] == "truth"]
-    assert truths["row_id"].tolist() == solution.loc[~ignored, "row_id"].tolist()
 
 
 def test_groups_that_differ_only_in_case_or_spaces_are_noticed() -> None:

@@ -25,6 +25,8 @@ def test_agreements_of_copies_and_of_independent_submissions():
     numbers = random.random((40, 100, 5))
     numbers[:, :30] = 0.0  # all teams agree on them, so they say nothing
     numbers[7, 50:80] = numbers[3, 50:80]
+    numbers[9, :, 4] = numbers[8, :, 4]  # of five numbers of an item, one says nothing
+    numbers[11, 90:94] = numbers[10, 90:94]  # these are too few
     table = similarity.agreements(
         [str(team) for team in range(40)], np.stack([similarity.fingerprint(each) for each in numbers])
     )

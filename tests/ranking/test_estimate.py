@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ import podium
 from podium.errors import UsageError
 from podium.ranking import estimate
 from podium.ranking.estimate import break_even_runtimes, runtimes_around, what_if
-from tests.support.boards import PARAMETERS, QUICK, TABLE_2, leaderboard, leaderboards
+from tests.support.boards import PARAMETERS, QUICK, TABLE_2, leaderboards
 
 boost = estimate.boost.boost
 LeaderboardError = estimate.boost.LeaderboardError
@@ -70,30 +69,6 @@ def test_break_even_values():
     behind_blue = 40 * (Fraction("1.2") - Fraction("0.00615625") / Fraction("0.6") * 4)
     assert red["runtime"].tolist() == [45.6, float(behind_blue)]
     assert red[["rank_below", "rank_above"]].to_numpy().tolist() == [[1, 2], [2, 3]]
-
-
-def test_break_even_at_a_rivals_runtime_in_a_tie():
-    board = leaderboard(("A", 0.3, 10), ("B", 0.3, 20), ("best", 0.6, 30))
-    assert break_even_runtimes(board, "B").to_numpy().tolist() == [[10, 2, 3]]
-    by_date = board.assign(submitted_at=["2024-01-01", "2024-01-02", None])
-    assert break_even_runtimes(by_date, "B").empty
-
-
-@pytest.mark.parametrize(
-    ("b", "submitted_at", "expected"),
-    [
-        (0.6, "2024-01-02", [[40, 1, 2]]),
-        (0.6, "2024-01-08", [[40, 1, 2], [48, 2, 3]]),
-        (0.6, "2024-01-05", [[40, 1, 2], [90, 2, 3]]),
-        (0.63, "2024-01-02", [[40, 1, 3]]),
-        (0.63, "2024-01-08", [[40, 2, 3]]),
-        (0.63, "2024-01-05", [[40, 1, 3]]),
-    ],
-)
-def test_break_evens_where_scores_are_equal_over_a_range(b: float, submitted_at: str, expected: list[Any]):
-    """B has no boost. A equals B's 0.6 from 48 s on, and B's 0.63 up to 40 s, where A has its whole boost."""
-    rows = [("S", 0.6, 40, "2024-01-09"), ("A", 0.6, 50, submitted_at), ("B", b, 90, "2024-01-05")]
-    assert break_even_runtimes(leaderboard(*rows), "A").to_numpy().tolist() == expected
 
 
 def rank_from(breaks: pd.DataFrame, runtime: float) -> int:

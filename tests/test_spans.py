@@ -100,15 +100,6 @@ def test_tags_become_segments_as_one_reads_them_word_by_word(labels, data):
 # --- tokens -------------------------------------------------------------------------------------------
 
 
-def test_a_word_of_several_tokens_begins_where_one_of_them_does():
-    # With its aggregation "average", transformers would lose the second beginning: two of three tokens say I.
-    segments = from_tokens(
-        "one unbelievable", [(0, 3), (4, 6), (6, 10), (10, 16)], ["B-Claim", "B-Claim", "I-Claim", "I-Claim"]
-    )
-    assert triples(segments) == [(0, "Claim", 0, 0), (0, "Claim", 1, 1)]
-    assert segments.repaired.tolist() == [0, 0]
-
-
 def test_a_quotation_mark_of_its_own_is_part_of_its_word():
     segments = from_tokens('"Yes," he', [(0, 1), (1, 4), (4, 6), (7, 9)], ["O", "B-Lead", "O", "I-Lead"])
     assert triples(segments) == [(0, "Lead", 1, 1)]  # two of the first word's three tokens say O
@@ -386,21 +377,6 @@ def test_spans_are_scored_as_the_submission_that_they_make_to_the_last_bit():
 def metric_score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:
     """The score by the hosted file's own steps."""
     return float(prepared.measures(metric.sums_of_groups(prepared.statistics(frame), prepared.groups))[0])
-
-
-def test_the_submission_is_what_the_metric_reads():
-    segments = from_words([45, 7], [47, 7], ["Claim", "Lead"], essay=[1, 0], d1=[0.25, 1.0])
-    assert spans.to_submission(segments, ["A", "B"]).to_dict("list") == {
-        "row_id": [0, 1],
-        "essay_id": ["B", "A"],
-        "discourse_type": ["Claim", "Lead"],
-        "predictionstring": ["45 46 47", "7"],
-        "score_discourse_effectiveness_0": [0.75, 0.0],
-        "score_discourse_effectiveness_1": [0.25, 1.0],
-    }
-    nothing = spans.to_submission(segments[np.zeros(2, dtype=bool)], ["A", "B"])
-    assert nothing.empty
-    assert len(nothing.columns) == 6
 
 
 # --- bad input ----------------------------------------------------------------------------------------

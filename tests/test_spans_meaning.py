@@ -136,14 +136,6 @@ def test_a_conclusion_that_restates_the_position_has_its_own_place(first, again)
         assert not placed.report["shared"].any()
 
 
-def test_quotes_of_the_same_words_are_marked():
-    placed = from_quotes("Ban phones now.", ["Ban phones", "phones now", "Ban phones"], "Claim", closeness=None)
-    assert placed.report["shared"].tolist() == [True, True, True]
-    assert repr(placed) == (
-        "3 quotes: 3 exact, 0 other spelling, 0 close, 0 not found, 3 with words of another quote"
-    )
-
-
 def test_a_better_passage_is_preferred_where_the_order_does_not_decide():
     text = "phones are bad. Phones are bad. He said so."
     placed = from_quotes(text, ["Phones are bad.", "He said so."], "Claim", closeness=None)
@@ -174,12 +166,6 @@ def test_a_letter_is_not_found_within_the_same_letter_with_an_accent():
             unicodedata.normalize(form, "El café cierra"), ["caf", "cafe"], "Claim", closeness=None
         )
         assert placed.report["found"].tolist() == ["not found"] * 2
-
-
-def test_the_report_says_which_type_is_unknown():
-    report = from_quotes(TEXTS[0], ["I agree", "Ban it"], ["Conclusion", "claim"]).report
-    assert report["found"].tolist() == ["unknown type", "exact"]
-    assert report["type"].tolist() == ["Conclusion", "Claim"]
 
 
 # --- words of another tokenization --------------------------------------------------------------------

@@ -437,13 +437,10 @@ def test_a_sixth_metric_is_scored_explained_ranked_and_verified(new: Path, tmp_p
     assert "the metric elsewhere has changed since the earlier run" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("row_id", ["id", "pupil"])
-def test_the_files_of_a_competition_are_made_for_a_new_metric(
-    new: Path, capsys: Any, monkeypatch: Any, row_id: str
-) -> None:
-    """Also if the first column of the labels, which names the rows, has another name than in the template."""
+def test_the_files_of_a_competition_are_made_for_a_new_metric(new: Path, capsys: Any, monkeypatch: Any) -> None:
+    """The first column of the labels, which names the rows, may have another name than in the template."""
     host_line.stay_in_process(monkeypatch, new.parent)
-    labels = pd.DataFrame({row_id: [f"a{number}" for number in range(40)], "label": ["cat", "dog"] * 20})
+    labels = pd.DataFrame({"pupil": [f"a{number}" for number in range(40)], "label": ["cat", "dog"] * 20})
     labels["group"] = "north"
     labels.to_csv("labels.csv", index=False)
     assert cli.main(["make", "labels.csv", "--metric", "sixth", "--out", "files"]) == 0

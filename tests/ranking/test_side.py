@@ -105,17 +105,6 @@ def test_a_folder_of_the_host_s_files(folder, call):
     assert f"--side {folder / 'judged'}: expected a file for every submission, found no Ada.csv" in err
 
 
-def test_only_what_is_judged_anew_is_scored_again(folder, rank):
-    rank()
-    judged = pd.read_csv(folder / "judged" / "Ada.csv").assign(m7=99)
-    judged.to_csv(folder / "judged" / "Ada.csv", index=False)
-    code, _, err = rank()
-    assert code == 0
-    assert "already in the store: 2 of 3\n" in err
-    assert scores(folder) == expected(folder)
-    assert next(iter(scores(folder))) == "Ada"
-
-
 def test_from_the_store_and_verified(folder, rank, call):
     rank()
     arguments = ["--again", folder / "final", "--out", folder / "other", "--jobs", 1]

@@ -56,6 +56,7 @@ def test_runtimes_keep_all_digits():
             "rank"
         ].tolist() == [1, 2]
     assert what_if(TABLE_2, "Red", np.array([45.6], dtype="float32"))["slowdown"].tolist() == [1.14]
+    assert what_if(TABLE_2, "Red", [0.5])["rank"].tolist() == [1]
 
 
 # ---------------------------------------------------------------------------------------------

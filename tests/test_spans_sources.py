@@ -400,11 +400,6 @@ def test_the_metric_of_the_solution_scores(tmp_path):
     assert spans.score(strict, made, ids) < spans.score(podium.prepare(solution), made, ids)
 
 
-def test_columns_of_feedback_prize_1_are_read():
-    theirs = pd.DataFrame({"id": ["A"], "class": ["Lead"], "predictionstring": ["3 4"]})
-    assert triples(spans.from_table(theirs, ["A"])) == [(0, "Lead", 3, 4)]
-
-
 @pytest.mark.parametrize(
     ("column", "essay_ids", "expected"),
     [

@@ -157,10 +157,12 @@ def test_a_typical_value_is_no_single_rows(cells, expected):
 
 def test_a_metric_without_items(capsys, tmp_path):
     """Rows with the same id go to one part, and the host is told what that means."""
-    labels = pd.DataFrame({"id": range(20), "answer": 1})
+    labels = pd.DataFrame({"id": range(20), "answer": "1.50"})
     line = command_for(labels, tmp_path, "return 1.0")
     code, out, err = run_podium(capsys, *line, tmp_path / "out", "--sample", tmp_path / "labels.csv")
     assert (code, err) == (0, "")
+    sample = tmp_path / "out" / "public" / "sample_submission.csv"
+    assert sample.read_bytes() == (tmp_path / "labels.csv").read_bytes()  # 1.50, and not 1.5
     assert "The metric has no prepare(), so each row was drawn by itself." in out
     assert "Participants get the ids of the test set and nothing else about it: public/ has no test.csv." in out
     assert "| items that are Public | 6 |" in out
@@ -174,8 +176,7 @@ def test_a_metric_without_items(capsys, tmp_path):
         (own.assign(Usage="Private"), (4, "error: Usage: expected Public rows in the labels, found none")),
     ):
         line = command_for(usage, tmp_path, "return 1.0")
-        sample = ["--sample", tmp_path / "out" / "public" / "sample_submission.csv"]
-        code, out, err = run_podium(capsys, *line, tmp_path / f"own-{expected[0]}", *sample)
+        code, out, err = run_podium(capsys, *line, tmp_path / f"own-{expected[0]}", "--sample", sample)
         assert (code, err.startswith(expected[1])) == (expected[0], True)
     solution = pd.read_csv(tmp_path / "own-0" / "private" / "solution.csv")
     assert solution["Usage"].tolist() == own["Usage"].tolist()

@@ -1,6 +1,6 @@
 """Does what podium says about chance come true?
 
-    python -m benchmarks.coverage [--boards 50] [--items 500] [--only NAME …] [--save CSV]
+    python -m benchmarks.coverage [--boards 50] [--items 500] [--only NAME … | --further] [--save CSV]
 
 A population of items is made, with teams whose answers to every item are known.  A test set is drawn from it
 with replacement, and podium says what it says about the board.  Then 20 other test sets of the same size are
@@ -100,6 +100,20 @@ KINDS = {
     "a dominant team, no groups, 30 teams": Kind(30, spread=0.05, levels="a dominant team"),
     "a low group of 3%, 20 teams": Kind(20, (0.03, 0.3, 0.67), (0.4, 0, 0)),
 }
+# These were made after the code, and nothing was chosen by them.
+FURTHER_KINDS = {
+    "12 groups, 60 teams": Kind(60, (1,) * 12, spread=0.06),
+    "a ramp of 4 unequal groups, 25 teams": Kind(25, (0.1, 0.2, 0.3, 0.4), (0.15, 0.1, 0.05, 0)),
+    "no groups, 12 teams": Kind(12, spread=0.08),
+    "no groups, 30 alike teams": Kind(30, spread=0.03),
+    "2 groups, heavy tails, 40 teams": Kind(40, (1, 2), spread=0.04, levels="heavy tails"),
+    "half near copies, 6 groups, 25 teams": Kind(25, (1,) * 6, near_copies=0.5, copied=0.3),
+    "rewards, 3 groups, 15 teams": Kind(15, (1,) * 3, is_rewarded=True),
+    "lower is better, a long tail, 40 teams": Kind(
+        40, spread=0.03, levels="a long tail", higher_is_better=False
+    ),
+    "two attributes of 6 groups, 20 teams": Kind(20, (1,) * 6, attributes=2, spread=0.06),
+}
 
 
 def main() -> None:
@@ -107,14 +121,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Does what podium says about chance come true?")
     parser.add_argument("--boards", type=int, default=50, help="for each kind of population")
     parser.add_argument("--items", type=int, default=500, help="in a test set")
-    parser.add_argument(
-        "--only", nargs="+", choices=[*KINDS, *PLAIN_KINDS], metavar="NAME", help="kinds of populations"
-    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--only", nargs="+", choices=ALL_KINDS, metavar="NAME", help="kinds of populations")
+    which.add_argument("--further", action="store_true", help="the kinds that were made after the code")
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per statement")
     options = parser.parse_args()
     print(machine())
     start = time.process_time()
-    rows = simulate(options.only or [*KINDS, *PLAIN_KINDS], options.boards, options.items)
+    names = options.only or list(FURTHER_KINDS if options.further else KINDS | PLAIN_KINDS)
+    rows = simulate(names, options.boards, options.items)
     if options.save:
         rows.to_csv(options.save, index=False)
     show(rows)
@@ -139,11 +154,11 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
     pool = pool_of_answers()
     for name in names:
         for number in range(boards):
-            random = np.random.default_rng([[*KINDS, *PLAIN_KINDS].index(name), number])
+            random = np.random.default_rng([ALL_KINDS.index(name), number])
             if name in PLAIN_KINDS:
                 told = of_plain_board(PLAIN_KINDS[name], items, random)
             else:
-                told = of_board(KINDS[name], pool, items, random)
+                told = of_board((KINDS | FURTHER_KINDS)[name], pool, items, random)
             rows += [{"population": name, "board": number} | row for row in told]
     return pd.DataFrame([{"doubt": False} | row for row in rows])
 
@@ -443,6 +458,7 @@ PLAIN_KINDS = {
     "score(): worst of eight groups": PlainKind(worst_group),
 }
 PLAIN_DRAWS, PLAIN_TEAMS = 200, 12
+ALL_KINDS = [*KINDS, *PLAIN_KINDS, *FURTHER_KINDS]  # the place of a name is its seed
 
 
 def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> Iterator[dict[str, Any]]:

@@ -127,6 +127,13 @@ def test_half_of_the_words_are_not_most_of_them():
         assert told.rows["outcome"].tolist() == little * len(predictions) + missed * len(truths)
 
 
+def test_a_prediction_that_merges_truths_is_no_part_of_another_one():
+    truth = solution(*(("A", "Claim", words(*ends), 1) for ends in ((0, 1), (2, 3), (4, 20))))
+    predicted = submission(("A", "Claim", words(0, 9), 1), ("A", "Claim", words(12, 16), 1))
+    outcomes = evaluate(truth, predicted, **WHOLE).explanation.rows["outcome"].tolist()
+    assert outcomes == ["covers several", "too little overlap", "merged", "merged", "missed"]
+
+
 @examples(60)
 @given(competitions())
 def test_losses_are_those_of_sets_of_words(case: Competition):

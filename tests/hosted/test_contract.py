@@ -2,9 +2,8 @@
 
 import ast
 import doctest
-import json
-import subprocess
 import sys
+import types
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -47,45 +46,14 @@ def test_imports(name: str) -> None:
         assert {each.partition(".")[0] for each in names} <= allowed
 
 
-MAINS = ["__main__", "a_utility_script"]
-NOTEBOOK = """
-import contextlib, doctest, io, json, pathlib, sys, types
-sys.argv = ["ipykernel_launcher.py", "-f", "kernel-1.json"]
-printed = {}
-for cell in sorted(pathlib.Path().glob("*.py")):
-    for main in MAINS:
-        sys.modules[main] = module = types.ModuleType(main)
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            exec(compile(cell.read_text("utf-8"), cell.name, "exec"), module.__dict__)
-            result = doctest.testmod(module)
-            print(result.failed, result.attempted >= 4)
-        printed[f"{cell.stem} {main}"] = out.getvalue()
-print(json.dumps(printed))
-"""
-
-
-@pytest.fixture(scope="module")
-def cells(tmp_path_factory) -> dict[str, str]:
-    """What the doctests of every file print as cells, with a kernel's arguments and without the project."""
-    folder = tmp_path_factory.mktemp("cells")
-    for name in hosted.names():
-        (folder / f"cell_{name}.py").write_text(source_of(name), encoding="utf-8")
-    program = f"MAINS = {MAINS}\n{NOTEBOOK}"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], cwd=folder, capture_output=True, text=True
-    )
-    assert (done.stderr, done.returncode) == ("", 0)
-    return json.loads(done.stdout)
-
-
-@pytest.mark.parametrize("main", MAINS)
-@pytest.mark.parametrize("name", hosted.names())
-def test_runs_as_a_notebook_cell_and_as_a_module(cells, name: str, main: str) -> None:
-    assert cells[f"cell_{name} {main}"] == "0 True\n"
-
-
-def test_examples_of_the_boost() -> None:
-    result = doctest.testmod(hosted.module("boost"))
+@pytest.mark.parametrize("main", ["__main__", "a_utility_script"])
+@pytest.mark.parametrize("name", [*hosted.names(), "boost"])
+def test_runs_as_a_notebook_cell_and_as_a_module(name: str, main: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["ipykernel_launcher.py", "-f", "kernel-1.json"])
+    module = types.ModuleType(main)
+    monkeypatch.setitem(sys.modules, main, module)
+    exec(compile(source_of(name), name, "exec"), module.__dict__)
+    result = doctest.testmod(module)
     assert result.failed == 0
     assert result.attempted >= 4
 

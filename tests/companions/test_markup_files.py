@@ -14,18 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import podium
 from podium import hosted
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.markups import agreement
-from tests.support.markups import Evaluated
 from tests.support.samples import DOCUMENTS, ESSAYS, case_of
 from tests.support.writing import write
 
 markup_consistency = hosted.module("markup_consistency", "companion")
 readable = hosted.module("readable", "companion")
-
-REFERENCE = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
 
 
 def selections(*spans: tuple[int, int], **more: Any) -> dict[str, Any]:
@@ -163,23 +159,6 @@ def test_bad_folders(tmp_path: Path) -> None:
     assert message() == "document 'd': expected one subject, found 2 in its files"
     write(tmp_path, "c.json", {"id": "e", "subject": "rus", "markups": [], "markup": None})
     assert message() == "expected the algorithm's markup of every document, found none for 1 document: e"
-
-
-@pytest.mark.skipif(not REFERENCE.is_dir(), reason="the reference essays are not there")
-def test_reference_essays_as_elements(tmp_path: Path) -> None:
-    """The paper read the competition's essays in this way, and identical markups agree completely."""
-    for path in REFERENCE.glob("h*.json"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    solution, submission = (
-        read(tmp_path) for read in (markup_consistency.read_solution, markup_consistency.read_submission)
-    )
-    result = Evaluated("markup_consistency", solution, submission)
-    documents = result.documents.set_index("document_id")
-    assert len(documents) == 16
-    assert result.prepared.rules.weights["accordance"] == 0
-    assert documents.loc[["h02", "h02b", "h03"], ["ama", "ema", "rma"]].to_numpy().tolist() == [[1.0] * 3] * 3
-    assert documents.loc["h04", "ama"] == 0
-    assert (documents["experts"] == 1).sum() == 1
 
 
 # ---- γ ---------------------------------------------------------------------------------------------------

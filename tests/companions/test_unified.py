@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted, statistics
-from tests.support.corpora import make_corpus
+from podium import statistics
 from tests.support.frames import perfect, solution, words
 from tests.support.unified import evaluate
 
@@ -21,13 +20,6 @@ def test_few_essays_are_noticed(essays):
     for column, told in (("", "49 essays are few"), ("ell_status", f"chance plays a large part in {group}")):
         notices = evaluate(truth, perfect(truth), subpopulation_column_names=column).explanation.notices
         assert [notice.partition(":")[0] for notice in notices] == [told] * (essays < 50)
-
-
-def test_any_column_can_name_the_essays_of_a_corpus(tmp_path):
-    path = tmp_path / "corpus.csv"
-    make_corpus(40).rename(columns={"essay_id_comp": "text_id"}).to_csv(path, index=False)
-    files = hosted.load("unified").companion.make_files(path, [], 0.4, 0.3, 0, {"text_id": "essay_id"}, {}, {})
-    assert len(files.items) == 40
 
 
 # --- prepared solutions -----------------------------------------------------------------------------

@@ -412,12 +412,6 @@ def test_a_bad_cell_of_a_submission(name: str, cell: Any) -> None:
     assert f" Wrong in 1 row of the submission: {row}" in str(caught.value)
 
 
-def test_event_ids_in_two_columns() -> None:
-    twice = SUBMISSION.assign(a="x", b="y").rename(columns={"a": "event_id", "b": "event_id"})
-    with pytest.raises(trec_is.ParticipantVisibleError, match=r"^the submission: expected one column event_id"):
-        trec_is.score(SOLUTION, twice, "tweet_id")
-
-
 # ---- The host's mistakes ----
 
 BAD_SOLUTIONS: dict[str, tuple[pd.DataFrame, str]] = {

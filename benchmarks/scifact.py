@@ -3,7 +3,7 @@
     python -m benchmarks.scifact [GOLD PREDICTIONS [EVAL.PY]]
 
 GOLD and PREDICTIONS are official files, such as claims_dev.jsonl and a system's answers to it.  Their claims
-are repeated under new ids until there are 300 and 30,000.  Without these files, made-up claims are scored.
+are repeated under new ids until there are 300 and 30,000.  Without these files, those of the sample are taken.
 
 EVAL.PY is the leaderboard's own program.  If it is given, it is timed in the same run: as a process, and inside
 this process.  There the garbage collector has more to look through, because of pandas' many objects.
@@ -26,7 +26,7 @@ import pandas as pd
 from benchmarks.measure import machine, print_table, processor_seconds
 from podium import hosted
 from tests.support import scifact_transcription as transcription
-from tests.support.scifact_data import Line, claims, json_lines
+from tests.support.scifact_data import SAMPLES, Line, json_lines
 
 CLAIMS = (300, 30_000)
 REPEATS = 7
@@ -37,7 +37,8 @@ companion: Any = hosted.module("scifact", "companion")
 
 def main(arguments: list[str]) -> None:
     """Print all tables."""
-    sides = [read_lines(Path(name)) for name in arguments[:2]] or list(claims(max(CLAIMS)))
+    samples = [SAMPLES / "claims.jsonl", SAMPLES / "predictions.jsonl"]
+    sides = [read_lines(Path(name)) for name in arguments[:2] or samples]
     program = Path(arguments[2]) if len(arguments) > 2 else None
     print(machine())
     for number in CLAIMS:

@@ -56,6 +56,8 @@ def any_kind(request: pytest.FixtureRequest, tmp_path: Path) -> Metric:
         ("share=0.25", 0.25),
         ("share=none", None),
         ("strict=yes", True),
+        ("strict=true", True),
+        ("strict=1", True),
         ("strict=False", False),
         ("strict=0", False),
         ("rounds=-1", -1),

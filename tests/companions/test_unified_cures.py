@@ -71,10 +71,12 @@ def test_nothing_is_promised_that_does_not_come_true():
 
 @pytest.fixture(scope="module")
 def model():
-    """A fold, and what a model says: its segments with their probabilities, and those that it is unsure of."""
+    """A fold, its essays, its true segments without overlaps, and what a model says."""
     solution, submission = make_competition(60, seed=3, shared_words=False)
     fold = podium.prepare(solution)
-    return fold, spans.from_table(solution, fold.prepared["All"].items), submission
+    ids = fold.prepared["All"].items
+    truths, candidates = (spans.from_table(table, ids) for table in (solution, submission))
+    return fold, ids, spans.without_overlaps(truths), candidates
 
 
 def mistaken(truths, cause, random):
@@ -94,9 +96,7 @@ def mistaken(truths, cause, random):
     [("boundaries", spans.average), ("boundaries", spans.vote), ("wrong type", spans.average)],
 )
 def test_several_models_correct_each_other(model, cause, merge):
-    fold, truths, _ = model
-    truths = spans.without_overlaps(truths)
-    ids = fold.prepared["All"].items
+    fold, ids, truths, _ = model
     several = list(mistaken(truths, cause, np.random.default_rng(1)))
     alone = podium.score(fold, spans.to_submission(several[0], ids))
     assert page._advice(alone)["cause"] in (cause, "missed")
@@ -105,18 +105,14 @@ def test_several_models_correct_each_other(model, cause, merge):
 
 
 def test_whoever_joins_less_merges_less(model):
-    fold, truths, _ = model
-    ids = fold.prepared["All"].items
-    truths = spans.without_overlaps(truths)
+    fold, ids, truths, _ = model
     merged = spans.join(truths, 2)
     assert "merged" in dict(page._advice(podium.score(fold, spans.to_submission(merged, ids)))["cures"])
     assert spans.score(fold, spans.join(truths, None), ids) > spans.score(fold, merged, ids)
 
 
 def test_the_surer_of_two_that_overlap_scores_higher(model):
-    fold, truths, _ = model
-    ids = fold.prepared["All"].items
-    truths = spans.without_overlaps(truths)
+    fold, ids, truths, _ = model
     earlier = spans.from_words(
         np.maximum(truths.first - 2, 0), truths.last, (truths.discourse_type + 1) % 7, essay=truths.essay,
         probability=0.3,
@@ -128,9 +124,7 @@ def test_the_surer_of_two_that_overlap_scores_higher(model):
 
 
 def test_missed_segments_are_among_the_less_sure_candidates(model):
-    fold, _, submission = model
-    ids = fold.prepared["All"].items
-    candidates = spans.from_table(submission, ids)
+    fold, ids, _, candidates = model
     sure = np.random.default_rng(0).random(len(candidates))
     few, many = (candidates[sure > least] for least in (0.9, 0.3))
     result = podium.score(fold, spans.to_submission(few, ids))

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from podium import statistics
@@ -23,21 +22,6 @@ def test_few_essays_are_noticed(essays):
 
 
 # --- prepared solutions -----------------------------------------------------------------------------
-
-
-def test_the_gain_of_rounding_is_that_of_a_rounded_file(competition):
-    solution, submission = competition
-    columns = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
-    # One of two equal segments stays, and it is the same one with rounded and with exact probabilities.
-    swapped = submission.assign(**{columns[0]: submission[columns[1]], columns[1]: submission[columns[0]]})
-    submission = pd.concat([submission, swapped.iloc[::5]]).reset_index(drop=True)
-    submission["row_id"] = range(len(submission))
-    certain = (submission[columns[1]] > 0.5).astype(float)
-    rounded = evaluate(solution, submission.assign(**{columns[0]: 1 - certain, columns[1]: certain}))
-    evaluation = evaluate(solution, submission)
-    gain = rounded.score - evaluation.score
-    assert gain > 0.001
-    assert any(f"would raise the score by {gain:.4f}" in text for text in evaluation.explanation.notices)
 
 
 # --- measures and resampling ------------------------------------------------------------------------

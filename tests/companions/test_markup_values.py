@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import podium
 from podium import hosted, reading, scoring
 from podium.cli import main
 from podium.report import page
-from tests.support.samples import DOCUMENTS, ESSAYS
+from tests.support.samples import DOCUMENTS, ESSAYS, case_of
 
 CASES = {
     "readable": (ESSAYS, ["otar", "m_avg", "m_opt"], "M"),
@@ -21,9 +22,7 @@ cases = pytest.mark.parametrize("name", CASES)
 
 def evaluated(name: str) -> scoring.Evaluation:
     """The evaluation of a metric's sample submission."""
-    metric, folder = hosted.load(name), CASES[name][0]
-    solution = scoring.prepare(metric, reading.read_solution(metric, folder, {}), {})
-    return scoring.evaluate(solution, reading.read_submission(metric, folder, {}))
+    return podium.score(*case_of(name).tables, metric=name)
 
 
 @cases

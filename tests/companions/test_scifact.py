@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from podium import hosted, scoring
+import podium
+from podium import hosted
 from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
 from tests.support.examples import examples
@@ -20,19 +22,13 @@ companion = hosted.module("scifact", "companion")
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "scifact"
 scifact = hosted.module("scifact")
+evaluate = partial(podium.score, metric="scifact")
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the official files are not beside the repository")
 
 EXPECTED_LINE = (
     "expected one JSON object per line, with an id (a whole number or text) and evidence (an object)."
 )
-
-
-def evaluate(solution: pd.DataFrame, submission: pd.DataFrame) -> scoring.Evaluation:
-    """Score and explain predictions with this metric."""
-    return scoring.evaluate(
-        scoring.prepare(hosted.load("scifact"), solution, {"row_id_column_name": "claim_id"}), submission
-    )
 
 
 def explain(gold: dict[str, Any], answers: dict[str, Any]) -> companion.Explanation:

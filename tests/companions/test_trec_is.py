@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring
+import podium
+from podium import hosted
 from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
 from tests.support import trec_is_data
@@ -32,13 +34,9 @@ companion = hosted.module("trec_is", "companion")
 OfficialFileWarning = companion.OfficialFileWarning
 read_solution, read_submission = companion.read_solution, companion.read_submission
 trec_is = hosted.module("trec_is")
+evaluated = partial(podium.score, metric="trec_is")
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the track's files are not beside the repository")
-
-
-def evaluated(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> scoring.Evaluation:
-    """Score and explain a run."""
-    return scoring.evaluate(scoring.prepare(hosted.load("trec_is"), solution, parameters), submission)
 
 
 def explained(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> Any:

@@ -1,23 +1,18 @@
 """Call the Unified Metric as tests need it."""
 
-from typing import Any
+from functools import partial
 
 import numpy as np
-import pandas as pd
 
 import metric
-from podium import hosted, scoring
+import podium
 from tests.support import unified_transcription as transcription
 
 Rows = tuple[int, int]  # of a prediction and a truth
 
 
-def evaluate(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> scoring.Evaluation:
-    """The evaluation of a submission whose ids are in the column row_id."""
-    prepared = scoring.prepare(
-        hosted.load(metric.NAME), solution, {"row_id_column_name": "row_id"} | parameters
-    )
-    return scoring.evaluate(prepared, submission)
+# Score a submission whose ids are in the column row_id.
+evaluate = partial(podium.score, row_id_column_name="row_id")
 
 
 def slow_groups(

@@ -404,7 +404,9 @@ def test_a_folder_with_a_run_and_topics_names_events_by_their_datasets(tmp_path:
 
 
 def test_the_sample_files_of_both_forms_score_alike() -> None:
-    with pytest.warns(OfficialFileWarning, match="^annotations outside the 25 .*: Screenshot .161 annot"):
+    with pytest.warns(
+        OfficialFileWarning, match="^annotations outside the 25 types .*: Screenshot .161 annotations.$"
+    ):
         solution = read_solution(SAMPLES / "labels.json")
     submission = read_submission(SAMPLES / "run.txt")
     assert repr(measures(solution, submission)) == repr(measures(*competition()))

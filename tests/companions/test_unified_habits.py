@@ -175,7 +175,9 @@ def test_a_wrong_predictionstring_gets_its_own_cure(fold, cure, cell):
     with pytest.raises(SubmissionRejected) as rejected:
         podium.score(fold, frame)
     shown = " ".join(cell.split("\n"))
-    told = f"{cure} in predictionstring: '45 46 47' is right, found {shown!r} in row number 4. The metric"
+    told = (
+        f"{cure} in predictionstring: '45 46 47' is right, found {shown!r} in row number 4. The metric says: "
+    )
     assert str(rejected.value).startswith(told)
     assert len(str(rejected.value)) <= 280
 

@@ -293,7 +293,10 @@ def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
     )  # fmt: skip
     summary = " ".join(sentences.summary(run))
     sent = "the file that T1, T2 and T3 sent"
-    assert "T1 and T2 sent the same file, with a score of 0.60000; the earlier submission puts" in summary
+    assert (
+        "T1 and T2 sent the same file, with a score of 0.60000; the earlier submission puts T1 first."
+        in summary
+    )
     assert f"{sent} would be first in more than 80 of 100 cases, T4 in about 10." in summary
     assert f"one of these 2: {sent}, T4." in summary
     assert "goes to T2; T3 sent the same file, and the shorter runtime decides." in summary

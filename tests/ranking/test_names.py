@@ -135,5 +135,7 @@ def test_files_that_are_no_tables_are_no_teams_and_a_warning_names_them(says_fol
 
 def test_names_that_are_not_utf_8_are_told_with_what_to_do():
     undecoded = b"Zo\xc3\xab".decode("ascii", "surrogateescape")
-    with pytest.raises(HostError, match=r"teams: expected names in UTF-8, found the team “Zo.*; rename it"):
+    with pytest.raises(
+        HostError, match=r"teams: expected names in UTF-8, found the team “Zo.*; rename it, or set PYTH"
+    ):
         names.check_names([undecoded, "Red"], "team", "teams")

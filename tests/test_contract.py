@@ -316,6 +316,19 @@ def test_commands_name_the_slip_of_a_companion(
     assert capsys.readouterr() == ("", f"error: {fault}\n")
 
 
+def test_what_can_be_gained_are_the_losses_by_label(tmp_path: Path) -> None:
+    """Unless a companion computes it itself."""
+    metric_with(tmp_path)
+    text = (TEMPLATE / "companion.py").read_text(encoding="utf-8")
+    losses = "    @property\n    def losses(self):\n        return self.rows[['points_lost']]\n\n"
+    (tmp_path / "companion.py").write_text(text.replace(TABLES, losses + TABLES), encoding="utf-8")
+    gains = podium.score(SOLUTION, SUBMISSION, metric=tmp_path).explanation.gains["points_lost"]
+    by_label = SOLUTION["label"][SOLUTION["label"] != SUBMISSION["label"]].value_counts() / len(SOLUTION)
+    assert list(gains.index) == ["(all)", *SOLUTION["label"].unique()]
+    assert gains["(all)"] == pytest.approx(0.4)
+    assert gains[by_label.index].to_dict() == pytest.approx(by_label.to_dict())
+
+
 def test_a_relative_folder_has_its_lines_told_too(tmp_path: Path, monkeypatch: Any) -> None:
     metric_with(tmp_path, ("    items = sorted(ids)", "    1 / 0\n    items = sorted(ids)"))
     monkeypatch.chdir(tmp_path.parent)

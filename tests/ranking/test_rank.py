@@ -18,8 +18,8 @@ from podium import cli, hosted, reading, scoring, statistics
 from podium.errors import HostError
 from podium.files import read_table
 from podium.ranking import job, passes
-from tests.cli.test_score import ACCURACY
 from tests.support import command_line
+from tests.support.host_line import ACCURACY, EQUAL
 
 TEXT_COLUMNS = hosted.module("unified", "companion").TEXT_COLUMNS
 
@@ -176,7 +176,7 @@ def test_a_runtime_for_each_file_and_teams_without_one(files, call):
 
 @pytest.mark.filterwarnings("always:higher is better is assumed")
 def test_a_metric_of_ones_own_without_statistics(files, call):
-    (files / "accuracy.py").write_text(ACCURACY)
+    (files / "accuracy.py").write_text(ACCURACY.replace("BODY", EQUAL))
     truth = pd.DataFrame({"id": range(8), "answer": [1, 0] * 4, "Usage": ["Public", "Private"] * 4})
     truth.to_csv(files / "truth.csv", index=False)
     (files / "guesses").mkdir()
@@ -187,7 +187,7 @@ def test_a_metric_of_ones_own_without_statistics(files, call):
     assert board(files)["public_score"].tolist() == [0.0, 1.0, 1.0, 1.0, 1.0]
     assert not {"subpopulations.csv", "intervals.csv"} & {path.name for path in (files / "final").iterdir()}
     facts = json.loads((files / "final" / "run.json").read_text())
-    assert facts["signature"] == "metric:accuracy|version:?|points:1"
+    assert facts["signature"] == "metric:accuracy|version:?|points:1.0"
     assert "Higher is better (assumed: the metric does not say)." in out
 
 

@@ -176,7 +176,8 @@ def test_a_runtime_for_each_file_and_teams_without_one(files, call):
 
 @pytest.mark.filterwarnings("always:higher is better is assumed")
 def test_a_metric_of_ones_own_without_statistics(files, call):
-    (files / "accuracy.py").write_text(ACCURACY.replace("BODY", EQUAL))
+    text, _, _ = ACCURACY.replace("BODY", EQUAL).partition("def higher_is_better")
+    (files / "accuracy.py").write_text(text)
     truth = pd.DataFrame({"id": range(8), "answer": [1, 0] * 4, "Usage": ["Public", "Private"] * 4})
     truth.to_csv(files / "truth.csv", index=False)
     (files / "guesses").mkdir()

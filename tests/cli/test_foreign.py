@@ -101,9 +101,9 @@ def test_a_workbook_is_refused_before_any_work(call, arguments):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 def test_a_small_file_that_expands_beyond_the_limit_is_rejected(call, tmp_path, monkeypatch):
-    """A thousand bytes stand for 400 MB. The limit of 4 GB is lowered, so that the test is quick."""
+    """A thousand bytes stand for 2 GB. The limit of 4 GB is lowered, so that the test is quick."""
     path = tmp_path / "bomb.parquet"
-    table = pa.table({"essay_id": ["x" * 100_000] * 4_000})
+    table = pa.table({"essay_id": ["x" * 100_000] * 20_000})
     parquet.write_table(
         table, path, use_dictionary=False, column_encoding={"essay_id": "DELTA_BYTE_ARRAY"}, compression="zstd"
     )

@@ -53,9 +53,11 @@ def folder(tmp_path):
     metric += f"""
 import os, time
 
+WORKER = os.getppid()  # of Dask, which has started this process; whoever loses it has another parent
+
 def note():
     with open({str(tmp_path / "pids")!r}, "a") as file:
-        print(os.getppid(), file=file)  # the worker of Dask, which has started this process
+        print(WORKER, file=file)
 
 def wait(rows):
     while rows >= 10 and not os.path.exists({str(tmp_path / "go")!r}):

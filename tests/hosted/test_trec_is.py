@@ -281,7 +281,7 @@ def test_same_as_the_transcription(frames: tuple[pd.DataFrame, pd.DataFrame], pa
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(competitions(), PARAMETERS)
 def test_same_as_the_transcription_on_many(frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any) -> None:
     assert_same_as_transcription(*frames, parameters)

@@ -1,20 +1,16 @@
 """Make tables of a companion's explanation: what became of every row, and where points were lost."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import ids, scoring
-from podium.contract import Explanation, Metric
-from podium.errors import HostError, SubmissionRejected, ToolError
-from podium.scoring import Evaluation, Solution
+from podium import ids
+from podium.contract import Evaluation, Explanation
 
 # The score of a group with fewer items depends much on chance.
 SMALL_SUBPOPULATION = 50
-LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 
 
 def column(explanation: Explanation, role: str) -> str | None:
@@ -69,40 +65,6 @@ def rows(evaluation: Evaluation) -> pd.DataFrame:
     groups = groups_of_items(evaluation)
     groups = groups.rename(columns={name: f"{name} of {item}" for name in groups if name in table})
     return table.join(groups, on=item)
-
-
-def with_cure(solution: Solution, submission: pd.DataFrame, problem: SubmissionRejected) -> SubmissionRejected:
-    """Add to a rejection what to write instead, if the metric's companion knows it.
-
-    The metric's own message never tells anything about the solution. The added sentence may do so, so the
-    result is only for people who have the solution.
-    """
-    diagnose = solution.metric.companion.diagnose
-    if diagnose is None:
-        return problem
-    cure = diagnose(solution, submission)
-    if cure is None:
-        return problem
-    text = f"{cure}. The metric says: {problem}"
-    return SubmissionRejected(text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…")
-
-
-def check_order(
-    metric: Metric,
-    parameters: dict[str, Any],
-    as_solution: Callable[[], pd.DataFrame],
-    as_submission: Callable[[], pd.DataFrame],
-    what: str,
-) -> None:
-    """Raise an error if what was given as the submission is a solution and nothing else."""
-    try:
-        solution = scoring.prepare(metric, as_solution(), parameters)
-    except ToolError:
-        return
-    try:  # A table of empty predictions can be both, so it proves nothing.
-        scoring.evaluate(solution, as_submission())
-    except ToolError:
-        raise HostError(f"give the solution first, then the submission: {what} is a solution") from None
 
 
 def gains_by_cause(explanation: Any) -> pd.DataFrame:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from podium import checking, explain, hosted, scoring
-from podium.errors import HostError, SubmissionRejected
+from podium import contest, hosted, scoring
+from podium.errors import HostError
 from podium.own import DEFAULT
 from podium.scoring import Evaluation, Solution
 
@@ -103,7 +103,9 @@ def score(
         try:
             solution = scoring.prepare(loaded, truth, arguments)
         except HostError:
-            explain.check_order(loaded, arguments, lambda: submission, lambda: submission, "the second table")
+            contest.refuse_exchanged(
+                loaded, arguments, lambda: submission, lambda: submission, "the second table"
+            )
             raise
     elif metric is not None or row_id is not None or together:
         if metric is None:
@@ -111,13 +113,10 @@ def score(
         named = [name for name, value in (("metric", metric), ("row_id", row_id)) if value is not None]
         given = ", ".join([*named, *together])
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
-    submission = _recognized(submission, solution)
-    try:
-        evaluation = scoring.evaluate(solution, submission)
-        checking.hold(evaluation)
-        return evaluation
-    except SubmissionRejected as problem:
-        raise explain.with_cure(solution, submission, problem) from problem
+    submission, notices = contest.recognized(solution, submission)
+    for notice in notices:
+        warnings.warn(notice, stacklevel=2)
+    return contest.scored(solution, submission)
 
 
 def prepare(
@@ -179,17 +178,6 @@ def _asked(
     loaded = hosted.load(metric)
     hosted.check_parameters(loaded, parameters)
     return loaded, {**({} if row_id is None else {"row_id_column_name": row_id}), **parameters}
-
-
-def _recognized(submission: pd.DataFrame, solution: Solution) -> pd.DataFrame:
-    """Rename the columns of a submission that has those of another competition, with a warning for each."""
-    recognize = solution.metric.companion.recognize
-    if recognize is None:
-        return submission
-    submission, notices = recognize(submission, solution.arguments["row_id_column_name"], None)
-    for notice in notices:
-        warnings.warn(notice, stacklevel=3)
-    return submission
 
 
 def _table(table: object, what: str) -> pd.DataFrame:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import checking, explain, limits, reading, scoring
+from podium import contest, limits, reading, scoring
 from podium.contract import Metric, Progress
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.errors import SubmissionRejected, UsageError
 from podium.explain import item_noun
 from podium.files import read_text
 from podium.scoring import ALL, Evaluation, Solution
@@ -41,77 +41,39 @@ def score_files(
     metric: Metric,
     solution: str,
     submissions: Sequence[str],
-    parameters: dict[str, Any],
+    given: dict[str, Any],
     choice: Choice,
     tell: Callable[[Iterable[str]], None],
     show: Progress,
 ) -> Scored:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = submissions
-    frame, whole = prepared(metric, solution, first, parameters, show)
+    whole = contest.opened(metric, solution, given, show, first)
     ids = None if choice.essays is None else _ids(choice.essays)
     with limits.within(limits.Limits()):
-        submission, renamed = _read(first, whole, choice)
+        submission, renamed = contest.submitted(whole, first, choice.effectiveness)
         tell(renamed)
         if choice.side is not None:
             submission = reading.add_side(whole, submission, choice.side)
-        try:
-            part = _chosen(frame, whole, submission, choice, ids)
-            evaluation = scoring.evaluate(part, submission, show)
-            checking.hold(evaluation)
-        except SubmissionRejected as problem:
-            raise explain.with_cure(whole, submission, problem) from problem
+        with contest.cured(whole, submission):
+            part = _chosen(whole, submission, choice, ids)
+        evaluation = contest.scored(part, submission, show)
     of_others = {path: _other(path, part, choice, tell) for path in others}
     return Scored(evaluation, of_others, renamed, _on_choice(whole, evaluation, choice, ids))
-
-
-def prepared(
-    metric: Metric, solution: str, submission: str, parameters: dict[str, Any], show: Progress | None = None
-) -> tuple[pd.DataFrame, Solution]:
-    """Read and prepare a solution; if it is none, tell whether the submission is the solution."""
-    frame = reading.read_solution(metric, solution, parameters)
-    try:
-        return frame, scoring.prepare(metric, frame, parameters, show)
-    except HostError:
-        if metric.prepare is not None and "-" not in (solution, submission):
-            explain.check_order(
-                metric,
-                parameters,
-                lambda: reading.read_solution(metric, submission, parameters),
-                lambda: reading.read_submission(metric, submission, parameters),
-                submission,
-            )
-        raise
 
 
 def _other(path: str, solution: Solution, choice: Choice, tell: Callable[[Iterable[str]], None]) -> Evaluation:
     """Score another submission; an error names its file."""
     try:
         with limits.within(limits.Limits()):
-            submission, renamed = _read(path, solution, choice)
+            submission, renamed = contest.submitted(solution, path, choice.effectiveness)
             tell(f"{path}: {notice}" for notice in renamed)
-            try:
-                return scoring.evaluate(solution, submission)
-            except SubmissionRejected as problem:
-                raise explain.with_cure(solution, submission, problem) from problem
+            return contest.scored(solution, submission)
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
 
 
-def _read(path: str, solution: Solution, choice: Choice) -> tuple[pd.DataFrame, list[str]]:
-    """Read a submission, and rename the columns of another competition."""
-    frame = reading.read_submission(solution.metric, path, solution.arguments)
-    recognize = solution.metric.companion.recognize
-    if recognize is not None:
-        return recognize(frame, solution.arguments["row_id_column_name"], choice.effectiveness)
-    if choice.effectiveness is not None:
-        raise UsageError(f"--effectiveness: {solution.metric.path.name} does not judge effectiveness")
-    return frame, []
-
-
-def _chosen(
-    frame: pd.DataFrame, whole: Solution, submission: pd.DataFrame, choice: Choice, ids: set[str] | None
-) -> Solution:
+def _chosen(whole: Solution, submission: pd.DataFrame, choice: Choice, ids: set[str] | None) -> Solution:
     """Reduce the solution to the items that were asked for; its signature says what changes the score."""
     further: dict[str, str] = {}
     if choice.effectiveness is not None:
@@ -143,7 +105,7 @@ def _chosen(
         if not kept.any():
             raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
         further["only_predicted"] = f"{int(kept.sum())}/{len(kept)}"
-    return replace(scoring.solution_of_items(whole, frame, kept), further=further)
+    return replace(scoring.solution_of_items(whole, kept), further=further)
 
 
 def _ids(path: Path) -> set[str]:

@@ -79,6 +79,14 @@ class Solution:
         return hosted.signature(self.metric, self.arguments, self.further)
 
     @property
+    def table(self) -> pd.DataFrame:
+        """The solution with the column ``Usage``, if it names parts."""
+        parts = {part: rows for part, rows in self.rows.items() if part in PARTS}
+        if not parts:
+            return self.frame
+        return self.frame.assign(**{USAGE: np.select(list(parts.values()), list(parts), IGNORED)})
+
+    @property
     def deciding(self) -> str:
         """The part that decides the final ranking: "Private" if there is such a part, otherwise "All"."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
@@ -387,11 +395,11 @@ def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
     return number > 0
 
 
-def solution_of_items(solution: Solution, frame: pd.DataFrame, kept: Bools) -> Solution:
+def solution_of_items(solution: Solution, kept: Bools) -> Solution:
     """Make a prepared solution of some items of another one."""
     rows = solution.rows[ALL].copy()
     rows[rows] = kept[solution.prepared[ALL].item_of_row]
-    return prepare(solution.metric, frame[rows], solution.arguments)
+    return prepare(solution.metric, solution.table[rows], solution.arguments)
 
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:

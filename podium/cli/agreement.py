@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Compare the experts, and print tables or JSON."""
-    from podium import hosted, progress, reading, scoring
+    from podium import contest, hosted, progress, scoring
     from podium.cli import console
 
     metric = hosted.load(options.metric)
@@ -56,10 +56,10 @@ def run(options: argparse.Namespace) -> None:
         )
     if options.gamma and gamma is None:
         raise UsageError(f"--gamma: the companion of {options.metric} offers no γ")
-    parameters = {**metric.companion.agreement_parameters, **hosted.parse_parameters(metric, options.set)}
-    solution = reading.read_solution(metric, options.solution, parameters)
+    given = arguments.parameters(metric, options.set, options.solution)
+    parameters = {**metric.companion.agreement_parameters, **given}
     with progress.shown("comparing experts") as show:
-        whole = scoring.prepare(metric, solution, parameters, show)
+        whole = contest.prepared(metric, options.solution, parameters, show)
     prepared = whole.prepared[scoring.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
     tables, documents, notices = agreement.tables, agreement.documents, [*agreement.notices]

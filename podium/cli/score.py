@@ -115,13 +115,11 @@ def run(options: argparse.Namespace) -> None:
     if options.rows is not None:
         check_table_name(options.rows)
     metric = hosted.load(options.metric)
-    parameters = arguments.parameters(metric, options.set, options.solution)
+    given = hosted.parse_parameters(metric, options.set)
     choice = score_files.Choice(options.essays, options.only_predicted, options.effectiveness, options.side)
     warn = (lambda notices: None) if options.json else console.warn
     with progress.shown("scoring") as show:
-        done = score_files.score_files(
-            metric, options.solution, options.submission, parameters, choice, warn, show
-        )
+        done = score_files.score_files(metric, options.solution, options.submission, given, choice, warn, show)
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
         mistakes = [told for each in everything for told in each.explanation.mistakes]

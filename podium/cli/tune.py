@@ -78,15 +78,15 @@ def run(options: argparse.Namespace) -> None:
     if options.out is not None:
         check_table_name(options.out)
     metric = hosted.load("unified")
-    parameters = hosted.parse_parameters(metric, options.set)
+    given = hosted.parse_parameters(metric, options.set)
     notices: list[str] = []
     if options.thresholds is not None:
         thresholds = read_table(options.thresholds, set(), UsageError)
     else:
-        thresholds, notices = _tuned(metric, parameters, options)
+        thresholds, notices, given = _tuned(metric, given, options)
     told = None if options.out is None else f"written to {options.out}"
     if options.apply is not None:
-        submission, of_submission = _applied(metric, parameters, thresholds, options)
+        submission, of_submission = _applied(metric, given, thresholds, options)
         write_table(submission, options.out)
         notices += of_submission
         told = f"{told}: {len(submission):,} segments"
@@ -110,14 +110,15 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _tuned(
-    metric: Any, parameters: dict[str, Any], options: argparse.Namespace
-) -> tuple["pd.DataFrame", list[str]]:
-    """Find the thresholds and print them; return them with the warnings, unless these were printed as JSON."""
-    from podium import hosted, reading, tuning
+    metric: Any, given: dict[str, Any], options: argparse.Namespace
+) -> tuple["pd.DataFrame", list[str], dict[str, Any]]:
+    """Find the thresholds and print them; return them with the warnings, unless these were printed as JSON, and
+    with the arguments of ``score``.
+    """
+    from podium import contest, hosted, reading, tuning
     from podium.cli import console
-    from podium.score_files import prepared
 
-    _, solution = prepared(metric, options.solution, options.predictions, parameters)
+    solution = contest.opened(metric, options.solution, given, submission=options.predictions)
     candidates = reading.read_submission(metric, options.predictions, solution.arguments)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]
@@ -126,7 +127,7 @@ def _tuned(
         names = ("before", "searches", "folds", "comparison", "thresholds")
         values = {name: getattr(tuned, name) for name in names}
         console.print_json(values | {"signature": signature, "warnings": notices})
-        return tuned.thresholds, []
+        return tuned.thresholds, [], solution.arguments
     print(tuned)
     console.print_table("Searches", tuned.searches)
     console.print_table(f"Nested against before, {options.folds} folds, seed {options.seed}", tuned.comparison)
@@ -136,7 +137,7 @@ def _tuned(
     for name, value in tuned.options.items():
         print(f"{name.upper()} = {value}")
     print(f"\n{signature}")
-    return tuned.thresholds, notices
+    return tuned.thresholds, notices, solution.arguments
 
 
 def _applied(

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import checking, progress, scoring
+from podium import contest, progress, scoring
 from podium.checking import Platform
-from podium.demands import FINITE, ContractError, demand
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.errors import HostError, UsageError
 from podium.files import is_table_name, parse_rows, read_bytes, read_texts
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS
@@ -174,22 +173,6 @@ def scores(
     for name, frame in submissions.items():
         if frame is not None:
             file = f"{name} (drawn with --seed {seed})"
-            of_parts = scores_of_host(solution, frame, file, None if rows else platform)
+            of_parts = contest.of_host(solution, frame, file, None if rows else platform).scores
             rows.append([name, *(of_parts[part] for part in parts)])
     return section("Scores, to compare with those on the site", ("file", *parts), rows)
-
-
-def scores_of_host(
-    solution: scoring.Solution, submission: pd.DataFrame, name: str, platform: Platform | None = None
-) -> dict[str, float]:
-    """Score a submission of the host, after the verdict on the metric, the solution and this submission."""
-    try:
-        evaluation = scoring.evaluate(solution, submission)
-        demand(checking.verdict(solution.metric, evaluation, platform=platform))
-    except SubmissionRejected as problem:
-        raise HostError(f"{name}: {problem}") from None
-    except ContractError as problem:
-        if problem.finding.name != FINITE:
-            raise
-        raise HostError(f"{name}: {problem}") from None
-    return evaluation.scores

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 import podium
-from podium import hosted, reading, scoring
+from podium import contest, hosted, reading, scoring
 from podium.errors import UsageError
 from podium.files import BYTES_AT_ANY_RATIO, is_url, read_bytes
 from podium.limits import Limits
@@ -109,15 +109,9 @@ def _solution_of(job: Job) -> scoring.Solution:
 
 def prepared_solution(job: Job, metric: hosted.Metric) -> scoring.Solution:
     """Prepare the solution with this metric."""
-    parameters = dict(job.parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
-        solution = reading.read_solution(metric, job.solution, parameters)
-        if not job.part:
-            return scoring.prepare(metric, solution, parameters)
-        prepared = scoring.prepare(metric, scoring.only_part(solution, job.part), parameters)
-        prepared.further["part"] = job.part
-        return prepared
+        return contest.prepared(metric, job.solution, dict(job.parameters), part=job.part)
 
 
 def probe(job: Job | None = None, submission: Submission | None = None) -> dict[str, str]:

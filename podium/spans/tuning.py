@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import explain, progress, statistics
+from podium import contest, progress, statistics
 from podium.arrays import Bools, Floats, Ints, ranges
 from podium.errors import SubmissionRejected, UsageError
 from podium.scoring import Solution
@@ -333,14 +333,9 @@ def _problem(
     solution: Solution, prepared: Any, candidates: pd.DataFrame, effectiveness: float | None
 ) -> tuple[_Problem, list[str]]:
     """Make the problem of the essays with a candidate, and notices about columns and about the other essays."""
-    notices: list[str] = []
-    rename = solution.metric.companion.recognize
-    if rename is not None:
-        candidates, notices = rename(candidates, solution.arguments["row_id_column_name"], effectiveness)
-    try:
+    candidates, notices = contest.recognized(solution, candidates, effectiveness)
+    with contest.cured(solution, candidates):
         segments = prepared.read(candidates)
-    except SubmissionRejected as rejection:
-        raise explain.with_cure(solution, candidates, rejection) from rejection
     probability = _probability(candidates)
     order = np.lexsort((segments.last, segments.first, segments.essay))
     known = order[segments.essay[order] >= 0]

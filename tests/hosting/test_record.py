@@ -54,6 +54,14 @@ def test_recorded_parameters_are_used_and_shown(capsys, command):
 
 
 @pytest.mark.usefixtures("made")
+def test_recorded_parameters_tune_too(capsys):
+    pd.read_csv(PAIR[1]).assign(probability=0.9).to_csv("candidates.csv", index=False)
+    code, out, err = run_podium(capsys, "tune", PAIR[0], "candidates.csv")
+    assert (code, err.startswith(SHOWN)) == (0, True)
+    assert "temperature:80.0" in out
+
+
+@pytest.mark.usefixtures("made")
 def test_recorded_parameters_rank_too(capsys):
     """Also with the Public rows alone, if they lie in the same folder."""
     solution = pd.read_csv(PAIR[0], dtype=str)

@@ -4,16 +4,15 @@ A submission gets the same score on the platform as from `podium score`.
 """
 
 import shutil
-import warnings
 from pathlib import Path
 
-from podium import reading, scoring
-from podium.errors import ContractWarning, HostError, UsageError
+from podium import contest, reading, scoring
+from podium.errors import HostError, UsageError
 from podium.hosting import leaks
 from podium.hosting.bundles import codabench, evalai, program
 from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms
-from podium.hosting.folders import SAMPLE, new_folder, scores_of_host
+from podium.hosting.folders import SAMPLE, new_folder
 from podium.hosting.kaggle import acceptance
 from podium.scoring import PARTS, USAGE
 
@@ -57,9 +56,7 @@ def advice(platform: str, competition: Competition) -> str:
 def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     """Check everything that goes out, and list the measures of the metric, the score first."""
     metric, arguments = competition.metric, competition.arguments
-    prepared = scoring.prepare(
-        metric, reading.read_solution(metric, competition.solution, arguments), arguments
-    )
+    prepared = contest.prepared(metric, competition.solution, arguments)
     if PARTS[0] not in prepared.rows:
         raise HostError(f"{USAGE}: expected Public rows in the solution, found none")
     has_private = PARTS[1] in prepared.rows
@@ -70,8 +67,5 @@ def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     everything = prepared.prepared.get(scoring.ALL)
     leaks.refuse(competition.folder, [] if everything is None else everything.items)
     sample = reading.read_submission(metric, competition.sample, arguments)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the metric says of the sample is not news
-        warnings.simplefilter("always", ContractWarning)
-        scores_of_host(prepared, sample, SAMPLE, acceptance.refusals)
+    contest.of_host(prepared, sample, SAMPLE, acceptance.refusals)
     return ["score"] if everything is None else list(everything.measure_names)

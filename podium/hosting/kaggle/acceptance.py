@@ -19,7 +19,7 @@ from podium.guard import is_refusal
 from podium.hosting.bundles.program import DISTRIBUTIONS, imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
-from podium.scoring import IGNORED, PARTS, USAGE
+from podium.scoring import PARTS, USAGE
 from podium.wording import counted
 
 PLATFORM = "Kaggle"
@@ -128,11 +128,10 @@ def _why_not_held(problem: HostError) -> Finding:
 def refusals(metric: hosted.Metric, evaluation: scoring.Evaluation) -> list[Finding]:
     """What Kaggle thinks of a metric's file and of a solution, for `podium.checking.verdict`."""
     solution = evaluation.solution
-    parts = {part: rows for part, rows in solution.rows.items() if part in PARTS}
-    usage = np.select(list(parts.values()), list(parts), IGNORED) if parts else None
-    whole = solution.frame if usage is None else solution.frame.assign(**{USAGE: usage})
     found = check(metric.path, (solution.frame, evaluation.submission), solution.arguments)
-    found += check_solution(whole, solution.arguments["row_id_column_name"], metric.complete_submission)
+    found += check_solution(
+        solution.table, solution.arguments["row_id_column_name"], metric.complete_submission
+    )
     for_all = (demands.FINITE, demands.AGAIN)  # Such a score is of no use on any platform.
     return [each if each.name in for_all else replace(each, platform=PLATFORM) for each in found]
 

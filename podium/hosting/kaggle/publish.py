@@ -10,16 +10,14 @@ import json
 import re
 import shlex
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium import checking, hosted, reading, scoring
-from podium.demands import demand
-from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium import contest, hosted, reading, scoring
+from podium.errors import HostError, ToolError, UsageError
 from podium.files import write_atomically
 from podium.hosting import leaks
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
@@ -133,26 +131,12 @@ def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
             raise UsageError(f"--{option}: expected a date in the future, found {date.isoformat()} UTC")
     plan = replace(plan, deadline=plan.deadline or before)
     state["deadline"] = plan.deadline and plan.deadline.isoformat()
-    solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
-    prepared = scoring.prepare(plan.metric, solution, plan.arguments)
-    _ask_for_verdict(plan, prepared)
+    prepared = contest.prepared(plan.metric, plan.solution, plan.arguments)
+    sample = reading.read_submission(plan.metric, plan.sample, plan.arguments)
+    contest.of_host(prepared, sample, plan.sample.name, acceptance.refusals, acceptance.PLATFORM, thorough=True)
     items = prepared.prepared[scoring.ALL].items if prepared.prepared else []
     leaks.refuse(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
     return plan, state
-
-
-def _ask_for_verdict(plan: Plan, solution: scoring.Solution) -> None:
-    """Refuse what ``podium check`` fails with the competition's solution and its sample submission."""
-    sample = reading.read_submission(plan.metric, plan.sample, plan.arguments)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the metric says of the sample is not news
-        warnings.simplefilter("always", ContractWarning)
-        try:
-            evaluation = scoring.evaluate(solution, sample)
-        except SubmissionRejected as problem:
-            raise HostError(f"{plan.sample.name}: {problem}") from None
-        found = checking.verdict(plan.metric, evaluation, thorough=True, platform=acceptance.refusals)
-        demand(found, acceptance.PLATFORM)
 
 
 def now() -> datetime:
@@ -411,8 +395,7 @@ then Save & Validate.
 
 def try_sandbox(plan: Plan) -> str:
     """Submit as the host, and compare the site's scores with podium's."""
-    solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
-    prepared = scoring.prepare(plan.metric, solution, plan.arguments)
+    prepared = contest.prepared(plan.metric, plan.solution, plan.arguments)
     said = []
     for path in plan.tries:
         submission = reading.read_submission(plan.metric, path, plan.arguments)

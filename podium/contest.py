@@ -1,0 +1,155 @@
+"""The one way from the files of a competition to a score, in three steps that every command takes.
+
+    solution = contest.opened(metric, "solution.csv", given)      with the parameters of the competition
+    submission, notices = contest.submitted(solution, "submission.csv")
+    evaluation = contest.scored(solution, submission)
+
+What only one command does, such as choosing essays or drawing a part, stands between two of these steps.
+`podium.reading` knows the files, `podium.scoring` the tables, and `podium.checking` the metric.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium import checking, reading, recorded, scoring
+from podium.checking import Platform
+from podium.contract import Metric, Progress
+from podium.demands import FINITE, ContractError, demand
+from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium.scoring import Evaluation, Solution
+
+LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
+
+
+def opened(
+    metric: Metric,
+    path: str | Path,
+    given: Mapping[str, Any],
+    show: Progress | None = None,
+    submission: str = "-",
+) -> Solution:
+    """Read and prepare a solution, with the given parameters and those that its competition records.
+
+    If it is none, tell whether the `submission` is the solution.
+    """
+    parameters = recorded.arguments(metric, given, path)
+    try:
+        return prepared(metric, path, parameters, show)
+    except HostError:
+        if metric.prepare is not None and "-" not in (path, submission):
+            refuse_exchanged(
+                metric,
+                parameters,
+                lambda: reading.read_solution(metric, submission, parameters),
+                lambda: reading.read_submission(metric, submission, parameters),
+                submission,
+            )
+        raise
+
+
+def prepared(
+    metric: Metric, path: str | Path, parameters: dict[str, Any], show: Progress | None = None, part: str = ""
+) -> Solution:
+    """Read and prepare a solution, or only one part of it, with exactly these parameters."""
+    table = reading.read_solution(metric, path, parameters)
+    if not part:
+        return scoring.prepare(metric, table, parameters, show)
+    solution = scoring.prepare(metric, scoring.only_part(table, part), parameters, show)
+    solution.further["part"] = part
+    return solution
+
+
+def submitted(
+    solution: Solution, path: str | Path, probability: float | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Read a submission, with notices of what was taken for something else."""
+    table = reading.read_submission(solution.metric, path, solution.arguments)
+    return recognized(solution, table, probability)
+
+
+def recognized(
+    solution: Solution, table: pd.DataFrame, probability: float | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Rename the columns of a submission that has those of another competition, with a notice for each."""
+    recognize = solution.metric.companion.recognize
+    if recognize is not None:
+        return recognize(table, solution.arguments["row_id_column_name"], probability)
+    if probability is not None:
+        raise UsageError(f"--effectiveness: {solution.metric.path.name} does not judge effectiveness")
+    return table, []
+
+
+def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:
+    """Score a submission for somebody who has the solution, and hold its metric to the contract."""
+    with cured(solution, submission):
+        evaluation = scoring.evaluate(solution, submission, show)
+        checking.hold(evaluation)
+        return evaluation
+
+
+def of_host(
+    solution: Solution,
+    submission: pd.DataFrame,
+    name: str,
+    platform: Platform | None = None,
+    goes_to: str = "",
+    thorough: bool = False,
+) -> Evaluation:
+    """Score a submission of the host, after the verdict on the metric, the solution and this submission."""
+    with warnings.catch_warnings():
+        if platform is not None:
+            warnings.simplefilter("ignore")  # what the metric says of the host's own file is not news
+            warnings.simplefilter("always", ContractWarning)
+        try:
+            evaluation = scoring.evaluate(solution, submission)
+            found = checking.verdict(solution.metric, evaluation, thorough=thorough, platform=platform)
+            demand(found, goes_to)
+        except SubmissionRejected as problem:
+            raise HostError(f"{name}: {problem}") from None
+        except ContractError as problem:
+            if problem.finding.name != FINITE:
+                raise
+            raise HostError(f"{name}: {problem}") from None
+    return evaluation
+
+
+@contextmanager
+def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
+    """Add to a rejection what to write instead, if the metric's companion knows it.
+
+    The metric's own message never tells anything about the solution. The added sentence may do so, so the
+    result is only for people who have the solution.
+    """
+    try:
+        yield
+    except SubmissionRejected as problem:
+        diagnose = solution.metric.companion.diagnose
+        cure = None if diagnose is None else diagnose(solution, submission)
+        if cure is None:
+            raise
+        text = f"{cure}. The metric says: {problem}"
+        short = text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
+        raise SubmissionRejected(short) from problem
+
+
+def refuse_exchanged(
+    metric: Metric,
+    parameters: dict[str, Any],
+    as_solution: Callable[[], pd.DataFrame],
+    as_submission: Callable[[], pd.DataFrame],
+    what: str,
+) -> None:
+    """Raise an error if what was given as the submission is a solution and nothing else."""
+    try:
+        solution = scoring.prepare(metric, as_solution(), parameters)
+    except ToolError:
+        return
+    try:  # A table of empty predictions can be both, so it proves nothing.
+        scoring.evaluate(solution, as_submission())
+    except ToolError:
+        raise HostError(f"give the solution first, then the submission: {what} is a solution") from None

@@ -19,7 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from podium import errors, spans, statistics, tuning
+    from podium import errors, markups, spans, statistics, tuning
     from podium.front_door import prepare, score
     from podium.ranking.estimate import estimate
     from podium.ranking.rank import rank
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from podium.running.run import run
 
 __all__ = [
-    "__version__", "errors", "estimate", "prepare", "rank", "run", "score", "spans", "statistics", "tuning",
-    "verify",
+    "__version__", "errors", "estimate", "markups", "prepare", "rank", "run", "score", "spans", "statistics",
+    "tuning", "verify",
 ]  # fmt: skip
 
 __version__ = "5.0.0"
@@ -42,7 +42,7 @@ _FUNCTIONS = {
     "score": "podium.front_door",
     "verify": "podium.ranking.verify",
 }
-_MODULES = ("errors", "spans", "statistics", "tuning")
+_MODULES = ("errors", "markups", "spans", "statistics", "tuning")
 
 
 def __getattr__(name: str) -> Any:

@@ -583,6 +583,9 @@ class Companion:
     read_solution, read_submission : function
         From the path of an official file of the field it makes a table. If the file is wrong, it raises
         `HostError` or `SubmissionRejected`.
+    from_table : function
+        It gets a table that was read, and returns the metric's own form of it, such as markups for a table of
+        spans.
     recognize : function
         It gets a table, the name of its row id column, and a probability or None. It returns the table with
         the metric's column names in place of other people's, and notices of what it replaced. The probability
@@ -631,6 +634,7 @@ class Companion:
     number_columns: tuple[str, ...] = ()
     read_solution: Callable[[Path], pd.DataFrame] | None = None
     read_submission: Callable[[Path], pd.DataFrame] | None = None
+    from_table: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     recognize: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
     diagnose: Callable[[Solution, pd.DataFrame], str | None] | None = None
     predicted: Callable[[Any, pd.DataFrame], Bools] | None = None

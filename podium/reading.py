@@ -107,7 +107,8 @@ def _parse(
     """Parse the content of a table."""
     texts, numbers = text_columns(metric, parameters), metric.companion.number_columns
     first_is_id = "row_id_column_name" not in parameters
-    return parse_table(content, name, texts, error, most_bytes, numbers, first_is_id)
+    table = parse_table(content, name, texts, error, most_bytes, numbers, first_is_id)
+    return table if metric.companion.from_table is None else metric.companion.from_table(table)
 
 
 def _parse_official(official: Official, content: bytes, name: str) -> pd.DataFrame:

@@ -21,12 +21,12 @@ from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.explain import ratio
 from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
-from podium.markups import files
+from podium.markups import files, spans
 from podium.markups.explanation import AMONG, WITH, Criteria
 
 from . import importers, metric
 
-TEXT_COLUMNS = ("document_id", "markups", "markup", "text")
+TEXT_COLUMNS = ("markups", "markup", *spans.TEXTS)
 
 # For each criterion the equation or section of the paper, and its name there.
 DEFINITIONS = {
@@ -92,6 +92,11 @@ def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     imported = importers.read(Path(path), error)
     documents = files.read_folder(path, error) if imported is None else imported
     return documents.drop(columns="subject")
+
+
+def from_table(table: pd.DataFrame) -> pd.DataFrame:
+    """The markups of a table, which may be one of spans."""
+    return spans.from_spans(table) if spans.is_spans(table) else table
 
 
 # ---- Two markups -----------------------------------------------------------------------------------------
@@ -356,6 +361,7 @@ companion = Companion(
     text_columns=TEXT_COLUMNS,
     read_solution=read_solution,
     read_submission=read_submission,
+    from_table=from_table,
     explain=Explanation,
     texts=files.texts,
     agreement=agreement,

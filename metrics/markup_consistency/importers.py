@@ -10,9 +10,12 @@ What markups cannot have, such as relations, is left out, and a warning counts i
 the marks whose place is in doubt.  What is not an annotation of text is refused.
 """
 
+import datetime
 import functools
 import io
+import math
 import re
+import unicodedata
 import warnings
 import zipfile
 import zlib
@@ -27,9 +30,10 @@ import pandas as pd
 
 from podium.errors import ToolError, missing_extra
 from podium.files import MOST_BYTES, parse_json, read_bytes, read_text
-from podium.markups.files import ALGORITHM, read_documents
+from podium.markups.files import ALGORITHM, READ, account, read_documents, visible_files
 from podium.wording import counted, listed
 
+from .foreign import refuse_foreign
 from .offsets import Found, Place, Text
 
 # The exceptions that a damaged export causes in the readers here.
@@ -84,12 +88,29 @@ class Export:
 
     def add(self, document_id: str, author: str, text: str, marks: list[Mark]) -> None:
         """Add the marks that an annotator made in a document."""
-        if self.texts.setdefault(document_id, text) != text:
-            raise self.error(f"document {document_id!r}: expected one text, found another text by {author}")
+        author = ALGORITHM if author.casefold() == ALGORITHM else author
+        known = self.texts.setdefault(document_id, text)
+        if known != text:
+            difference = _difference(known, text)
+            raise ValueError(f"document {document_id!r}: expected one text, {author} has another: {difference}")
         by_author = self.marks.setdefault(document_id, {})
         if author in by_author:
-            raise self.error(f"document {document_id!r}: expected one file by {author}, found another one")
+            raise ValueError(f"document {document_id!r}: expected one file by {author}, this is another one")
         by_author[author] = marks
+
+
+def _difference(one: str, other: str) -> str:
+    """Say where two texts differ, or in what alone."""
+    alike: dict[str, Callable[[str], str]] = {
+        "line ends": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
+        "white space at the ends": str.strip,
+        "the form of Unicode": functools.partial(unicodedata.normalize, "NFC"),
+    }
+    for what, plain in alike.items():
+        if plain(one) == plain(other):
+            return f"they differ in {what} alone"
+    place = next((n for n, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other)))
+    return f"from character {place:,} on, {one[place : place + 20]!r} and {other[place : place + 20]!r}"
 
 
 Reader = Callable[[Path, Export], None]
@@ -97,8 +118,10 @@ Reader = Callable[[Path, Export], None]
 
 def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     """Read an export of an annotation tool; None if the path is not one."""
-    files, reader = _export(path, error)
+    found, hidden = visible_files(path)
+    files, reader = _export(path, found, error)
     if reader is None:
+        refuse_foreign(path, found, error)
         return None
     export = Export(path, error)
     for file in files:
@@ -110,23 +133,42 @@ def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     if export.left_out:
         counts = ", ".join(f"{kind} ({number:,})" for kind, number in sorted(export.left_out.items()))
         warnings.warn(f"left out of the markups: {counts}", stacklevel=2)
-    return read_documents(((path, document) for document in _documents(export)), error)
+    foreign = [file for file in found if file not in files and file.suffix not in _BESIDE]
+    if foreign:
+        names = [str(file.relative_to(path)) for file in foreign]
+        warnings.warn(
+            f"files that were not read: {listed(names)} ({counted(len(names), 'file')})", stacklevel=2
+        )
+    documents = read_documents(((path, document) for document in _documents(export)), error)
+    left_out = export.left_out + hidden + Counter({"files of another kind": len(foreign)} if foreign else {})
+    documents.attrs[READ] = account(documents, len(files), left_out)
+    return documents
 
 
-def _export(path: Path, error: type[ToolError]) -> tuple[list[Path], Reader | None]:
+# What stands beside the annotations of an export and is read with them.
+_BESIDE = (".txt", ".conf", ".xml")
+
+
+def _export(path: Path, found: Sequence[Path], error: type[ToolError]) -> tuple[list[Path], Reader | None]:
     """The files of an export and their reader; no reader if the path is not an export."""
+
+    def named(*suffixes: str) -> list[Path]:
+        return [file for file in found if file.suffix in suffixes]
+
     if not path.is_dir():
         if path.suffix == ".zip":
             raise error(f"{path}: expected an unpacked export, found a zip. {_HOW_TO_EXPORT}")
         return [path], _read_label_studio if isinstance(_json(path), list) else None
-    if any(path.glob("exportedproject*.json")) or any(path.rglob("*.ser")):
+    if any(path.glob("exportedproject*.json")) or named(".ser"):
         raise error(f"{path}: expected markups, found a whole project of INCEpTION. {_HOW_TO_EXPORT}")
-    if files := sorted(path.rglob("*.ann")):
+    if files := named(".ann"):
         return files, _read_brat
-    if files := sorted([*path.rglob("*.xmi"), *path.rglob("*.zip")]):
+    if files := named(".xmi", ".zip"):
         return files, _read_cas
-    files = sorted(path.rglob("*.json"))
+    files = named(".json")
     content = _json(files[0]) if files else None
+    if isinstance(content, list):
+        return files, _read_label_studio if len(files) == 1 else _read_of_one_annotator
     return files, _read_cas if isinstance(content, dict) and _CAS_JSON in content else None
 
 
@@ -235,6 +277,9 @@ class _Words(NamedTuple):
 # ---- brat ------------------------------------------------------------------------------------------------
 
 
+_BRAT_LINE = "expected an id, a tab, a label without spaces, its offsets, a tab and the text"
+
+
 class _Brat:
     """The annotations in a file of brat, by their ids."""
 
@@ -246,11 +291,18 @@ class _Brat:
         self.notes: dict[str, list[Note]] = {}
         self.others: set[str] = set()  # the ids of relations, normalizations and attributes
         self.left_out = left_out
-        for number, line in enumerate(text.split("\n")):
+        for number, line in enumerate(text.split("\n" if "\n" in text else "\r"), 1):
             key, _, rest = line.rstrip("\r").partition("\t")
             head, _, tail = rest.partition("\t")
-            if key.strip():
-                self._add(key if key != "*" else f"* {number}", head, tail)
+            if not key.strip():
+                continue
+            # brat itself has written the same id twice: then both stay, and others refer to the first one.
+            own = key if key != "*" and key not in self.labels else f"{key} {number}"
+            try:
+                self._add(own, head, tail)
+            except FAULTS as problem:
+                told = _BRAT_LINE if isinstance(problem, ValueError) else _told(problem)
+                raise ValueError(f"line {number}: {told}, found {line!r:.60}") from None
         for kind, said in (("attributes", self.attributes), ("notes", self.notes)):
             for target, values in said.items():
                 if target not in self.labels and target not in self.others:
@@ -283,7 +335,7 @@ class _Brat:
                 self.others.add(key)
                 self.left_out["relations" if key[0] == "R" else "normalizations"] += 1
             case _:
-                raise ValueError(f"a line that begins with {key!r:.40}")
+                raise ValueError("no annotation of brat begins so")
 
     def marks(self) -> Iterator[Mark]:
         """Make a mark of each event, each Equiv set, and each other span.
@@ -312,6 +364,9 @@ class _Brat:
         return spans
 
 
+_BRAT_FOLDER = "DOCUMENT.ann and DOCUMENT.txt"
+
+
 def _read_brat(file: Path, export: Export) -> None:
     """Read a file of brat.
 
@@ -325,7 +380,9 @@ def _read_brat(file: Path, export: Export) -> None:
     document_id = "/".join([*folders[1:], file.stem])
     above = [file.parents[level] / f"{file.stem}.txt" for level in range(len(folders) + 1)]
     places = [above[0], export.folder / f"{document_id}.txt", *above[1:]]
-    text = next((place for place in places if place.is_file()), places[0])
+    text = next((place for place in places if place.is_file()), None)
+    if text is None:
+        raise ValueError(f"no text {file.stem}.txt; expected a folder for each annotator, with {_BRAT_FOLDER}")
     export.add(document_id, author, read_text(text, export.error), [*content.marks()])
 
 
@@ -379,7 +436,10 @@ def _read_cas(file: Path, export: Export) -> None:
                 ends = structure.begin, structure.end
                 spans = [Span(Place([ends], text[slice(*ends)], f"{layer} {len(marks) + 1}"))]
             marks.append(Mark(labels or [Label(True, layer)], spans))
-    export.add(file.parent.name, who, text, marks)
+    # In an unpacked project, the folder "annotation" has one folder for each document.
+    parts = (export.folder.name, *file.relative_to(export.folder).parts)
+    document_id = parts[parts.index("annotation") + 1] if "annotation" in parts[:-2] else file.parent.name
+    export.add(document_id, who, text, marks)
 
 
 def _parts_of_cas(file: Path, export: Export) -> tuple[bytes, str, bytes | None]:
@@ -421,6 +481,9 @@ def _load_cas(content: bytes, types: bytes | None) -> Any:
             return cassis.load_cas_from_json(io.BytesIO(content))
         return cassis.load_cas_from_xmi(io.BytesIO(content), cassis.load_typesystem(io.BytesIO(types)))
     except Exception as problem:  # cassis and its reader of XML have many exceptions for a damaged file
+        if re.match(rb"<\?xml[^>]*version=.1\.1", content):
+            told = "XML 1.1 with control characters, which is not read; export the format UIMA CAS JSON"
+            raise ValueError(told) from None
         raise ValueError(_told(problem)) from None
 
 
@@ -464,16 +527,23 @@ def _read_label_studio(file: Path, export: Export) -> None:
     A task can show several texts.  Then each of them is a document.
     """
     repeated = Counter[str]()
-    tasks = []
+    tasks = list[_Task]()
+    models = set[str]()
     for number, task in enumerate(parse_json(read_bytes(file)), 1):
-        if not isinstance(task, dict) or not isinstance(task.get("annotations"), list):
-            raise export.error(
-                f"{file.name}: expected tasks with annotations, found none in task {number}. In Label Studio, "
-                "export as JSON, not as JSON-MIN"
-            )
+        if not _is_task(task):
+            refuse_foreign(file, [file], export.error)
+            raise export.error(f"{file.name}: expected tasks with annotations, found none in task {number}")
         with _faults_of(task.get("id", number)):
+            models |= {str(prediction.get("model_version")) for prediction in _predictions(task)[:1]}
             by_author = _results_by_author(task, export.left_out, repeated)
             tasks.append(_Task(str(task["id"]), task["data"], by_author))
+    ids = Counter(task.task_id for task in tasks)
+    if twice := [task_id for task_id, count in ids.items() if count > 1]:
+        raise ValueError(f"two tasks with the id {listed(twice)}")
+    if len(models) > 1:
+        names = listed(sorted(models))
+        told = f"the first prediction of each task counts, and these are of several models: {names}"
+        warnings.warn(told, stacklevel=3)
     keys = _keys_of_texts([task for task in tasks if task.results])
     for task in tasks:
         for shown, key in keys.items():
@@ -491,6 +561,37 @@ def _read_label_studio(file: Path, export: Export) -> None:
         )
 
 
+def _read_of_one_annotator(file: Path, export: Export) -> None:
+    """Read one of several exports of Label Studio: the project of one annotator, whose name is the file's.
+
+    The projects have ids of their own, so their documents are those with the same text.
+    """
+    own = Export(file, export.error, left_out=export.left_out)
+    _read_label_studio(file, own)
+    known: dict[str, list[str]] = {}
+    for document_id, text in export.texts.items():
+        known.setdefault(text, []).append(document_id)
+    for document_id, by_author in own.marks.items():
+        text = own.texts[document_id]
+        annotators = [author for author in by_author if author != ALGORITHM]
+        if len(annotators) > 1:
+            raise ValueError(f"task {document_id}: expected one annotator a file, found {listed(annotators)}")
+        alike = known.get(text)
+        if alike:
+            joined = alike.pop(0)
+        else:
+            joined = f"{file.stem}/{document_id}" if document_id in export.texts else document_id
+        for author, marks in by_author.items():
+            export.add(joined, author if author == ALGORITHM else file.stem, text, marks)
+
+
+def _is_task(task: Any) -> bool:
+    """Whether this is a task as Label Studio exports it, with annotations, predictions or both."""
+    if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+        return False
+    return isinstance(task.get("annotations"), list) or bool(_predictions(task))
+
+
 @contextmanager
 def _faults_of(task: Any) -> Iterator[None]:
     """Name the task in which something is wrong."""
@@ -506,7 +607,7 @@ def _results_by_author(
     """Read what each author says in a task, and count by author the annotations that a later one replaces."""
     by_author: dict[str, Mapping[str, Any]] = {}
     # An annotation without a date comes first, and the order in the file decides among equal dates.
-    annotations = sorted(enumerate(task["annotations"]), key=lambda each: str(each[1].get("updated_at") or ""))
+    annotations = sorted(enumerate(task.get("annotations") or []), key=lambda each: _time_of(each[1]))
     for number, annotation in annotations:
         if annotation.get("was_cancelled"):
             left_out["skipped tasks"] += 1
@@ -514,9 +615,10 @@ def _results_by_author(
         name = _name_of_annotator(annotation, number)
         repeated.update([name] if name in by_author else [])
         by_author[name] = annotation
-    predictions = task.get("predictions") or []
+    predictions = _predictions(task)
     unread = {
         "further predictions": len(predictions[1:]),
+        "predictions without content": len(task.get("predictions") or []) - len(predictions),
         "drafts": len(task.get("drafts") or []),
         "tasks without annotations": 0 if annotations or predictions else 1,
     }
@@ -524,6 +626,20 @@ def _results_by_author(
     if predictions:
         by_author[ALGORITHM] = predictions[0]
     return {name: _about_text(annotation["result"], left_out) for name, annotation in by_author.items()}
+
+
+def _predictions(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The predictions of a task; an export may have only their numbers."""
+    return [prediction for prediction in task.get("predictions") or [] if isinstance(prediction, Mapping)]
+
+
+def _time_of(annotation: Mapping[str, Any]) -> float:
+    """When an annotation was last changed, in seconds, whatever its time zone; the earliest time if unknown."""
+    try:
+        time = datetime.datetime.fromisoformat(str(annotation.get("updated_at")))
+    except ValueError:
+        return -math.inf
+    return time.replace(tzinfo=time.tzinfo or datetime.UTC).timestamp()
 
 
 def _name_of_annotator(annotation: Mapping[str, Any], number: int) -> str:
@@ -628,16 +744,18 @@ def _place(result: Result) -> Place:
 def _marks(results: Iterable[Result]) -> list[Mark]:
     """A mark for each region, and for each thing that is said about the whole task.
 
-    The results with the same id are about the same region.  Texts become notes, and everything else labels.
+    The results with the same id are about the same region, unless they stand at other places.  Texts become
+    notes, and everything else labels.
     """
     marks: dict[Any, Mark] = {}
     for number, result in enumerate(results):
-        mark = marks.setdefault(result.get("id") or number, Mark())
-        if _has_place(result):
-            place = _place(result)
-            others = [span for span in mark.spans if span.place.ends != place.ends]
-            if place.quote is not None or others == mark.spans:
-                mark.spans = [*others, Span(place)]
+        place = _place(result) if _has_place(result) else None
+        own = result.get("id") or number
+        same = [key for key in marks if key[0] == own and (place is None or key[1] in (None, *place.ends))]
+        key = same[0] if same else (own, None if place is None else place.ends[0])
+        mark = marks.setdefault(key, Mark())
+        if place is not None and (place.quote is not None or not mark.spans):
+            mark.spans = [Span(place)]
         kind, value, control = result["type"], result["value"], str(result.get("from_name") or "")
         said = value.get("text" if kind == "textarea" else kind, [])
         for each in said if isinstance(said, list) else [said]:

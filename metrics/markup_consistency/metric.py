@@ -83,9 +83,11 @@ Where the paper is silent, this file decides:
   takes every pair of experts once.
 * A word is a sequence of letters, digits and underscores in lower case, with ё read as е.  Repeated words
   count, but repeated tags do not.
-* Offsets count characters from 0, and the end is exclusive.  Unknown keys are ignored.
+* Offsets count characters from 0, and the end is exclusive.  An element, a
+  fragment or an overtext with a key that is not known is refused, because the key would be ignored.
 """
 
+import difflib
 import functools
 import gc
 import importlib
@@ -111,7 +113,7 @@ __all__ = [
     "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
-__version__ = "3.0.0"
+__version__ = "3.1.0"
 
 NAME = "markup_consistency"
 COMPLETE_SUBMISSION = False
@@ -757,6 +759,12 @@ def weighted_average(criteria: Mapping[str, Any], names: Sequence[str], weights:
 SPAN: Keys = {"start": (int, None), "end": (int, None)}
 COMMENT: Keys = {"comment": (str, "")}
 CODES: Keys = {"type": (str, ""), "subtype": (str, "")}
+# What an object may say; a key that is none of these would be ignored, so it is refused.
+KNOWN = {
+    "element": ("fragments", "overtexts", "tags", "id"),
+    "fragment": ("start", "end", "tags", "overtexts", "text", "id"),
+    "overtext": ("comment", "tags", "id"),
+}
 
 
 def read_experts(cell: str, length: int | None, lemmatize: Lemmatizer) -> list[Markup]:
@@ -789,6 +797,7 @@ def from_selections(markup: Mapping[str, Any]) -> dict[str, Any]:
     """Turn a READ//ABLE markup into the general form."""
 
     def fragment(value: Any) -> dict[str, Any]:
+        _check_keys(_read_value(value, dict), SELECTION_KEYS)
         tags = [code for code in map(_plain, _read_keys(value, CODES)) if code]
         return {"start": value.get("startSelection"), "end": value.get("endSelection"), "tags": tags}
 
@@ -804,9 +813,10 @@ def read_items(
 
     def read(numbered: tuple[int, Any]) -> Item:
         position, value = numbered
+        _check_keys(_read_value(value, dict), KNOWN[noun])
         start, end = _read_span(value, SPAN, length) if noun == "fragment" else (0, 0)
         (comment,) = _read_keys(value, COMMENT) if noun == "overtext" else ("",)
-        tags = [] if _read_value(value, dict).get("tags") is None else value["tags"]
+        tags = [] if value.get("tags") is None else value["tags"]
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
             raise ValueError("tags is not a list of texts")
         overtexts = () if noun == "overtext" else read_items(value, "overtext", length, lemmatize)
@@ -823,11 +833,12 @@ def read_items(
 
 @functools.lru_cache(maxsize=256)
 def _tags(tags: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The distinct tags, sorted and as a set.
+    """The distinct tags, sorted and as a set; the same tag in two forms of Unicode is one.
 
     Most objects have the same few tags.  Because of the cache they share the results.
     """
-    return tuple(sorted(set(tags))), frozenset(tags)
+    distinct = frozenset([unicodedata.normalize("NFC", tag) for tag in tags])
+    return tuple(sorted(distinct)), distinct
 
 
 def _contents(items: Sequence[Item]) -> tuple[Any, ...]:
@@ -988,6 +999,9 @@ def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
 def read_lengths(table: _Table) -> list[int | None]:
     """Read how long each document's text is."""
     if "text" not in table.frame:
+        for name in map(str, table.frame):
+            if name.strip().lower() == "text":
+                raise table.error(f"{table.name}: expected the column text, found {_quoted(name)}")
         return [None] * len(table.frame)
     table.check_columns("text")
     return read_column(table, "text", len, "a value in every row")
@@ -1027,6 +1041,21 @@ def _no_garbage() -> Iterator[None]:
 
 
 _NAMES_OF_TYPES = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
+# The keys of a selection of READ//ABLE.
+SELECTION_KEYS = (
+    *("startSelection", "endSelection", "type", "subtype", "correction", "group", "comment", "explanation"),
+    *("tag", "id"),
+)
+
+
+def _check_keys(holder: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise a ValueError for a key that is not known, because it would be ignored; it names the nearest one."""
+    for key in holder:
+        if key not in known:
+            by_case = {name.lower(): name for name in known}
+            near = difflib.get_close_matches(key.lower(), by_case, 1, 0.7)
+            hint = f"write {by_case[near[0]]}" if near else f"the keys are {', '.join(known)}"
+            raise ValueError(f"the key {_quoted(key)} is not known; {hint}")
 
 
 def _read_keys(value: Any, keys: Keys) -> list[Any]:

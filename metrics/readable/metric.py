@@ -30,7 +30,8 @@ Where the paper is silent, this file decides:
 * OTAR, M_avg and M_opt of a corpus are quotients of means over the essays with at least two experts.  The
   measure "m" is a mean over the essays with at least one.
 * A markup has at most 500 selections, because the time for comparing nested selections grows with their square.
-* Offsets count characters from 0, and the end is exclusive.  Unknown keys are ignored.
+* Offsets count characters from 0, and the end is exclusive.  A selection
+  with a key that is not known is refused, because the key would be ignored.
 
 An example with two markups of an essay on literature.  The first grades it with 3 and has two selections.  The
 second grades it with 2 and has one:
@@ -50,6 +51,7 @@ M2 is 2·1/3.  M3, M4 and M6 are 1, because types, subtypes and corrections are 
 [[79.37, 92.86, 66.67, 100.0, 100.0, 50.0, 100.0]]
 """
 
+import difflib
 import gc
 import itertools
 import json
@@ -74,7 +76,7 @@ __all__ = [
     "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
-__version__ = "3.0.0"
+__version__ = "3.1.0"
 
 NAME = "readable"
 COMPLETE_SUBMISSION = False
@@ -573,6 +575,7 @@ def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str,
 
 def read_selection(value: Any, length: int | None) -> Selection:
     """Read a selection."""
+    _check_keys(_read_value(value, dict), SELECTION_KEYS)
     start, end = _read_span(value, SPAN, length)
     if value.get("type") is None:
         raise ValueError("type is missing")
@@ -701,6 +704,9 @@ def read_ids(table: _Table, expected: Sequence[str] | None = None) -> list[str]:
 def read_lengths(table: _Table) -> list[int | None]:
     """Read how long each document's text is."""
     if "text" not in table.frame:
+        for name in map(str, table.frame):
+            if name.strip().lower() == "text":
+                raise table.error(f"{table.name}: expected the column text, found {_quoted(name)}")
         return [None] * len(table.frame)
     table.check_columns("text")
     return read_column(table, "text", len, "a value in every row")
@@ -740,6 +746,21 @@ def _no_garbage() -> Iterator[None]:
 
 
 _NAMES_OF_TYPES = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
+# The keys of a selection of READ//ABLE.
+SELECTION_KEYS = (
+    *("startSelection", "endSelection", "type", "subtype", "correction", "group", "comment", "explanation"),
+    *("tag", "id"),
+)
+
+
+def _check_keys(holder: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise a ValueError for a key that is not known, because it would be ignored; it names the nearest one."""
+    for key in holder:
+        if key not in known:
+            by_case = {name.lower(): name for name in known}
+            near = difflib.get_close_matches(key.lower(), by_case, 1, 0.7)
+            hint = f"write {by_case[near[0]]}" if near else f"the keys are {', '.join(known)}"
+            raise ValueError(f"the key {_quoted(key)} is not known; {hint}")
 
 
 def _read_keys(value: Any, keys: Keys) -> list[Any]:

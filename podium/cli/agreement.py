@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> None:
     """Compare the experts, and print tables or JSON."""
     from podium import contest, hosted, progress, scoring
     from podium.cli import console
+    from podium.markups import files
 
     metric = hosted.load(options.metric)
     agree, gamma = metric.companion.agreement, metric.companion.gamma
@@ -73,6 +74,8 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         console.print_json(tables | {"Documents": documents, "warnings": notices})
         return
+    if files.READ in whole.frame.attrs:
+        print(whole.frame.attrs[files.READ])
     console.warn(notices)
     for title, table in tables.items():
         console.print_table(title, table)

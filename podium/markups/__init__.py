@@ -3,3 +3,7 @@
 In these metrics several experts and an algorithm mark up the same documents.  `metrics/markup_consistency` and
 `metrics/readable` define what a markup is and how two of them are compared.
 """
+
+from podium.markups.spans import from_spans, to_spans
+
+__all__ = ["from_spans", "to_spans"]

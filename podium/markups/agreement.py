@@ -28,9 +28,10 @@ from podium.markups.explanation import (
     names_of_experts,
     notice,
     unfinished,
+    unnamed,
 )
 from podium.progress import shown
-from podium.wording import counted
+from podium.wording import counted, listed
 
 LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
 
@@ -54,7 +55,9 @@ class Agreement:
         self.labels = prepared.labels
         self._two = np.array([len(experts) >= 2 for experts in prepared.experts])
         if not self._two.any():
-            raise HostError("expected a document with markups of two experts, found none")
+            found = sorted({name for of in names_of_experts(prepared, solution) for name in of})
+            told = f"every document has at most one, of {listed(found)}" if found else "no document has any"
+            raise HostError(f"expected a document with markups of two experts; {told}")
         is_marked = [any(any(expert.content) for expert in experts) for experts in prepared.experts]
         self._counts = self._two & is_marked
         # the criteria of the pairs of experts, of which there are none where a document does not count
@@ -141,6 +144,7 @@ class Agreement:
         return [
             *notice("documents with fewer than two experts are left out", items, ~self._two),
             *notice(nothing, items, self._two & ~self._counts),
+            *unnamed(self.prepared, self.names),
             *unfinished(self.prepared, self.names),
         ]
 

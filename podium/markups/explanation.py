@@ -15,11 +15,10 @@ import pandas as pd
 from podium import contract, scoring, statistics
 from podium.contract import Evaluation
 from podium.explain import ratio
-from podium.markups.files import ALGORITHM
+from podium.markups.files import ALGORITHM, name_in
 from podium.wording import counted, listed
 
 NAMES_SHOWN = 10
-EXPERT_NAMES = ("expert", "annotator", "id")
 AMONG, WITH = "experts with each other", "algorithm with experts"
 
 Ints = npt.NDArray[np.int64]
@@ -108,17 +107,32 @@ def notice(told: str, documents: Sequence[str], concerned: npt.NDArray[np.bool_]
 def names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
     """The names of each document's experts.
 
-    They are the names in the markups if these name every expert, and no two alike; else they are numbers.
+    An expert whom a document does not name, or names like another one before, has a number in this document
+    alone.  Where no document names anybody, all experts have numbers.
     """
     cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
     names = []
     for document, experts in enumerate(prepared.experts):
         markups = json.loads(cells[document])
-        candidates = ([markups[expert.number - 1].get(key) for key in EXPERT_NAMES] for expert in experts)
-        names.append([next((str(own) for own in owns if own not in (None, "")), "") for owns in candidates])
-    if all(all(own) and len(set(own)) == len(own) for own in names):
-        return names
-    return [[name_of(expert.number) for expert in experts] for experts in prepared.experts]
+        of_document = list[str]()
+        for expert in sorted(experts, key=lambda expert: expert.number):
+            own = name_in(markups[expert.number - 1])
+            of_document.append(own if own and own not in of_document else name_of(expert.number))
+        in_order = sorted(expert.number for expert in experts)
+        names.append([of_document[in_order.index(expert.number)] for expert in experts])
+    return names
+
+
+def unnamed(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
+    """Name the documents in which some experts have no name of their own, if other experts have one."""
+    lacking = [
+        [own == name_of(expert.number) for own, expert in zip(of_document, experts)]
+        for of_document, experts in zip(names, prepared.experts)
+    ]
+    if all(all(of_document) for of_document in lacking):
+        return []
+    told = "documents with an expert who has no name, or the name of another one, and is numbered there"
+    return notice(told, prepared.items, np.array([any(of_document) for of_document in lacking]))
 
 
 def unfinished(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
@@ -238,6 +252,7 @@ class Explanation(contract.Explanation):
         return [
             *notice(without, items, self.experts == 0),
             *notice(one, items, self.experts == 1),
+            *unnamed(self.prepared, names),
             *unfinished(self.prepared, names),
         ]
 

@@ -1,7 +1,9 @@
 """Read and write the files of the two markup metrics: JSON documents, and single markups."""
 
 import json
+import unicodedata
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,17 +16,73 @@ from podium.files import parse_json, read_text
 from podium.wording import counted, listed
 
 ALGORITHM = "algorithm"
+READ = "read"  # under this name a table of documents says in its attrs what was read
+# Under which keys a markup may name its expert.
+EXPERT_NAMES = ("expert", "annotator", "user", "name", "completed_by", "id")
 EXPECTED: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
 
 
 def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     """Read the documents in a JSON file, or in the JSON files of a folder and its sub-folders."""
     path = Path(path)
-    files = sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]
+    found, left_out = visible_files(path)
+    files = [file for file in found if file.name.endswith((".json", ".json.gz"))] if path.is_dir() else found
     if not files:
         raise error(f"{path}: expected files named *.json, found none")
+    left_out.update({f"files {file.suffix or file.name}": 1 for file in found if file not in files})
     named = ((file, file.relative_to(path.parent)) for file in files)
-    return read_documents(((name, _read_json(file, name, error)) for file, name in named), error)
+    documents = read_documents(((name, _read_json(file, name, error)) for file, name in named), error)
+    documents.attrs[READ] = account(documents, len(files), left_out)
+    return documents
+
+
+def visible_files(path: Path) -> tuple[list[Path], Counter[str]]:
+    """The files below a folder, or the file itself, without hidden ones, which are counted.
+
+    Editors, notebooks and systems leave copies and records in hidden folders and files.
+    """
+    if not path.is_dir():
+        return [path], Counter()
+    files = sorted(file for file in path.rglob("*") if not file.is_dir() or file.suffix == ".json")
+    parts = {file: file.relative_to(path).parts for file in files}
+    hidden = [file for file in files if any(part.startswith((".", "__MACOSX")) for part in parts[file])]
+    return [file for file in files if file not in hidden], Counter(
+        {"hidden files": len(hidden)} if hidden else {}
+    )
+
+
+def account(documents: pd.DataFrame, files: int, left_out: Mapping[str, int]) -> str:
+    """Say in one line what was read of how many files, and what was left out of them by its kind."""
+    names, annotations = set[str](), 0
+    for cell in documents["markups"]:
+        for number, markup in enumerate(json.loads(cell), 1):
+            names.add(name_in(markup) or f"expert {number}")
+            annotations += len(markup.get("elements", markup.get("selections")) or [])
+    of_algorithm = 0
+    for cell in documents["markup"].dropna():
+        markup = json.loads(cell)
+        of_algorithm += len(markup.get("elements", markup.get("selections")) or [])
+    parts = [
+        f"{counted(len(names), 'expert')} ({listed(sorted(names))})" if names else "no expert",
+        counted(len(documents), "document"),
+        counted(annotations, "annotation"),
+    ]
+    if documents["markup"].notna().any():
+        parts.append(f"{counted(of_algorithm, 'annotation')} of the algorithm")
+    told = f"Read: {', '.join(parts)} in {counted(files, 'file')}"
+    kinds = [f"{kind} ({number:,})" for kind, number in sorted(left_out.items())]
+    return f"{told}; left out: {', '.join(kinds)}" if kinds else told
+
+
+def name_in(markup: Mapping[str, Any]) -> str:
+    """The name that a markup gives to its expert, without outer spaces; empty if there is none."""
+    for key in EXPERT_NAMES:
+        value = markup.get(key)
+        if isinstance(value, Mapping):  # as Label Studio says who completed a task
+            value = value.get("email", value.get("id"))
+        if value is not None and str(value).strip():
+            return unicodedata.normalize("NFC", str(value).strip())
+    return ""
 
 
 def _read_json(file: Path, name: Path, error: type[ToolError]) -> Any:

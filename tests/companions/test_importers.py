@@ -158,7 +158,9 @@ def test_brat_with_two_texts_of_a_document(tmp_path: Path) -> None:
     for folder in ("anna", "boris"):
         write(tmp_path, f"{folder}/d.ann", "T1\tOrganization 0 4\tSony\n")
         write(tmp_path, f"{folder}/d.txt", "Sony" if folder != "boris" else "Sonya")
-    with pytest.raises(HostError, match=r"^document 'd': expected one text, found another text by boris$"):
+    with pytest.raises(
+        HostError, match=r"document 'd': expected one text, boris has another: from character 4 on"
+    ):
         markup_consistency.read_solution(tmp_path)
 
 
@@ -168,8 +170,10 @@ def test_brat_with_two_texts_of_a_document(tmp_path: Path) -> None:
         ("E1\tPurchase:T9", "'T9' is missing"),
         ("*\tEquiv T1 T9", "'T9' is missing"),
         ("A1\tNegation T9", "attributes of T9, which is not there"),
-        ("T2\tOrganization 0 x\tSony", "invalid literal"),
-        ("X1\tOrganization", "a line that begins with 'X1'"),
+        ("T2\tOrganization 0 x\tSony", "line 2: expected an id, a tab, a label"),
+        ("X1\tOrganization", "line 2: expected an id, a tab, a label"),
+        ("T2 Organization 0 4 Sony", "line 2: expected an id, a tab, a label"),
+        ("T2\tMy Label 0 4\tSony", "line 2: expected an id, a tab, a label"),
     ],
 )
 def test_damaged_files_of_brat(line: str, fault: str, tmp_path: Path) -> None:
@@ -732,13 +736,168 @@ def test_what_is_not_about_text_is_refused(broken: dict[str, Any], fault: str, t
     assert fault in str(raised.value)
 
 
-@pytest.mark.parametrize("content", ["[1]", '[{"id": 1, "label": [{"start": 0, "end": 3}], "annotator": 5}]'])
-def test_json_min_is_refused(content: str, tmp_path: Path) -> None:
-    path = write(tmp_path, "a.json", content)
-    with pytest.raises(
-        HostError, match=r"found none in task 1\. In Label Studio, export as JSON, not as JSON-MIN"
-    ):
+FOREIGN = {
+    "Label Studio's JSON-MIN": '[{"id": 1, "label": [{"start": 0, "end": 3}], "annotator": 5}]',
+    "doccano": '{"id": 1, "text": "Ann met Ben.", "label": [[0, 3, "PER"]]}',
+    "doccano, relations": '{"id": 1, "text": "Ann met Ben.", "entities": [], "relations": []}',
+    "doccano, old": '[{"id": 1, "text": "Ann", "annotations": [{"label": 2, "start_offset": 0}]}]',
+    "Argilla": '[{"id": "r1", "fields": {"text": "Ann"}, "responses": {}}]',
+    "Argilla, old": '[{"id": "1", "text": "Ann", "annotations": [{"annotation_agent": "a"}]}]',
+    "Prodigy": '{"text": "Ann", "tokens": [], "spans": [{"start": 0, "end": 3, "label": "PER"}]}',
+    "LightTag": '{"examples": [{"content": "Ann", "annotations": []}]}',
+    "Recogito": '{"annotations": [{"type": "Annotation", "body": [], "target": {}}]}',
+    "labelbuddy": '[{"utf8_text_md5_checksum": "0", "text": "Ann", "annotations": []}]',
+    "dataturks": '{"content": "Ann", "annotation": [], "extras": null}',
+    "TEI": "<TEI xmlns='http://www.tei-c.org/ns/1.0'><text/></TEI>",
+    "MAE": "<?xml version='1.0'?><T><TEXT>Ann</TEXT><TAGS></TAGS></T>",
+    "XML": "<notes/>",
+    "CoNLL": "Ann B-PER\nmet O\n\nBen B-PER\n",
+    "INCEpTION's agreement": '[{"doc": "d.txt", "user": "je", "begin": 0, "end": 5}]',
+    "an old version of Label Studio": '[{"id": 1, "data": {"text": "Ann"}, "completions": []}]',
+}
+
+
+@pytest.mark.parametrize("tool", FOREIGN)
+def test_exports_that_are_not_read_are_named_with_the_way(tool: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "a.json", FOREIGN[tool])
+    with pytest.raises(HostError) as raised:
         markup_consistency.read_solution(path)
+    if tool.endswith("JSON-MIN"):
+        assert str(raised.value).endswith("found its JSON-MIN; export as JSON")
+        return
+    found, _, cure = str(raised.value).partition(". ")
+    assert found == f"a.json: expected markups, found an export of {tool.partition(',')[0]}"
+    assert "document_id, expert, start, end, tag" in cure
+
+
+# ---- What is read is accounted for -----------------------------------------------------------------------
+
+
+def export_of_brat(folder: Path, **annotators: str) -> Path:
+    """An export of brat with one document and an annotator's annotations by name."""
+    for name, annotations in annotators.items():
+        write(folder, f"{name}/d.ann", annotations)
+    write(folder, "d.txt", "Alpha beta gamma delta epsilon.\n")
+    return folder
+
+
+X, Y, Z = "T1\tX 0 5\tAlpha\n", "T2\tY 6 10\tbeta\n", "T3\tZ 17 22\tdelta\n"
+
+
+def test_an_id_that_stands_twice_overwrites_nothing(tmp_path: Path) -> None:
+    twice = X + Y + Z.replace("T3", "T1")
+    assert agreement(export_of_brat(tmp_path / "spans", a=twice, b=X + Y + Z)) == 1
+    event, other = "E1\tX:T1 Theme:T2\n", "E2\tZ:T3 Theme:T2\n"
+    whole = X + Y + Z + event
+    assert (
+        agreement(export_of_brat(tmp_path / "events", a=whole + other.replace("E2", "E1"), b=whole + other))
+        == 1
+    )
+
+
+def test_files_with_carriage_returns_alone_are_read_line_by_line(tmp_path: Path) -> None:
+    assert agreement(export_of_brat(tmp_path, a=(X + Y).replace("\n", "\r"), b=X + Y)) == 1
+
+
+def test_hidden_files_are_nobodys(tmp_path: Path) -> None:
+    path = export_of_brat(tmp_path, a=X, b=X, **{".trash": Z, "__MACOSX": Z, "a/.ipynb_checkpoints": Z})
+    solution = markup_consistency.read_solution(path)
+    assert len(json.loads(solution["markups"][0])) == 2
+    read = "Read: 2 experts (a, b), 1 document, 2 annotations in 2 files"
+    assert solution.attrs["read"] == f"{read}; left out: hidden files (3)"
+
+
+def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
+    path = export_of_brat(tmp_path, a=X, b=X)
+    (tmp_path / "c.zip").write_bytes(b"PK")
+    with pytest.warns(UserWarning, match=r"^files that were not read: c\.zip \(1 file\)$"):
+        solution = markup_consistency.read_solution(path)
+    assert solution.attrs["read"].endswith("in 2 files; left out: files of another kind (1)")
+
+
+def test_the_algorithm_may_be_written_with_a_capital_letter(tmp_path: Path) -> None:
+    solution = markup_consistency.read_solution(export_of_brat(tmp_path, a=X, b=X, Algorithm=Z))
+    assert [markup["expert"] for markup in json.loads(solution["markups"][0])] == ["a", "b"]
+
+
+def annotated(number: int, *annotations: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A task of Label Studio."""
+    return {"id": number, "data": {"text": "Alpha beta."}, "annotations": [*annotations]} | more
+
+
+def annotation_of(who: int, *spans: tuple[str, int, int], when: str = "2026-01-01T00:00:00Z") -> dict[str, Any]:
+    """An annotation with regions by their ids."""
+    result = [
+        {
+            "id": name,
+            "to_name": "text",
+            "type": "labels",
+            "value": {"start": start, "end": end, "labels": ["X"]},
+        }
+        for name, start, end in spans
+    ]
+    return {"completed_by": who, "updated_at": when, "result": result}
+
+
+def export_of(folder: Path, *tasks: dict[str, Any], name: str = "a") -> Path:
+    """A file with an export of Label Studio."""
+    return write(folder, f"{name}.json", json.dumps(tasks))
+
+
+def test_predictions_of_which_only_numbers_are_exported_are_counted(tmp_path: Path) -> None:
+    with left_out("predictions without content (1)"):
+        found = elements(export_of(tmp_path, annotated(1, annotation_of(1, ("a", 0, 5)), predictions=[286])))
+    assert list(found) == ["annotator 1"]
+
+
+def test_tasks_with_predictions_alone_are_a_submission(tmp_path: Path) -> None:
+    path = export_of(
+        tmp_path, {"id": 1, "data": {"text": "Alpha"}, "predictions": [annotation_of(0, ("a", 0, 5))]}
+    )
+    assert json.loads(markup_consistency.read_submission(path)["markup"][0])["elements"][0]["tags"] == ["X"]
+
+
+def test_the_later_annotation_counts_whatever_its_time_zone(tmp_path: Path) -> None:
+    early, late = "2026-01-01T10:00:00+05:00", "2026-01-01T06:00:00Z"
+    path = export_of(
+        tmp_path,
+        annotated(1, annotation_of(1, ("a", 0, 5), when=early), annotation_of(1, ("a", 6, 10), when=late)),
+    )
+    with pytest.warns(UserWarning, match="the last one counts"):
+        assert elements(path)["annotator 1"] == [(["X"], [(6, 10)], [])]
+
+
+def test_regions_of_one_id_at_two_places_are_two(tmp_path: Path) -> None:
+    found = elements(export_of(tmp_path, annotated(1, annotation_of(1, ("a", 0, 5), ("a", 6, 10)))))
+    assert found["annotator 1"] == [(["X"], [(0, 5)], []), (["X"], [(6, 10)], [])]
+
+
+def test_one_project_for_each_annotator_is_joined_by_texts(tmp_path: Path) -> None:
+    export_of(
+        tmp_path,
+        annotated(1, annotation_of(1, ("a", 0, 5))),
+        annotated(2, annotation_of(1, ("a", 6, 10))),
+        name="anna",
+    )
+    export_of(
+        tmp_path,
+        annotated(7, annotation_of(1, ("a", 0, 5))),
+        annotated(9, annotation_of(1, ("a", 6, 10))),
+        name="ben",
+    )
+    solution = markup_consistency.read_solution(tmp_path)
+    assert solution["document_id"].tolist() == ["1", "2"]
+    assert [markup["expert"] for markup in json.loads(solution["markups"][1])] == ["anna", "ben"]
+    assert agreement(tmp_path) == 1
+
+
+def test_tasks_that_contradict_each_other_are_told(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match="two tasks with the id 1"):
+        markup_consistency.read_solution(export_of(tmp_path, annotated(1), annotated(1)))
+    models = [[annotation_of(0) | {"model_version": name}] for name in ("good", "bad")]
+    tasks = [annotated(number, annotation_of(1), predictions=of) for number, of in enumerate(models)]
+    with pytest.warns(UserWarning, match="are of several models: bad, good"):
+        markup_consistency.read_documents(export_of(tmp_path, *tasks))
 
 
 # ---- Agreement of nothing --------------------------------------------------------------------------------

@@ -231,13 +231,20 @@ def test_the_outlier_among_experts_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "names",
-    [("Anna", "Anna"), ("Anna", ""), ("", ""), ("Anna", None)],
-    ids=["twice", "one without", "none", "missing"],
+    ("names", "shown"),
+    [
+        (("Anna", "Anna"), {"Anna", "expert 2"}),
+        (("", "Anna"), {"expert 1", "Anna"}),
+        ((" Anna ", None), {"Anna", "expert 2"}),
+        (("", ""), {"expert 1", "expert 2"}),
+    ],
 )
-def test_experts_without_names_of_their_own_are_numbered(names: tuple[str, str]) -> None:
+def test_experts_without_names_of_their_own_are_numbered(names: tuple[str, str], shown: set[str]) -> None:
+    """Only they are, and only in their document: the others keep their names."""
     markups = [spans((0, 10)) | {"expert": name} for name in names]
-    assert set(agreement_of(markups).experts["expert"]) == {"expert 1", "expert 2"}
+    agreement = agreement_of(markups, [spans((0, 10)) | {"user": name} for name in ("Carl", "Dora")])
+    assert set(agreement.experts["expert"]) == shown | {"Carl", "Dora"}
+    assert [notice.rpartition(": ")[2] for notice in agreement.notices] == ["0 (1 document)"]
 
 
 def test_a_solution_with_ignored_rows_keeps_its_names() -> None:

@@ -259,6 +259,17 @@ OWN_FAULTS = {
         '{"elements": {}}': "elements is an object instead of a list",
         '{"elements": [7]}': "element 1: 7 instead of an object",
         '{"elements": [{"tags": "ab"}]}': "element 1: tags is not a list of texts",
+        '{"elements": [{"tag": "ab"}]}': "element 1: the key 'tag' is not known; write tags",
+        '{"elements": [{"start": 0}]}': (
+            "element 1: the key 'start' is not known; the keys are fragments, overtexts, tags, id"
+        ),
+        one_fragment('{"start": 0, "end": 5, "label": "X"}'): (
+            "element 1: fragment 1: the key 'label' is not known; the keys are start, end, tags, overtexts, "
+            "text, id"
+        ),
+        '{"elements": [{"overtexts": [{"text": "x"}]}]}': (
+            "element 1: overtext 1: the key 'text' is not known; the keys are comment, tags, id"
+        ),
         '{"elements": [{"tags": false}]}': "element 1: tags is not a list of texts",
         '{"elements": [{"overtexts": ["no"]}]}': "element 1: overtext 1: 'no' instead of an object",
         '{"elements": [{"overtexts": [{"comment": 5}]}]}': (
@@ -293,6 +304,7 @@ OWN_FAULTS = {
         graded("14.5"): "the criteria sum to 14.5, more than the maximum of the subject",
         selected("5"): "selection 1: 5 instead of an object",
         selected(typed("null")): "selection 1: type is missing",
+        selected(typed('"x", "subType": "y"')): "selection 1: the key 'subType' is not known; write subtype",
         selected(typed('"x", "correction": 0')): "selection 1: correction is 0 instead of text",
         selected(typed("5")): "selection 1: type is 5 instead of text",
         selected(typed('"x", "subtype": ["y"]')): "selection 1: subtype is a list instead of text",

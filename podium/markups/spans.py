@@ -1,0 +1,264 @@
+"""Markups as a table of spans, one row for each: the form that every annotation tool can be brought into.
+
+The columns are ``document_id``, ``expert`` (absent in a submission), ``start`` and ``end`` (characters from 0,
+the end exclusive), ``tag`` (several are separated by a bar), and optionally ``element``, ``text`` and
+``comment``.  Spans of one expert with the same ``element`` are fragments of one element.  Without an
+``element``, a span is an element of its own.  A row without ``start`` says that the expert looked at the
+document and marked nothing, or something about the whole document if it has a tag or a comment.
+"""
+
+import json
+import unicodedata
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from podium.errors import HostError, SubmissionRejected, ToolError
+from podium.markups.files import name_in
+from podium.wording import counted, listed
+
+SEPARATOR = "|"  # between the tags of a span
+PLACE = ("start", "end")
+NAMED = ("document_id", *PLACE, "tag")
+TEXTS = ("document_id", "expert", "tag", "element", "text", "comment")
+COLUMNS = ("document_id", "expert", *PLACE, "tag", "element", "text", "comment")
+
+
+def is_spans(table: pd.DataFrame) -> bool:
+    """Whether a table has spans, and not markups."""
+    return {"document_id", *PLACE} <= set(table) and not {"markups", "markup"} & set(table)
+
+
+def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Turn a table of spans into the table of markups that `podium.score` takes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row for each span, with the columns ``document_id``, ``start`` and ``end`` (characters of the
+        document from 0, the end exclusive) and ``tag`` (several are separated by ``|``). A solution also has
+        ``expert``. Three columns are optional: ``element`` (spans of an expert with the same value are
+        fragments of one element), ``text`` (what stands at the place) and ``comment``. A row without a start
+        says that the expert marked nothing in this document.
+    texts : DataFrame, optional
+        The documents, with the columns ``document_id`` and ``text``. Places are then compared with the texts.
+
+    Returns
+    -------
+    DataFrame
+        One row for each document: ``document_id``, ``text`` if it is known, and ``markups`` (JSON) if the spans
+        have experts, else ``markup``.
+
+    Raises
+    ------
+    podium.errors.HostError
+        The table of the experts or that of the texts is wrong. The text says in which row.
+    podium.errors.SubmissionRejected
+        The table of an algorithm is wrong.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> spans = pd.DataFrame({
+    ...     "document_id": ["d1", "d1"], "expert": ["ann", "ben"], "start": [0, 0], "end": [3, 7],
+    ...     "tag": ["PER", "PER|ORG"],
+    ... })
+    >>> print(from_spans(spans)["markups"][0].split("}, {")[1])
+    "expert": "ben", "elements": [{"fragments": [{"start": 0, "end": 7}], "tags": ["PER", "ORG"]}]}]
+    """
+    has_experts = "expert" in table
+    error: type[ToolError] = HostError if has_experts else SubmissionRejected
+    lacking = [name for name in NAMED if name not in table]
+    if lacking:
+        raise error(f"a table of spans: expected the columns {', '.join(COLUMNS)}; it has no {listed(lacking)}")
+    unknown = [str(name) for name in table if name not in COLUMNS]
+    if unknown:
+        warnings.warn(f"columns of the spans that are not read: {listed(unknown)}", stacklevel=2)
+    known = None if texts is None else _texts(texts)
+    documents: dict[str, dict[str, list[_Span]]] = {}
+    for span in _read(table, known, error):
+        documents.setdefault(span.document_id, {}).setdefault(span.expert, []).append(span)
+    rows = []
+    for document_id in sorted({*documents, *(known or {})}):
+        markups = [
+            ({"expert": expert} if has_experts else {}) | {"elements": _elements(spans)}
+            for expert, spans in documents.get(document_id, {}).items()
+        ]
+        if markups or has_experts:
+            cell = json.dumps(markups if has_experts else markups[0], ensure_ascii=False)
+            rows.append((document_id, None if known is None else known[document_id], cell))
+    made = pd.DataFrame(
+        rows, columns=["document_id", "text", "markups" if has_experts else "markup"], dtype=object
+    )
+    return made if has_experts and known is not None else made.drop(columns="text")
+
+
+class _Span(NamedTuple):
+    """A row of a table of spans."""
+
+    document_id: str
+    expert: str  # empty for an algorithm
+    place: tuple[int, int] | None  # None for what is not said about a place
+    tags: tuple[str, ...]
+    element: str  # empty for a span that is an element of its own
+    comment: str
+
+
+def _texts(texts: pd.DataFrame) -> dict[str, str]:
+    """The texts of documents by their ids."""
+    lacking = [name for name in ("document_id", "text") if name not in texts]
+    if lacking:
+        raise HostError(f"the texts: expected the columns document_id and text, found no {listed(lacking)}")
+    ids = [_text(value) for value in texts["document_id"]]
+    twice = [document_id for document_id in dict.fromkeys(ids) if ids.count(document_id) > 1]
+    if twice:
+        raise HostError(f"the texts: expected each document once, found {listed(twice)} again")
+    return dict(zip(ids, [value if isinstance(value, str) else "" for value in texts["text"]]))
+
+
+def _read(table: pd.DataFrame, known: Mapping[str, str] | None, error: type[ToolError]) -> Iterator[_Span]:
+    """Read the rows of a table of spans, and compare them with the documents' texts where these are known."""
+    columns = {name: table[name].tolist() if name in table else [None] * len(table) for name in COLUMNS}
+    for number, cells in enumerate(zip(*columns.values()), 1):
+        row = dict(zip(columns, cells))
+        document_id, quote = _text(row["document_id"]), _text(row["text"])
+        where = f"the spans: row {number} (document {document_id!r})"
+        if not document_id:
+            raise error(f"the spans: row {number}: expected a document_id, found none")
+        if "expert" in table and not _text(row["expert"]).strip():
+            raise error(f"{where}: expected the name of an expert, found none")
+        try:
+            place = _place(row["start"], row["end"])
+            if known is not None:
+                _compare(place, quote, document_id, known)
+        except ValueError as fault:
+            raise error(f"{where}: {fault}") from None
+        tags = dict.fromkeys(tag.strip() for tag in _text(row["tag"]).split(SEPARATOR) if tag.strip())
+        expert = unicodedata.normalize("NFC", _text(row["expert"]).strip())
+        yield _Span(document_id, expert, place, tuple(tags), _text(row["element"]), _text(row["comment"]))
+
+
+def _compare(place: tuple[int, int] | None, quote: str, document_id: str, known: Mapping[str, str]) -> None:
+    """Raise a ValueError if a place is not in its document's text, or if something else stands there."""
+    if document_id not in known:
+        raise ValueError("expected a document of the table of texts")
+    if place is None:
+        return
+    text = known[document_id]
+    if place[1] > len(text):
+        raise ValueError(f"expected a place within {len(text):,} characters, found {place[0]} to {place[1]}")
+    found = text[slice(*place)]
+    if quote and quote != found:
+        raise ValueError(f"expected the text {quote!r:.60} from {place[0]} to {place[1]}, found {found!r:.60}")
+
+
+def _text(value: Any) -> str:
+    """A cell as text; a missing one is empty, and a whole number has no point."""
+    if value is None or (not isinstance(value, str) and pd.isna(value)):
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _place(start: Any, end: Any) -> tuple[int, int] | None:
+    """The place of a span, or None if the row has neither start nor end."""
+    if not _text(start).strip() and not _text(end).strip():
+        return None
+    ends = []
+    for name, value in zip(PLACE, (start, end)):
+        try:
+            number = float(_text(value))
+        except ValueError:
+            number = -1.5
+        if not number.is_integer() or number < 0:
+            raise ValueError(f"expected a whole number of at least 0 as {name}, found {_text(value)!r:.40}")
+        ends.append(int(number))
+    if ends[0] > ends[1]:
+        raise ValueError(f"expected a start before the end, found {ends[0]} to {ends[1]}")
+    return ends[0], ends[1]
+
+
+def _elements(spans: list[_Span]) -> list[dict[str, Any]]:
+    """Make the elements of a markup from the spans of one expert."""
+    elements: dict[Any, list[_Span]] = {}
+    for number, span in enumerate(spans):
+        if span.place is not None or span.tags or span.comment:
+            elements.setdefault(span.element or number, []).append(span)
+    return [_element(parts) for parts in elements.values()]
+
+
+def _element(parts: list[_Span]) -> dict[str, Any]:
+    """Make an element of its spans.
+
+    Tags that all of its spans have are the element's.  If the spans have different ones, each keeps its own.
+    """
+    are_alike = len({span.tags for span in parts}) == 1
+    fragments = [
+        {"start": span.place[0], "end": span.place[1]} | ({} if are_alike else {"tags": [*span.tags]})
+        for span in parts
+        if span.place is not None
+    ]
+    made: dict[str, Any] = {"fragments": fragments}
+    if are_alike and parts[0].tags:
+        made["tags"] = [*parts[0].tags]
+    comments = [{"comment": span.comment} for span in parts if span.comment]
+    return made | ({"overtexts": comments} if comments else {})
+
+
+def to_spans(markups: pd.DataFrame) -> pd.DataFrame:
+    """Turn markups into a table of spans, which `from_spans` reads back.
+
+    Parameters
+    ----------
+    markups : DataFrame
+        One row for each document, with ``document_id`` and ``markups`` (of experts) or ``markup`` (of an
+        algorithm), in JSON.
+
+    Returns
+    -------
+    DataFrame
+        One row for each span, with the columns that `from_spans` takes. The tags of an element and those of its
+        fragment stand together. If something has no place in such a table, a warning counts it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> markup = '[{"expert": "ann", "elements": [{"fragments": [{"start": 0, "end": 3}], "tags": ["PER"]}]}]'
+    >>> spans = to_spans(pd.DataFrame({"document_id": ["d1"], "markups": [markup]}))
+    >>> spans[["document_id", "expert", "start", "end", "tag"]].to_numpy().tolist()
+    [['d1', 'ann', 0, 3, 'PER']]
+    """
+    of_experts = "markups" in markups
+    lost = 0
+    rows = []
+    for document_id, cell in zip(markups["document_id"], markups["markups" if of_experts else "markup"]):
+        value = json.loads(cell)
+        for number, markup in enumerate(value if of_experts else [value], 1):
+            spans, more = _spans_of(markup)
+            lost += more
+            expert = (name_in(markup) or f"expert {number}") if of_experts else None
+            rows += [(_text(document_id), expert, *span) for span in spans]
+    if lost:
+        what = counted(lost, "comment")
+        warnings.warn(f"left out of the table of spans: {what} of fragments or beyond one a row", stacklevel=2)
+    table = pd.DataFrame(rows, columns=[name for name in COLUMNS if name != "text"], dtype=object)
+    return table if of_experts else table.drop(columns="expert")
+
+
+def _spans_of(markup: Mapping[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
+    """The spans of a markup (start, end, tag, element, comment), and how many comments have no place there."""
+    rows, lost = list[tuple[Any, ...]](), 0
+    elements = markup.get("elements") or []
+    for number, element in enumerate(elements, 1):
+        fragments = element.get("fragments") or [{}]
+        comments = [overtext.get("comment", "") for overtext in element.get("overtexts") or []]
+        lost += max(0, len(comments) - len(fragments))
+        lost += sum(len(fragment.get("overtexts") or []) for fragment in fragments)
+        name = str(number) if len(fragments) > 1 else None
+        for place, fragment in enumerate(fragments):
+            tags = dict.fromkeys([*(element.get("tags") or []), *(fragment.get("tags") or [])])
+            comment = comments[place] if place < len(comments) else None
+            ends = [fragment.get(end) for end in PLACE]
+            rows.append((*ends, SEPARATOR.join(tags) or None, name, comment))
+    return rows or [(None, None, None, None, None)], lost

@@ -65,7 +65,9 @@ def test_a_count_by_hand() -> None:
     """Ann marks two names, and Ben one of them."""
     solution = from_spans(table(("d", "ann", 0, 3, "P"), ("d", "ann", 8, 11, "P"), ("d", "ben", 0, 3, "P")))
     submission = from_spans(table(("d", "x", 0, 3, "P"), ("d", "x", 8, 11, "P")).drop(columns="expert"))
-    result = podium.score(solution, submission, "markup_consistency", measure="consistency", criterion="accordance")
+    result = podium.score(
+        solution, submission, "markup_consistency", measure="consistency", criterion="accordance"
+    )
     assert result.score == pytest.approx((1 + 2 / 3) / 2)  # 2 * 1 / (2 + 1) with Ben
 
 

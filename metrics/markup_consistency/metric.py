@@ -83,8 +83,8 @@ Where the paper is silent, this file decides:
   takes every pair of experts once.
 * A word is a sequence of letters, digits and underscores in lower case, with ё read as е.  Repeated words
   count, but repeated tags do not.
-* Offsets count characters from 0, and the end is exclusive.  An element, a
-  fragment or an overtext with a key that is not known is refused, because the key would be ignored.
+* Offsets count characters from 0, and the end is exclusive.  An element, a fragment or an overtext with a key
+  that is not known is refused, because the key would be ignored.
 """
 
 import difflib

@@ -30,8 +30,8 @@ Where the paper is silent, this file decides:
 * OTAR, M_avg and M_opt of a corpus are quotients of means over the essays with at least two experts.  The
   measure "m" is a mean over the essays with at least one.
 * A markup has at most 500 selections, because the time for comparing nested selections grows with their square.
-* Offsets count characters from 0, and the end is exclusive.  A selection
-  with a key that is not known is refused, because the key would be ignored.
+* Offsets count characters from 0, and the end is exclusive.  A selection with a key that is not known is
+  refused, because the key would be ignored.
 
 An example with two markups of an essay on literature.  The first grades it with 3 and has two selections.  The
 second grades it with 2 and has one:

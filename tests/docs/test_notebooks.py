@@ -138,9 +138,11 @@ def test_they_are_committed_as_executed_from_top_to_bottom(path):
 
 @pytest.mark.slow
 def test_the_estimator_prints_what_is_committed_and_needs_the_package_alone(tmp_path):
+    shutil.copy(ROOT / "boost.py", tmp_path)
     notebook = execute(BOOST, tmp_path)
     assert outputs(notebook) == outputs(committed(BOOST))
-    assert list(tmp_path.iterdir()) == []
+    assert "podium" not in "".join(cell.source for cell in code_cells(notebook))
+    assert [path.name for path in tmp_path.iterdir() if path.suffix] == ["boost.py"]
 
 
 @pytest.mark.slow

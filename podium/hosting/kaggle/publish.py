@@ -386,7 +386,8 @@ def _clicks(plan: Plan) -> str:
     chosen = f", with these parameters:{settings}" if parameters else "; it has no parameters."
     return f"""\
 metric: on https://www.kaggle.com/competitions/{plan.slug}, under Host and Evaluation Metric:
-    1. New metric; put the content of {plan.metric.path.name} into the notebook.
+    1. New metric, with a Name, a Description of less than 255 characters and a Category; put the content of \
+{plan.metric.path.name} into the notebook.
     2. In its sidebar: “Pass complete submission” {complete}, “higher score is better” {better}; Save, \
 then Save & Validate.
     3. Choose it as the competition's metric{chosen}

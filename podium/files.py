@@ -102,6 +102,7 @@ SIGNS = (
     Sign(DECIMAL_COMMA, "semicolons", WITH_COMMAS.format("sep=';', decimal=','"), COMMAS),
     Sign(rb"[^,\n]*;[^,\n]*(\n|\Z)", "semicolons", WITH_COMMAS.format("sep=';'"), COMMAS),
     Sign(rb"[^,\n]*\t[^,\n]*(\n|\Z)", "tabs", WITH_COMMAS.format(r"sep='\t'"), COMMAS),
+    Sign(rb"[^,\n]*\|[^,\n]*(\n|\Z)", "pipes", WITH_COMMAS.format("sep='|'"), COMMAS),
 )
 HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair, as JSON may write it
 # Decimals are read exactly. pyarrow and pandas 3 do so by default.
@@ -347,7 +348,8 @@ def parse_table(
     if content.startswith(PARQUET):
         table = _read_parquet(content, name, text_columns, error, most_bytes)
         return _without_index(table, name, error)
-    header = _check_csv(content, name, error, most_bytes)
+    header, first_row = _check_csv(content, name, error, most_bytes)
+    _refuse_longer(header, first_row, name, error)
     if first_is_text:
         text_columns = {*text_columns, *[column for column in header if column not in NO_NAMES][:1]}
     frame = _read_with_pyarrow(content, text_columns)
@@ -389,8 +391,8 @@ def csv_of(content: bytes, name: str, error: type[ToolError]) -> bytes:
     return content
 
 
-def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> list[str]:
-    """Check the size, the format and the number of columns of a CSV, and return its header."""
+def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> list[list[str]]:
+    """Check the size, the format and the number of columns of a CSV; return its header and its first row."""
     if len(content) > most:
         raise error(f"{name}: expected at most {_megabytes(most)}, found more")
     expected = "Parquet" if name.endswith(".parquet") else "CSV"
@@ -410,7 +412,16 @@ def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> 
     width = max(map(len, rows), default=0)
     if width > MOST_COLUMNS:
         raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {width:,} or more")
-    return rows[0] if rows else []
+    return [*rows, [], []][:2]
+
+
+def _refuse_longer(header: list[str], row: list[str], name: str, error: type[ToolError]) -> None:
+    """Refuse a first row that is longer than the header: pandas would take its first cells for an index."""
+    if len(row) > len(header):
+        cure = WITH_COMMAS.format("index_col=False") if not any(row[len(header) :]) else WITH_PANDAS
+        expected = f"{counted(len(header), 'cell')} in every row, as in the header"
+        behind = " with a comma behind each row" if not row[-1] else ""
+        raise error(f"{name}: expected {expected}, found {len(row)}{behind}; {cure}")
 
 
 def parse_rows(
@@ -543,6 +554,13 @@ def _is_list(kind: Any) -> bool:
     return any(getattr(types, f"is_{name}")(kind) for name in names if hasattr(types, f"is_{name}"))
 
 
+def _is_text(kind: Any) -> bool:
+    """Tell whether the values of an Arrow type are texts."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
 def _check_shape(file: Any, name: str, error: type[ToolError], limit: int) -> None:
     """Check the number of columns and the size that a Parquet file states."""
     about = file.metadata
@@ -560,8 +578,8 @@ def _check_shape(file: Any, name: str, error: type[ToolError], limit: int) -> No
 def _as_in_csv(column: Any) -> Any:
     """Turn what pandas would change, or a CSV cannot hold, into the texts that a CSV has.
 
-    Positions, such as [3, 4, 5], become "3 4 5"; other lists are kept. Beside a missing cell, pandas would make
-    7 a float, which is written as 7.0.
+    Positions, such as [3, 4, 5] or ["3", "4", "5"], become "3 4 5"; other lists are kept. Beside a missing
+    cell, pandas would make 7 a float, which is written as 7.0.
     """
     import pyarrow
     import pyarrow.compute as compute
@@ -572,6 +590,9 @@ def _as_in_csv(column: Any) -> Any:
     with contextlib.suppress(pyarrow.ArrowInvalid):  # The numbers are not whole.
         if pyarrow.types.is_floating(column.type.value_type):
             column = column.cast(pyarrow.list_(pyarrow.int64()))
+        if _is_text(column.type.value_type):
+            column.cast(pyarrow.list_(pyarrow.int64()))  # fails unless each text is a whole number
+            return compute.binary_join(column.cast(pyarrow.list_(pyarrow.string())), " ")
         if pyarrow.types.is_integer(column.type.value_type):
             return compute.binary_join(column.cast(pyarrow.list_(pyarrow.string())), " ")
     return column
@@ -641,8 +662,6 @@ def _read_with_pandas(
         raise error(f"{name} is not a CSV table: {fault}") from None
     except (ValueError, OSError) as problem:
         raise error(f"{name} is not a CSV table: {problem}") from None
-    if not isinstance(frame.index, pd.RangeIndex):
-        raise error(f"{name} is not a CSV table: its rows have more fields than its header")
     return frame
 
 
@@ -679,7 +698,7 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
         if part.suffix == ".parquet":
             table.to_parquet(part, index=False)
             return
-        content = csv_bytes(safe_rows(table))
+        content = table_bytes(table)
         part.write_bytes(gzip.compress(content, mtime=0) if part.suffix == ".gz" else content)
 
     write_atomically(path, write)
@@ -691,19 +710,54 @@ def check_table_name(path: str | os.PathLike[str]) -> None:
         raise UsageError(f"cannot write {path}: expected a name that ends in {listed(TABLE_SUFFIXES)}")
 
 
-def safe_rows(table: pd.DataFrame) -> Iterator[Iterable[Any]]:
-    """The header and the rows of a table, in which no text is a formula for a spreadsheet.
+def table_bytes(table: pd.DataFrame) -> bytes:
+    r"""Write a table as a CSV, in which no text is a formula for a spreadsheet.
 
-    >>> list(safe_rows(pd.DataFrame({"team": ["=1+1", None], "score": [-0.5, 1.0]})))
-    [['team', 'score'], ("'=1+1", -0.5), (None, 1.0)]
+    Each value is written once, and Arrow joins the fields: several times as fast as to write row by row.
+
+    >>> table_bytes(pd.DataFrame({"team": ["=1+1", None], "score": [-0.5, 1.0]}))
+    b"team,score\n'=1+1,-0.5\n,1.0\n"
     """
-    yield [_safe(name) for name in table]
-    columns = []
-    for number in range(len(table.columns)):
-        column = table.iloc[:, number]
-        cells = column.astype(object).where(column.notna(), None).tolist()
-        columns.append(cells if pd.api.types.is_numeric_dtype(column) else list(map(_safe, cells)))
-    yield from zip(*columns)
+    header = csv_bytes([map(_safe, table)])
+    columns = [table.iloc[:, number] for number in range(len(table.columns))]
+    if len(columns) < 2 or table.empty:
+        return header + csv_bytes(zip(*map(_cells, columns)))  # with the quotes of an empty cell alone in a row
+    try:
+        import pyarrow
+        import pyarrow.compute as compute
+    except ImportError:  # Some platforms have no pyarrow.
+        return header + csv_bytes(zip(*map(_cells, columns)))
+    written = map(_fields, columns)
+    kind = pyarrow.large_binary()
+    fields = [pyarrow.array(texts, kind).take(codes) for texts, codes in written]
+    rows = compute.binary_join_element_wise(*fields, pyarrow.scalar(b",", kind))
+    return header + b"\n".join([*rows.to_pylist(), b""])
+
+
+def _fields(column: pd.Series) -> tuple[list[bytes], Any]:
+    """The fields of a column in a CSV: each different one, and the number of that of each row."""
+    keys = column.to_numpy()
+    if keys.dtype == np.float64:
+        codes, _ = pd.factorize(keys.view(np.int64))  # 0.0 and -0.0 are different texts
+    elif keys.dtype.kind in "iub" or pd.api.types.infer_dtype(column) == "string":
+        codes, _ = pd.factorize(keys, use_na_sentinel=False)
+    else:
+        codes = np.arange(len(keys))
+    first = np.empty(codes.max() + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    writer = csv.writer(SimpleNamespace(write=_field), lineterminator="\r\n")
+    return [writer.writerow((cell, 0)) for cell in _cells(column.iloc[first])], codes
+
+
+def _field(line: str) -> bytes:
+    """The first field of a line whose second one is 0."""
+    return line[: -len(",0\r\n")].encode("utf-8", "backslashreplace")
+
+
+def _cells(column: pd.Series) -> list[Any]:
+    """The cells of a column as a CSV has them; a missing one is None."""
+    cells = column.astype(object).where(column.notna(), None).tolist()
+    return cells if pd.api.types.is_numeric_dtype(column) else list(map(_safe, cells))
 
 
 def _safe(cell: object) -> object:

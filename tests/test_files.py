@@ -94,7 +94,6 @@ def test_repeated_names_are_numbered(reader):
         (b"a\n\xff\n", ""),
         (b"a,\xff\n1,2\n", ""),
         (b'a,b\n1,2\n3,"4\n', r"the row that begins in line 3 seems to have a quotation mark"),
-        (b"a,b\n1,2,3\n", ""),
         (b"a,b\n1,2\n3,4,5\n", "expected 2 fields in line 3, as in the header, found 3$"),
     ],
 )
@@ -119,6 +118,7 @@ def test_where_memory_ends_no_table_is_called_damaged(monkeypatch):
     ("content", "found"),
     [
         (b"a;b\n0,5;1\n", "semicolons; read it with pandas.read_csv(…, sep=';', decimal=',') and write it"),
+        (b"a|b\n0.5|1\n", "pipes; read it with pandas.read_csv(…, sep='|') and write it with to_csv"),
         (b"a;b\n0.5;1\n", "semicolons; read it with pandas.read_csv(…, sep=';') and write it with to_csv"),
         (b"a\tb\n5\t1\n", r"tabs; read it with pandas.read_csv(…, sep='\t') and write it with to_csv"),
         ("a,b\n1,2\n".encode("utf-16"), "UTF-16; in Excel, save as CSV UTF-8"),
@@ -505,6 +505,25 @@ def test_a_csv_reads_back_the_same(tmp_path, suffix):
     assert back["maybe"].tolist()[2] == str(2**60)  # and no float
     write_table(frame, path)
     assert path.read_bytes() == first
+
+
+def test_a_large_table_is_written_like_its_rows(tmp_path):
+    columns = {"id": ["a", "a", None], "odd": ["1", 1, 1.0], "score": [0.0, -0.0, np.nan], "b": [1, 0, 1]}
+    assert files.table_bytes(pd.DataFrame(columns)) == b"id,odd,score,b\na,1,0.0,1\na,1,-0.0,0\n,1.0,,1\n"
+
+
+@pytest.mark.parametrize("row", ["1,2,", "1,2,,", "1,2,3"])
+def test_a_row_that_is_longer_than_the_header_shifts_no_column(reader, row):
+    cure = r"with to_csv or to_parquet$" if row.endswith("3") else r"comma behind each row; .*index_col=False"
+    with pytest.raises(HostError, match=r"^x: expected 2 cells in every row, .* found \d.*" + cure):
+        parse_table(f"a,b\n{row}\n{row}\n".encode(), "x", (), HostError)
+
+
+@pytest.mark.parametrize("cells", [["3", "4"], ["cat", "dog"]])
+def test_lists_of_texts_in_parquet_are_positions_if_they_are_numbers(cells):
+    content = pd.DataFrame({"a": [cells]}).to_parquet()
+    (read,) = parse_table(content, "x", {"a"}, HostError)["a"]
+    assert list(read) == (list("3 4") if cells[0] == "3" else cells)
 
 
 @pytest.mark.parametrize(("last", "expected"), [("+7", 7), ("7 8", "7 8")])

@@ -35,13 +35,16 @@ FEW_FIRST = 10
 
 # How participants write a predictionstring instead of "45 46 47", and what to do about it.
 SPELLINGS = (
-    (re.compile(r"^\s*$"), "leave out rows with nothing"),
+    (re.compile(r"^\s*(nan|none|null|n/?a|<na>)?\s*$", re.IGNORECASE), "leave out rows with nothing"),
+    (re.compile(r"range\("), "list every position instead of a range"),
     (re.compile(r"[\[\](){}]|^['\"]\d"), "leave out brackets and quotes"),
     (re.compile(r"[^\W\d]{2}"), "write positions of words, not the words themselves,"),
     (re.compile(r"(^|\s)-1(\s|$)"), "leave out -1, which marks a token that is not a word,"),
     (re.compile(r"\d\s*[-–:…]\s*\d|\.\."), "list every position instead of a range"),
     (re.compile(r"[,;|]"), "separate positions by single spaces, not by commas"),
     (re.compile(r"\d\.\d"), "write whole numbers, without a decimal point"),
+    (re.compile(r"(^|\s)0\d"), "leave out zeros in front of numbers"),
+    (re.compile(r"\d[^\S ]\d"), "separate positions by single spaces, not by tabs or line ends"),
     (re.compile(r"\s{2}|^\s|\s$"), "separate positions by single spaces, with none at the ends"),
 )
 # How participants write probabilities, and what to do about it.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import UsageError
-from podium.files import csv_bytes, safe_rows
+from podium.files import table_bytes
 from podium.ranking.board import FinalBoard
 from podium.ranking.run_json import RUN, text_of
 
@@ -37,7 +37,7 @@ TABLES = {
 def tables(final: FinalBoard) -> dict[str, bytes]:
     """Write the tables of a board that have any row as CSV."""
     return {
-        file: csv_bytes(safe_rows(table))
+        file: table_bytes(table)
         for name, file in TABLES.items()
         if (table := getattr(final, name)) is not None and len(table)
     }

@@ -154,13 +154,15 @@ MISTAKES = {
 }
 CELLS = {
     "leave out -1, which marks a token that is not a word,": ["3 4 5 -1 6", "-1 3 4", "-1"],
-    "list every position instead of a range": ["3-7", "3 - 7", "3–7", "3:7", "3..7", "3…7"],
+    "list every position instead of a range": ["3-7", "3 - 7", "3–7", "3:7", "3..7", "3…7", "range(0, 42)"],
     "leave out brackets and quotes": ["[3 4 5]", "[3, 4]", "(3, 4)", "{3}", "'3 4 5'", '"3 4 5"', "['3', '4']"],
     "separate positions by single spaces, not by commas": ["3;4;5", "3,4,5", "3, 4, 5", "3|4"],
     "write whole numbers, without a decimal point": ["3.0", "3.0 4.0"],
     "separate positions by single spaces, with none at the ends": ["3  4", " 3 4", "3 4 ", "3\t\t4"],
     "write positions of words, not the words themselves,": ["the dog", "don't do it", "Lead 3"],
-    "leave out rows with nothing": ["", "  "],
+    "leave out rows with nothing": ["", "  ", "NaN", "None"],
+    "leave out zeros in front of numbers": ["000 001", "3 04"],
+    "separate positions by single spaces, not by tabs or line ends": ["3\t4\t5", "3\n4"],
     "list all positions, not only the first and the last,": ["3 7"],
     "put the positions into ascending order": ["7 6 5"],
     "list every position once": ["5 5 6"],

@@ -21,20 +21,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from podium import errors, markups, spans, statistics, tuning
     from podium.front_door import prepare, score
+    from podium.hosting.collecting import collect
     from podium.ranking.estimate import estimate
     from podium.ranking.rank import rank
     from podium.ranking.verify import verify
     from podium.running.run import run
 
 __all__ = [
-    "__version__", "errors", "estimate", "markups", "prepare", "rank", "run", "score", "spans", "statistics",
-    "tuning", "verify",
+    "__version__", "collect", "errors", "estimate", "markups", "prepare", "rank", "run", "score", "spans",
+    "statistics", "tuning", "verify",
 ]  # fmt: skip
 
 __version__ = "5.0.0"
 
 # These are loaded when they are first used, because `podium --help` should not have to wait for pandas.
 _FUNCTIONS = {
+    "collect": "podium.hosting.collecting",
     "estimate": "podium.ranking.estimate",
     "prepare": "podium.front_door",
     "rank": "podium.ranking.rank",

@@ -52,7 +52,7 @@ GROUPS = {
     },
     "organizers": {
         "run": ("run submitted models on identical hardware and record their runtimes", "how-to/run-models.md"),
-        "leaderboard": ("fetch a competition's leaderboard", "how-to/host-on-kaggle.md"),
+        "collect": ("collect the submissions of a closed competition from its site", "how-to/rank.md"),
         "rank": ("score all submissions, reward speed and say how sure the order is", "how-to/rank.md"),
         "boost": ("apply the runtime rewards to a leaderboard", "reference/commands.md"),
         "verify": ("compute a published board again and compare the two", "how-to/rank.md"),
@@ -72,6 +72,7 @@ OTHER_NAMES = {
     "validate": "check METRIC",
     "upload": "publish FILES --title TITLE",
     "board": "rank",
+    "leaderboard": "collect kaggle COMPETITION --out FOLDER",
 }
 
 EXIT_CODES = """Exit codes: 0 done, 1 podium verify found differences, 2 wrong usage or environment,

@@ -89,7 +89,6 @@ def test_a_bad_file_has_the_same_words_in_every_command(call, tmp_path, monkeypa
     "arguments",
     [
         ["score", "none.csv", "none.csv", "--rows"],
-        ["leaderboard", "none", "--out"],
         ["boost", "none.csv", "--out"],
     ],
 )

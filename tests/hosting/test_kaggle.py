@@ -1,4 +1,4 @@
-"""`podium leaderboard` works with the real client of Kaggle and a made-up Kaggle."""
+"""`podium collect kaggle` works with the real client of Kaggle and a made-up Kaggle."""
 
 import sys
 
@@ -50,7 +50,7 @@ def pages(*pages: list[dict[str, object]]):
 @pytest.fixture
 def board(tmp_path):
     """The path of the leaderboard to write; its folder is missing."""
-    return tmp_path / "new" / "board.csv"
+    return tmp_path / "new" / "leaderboard.csv"
 
 
 # --- the leaderboard --------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def test_all_pages(capsys, kaggle, board):
     numbers = range(450)
     entries = [entry(number, f"{1 - number / 1000:.3f}") for number in numbers]
     kaggle.answers[LEADERBOARD] = pages(entries[:200], entries[200:400], entries[400:])
-    code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
+    code, out, err = run_podium(capsys, "collect", "kaggle", "essays", "--out", board.parent)
     assert (code, out, err) == (0, f"450 rows, written to {board}\n", "")
     assert [path for path, _ in kaggle.requests] == [LEADERBOARD] * 3
     table = pd.read_csv(board)
@@ -105,7 +105,7 @@ def refused(request):
 def test_what_goes_wrong(capsys, kaggle, board, answer, attributes, message):
     kaggle.answers[LEADERBOARD] = answer
     vars(kaggle).update(attributes)
-    code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", board)
+    code, out, err = run_podium(capsys, "collect", "kaggle", "essays", "--out", board.parent)
     assert (code, out, len(err.splitlines())) == (4, "", 1)
     assert err.startswith(f"error: {message}")
     assert not board.exists()
@@ -114,7 +114,7 @@ def test_what_goes_wrong(capsys, kaggle, board, answer, attributes, message):
 @pytest.mark.parametrize(("name", "value"), [("KAGGLE_KEY", "wrong"), ("KAGGLE_API_TOKEN", "a-token")])
 def test_wrong_credentials(capsys, kaggle, board, monkeypatch, name, value):
     monkeypatch.setenv(name, value)
-    assert run_podium(capsys, "leaderboard", "essays", "--out", board) == (
+    assert run_podium(capsys, "collect", "kaggle", "essays", "--out", board.parent) == (
         4, "", f"error: Kaggle does not know these credentials, or they have expired (Unauthenticated): "
         f"{site.CREDENTIALS}\n",
     )  # fmt: skip
@@ -136,7 +136,7 @@ def test_imports_that_fail_without_credentials(capsys, tmp_path, monkeypatch, fa
         return importing(name)
 
     monkeypatch.setattr(site.importlib, "import_module", fail)
-    code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", tmp_path / "board.csv")
+    code, out, err = run_podium(capsys, "collect", "kaggle", "essays", "--out", tmp_path / "new")
     assert (code, out) == (2, "")
     assert err == f"error: there are no credentials for Kaggle: {site.CREDENTIALS}\n"
 
@@ -144,6 +144,6 @@ def test_imports_that_fail_without_credentials(capsys, tmp_path, monkeypatch, fa
 @pytest.mark.parametrize("missing", ["kaggle", "six"])
 def test_without_the_package(capsys, tmp_path, monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    code, out, err = run_podium(capsys, "leaderboard", "essays", "--out", tmp_path / "board.csv")
+    code, out, err = run_podium(capsys, "collect", "kaggle", "essays", "--out", tmp_path / "new")
     assert (code, out) == (2, "")
     assert err.startswith("error: this command needs the packages kaggle and six (")

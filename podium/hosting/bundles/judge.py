@@ -12,7 +12,7 @@ import math
 import platform
 import traceback
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -107,15 +107,21 @@ def only_file(folder: Path) -> Path:
     files = [
         path
         for path in sorted(folder.rglob("*"))
-        if _is_sent(path, folder)
-        and path.name[0] != "."
-        and path.name != "metadata"
-        and "__MACOSX" not in path.parts
+        if _is_sent(path, folder) and counts(path.relative_to(folder))
     ]
     if len(files) != 1:
         names = ", ".join(path.name for path in files) or "none"
         raise SubmissionRejected(f"expected one file, found {names}")
     return files[0]
+
+
+def counts(path: PurePath) -> bool:
+    """Whether a file of a submission counts: zip programs and the platform add others."""
+    return (
+        path.name[:1] != "."
+        and path.name != "metadata"
+        and not any(part.strip("_") == "MACOSX" for part in path.parts)
+    )
 
 
 def regular_file(path: Path) -> Path:

@@ -13,6 +13,7 @@ import csv
 import errno
 import gc
 import gzip
+import importlib.metadata
 import io
 import itertools
 import json
@@ -53,6 +54,11 @@ BEGINNING = 2**20
 # The number of values in a JSON file. Each takes up to 100 bytes of memory.
 MOST_VALUES = 10_000_000
 BYTES_PER_VALUE = 8  # the memory that a number takes
+
+# The addresses that are opened. Those of other libraries than fsspec's own clients are opened, too, if the user
+# has installed them. fsspec's other protocols read this machine (file, memory), carry their content in the
+# address (data), or make readers and templates out of a text (reference, zip, and whatever is chained by ::).
+PROTOCOLS = frozenset({"https", "http", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
 
 NO_NAMES = ("", "Unnamed: 0")  # of an index that pandas wrote as a first column
 PARQUET = b"PAR1"
@@ -121,6 +127,20 @@ def is_url(path: str | os.PathLike[str]) -> bool:
     return "://" in str(path)
 
 
+def check_address(address: str) -> None:
+    """Refuse an address that podium does not open, because whoever wrote it would choose how it is read.
+
+    >>> check_address("reference://x::data:,{}")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    podium.errors.UsageError: cannot read reference://x::data:,{}: expected one address that begins with ...
+    """
+    own = {each.name for each in importlib.metadata.entry_points(group="fsspec.specs")}
+    if "::" in address or address.partition("://")[0] not in PROTOCOLS | own:
+        expected = f"one address that begins with {listed([f'{each}://' for each in sorted(PROTOCOLS)], 9)}"
+        raise UsageError(f"cannot read {printable(address)[:200]}: expected {expected}")
+
+
 def is_table_name(path: str | os.PathLike[str]) -> bool:
     """Tell by its name whether a file is a table, or may be an official file that a metric's companion
     reads.
@@ -137,6 +157,7 @@ def read_bytes(path: str | os.PathLike[str], follow_links: bool = True) -> bytes
         elif is_url(path):
             import fsspec
 
+            check_address(str(path))
             with fsspec.open(str(path), "rb") as file:
                 content = file.read(MOST_BYTES + 1)
         else:

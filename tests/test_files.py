@@ -27,6 +27,7 @@ from podium.files import (
     write_atomically,
     write_table,
 )
+from podium.ranking import submissions
 from tests.support.examples import some
 
 CSV = '''id,name,note,x,n,day,flag
@@ -311,6 +312,28 @@ def test_a_zip_with_one_table_is_read():
         assert frame.to_dict("list") == {"id": ["007"], "x": [1]}
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "memory://x",
+        "file:///etc/passwd",
+        "data://x,id",
+        "github://a:b@main/x.csv",
+        "https://example.org/x.zip::zip://a",
+        "reference://a.csv::data:,{}",
+        "simplecache::s3://bucket/x.csv",
+        "zip://a.csv::https://example.org/x.zip",
+    ],
+)
+def test_whoever_writes_an_address_does_not_choose_how_it_is_read(address, monkeypatch):
+    monkeypatch.setattr(fsspec, "open", lambda *_, **__: pytest.fail("it was opened"))
+    with pytest.raises(UsageError, match="expected one address that begins with"):
+        files.read_bytes(address)
+    with pytest.raises(UsageError, match="expected one address that begins with"):
+        submissions.find(address)
+
+
+@pytest.mark.usefixtures("memory_addresses")
 @pytest.mark.parametrize("path", ["memory://table.csv", "-", "table.csv"])
 def test_no_more_than_the_limit_is_read(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -162,12 +162,17 @@ def choice(text: str) -> str:
 def run(options: argparse.Namespace) -> None:
     """Rank the submissions, write the results, and print the first teams."""
     from podium import hosted
+    from podium.errors import UsageError
     from podium.ranking import rank, run_json
 
     given = {name: value for name, value in vars(options).items() if name != "set"}
     metric = options.metric
     if options.again is not None:
-        metric = run_json.request_of(run_json.read(options.again), options.again).metric
+        facts = run_json.read(options.again)
+        request = run_json.request_of(facts, options.again)
+        if changed := run_json.changed_metric(facts, request):
+            raise UsageError(changed[0])
+        metric = request.metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
     print_report(rank.rank(**given, parameters=parameters))
 

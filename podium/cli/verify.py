@@ -18,6 +18,7 @@ INPUTS = {
     "runtimes": "the table of runtimes is",
     "selection": "the selection is",
     "failed": "the table of failed models is",
+    "side": "the tables beside the submissions are",
 }
 DIFFERENCES_SHOWN = 10
 

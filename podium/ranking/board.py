@@ -74,6 +74,7 @@ class Inputs(NamedTuple):
     runtimes: pd.DataFrame | None = None  # the host's tables
     selection: pd.DataFrame | None = None
     failed: pd.DataFrame | None = None
+    manifest: str | None = None  # the SHA-256 of the manifest, if there is one
 
 
 @dataclass(frozen=True, eq=False, repr=False)

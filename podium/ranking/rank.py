@@ -18,10 +18,10 @@ from podium.files import alone_in, is_url
 from podium.limits import Limits
 from podium.ranking import output, page, passes, run_json, speed
 from podium.ranking.board import FinalBoard, Inputs, board_of
-from podium.ranking.job import Job, digests_of, make_job, probe, solution_of
+from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import PATHS, Heading, Request, Rules, fault_of
-from podium.ranking.submissions import Submission, find, read_failed, read_named
+from podium.ranking.submissions import Submission, find, is_manifest, read_failed, read_named
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
 from podium.workers import Workers, dask_workers, start_workers
@@ -81,7 +81,8 @@ def rank(
         The folder for the results.
     again : str or path, optional
         The folder of an earlier run. Its submissions are ranked again from what is stored there, with the
-        options given now. Then give neither solution nor submissions.
+        options given now. Then give the solution, the submissions and the runtimes only where they are
+        elsewhere now or at an address, which is not opened because a file names it.
     metric : str or path
         The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
     part : str, optional
@@ -167,8 +168,10 @@ def rank(
     if again is not None:
         _check_again(given)
         tables = {"selection": select, "failed": failed}
+        moved = {"solution": solution, "submissions": submissions, "runtimes": runtimes}
         replaced = {name: os.fspath(path) for name, path in tables.items() if path is not None}
-        return _ranked_again(Path(again), folder, together, rules, headings, replaced, jobs, command)
+        where = {name: os.fspath(path) for name, path in moved.items() if path is not None}
+        return _ranked_again(Path(again), folder, together, rules, headings, (where, replaced), jobs, command)
     if solution is None or submissions is None:
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(os.fspath(metric))
@@ -222,10 +225,10 @@ def _of_metric(given: dict[str, Any]) -> dict[str, Any]:
 
 def _check_again(given: Mapping[str, Any]) -> None:
     """Refuse options for reading submissions beside --again."""
-    reading = ("solution", "submissions", "runtimes", "part", "side", "variants", "dask")
+    reading = ("part", "side", "variants", "dask")
     if any(given[name] for name in reading) or given["metric"] != "unified":
         raise UsageError(
-            "--again: expected neither files nor --metric, --side, --variants or --dask, because those of "
+            "--again: expected none of --metric, --part, --side, --variants or --dask, because those of "
             "the earlier run are used and no submission is read"
         )
 
@@ -264,16 +267,19 @@ def _ranked_again(
     parameters: dict[str, Any],
     rules: dict[str, Any],
     headings: dict[str, Any],
-    replaced: dict[str, Any],
+    tables: tuple[dict[str, Any], dict[str, Any]],
     jobs: int,
     command: list[str],
 ) -> FinalBoard:
-    """Rank what an earlier run stored, with other parameters, rules or tables."""
+    """Rank what an earlier run stored, with inputs that were moved, other parameters, rules or tables."""
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
     before = run_json.read(folder)
-    request = run_json.request_of(before, folder)
-    nothing: dict[str, Any] = dict.fromkeys(replaced)
+    moved, replaced = tables
+    request = run_json.request_of(before, folder)._replace(**moved)
+    named = {*moved, *replaced, "submissions", "side"}  # no submission is read
+    run_json.check_addresses(request, named, lambda name: f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES")
+    nothing: dict[str, Any] = dict.fromkeys([*replaced, "submissions"])
     if changes := run_json.changed_inputs(before, request._replace(**nothing)):
         raise UsageError(changes[0])
     loaded = hosted.load(request.metric)
@@ -296,13 +302,15 @@ def _ranked_again(
         run_json.as_published(Submission(each["team"], each["submission"], ""), each) for each in listed_before
     ]
     contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in listed_before]
-    inputs = inputs_of(request, files, folder / before["store"], out)
+    manifest = before["inputs"]["submissions"].get("sha256")
+    inputs = inputs_of(request, files, folder / before["store"], out)._replace(manifest=manifest)
     score_all = functools.partial(passes.stored, inputs.job, contents, inputs.store)
     return _ranked(inputs, score_all, jobs, None, command)
 
 
 def inputs_of(request: Request, files: list[Submission], store: Path, folder: Path) -> Inputs:
     """Read and check what is asked for, beside the submissions."""
+    was_read = any(each.path for each in files)  # what was only stored has no path
     job = make_job(request)
     runtimes = None if request.runtimes is None else speed.read(request.runtimes)
     selection = None if request.selection is None else _read_selection(request.selection, files)
@@ -314,7 +322,8 @@ def inputs_of(request: Request, files: list[Submission], store: Path, folder: Pa
             raise HostError(
                 f"the failed models: expected exactly the names of the teams, found {listed(nearly)}"
             )
-    return Inputs(request, job, files, store, folder, runtimes, selection, failed)
+    manifest = content_digest(request.submissions) if was_read and is_manifest(request.submissions) else None
+    return Inputs(request, job, files, store, folder, runtimes, selection, failed, manifest)
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,16 @@ from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import PATHS, Heading, Request, Rules, fault_of
 from podium.ranking.submissions import Submission, absolute
+from podium.wording import printable
 
 __all__ = [
     "CIRCUMSTANCES",
+    "OF_MANIFEST",
     "RUN",
     "as_published",
     "changed_inputs",
+    "changed_metric",
+    "check_addresses",
     "facts_of",
     "read",
     "request_of",
@@ -35,6 +39,7 @@ __all__ = [
 RUN = "run.json"
 # What cannot be computed again.
 CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")
+OF_MANIFEST = ("submitted_at", "public_score")  # what a manifest says of a submission
 SHA256 = re.compile("[0-9a-f]{64}")
 OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
 
@@ -64,7 +69,8 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
         "inputs": {
             "metric": input_of(job.metric, job.metric_digest),
             "solution": input_of(job.solution, job.solution_digest),
-            "submissions": {"path": _relative(request.submissions, out)},
+            "submissions": {"path": _relative(request.submissions, out)}
+            | ({"sha256": inputs.manifest} if inputs.manifest else {}),
             "runtimes": input_of(request.runtimes),
             "selection": input_of(request.selection),
             "failed": input_of(request.failed),
@@ -78,7 +84,7 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
         "submissions": [
             {"team": each.team, "submission": each.name, "sha256": result.digest}
             | ({"side_sha256": result.side_digest} if result.side_digest else {})
-            | {name: value for name in ("submitted_at", "public_score") if (value := getattr(each, name))}
+            | {name: value for name in OF_MANIFEST if (value := getattr(each, name))}
             for each, result in zip(inputs.submissions, scored)
         ],
     }
@@ -159,24 +165,40 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
     )
 
 
-def as_published(submission: Submission, facts: dict[str, str]) -> Submission:
+def as_published(submission: Submission, facts: Mapping[str, str]) -> Submission:
     """Add to a submission what run.json has kept from a manifest."""
-    return submission._replace(
-        submitted_at=facts.get("submitted_at", ""), public_score=facts.get("public_score", "")
-    )
+    submitted_at, public_score = (facts.get(name, "") for name in OF_MANIFEST)
+    return submission._replace(submitted_at=submitted_at, public_score=public_score)
 
 
-def changed_inputs(facts: dict[str, Any], request: Request) -> list[str]:
+def changed_inputs(facts: Mapping[str, Any], request: Request) -> list[str]:
     """List the inputs that have changed since a run."""
-    changes = []
-    for name, then in facts["inputs"].items():
-        path = request.paths.get(name)
-        if path is not None and then is not None and "sha256" in then:
-            now = content_digest(str(hosted.find(path)) if name == "metric" else path)
-            if now != then["sha256"]:
-                was = f"SHA-256 is {now}, was {then['sha256']}"
-                changes.append(f"the {name} {path} has changed since the earlier run: {was}")
-    return changes
+    return [change for name in facts["inputs"] for change in _changed_input(facts, request, name)]
+
+
+def changed_metric(facts: Mapping[str, Any], request: Request) -> list[str]:
+    """Say if the metric is not that of the run; then nobody vouches for it, and it is not executed."""
+    return _changed_input(facts, request, "metric")
+
+
+def _changed_input(facts: Mapping[str, Any], request: Request, name: str) -> list[str]:
+    """Say if an input has changed since a run."""
+    path, then = request.paths.get(name), facts["inputs"][name]
+    if path is None or then is None or "sha256" not in then:
+        return []
+    now = content_digest(str(hosted.find(path)) if name == "metric" else path)
+    was = f"SHA-256 is {now}, was {then['sha256']}"
+    return [] if now == then["sha256"] else [f"the {name} {path} has changed since the earlier run: {was}"]
+
+
+def check_addresses(request: Request, named: Collection[str], option: Callable[[str], str]) -> None:
+    """Refuse to open an address that only run.json names, which may be a stranger's."""
+    for name, path in request.paths.items():
+        if path is not None and is_url(path) and name not in named:
+            raise UsageError(
+                f"{RUN}: expected the {name} in a file, found the address {printable(path)[:200]}; podium "
+                f"opens an address only where you name it: {option(name)}"
+            )
 
 
 # ---- The form of a run.json -------------------------------------------------------------------------------
@@ -192,10 +214,15 @@ def _passes(is_right: Callable[[Any], bool], part: Any) -> bool:
 
 def _are_inputs(inputs: Any) -> bool:
     """Tell whether the necessary inputs are there, and all have a path and, if they are hashed, a SHA-256."""
-    hashes = [each["sha256"] for each in inputs.values() if each and "sha256" in each]
-    paths = [each["path"] for each in inputs.values() if each]
-    is_there = all(inputs[name]["path"] for name in ("metric", "solution", "submissions"))
-    return is_there and all(map(SHA256.fullmatch, hashes)) and not any("\0" in path for path in paths)
+    given = [each for each in inputs.values() if each is not None]
+    are_right = all(
+        set(each) in ({"path"}, {"path", "sha256"})
+        and isinstance(each["path"], str)
+        and "\0" not in each["path"]
+        and SHA256.fullmatch(each.get("sha256", "0" * 64))
+        for each in given
+    )
+    return are_right and all(inputs[name]["path"] for name in ("metric", "solution", "submissions"))
 
 
 def _fits(given: Any, default: Any) -> bool:
@@ -211,7 +238,14 @@ def _are_submissions(submissions: Any) -> bool:
     keys = [(each["team"], each["submission"]) for each in submissions]
     # What was never read, such as a directory, has no content that could be hashed.
     is_hashed = all(SHA256.fullmatch(each["sha256"] or "0" * 64) for each in submissions)
-    return is_hashed and keys == sorted(set(keys)) and all(isinstance(name, str) for name, _ in keys)
+    texts = {"team", "submission", "sha256", "side_sha256", *OF_MANIFEST}
+    are_texts = all(
+        isinstance(value, str) or (name == "sha256" and value is None)
+        for each in submissions
+        for name, value in each.items()
+    )
+    are_known = all(texts.issuperset(each) for each in submissions)
+    return is_hashed and are_texts and are_known and keys == sorted(set(keys))
 
 
 def _are_outputs(outputs: Any) -> bool:
@@ -219,14 +253,21 @@ def _are_outputs(outputs: Any) -> bool:
     return all(OUTPUT.fullmatch(name) and SHA256.fullmatch(digest) for name, digest in outputs.items())
 
 
+def _are_texts(values: Collection[Any]) -> bool:
+    """Tell whether all values are texts."""
+    return all(isinstance(value, str) for value in values)
+
+
 PARTS: dict[str, Callable[[Any], bool]] = {
     "inputs": _are_inputs,
     "rules": lambda given: _fits(given, Rules()) and not fault_of(Rules(**given)),
-    "parameters": lambda given: isinstance(given, dict),
+    "parameters": lambda given: all(isinstance(value, str | int | float | None) for value in given.values()),
     "submissions": _are_submissions,
     "store": lambda given: isinstance(given, str),
     "outputs": _are_outputs,
-    "versions": lambda given: isinstance(given["podium"], str),
+    "versions": lambda given: "podium" in given and _are_texts(given.values()),
+    "hardware": lambda given: all(isinstance(value, str | int | None) for value in given.values()),
+    "command": lambda given: isinstance(given, list) and _are_texts(given),
     "limits": lambda given: _fits(given, Limits()),
     "page": lambda given: _fits(given, Heading()),
     "date": lambda given: isinstance(given, str),

@@ -13,11 +13,12 @@ import pandas as pd
 
 from podium import hosted, names
 from podium.errors import HostError, UsageError
-from podium.files import TABLE_SUFFIXES, is_url, read_table
+from podium.files import TABLE_SUFFIXES, check_address, is_url, read_table
 from podium.wording import listed, spreadsheet_original
 
 __all__ = [
-    "Submission", "absolute", "check_unique", "errors_of_boost", "find", "read_failed", "read_named",
+    "Submission", "absolute", "check_unique", "errors_of_boost", "find", "is_manifest", "read_failed",
+    "read_named",
 ]  # fmt: skip
 
 MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
@@ -57,10 +58,7 @@ def find(source: str, side: str | None = None) -> list[Submission]:
 
     Hidden files are left out without a warning.
     """
-    if source.endswith((".csv", ".csv.gz", ".parquet")) and not Path(source).is_dir():
-        submissions = _of_manifest(source)
-    else:
-        submissions = _of_files(source, *_listed(source))
+    submissions = _of_manifest(source) if is_manifest(source) else _of_files(source, *_listed(source))
     if not submissions:
         raise UsageError(f"there are no submissions in {source}")
     names.check_names((each.team for each in submissions), "team", source)
@@ -72,6 +70,11 @@ def find(source: str, side: str | None = None) -> list[Submission]:
     if side is not None:
         submissions = _with_sides(submissions, side)
     return sorted(submissions, key=lambda each: (each.team, each.name))
+
+
+def is_manifest(source: str) -> bool:
+    """Tell a manifest from a folder."""
+    return source.endswith(TABLE_SUFFIXES) and not Path(source).is_dir()
 
 
 def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
@@ -99,6 +102,7 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
     if is_url(source):
         import fsspec
 
+        check_address(source)
         try:
             system, root = fsspec.core.url_to_fs(source)
             about_files = system.find(root, detail=True)

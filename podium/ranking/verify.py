@@ -3,6 +3,7 @@
 import html
 import itertools
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,16 +12,18 @@ from typing import Any
 
 from podium import hosted
 from podium.errors import HostError, UsageError
+from podium.files import is_url, parse_rows
 from podium.ranking import output, passes, rank, run_json
 from podium.ranking.board import board_of
 from podium.ranking.job import versions
 from podium.ranking.rules import Request
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
-from podium.wording import listed
+from podium.wording import listed, printable
 
 __all__ = ["Verification", "verify"]
 
+UNCHECKED = f"Nothing confirms what {RUN} says about: {listed(list(run_json.CIRCUMSTANCES), 9)}."
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 # Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
 LIKE_A_BOARD = frozenset(
@@ -29,6 +32,8 @@ LIKE_A_BOARD = frozenset(
         ".xhtml", ".xls", ".xlsx", ".xml",
     }
 )  # fmt: skip
+
+ENTRY = re.compile(rf"{output.STORE}/[0-9a-f]{{2}}/[0-9a-f]+(\.limit)?")  # a file of the store
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +60,7 @@ class Verification:
 
     def __repr__(self) -> str:
         if not self.differences:
-            return f"{self.folder} is what its inputs lead to, to the last bit"
+            return f"{self.folder} is what its inputs lead to, to the last bit.\n{UNCHECKED}"
         return "\n".join([f"{self.folder} is not what its inputs lead to:", *self.differences])
 
     def _repr_html_(self) -> str:
@@ -71,6 +76,7 @@ def verify(
     runtimes: str | os.PathLike[str] | None = None,
     selection: str | os.PathLike[str] | None = None,
     failed: str | os.PathLike[str] | None = None,
+    side: str | os.PathLike[str] | None = None,
     jobs: int = 0,
 ) -> Verification:
     """Rank again from the inputs of a published board, and compare its files with the published ones.
@@ -82,9 +88,11 @@ def verify(
     Parameters
     ----------
     folder : str or path
-        The folder of the board, or its ``run.json``. The metric's file that it names is executed.
-    metric, solution, submissions, runtimes, selection, failed : str or path, optional
-        Where these inputs are now. By default they are where ``run.json`` says.
+        The folder of the board, or its ``run.json``. The metric's file that it names is executed if it has the
+        recorded SHA-256.
+    metric, solution, submissions, runtimes, selection, failed, side : str or path, optional
+        Where these inputs are now. By default they are where ``run.json`` says. An address is opened only if it
+        is given here, because ``run.json`` may be a stranger's.
     jobs : int
         How many processes work at once. The default, 0, is one per core.
 
@@ -110,23 +118,30 @@ def verify(
         "runtimes": runtimes,
         "selection": selection,
         "failed": failed,
+        "side": side,
     }
     facts = run_json.read(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
     recorded = run_json.request_of(facts, home)
     given: dict[str, Any] = {name: os.fspath(path) for name, path in moved.items() if path is not None}
     request = recorded._replace(**given)
+    run_json.check_addresses(request, given, lambda name: f"--{name} ADDRESS")
+    if changed := run_json.changed_metric(facts, request):
+        return Verification(home, [f"{changed[0]}; so it was not executed, and nothing compared"], [])
     _check_parameters(request)
     strangers = _strangers(facts, home, (request, recorded))
-    parts = [path.name for path in strangers if LIKE_A_BOARD.intersection(_endings(path))]
-    others = [path.name for path in strangers if path.name not in parts]
+    parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
+    others = [name for name in strangers if name not in parts]
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     there = find(request.submissions, request.side)
-    files = [run_json.as_published(each, published[each[:2]]) for each in there if each[:2] in published]
+    if "submissions" not in given:
+        _check_addresses_of(there)
+    files = [each for each in there if each[:2] in published]
     differences = [
         *run_json.changed_inputs(facts, request),
         *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
         *_changed_list(there, published),
+        *_changed_facts(files, published),
     ]
     try:
         outputs, again = _ranked_again(facts, request, files, home, jobs)
@@ -134,6 +149,28 @@ def verify(
     except HostError as problem:  # with these inputs there is no board at all
         differences.append(str(problem))
     return Verification(home, differences, _notices(facts, home, others))
+
+
+def _check_addresses_of(there: Sequence[Submission]) -> None:
+    """Refuse to open the addresses in a manifest that only run.json names."""
+    address = next((path for each in there for path in (each.path, each.side) if is_url(path)), None)
+    if address is not None:
+        raise UsageError(
+            f"the manifest that {RUN} names: expected files, found the address {printable(address)[:200]}; "
+            "podium opens it only where you name the manifest: --submissions PATH"
+        )
+
+
+def _changed_facts(
+    files: Sequence[Submission], published: Mapping[tuple[str, str], Mapping[str, str]]
+) -> list[str]:
+    """List what the manifest says of submissions otherwise than run.json, in both directions."""
+    return [
+        f"{each.team}/{each.name}: {name} is {now or 'not given'} in the submissions, was {then or 'not given'}"
+        for each in files
+        for name in run_json.OF_MANIFEST
+        if (now := getattr(each, name)) != (then := published[each[:2]].get(name, ""))
+    ]
 
 
 def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[str]:
@@ -144,7 +181,7 @@ def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[st
         for name, version in facts["versions"].items()
         if here.get(name) != version
     ]
-    if unseen := [file for file in facts["outputs"] if not (home / file).is_file()]:
+    if unseen := [file for file in facts["outputs"] if not (home / file).exists()]:
         notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
     if others:
         notices.append(f"beside the board, but no part of it and not verified: {listed(others)}")
@@ -226,23 +263,40 @@ def _changed_file(file: str, again: bytes | None, recorded: str | None, home: Pa
     if again is None:
         return [f"{file} does not come out again"]
     path = home / file
+    if path.exists() and not path.is_file():
+        return [f"{file} is no file"]
     if path.is_file() and (published := path.read_bytes()) != again:
-        return [f"{file} comes out differently{_first_difference(published, again)}"]
+        where = _columns(published, again) if path.suffix == ".csv" else ""
+        return [f"{file} comes out differently{_first_difference(published, again, where)}"]
     if output.digests({file: again})[file] != recorded:
         return [f"{RUN} does not name {file} with the SHA-256 that it comes out with"]
     return []
 
 
-def _first_difference(published: bytes, again: bytes) -> str:
+def _columns(published: bytes, again: bytes) -> str:
+    """Name the columns in which two tables differ."""
+    try:
+        was, comes = (list(parse_rows(each, "", HostError)) for each in (published, again))
+    except HostError:  # the published one is no table
+        return ""
+    if [len(row) for row in was] != [len(row) for row in comes] or was[0] != comes[0]:
+        return ""
+    differ = (
+        name for row, other in zip(was, comes) for name, *pair in zip(was[0], row, other) if len(set(pair)) > 1
+    )
+    names = list(dict.fromkeys(differ))
+    return f" (columns that differ: {listed(names, 9)})" if names else ""
+
+
+def _first_difference(published: bytes, again: bytes, where: str = "") -> str:
     """Show the first line that differs, or say that only line ends or a byte order mark differ."""
     was, comes = published.decode(errors="replace"), again.decode()
     if was.removeprefix("\ufeff").split() == comes.split():
         return ": only its white space, its line ends or its byte order mark differ"
     lines = itertools.zip_longest(was.splitlines(), comes.splitlines(), fillvalue="(nothing)")
     number, (line, other) = next((number, pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1])
-    return (
-        f", first in line {number}:\n  published  {_around(line, other)}\n  again      {_around(other, line)}"
-    )
+    shown = f"\n  published  {_around(line, other)}\n  again      {_around(other, line)}"
+    return f", first in line {number}{where}:{shown}"
 
 
 def _around(line: str, other: str) -> str:
@@ -254,21 +308,28 @@ def _around(line: str, other: str) -> str:
     return f"{'…' if start else ''}{line[start : start + CHARACTERS_SHOWN]}"
 
 
-def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -> list[Path]:
-    """List what is in the folder and neither a part of the board, nor an input, nor the store."""
-    parts = {RUN, ".lock", output.STORE, *facts["outputs"]}
+def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -> list[str]:
+    """List the files below the folder that are neither parts of the board, nor inputs, nor of the store."""
+    parts = {RUN, ".lock", *facts["outputs"]}
     inputs = [
         os.path.realpath(path) for request in requests for path in request.paths.values() if path is not None
     ]
-    there = [path for path in sorted(home.iterdir()) if path.name not in parts]
-    return [path for path in there if not _holds(os.path.realpath(path), inputs)]
+    submissions = [path for path in inputs if os.path.isdir(path)]
+    strangers = []
+    for path in sorted(home.rglob("*")):
+        name, real = path.relative_to(home).as_posix(), os.path.realpath(path)
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if not (name in parts or ENTRY.fullmatch(name) or real in inputs or _is_within(real, submissions)):
+            strangers.append(name)
+    return strangers
 
 
-def _endings(path: Path) -> set[str]:
+def _endings(name: str) -> set[str]:
     """List the endings of a file's name, such as .html and .gz; a name like .htaccess is an ending, too."""
-    return {f".{part}" for part in path.name.lower().split(".")[1:]}
+    return {f".{part}" for part in name.lower().rpartition("/")[2].split(".")[1:]}
 
 
-def _holds(path: str, inputs: Sequence[str]) -> bool:
-    """Tell whether an input is at a path or in that folder."""
-    return any(each == path or each.startswith(path + os.sep) for each in inputs)
+def _is_within(path: str, folders: Sequence[str]) -> bool:
+    """Tell whether a path lies in one of some folders."""
+    return any(path.startswith(folder + os.sep) for folder in folders)

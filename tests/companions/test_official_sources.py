@@ -24,7 +24,7 @@ SAMPLES = {
 
 
 @pytest.fixture
-def put(monkeypatch: pytest.MonkeyPatch):
+def put(monkeypatch: pytest.MonkeyPatch, memory_addresses: None):
     """Serve a content at a URL or on standard input, and return its name."""
     memory = fsspec.filesystem("memory")
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import podium
+from podium.errors import UsageError
 
 
 @pytest.fixture
@@ -257,7 +258,7 @@ def test_wrong_manifests(folder, call, text, code, message):
 
 
 @pytest.fixture
-def bucket(folder, says):
+def bucket(folder, says, memory_addresses):
     """Submissions in the memory of this process that can be read by a URL."""
     import fsspec
 
@@ -274,13 +275,16 @@ def test_a_folder_behind_a_url(folder, bucket, call):
     assert board(folder) == {"Bo": "x.csv", "Ada": "Ada.csv"}
     facts = json.loads((folder / "final" / "run.json").read_text())
     assert facts["inputs"]["submissions"]["path"] == bucket
-    assert podium.verify(folder / "final", jobs=1)
+    with pytest.raises(UsageError, match=r"found the address memory://bucket; .* --submissions ADDRESS$"):
+        podium.verify(folder / "final", jobs=1)
+    assert podium.verify(folder / "final", submissions=bucket, jobs=1)
 
 
+@pytest.mark.usefixtures("memory_addresses")
 def test_a_url_that_leads_nowhere(call):
     code, _, err = call(teams="memory://nowhere")
     assert code == 2
     assert "memory://nowhere" in err
     code, _, err = call(teams="nosuch://host/folder")
     assert code == 2
-    assert err.startswith("error: cannot list nosuch://host/folder: ")
+    assert err.startswith("error: cannot read nosuch://host/folder: expected one address that begins with ")

@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import fsspec
 import pytest
 
 import podium
@@ -27,7 +28,8 @@ def test_a_finished_run_is_verified_with_its_pages_and_nothing_is_written(run_co
     assert [path.stat().st_mtime_ns for path in there] == before
     assert verification
     assert (verification.differences, verification.notices) == ([], [])
-    assert repr(verification).endswith("is what its inputs lead to, to the last bit")
+    said = "is what its inputs lead to, to the last bit.\nNothing confirms what run.json says about: command, "
+    assert said in repr(verification)
 
 
 def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(run_copy):
@@ -113,12 +115,105 @@ def test_other_line_ends_are_told_as_such(run_copy, computed, monkeypatch, alter
 
 @pytest.mark.parametrize(
     "name",
-    ["index.html", "board2.HTML", "final_leaderboard (1).csv", "board.png", "board.html.gz", ".htaccess"],
+    [
+        "index.html",
+        "store/index.html",
+        ".lock/index.html",
+        "team.html/a.js",
+        "board2.HTML",
+        "final_leaderboard (1).csv",
+        "board.png",
+        "board.html.gz",
+        ".htaccess",
+    ],
 )
 def test_a_file_that_may_be_taken_for_a_part_of_the_board_is_told(run_copy, computed, monkeypatch, name):
-    (run_copy / "final" / name).write_text("x")
+    path = run_copy / "final" / name
+    if path.parent.is_file():
+        path.parent.unlink()
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("x")
     expected = f"{name} does not belong to this run: run.json does not name it"
-    assert told(run_copy, computed, monkeypatch) == expected
+    assert expected in told(run_copy, computed, monkeypatch).splitlines()
+
+
+INPUTS = {
+    "m.csv": """team,path,submission,submitted_at,public_score
+A,teams/a.csv,a.csv,2026-01-02,0.5
+A,teams/a2.csv,a2.csv,2026-01-03,0.4
+B,teams/b.csv,b.csv,2026-01-01,0.5
+""",
+    "select.csv": "team,submission\nA,a.csv\n",
+    "runtimes.csv": "team,submission,runtime\nA,a.csv,5\nA,a2.csv,4\nB,b.csv,4.1\n",
+    "failed.csv": "team,model,reason\nC,c.py,it died\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "named"),
+    [
+        ("m.csv", "A,teams/a.csv", "A,teams/a3.csv", "A/a.csv"),
+        ("m.csv", "A,teams/a2.csv", "B,teams/a2.csv", "A/a2.csv"),
+        ("m.csv", "2026-01-02", "2025-01-02", "A/a.csv: submitted_at is 2026-01-02"),
+        (
+            "m.csv",
+            ",2026-01-01,",
+            ",,",
+            "B/b.csv: submitted_at is 2026-01-01 in the submissions, was not",
+        ),
+        ("m.csv", "0.4", "0.9", "A/a2.csv: public_score is 0.4 in the submissions, was 0.9"),
+        ("select.csv", "a.csv", "a2.csv", "the selection "),
+        ("runtimes.csv", "4.1", "9", "the runtimes "),
+        ("failed.csv", "died", "lives", "(columns that differ: reason)"),
+        ("failed.csv", "c.py", "d.py", "(columns that differ: model)"),
+        ("failed.csv", "C,", "D,", "(columns that differ: team)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_board_of_forged_inputs_is_told_with_the_fact(says_folder, says, rank_says, file, old, new, named):
+    for name, scores in {"a": (0.5, 0.5), "b": (0.5, 0.5), "a2": (0.4, 0.4), "a3": (0.9, 0.9)}.items():
+        says(name, *scores)
+    for name, text in INPUTS.items():
+        assert name != file or old in text
+        (says_folder / name).write_text(text.replace(old, new, 1) if name == file else text)
+    select = "" if file == "m.csv" else says_folder / "select.csv"
+    options = [
+        "--failed",
+        says_folder / "failed.csv",
+        "--resamples",
+        0,
+        *(["--select", select] if select else []),
+    ]
+    assert rank_says(says_folder / "runtimes.csv", *options, teams="m.csv")[0] == 0
+    assert not podium.verify(says_folder / "final", jobs=1).differences
+    (says_folder / file).write_text(INPUTS[file])
+    differences = podium.verify(says_folder / "final", jobs=1).differences
+    assert any(named in each for each in differences), differences
+
+
+def test_a_metric_that_is_not_the_recorded_one_is_not_executed(says_folder, says, rank_says, call):
+    says("a", 0.5)
+    assert rank_says("--resamples", 0)[0] == 0
+    (says_folder / "says.py").write_text("raise SystemExit('executed')")
+    (difference,) = podium.verify(says_folder / "final", jobs=1).differences
+    assert "so it was not executed" in difference
+    code, _, err = call("rank", "--again", says_folder / "final", "--out", says_folder / "o", "--set", "low=1")
+    assert (code, "has changed since the earlier run" in err) == (2, True)
+
+
+@pytest.mark.usefixtures("memory_addresses")
+def test_an_address_is_opened_only_where_the_user_names_it(says_folder, says, rank_says, call):
+    says("a", 0.5)
+    assert rank_says("--resamples", 0)[0] == 0
+    fsspec.filesystem("memory").pipe("/solution.csv", (says_folder / "solution.csv").read_bytes())
+    final, address = says_folder / "final", "memory://solution.csv"
+    altered(says_folder, "inputs", "solution", "path", to=address)
+    with pytest.raises(UsageError, match=r"found the address memory://solution.csv; .* --solution ADDRESS$"):
+        podium.verify(final, jobs=1)
+    assert podium.verify(final, solution=address, jobs=1)
+    again = ("rank", "--again", final, "--out", says_folder / "other", "--resamples", 0)
+    assert call(*again)[0] == 2
+    assert call(*again, address)[0] == 0
 
 
 def test_other_files_beside_a_board_are_named_and_inputs_are_not(run_copy, computed, monkeypatch):
@@ -126,8 +221,10 @@ def test_other_files_beside_a_board_are_named_and_inputs_are_not(run_copy, compu
         (run_copy / "final" / name).write_text("x")
     (run_copy / "final" / "old").mkdir()
     (run_copy / "final" / "old" / "board.html").write_text("x")
-    expected = "beside the board, but no part of it and not verified: LICENSE, README.md, old"
-    assert told(run_copy, computed, monkeypatch) == expected
+    expected = "beside the board, but no part of it and not verified: LICENSE, README.md"
+    stranger = "old/board.html does not belong to this run: run.json does not name it"
+    assert told(run_copy, computed, monkeypatch).splitlines() == [stranger, expected]
+    shutil.rmtree(run_copy / "final" / "old")
     shutil.copy(run_copy / "solution.csv", run_copy / "final")
     verification = podium.verify(run_copy / "final", solution=run_copy / "final" / "solution.csv", jobs=1)
     assert (verification.differences, verification.notices) == ([], [expected])
@@ -149,7 +246,8 @@ def test_removed_and_renamed_files_are_told(run_copy, computed, monkeypatch):
     (final_ / "team.html").mkdir()
     assert told(run_copy, computed, monkeypatch).splitlines() == [
         "Similar.csv does not belong to this run: run.json does not name it",
-        "not in the folder, so only computed and not compared: intervals.csv, similar.csv, team.html",
+        "team.html is no file",
+        "not in the folder, so only computed and not compared: intervals.csv, similar.csv",
     ]
 
 
@@ -200,6 +298,11 @@ def test_a_record_that_is_written_in_another_way_is_told(run_copy, computed, mon
         (["inputs", "solution", "path"], "a\0b"),
         (["limits"], {"memory": 1}),
         (["submissions", 0, "sha256"], "../store"),
+        (["submissions", 0, "submitted_at"], 5),
+        (["parameters"], {"temperature": [1]}),
+        (["command"], 7),
+        (["hardware"], None),
+        (["inputs", "runtimes", "path"], ["x"]),
         (["outputs"], {"../../../etc/passwd": "0" * 64}),
     ],
 )

@@ -16,12 +16,13 @@ from typing import Any
 
 import pandas as pd
 
-from podium import checking, reading, recorded, scoring
+from podium import checking, ids, reading, recorded, scoring
 from podium.checking import Platform
 from podium.contract import Metric, Progress
 from podium.demands import FINITE, ContractError, demand
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.scoring import Evaluation, Solution
+from podium.wording import listed
 
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 
@@ -68,20 +69,27 @@ def submitted(
     solution: Solution, path: str | Path, probability: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Read a submission, with notices of what was taken for something else."""
-    table = reading.read_submission(solution.metric, path, solution.arguments)
-    return recognized(solution, table, probability)
+    given = reading.read_submission(solution.metric, path, solution.arguments)
+    table, notices = recognized(solution, given, probability)
+    if renamed := sorted(map(str, set(given) - set(table))):
+        notices.append(f"platforms and podium rank refuse such names of columns: rename {listed(renamed)}")
+    return table, notices
 
 
 def recognized(
     solution: Solution, table: pd.DataFrame, probability: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Rename the columns of a submission that has those of another competition, with a notice for each."""
+    """Rename the columns of a submission that has those of another competition, with a notice for each.
+
+    Another notice says how ids are written that a platform's reader takes for those of the solution.
+    """
     recognize = solution.metric.companion.recognize
+    notices = list[str]()
     if recognize is not None:
-        return recognize(table, solution.arguments["row_id_column_name"], probability)
-    if probability is not None:
+        table, notices = recognize(table, solution.arguments["row_id_column_name"], probability)
+    elif probability is not None:
         raise UsageError(f"--effectiveness: {solution.metric.path.name} does not judge effectiveness")
-    return table, []
+    return table, notices + ids.otherwise_written(solution.frame, table, ids.columns_of(solution.arguments))
 
 
 def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:

@@ -1,11 +1,16 @@
-"""Ids of rows, which are texts to podium.
+"""Ids of rows and of items, which are texts to podium.
 
-An id is read, compared, searched and written as it stands in its file: 01 is not 1, and NA is not empty. A
-metric gets whole numbers where every id of the solution is written as one, as `pandas.read_csv` does, because
-it may sort by them, and among texts 10 comes before 2. Such numbers and their texts map one to one.
+An id is read, compared, searched and written as it stands in its file, and NA is not empty. But where every id
+of a column of the solution is a whole number, and no two are the same number, platforms read numbers there. So
+a submission's 1.0, 001, +1 and " 1" are then the id that the solution writes as 1. Elsewhere 01 is not 1.
+
+A metric of one's own gets the ids in the type that `pandas.read_csv` gives here: whole numbers in such a
+column, because it may sort by them, and among texts 10 comes before 2.
 """
 
 import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -13,6 +18,10 @@ from podium.errors import HostError, SubmissionRejected
 
 REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
 Column = pd.Series  # of any kind
+WHOLE = re.compile(r"\s*([+-]?\d{1,19})(\.0*)?\s*")
+LARGEST_EXACT = 2**53  # up to which every whole number has a float of its own
+LARGEST = 2**63 - 1
+TEXT = pd.Series([""]).dtype  # of a column of texts that pandas reads
 
 
 def texts(ids: Column) -> Column:
@@ -37,46 +46,97 @@ def rewritten(ids: Column) -> str | None:
     return found[0] if found else None
 
 
-def whole_numbers(ids: Column) -> Column | None:
-    """The ids as whole numbers, if every one is written as one: no zero, no plus sign and no exponent.
+def number_of(text: str) -> int | None:
+    """The whole number that a platform's reader sees in an id; None if it sees a text or another number.
 
-    >>> whole_numbers(pd.Series(["10", "2"])).tolist(), whole_numbers(pd.Series(["10", "02"]))
-    ([10, 2], None)
+    >>> [number_of(text) for text in ("7", "007", "+7", " 7", "7.0", "7.5", "7a", "9007199254740993.0")]
+    [7, 7, 7, 7, 7, None, None, None]
+    """
+    found = WHOLE.fullmatch(text)
+    number = None if found is None else int(found[1])
+    most = LARGEST if found is None or found[2] is None else LARGEST_EXACT
+    return number if number is not None and -most <= number <= most else None
+
+
+def by_number(ids: Column) -> dict[int, str] | None:
+    """The ids of a solution by the numbers that they are; None if one is not a number, or two are the same one.
+
+    >>> by_number(pd.Series(["1", "10"])), by_number(pd.Series(["1", "01"])), by_number(pd.Series(["1", "a"]))
+    ({1: '1', 10: '10'}, None, None)
     """
     for some in (ids.head(100), ids):  # most columns of texts show it at once
-        try:
-            numbers = some.astype("int64")
-        except (ValueError, TypeError, OverflowError):
+        written = texts(some).unique()
+        numbers = {number_of(text): text for text in written}
+        if None in numbers or len(numbers) < len(written):
             return None
-        if not (numbers.astype(str) == some).all():
-            return None
-    return numbers
+    return {number: text for number, text in numbers.items() if number is not None}
 
 
 def of_solution(solution: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Give a solution the ids that a metric gets: whole numbers where all are written as such, else texts."""
+    """Give a solution the ids that a metric of one's own gets: whole numbers where all are such, else texts."""
     if list(solution.columns).count(row_id) != 1 or solution[row_id].dtype.kind in "iu":
         return solution
-    ids = texts(solution[row_id])
-    numbers = whole_numbers(ids)
-    return solution.assign(**{row_id: ids if numbers is None else numbers})
+    ids, known = texts(solution[row_id]), by_number(solution[row_id])
+    if known is None:
+        return solution.assign(**{row_id: ids.astype(TEXT)})
+    return solution.assign(**{row_id: ids.map({text: number for number, text in known.items()})})
 
 
-def as_in(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Give a submission ids of the type that those of the solution have.
+def columns_of(arguments: Mapping[str, Any]) -> list[str]:
+    """The columns of ids that the arguments of ``score`` name: those of rows, and those of items."""
+    return [str(value) for name, value in arguments.items() if name.endswith("_id_column_name")]
 
-    Among whole numbers, 7.0 can only be 7, as pandas writes it where the column had a missing cell. Ids of
-    another kind are kept, and match none of the solution's.
+
+def as_in(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """Write the ids of a submission as those of the solution, in the same type.
+
+    Ids that are none of the solution's stay as they are, and match none.
     """
-    if any(list(table.columns).count(row_id) != 1 for table in (solution, submission)):
-        return submission
-    wanted, given = solution[row_id].dtype, submission[row_id]
-    found = None
-    if wanted.kind in "iu" and given.dtype.kind not in "iu":
-        found = whole_numbers(texts(given).str.removesuffix(".0"))
-    elif wanted.kind == "O" and given.dtype.kind in "iufb":
-        found = texts(given)
-    return submission if found is None else submission.assign(**{row_id: found})
+    for column in columns:
+        if all(list(table.columns).count(column) == 1 for table in (solution, submission)):
+            ids = _as_in(solution[column], submission[column])
+            if ids is not submission[column]:
+                submission = submission.assign(**{column: ids})
+    return submission
+
+
+def _as_in(wanted: Column, given: Column) -> Column:
+    """The ids of a submission in the form and the type of those of the solution."""
+    kinds = wanted.dtype.kind, given.dtype.kind
+    if kinds[0] in "iu" and kinds[1] in "iu":
+        return given
+    if kinds[0] not in "iuO":
+        return given
+    known = by_number(wanted)
+    if known is None:
+        return texts(given).astype(wanted.dtype) if given.dtype != wanted.dtype else given
+    ids = texts(given)
+    numbers = {text: number_of(text) for text in ids.unique()}
+    if kinds[0] in "iu":
+        return given if None in numbers.values() else ids.map(numbers).astype("int64")
+    names = {text: known.get(number, text) for text, number in numbers.items() if number is not None}
+    if all(text == name for text, name in names.items()) and given.dtype == wanted.dtype:
+        return given
+    return ids.map(lambda text: names.get(text, text)).astype(wanted.dtype)
+
+
+def otherwise_written(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Tell, once for each column, that ids of a submission are written in another way than in the solution."""
+    told = []
+    for column in columns:
+        if not all(list(table.columns).count(column) == 1 for table in (solution, submission)):
+            continue
+        given = submission[column]
+        known = None if given.dtype.kind in "iu" else by_number(solution[column])
+        if known is None:
+            continue
+        for text in texts(given).unique():
+            number = number_of(text)
+            name = text if number is None else known.get(number, text)
+            if name != text:
+                told.append(f"{column}: {text!r:.40} is taken for {name}, because all ids are whole numbers")
+                break
+    return told
 
 
 def in_order(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:

@@ -404,7 +404,7 @@ def solution_of_items(solution: Solution, kept: Bools) -> Solution:
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
     """Score a submission against a prepared solution."""
-    submission = ids.as_in(solution.frame, submission, solution.arguments["row_id_column_name"])
+    submission = ids.as_in(solution.frame, submission, ids.columns_of(solution.arguments))
     if not solution.prepared:
         submission = _rows_for(solution, submission)
         return Evaluation(solution, submission, _scores_of_parts(solution, submission))

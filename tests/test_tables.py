@@ -17,7 +17,7 @@ from podium.hosting.bundles import bundle
 from podium.hosting.competition import Competition, Terms
 from tests.hosting.test_bundle import execute, unpack
 from tests.support.command_line import run
-from tests.support.host_line import ACCURACY, stay_in_process
+from tests.support.host_line import ACCURACY, run_podium, stay_in_process
 from tests.test_files import parquet_of
 
 TERMS = Terms(datetime(2027, 1, 15), datetime(2027, 4, 1), datetime(2027, 4, 15))
@@ -116,15 +116,18 @@ def test_one_table_walks_through_every_command(capsys, folder, monkeypatch):
         (["1", "10", "2"], ["2", "1", "10"], [2, 1, 10]),
         (["1", "10", "2"], ["2.0", "1.0", "10.0"], [2, 1, 10]),
         (["-1", "0", "9223372036854775807"], ["0", "-1", "9223372036854775807"], [0, -1, 2**63 - 1]),
-        (["01", "10", "2"], ["2", "01", "10"], ["2", "01", "10"]),
+        (["01", "10", "2"], ["2", "01", "10"], [2, 1, 10]),
+        (["1", "10", "2"], ["+2", "001", " 10"], [2, 1, 10]),
+        (["1", "01", "2"], ["2", "01", "1"], ["2", "01", "1"]),
+        (["1", "9007199254740993"], ["1", "9007199254740993.0"], ["1", "9007199254740993.0"]),
         (["1", "9223372036854775808"], ["1", "9223372036854775808"], ["1", "9223372036854775808"]),
-        (["+1", "2"], ["2", "+1"], ["2", "+1"]),
-        (["1", "-0"], ["1", "-0"], ["1", "-0"]),
+        (["+1", "2"], ["2", "+1"], [2, 1]),
+        (["1", "-0"], ["1", "-0"], [1, 0]),
     ],
 )
 def test_a_metric_gets_whole_numbers_where_all_are_written_as_such(truth, given, received):
     solution = ids.of_solution(pd.DataFrame({"id": truth}), "id")
-    submission = ids.as_in(solution, pd.DataFrame({"id": given}), "id")
+    submission = ids.as_in(solution, pd.DataFrame({"id": given}), ["id"])
     assert submission["id"].tolist() == received
 
 
@@ -142,7 +145,7 @@ def test_ids_of_other_types_in_python_are_the_same_ids(tmp_path, solution, submi
     assert result.submission["id"].tolist() == solution
 
 
-@pytest.mark.parametrize("wrong", ["01", "1e0", "", "x", "1.5"])
+@pytest.mark.parametrize("wrong", ["03", "1e0", "", "x", "1.5"])
 def test_another_id_is_rejected(tmp_path, wrong):
     (tmp_path / "series.py").write_text(SERIES)
     truth = pd.DataFrame({"id": [1, 2], "label": ["a", "b"]})
@@ -157,3 +160,44 @@ def test_ids_that_a_spreadsheet_rewrote_are_named(tmp_path):
     guess = pd.DataFrame({"id": ["1.5E+11", "1.6E+11"], "label": ["a", "b"]})
     with pytest.raises(SubmissionRejected, match=r"seems to have written 1\.5E\+11: format the ids as text$"):
         podium.score(truth, guess, tmp_path / "series.py")
+
+
+NUMBERED = pd.DataFrame(
+    {
+        "row_id": range(4),
+        "essay_id": [1, 1, 2, 2],
+        "discourse_type": ["Lead", "Claim", "Lead", "Claim"],
+        "predictionstring": ["0 1 2", "3 4 5", "0 1", "2 3 4"],
+        "discourse_effectiveness": [1, 0, 1, 1],
+        "ell_status": ["No", "No", "Yes", "Yes"],
+        "economically_disadvantaged": "a",
+        "Usage": ["Public", "Public", "Private", "Private"],
+    }
+)
+
+
+@pytest.mark.parametrize("written", ["{}", "{}.0", "00{}", "+{}", " {}"])
+def test_ids_of_items_are_those_that_a_platform_reads(tmp_path, capsys, written):
+    """Kaggle's reader sees the same whole numbers in both tables, and every command agrees with it."""
+    solution, folder = tmp_path / "solution.csv", tmp_path / "submissions"
+    folder.mkdir()
+    NUMBERED.to_csv(solution, index=False)
+    rows = NUMBERED[["row_id", "essay_id", "discourse_type", "predictionstring"]]
+    probabilities = {"score_discourse_effectiveness_0": 0.3, "score_discourse_effectiveness_1": 0.7}
+    expected = podium.score(NUMBERED, rows.assign(**probabilities))
+    theirs = rows.assign(essay_id=rows["essay_id"].map(written.format), **probabilities)
+    theirs.to_csv(folder / "Team.csv", index=False)
+    code, out, err = run_podium(capsys, "score", solution, folder / "Team.csv", "--bare")
+    assert (code, float(out)) == (0, expected.score)
+    assert ("is taken for 1, because all ids are whole numbers" in err) == (written != "{}")
+    code, out, _ = run_podium(capsys, "emulate", hosted.ROOT / "metric.py", solution, folder / "Team.csv")
+    assert code == 0
+    board = podium.rank(solution, folder, out=tmp_path / "out", boost=False, jobs=1, resamples=1)
+    assert board.leaderboard["score"].tolist() == [expected.scores["Private"]]
+
+
+def test_text_ids_have_one_type_in_both_tables():
+    """pandas 3 tells its own texts from objects, so both tables get what pandas.read_csv gives."""
+    solution = ids.of_solution(pd.DataFrame({"id": ["a", "b"]}, dtype=object), "id")
+    submission = ids.as_in(solution, pd.DataFrame({"id": ["b", "a"]}, dtype=object), ["id"])
+    assert solution["id"].dtype == submission["id"].dtype == pd.read_csv(io.StringIO("id\na\nb\n"))["id"].dtype

@@ -226,10 +226,14 @@ def test_other_peoples_columns(call, truth, predicted, tmp_path):
         "The submission has id, class, predictionstring\n",
     )  # the message does not mention a column that the file lacks
     _, out, err = call("-b", SOLUTION, theirs, "--effectiveness", "0.5")
-    told = ["the column id is taken for essay_id", "the column class is taken for discourse_type"]
+    told = [
+        "the column id is taken for essay_id",
+        "the column class is taken for discourse_type",
+        "platforms and podium rank refuse such names of columns: rename class, id",
+    ]
     assert err.splitlines() == [f"warning: {notice}" for notice in told]
     of_the_second = call("-b", SOLUTION, SUBMISSION, theirs, "--effectiveness", 0)[2].splitlines()
-    assert of_the_second[-2:] == [f"warning: {tmp_path / 'table4.csv'}: {notice}" for notice in told]
+    assert of_the_second[-3:] == [f"warning: {tmp_path / 'table4.csv'}: {notice}" for notice in told]
     even = predicted.assign(score_discourse_effectiveness_0=0.5, score_discourse_effectiveness_1=0.5)
     assert float(out) == metric.score(truth, even, "row_id")
 

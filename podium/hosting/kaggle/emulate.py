@@ -94,7 +94,7 @@ def read_tables(
     """Read a solution and a submission whose ids are of one type, and the name of the column of ids."""
     truth = read_solution(metric, solution, row_id)
     row_id = str(truth.columns[0]) if row_id is None else row_id
-    return truth, ids.as_in(truth, read_submission(metric, submission, row_id), row_id), row_id
+    return truth, ids.as_in(truth, read_submission(metric, submission, row_id), [row_id]), row_id
 
 
 def _is_csv(path: Path) -> bool:

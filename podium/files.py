@@ -21,7 +21,7 @@ import os
 import re
 import stat
 import sys
-import tempfile
+import uuid
 import zipfile
 import zlib
 from collections import Counter
@@ -801,23 +801,52 @@ def csv_bytes(rows: Iterable[Iterable[Any]]) -> bytes:
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
     """Let a function write a file under a temporary name, and rename it at the end.
 
-    So nobody ever sees half a file.
+    So nobody ever sees half a file. A new one gets the permissions that the user's umask leaves, and one that
+    is replaced keeps its own.
     """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # pandas chooses the compression by the ending of the name.
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix="".join(path.suffixes[-2:]))
-        os.close(handle)
-        part = Path(name)
+        part = path.with_name(f".{uuid.uuid4().hex}{''.join(path.suffixes[-2:])}")
         try:
+            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+            if path.is_file():
+                part.chmod(stat.S_IMODE(path.stat().st_mode) | stat.S_IWUSR)
             write(part)
-            part.chmod(0o644)
+            keep_mode(path, part)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
     except OSError as problem:
         raise UsageError(f"cannot write {path}: {problem.strerror or problem}") from None
+
+
+def keep_mode(path: Path, successor: Path) -> None:
+    """Give a file that will replace another one the permissions of that."""
+    if path.is_file():
+        successor.chmod(stat.S_IMODE(path.stat().st_mode))
+
+
+def check_apart(out: str | os.PathLike[str], inputs: Iterable[object]) -> None:
+    """Refuse to write where an input is: into it, or into a folder that holds it.
+
+    >>> check_apart("subs/board", ["solution.csv", "subs"])
+    Traceback (most recent call last):
+    ...
+    podium.errors.UsageError: cannot write subs/board: it lies in the input subs, which it would change
+    """
+    written = os.path.realpath(out)
+    for each in inputs:
+        if each is None or is_url(str(each)):
+            continue
+        read = os.path.realpath(str(each))
+        if written == read:
+            raise UsageError(f"cannot write {out}: it is an input; give another --out")
+        if written.startswith(read + os.sep):
+            raise UsageError(f"cannot write {out}: it lies in the input {each}, which it would change")
+        if read.startswith(written + os.sep) and os.path.isdir(read):
+            raise UsageError(f"cannot write {out}: the input {each} lies in it; give another --out")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import socket
+import stat
 import sys
 import zipfile
 from pathlib import Path
@@ -348,6 +349,22 @@ def test_no_more_than_the_limit_is_read(path, tmp_path, monkeypatch):
     assert read(b"0123456789") == b"0123456789"
     with pytest.raises(UsageError, match=f"cannot read {path}: expected at most 1 MB, found more"):
         read(b"0123456789x")
+
+
+@pytest.mark.parametrize(
+    ("before", "umask", "after"), [(None, 0o077, 0o600), (None, 0o027, 0o640), (0o600, 0o022, 0o600)]
+)
+def test_the_permissions_of_files_are_the_owner_s(tmp_path, before, umask, after):
+    path = tmp_path / "x.csv"
+    if before:
+        path.touch(before)
+    earlier = os.umask(umask)
+    try:
+        write_table(pd.DataFrame({"a": [1]}), path)
+        write_table(pd.DataFrame({"a": [1]}), tmp_path / "x.parquet")
+    finally:
+        os.umask(earlier)
+    assert stat.S_IMODE(path.stat().st_mode) == after
 
 
 def test_an_index_beside_one_column_is_left_out():

@@ -12,6 +12,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NoReturn
 
 import podium
@@ -109,7 +110,21 @@ def main(arguments: list[str] | None = None) -> int:
     )
     command.add_arguments(of_command)
     options = of_command.parse_args(chosen.rest)
-    return errors.run(lambda: command.run(options))
+    return errors.run(lambda: _run(command, options))
+
+
+def _run(command: Any, options: argparse.Namespace) -> None:
+    """Run a command, unless it would write where one of its inputs is."""
+    from podium.files import check_apart
+
+    out = getattr(options, "out", None)
+    values = [
+        value for name, value in vars(options).items() if name not in ("out", "title", "organizer", "team")
+    ]
+    flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
+    if out is not None:
+        check_apart(out, [each for each in flat if isinstance(each, str | Path) and os.path.exists(each)])
+    command.run(options)
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

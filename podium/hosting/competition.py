@@ -21,6 +21,7 @@ from podium.hosting.folders import (
     SAMPLE,
     SOLUTION,
     markdown_table,
+    public_files,
     read_csv,
 )
 from podium.recorded import PRIVATE, RECORD
@@ -61,9 +62,8 @@ class Competition:
     @property
     def public(self) -> dict[str, Path]:
         """The files that participants get, by their paths below ``public/``; hidden files are left out."""
-        top = self.folder / PUBLIC
-        paths = {path.relative_to(top).as_posix(): path for path in sorted(top.rglob("*")) if path.is_file()}
-        return {name: path for name, path in paths.items() if not re.search(r"(^|/)\.", name)}
+        files = public_files(self.folder).items()
+        return {name: path for name, path in files if not re.search(r"(^|/)\.", name)}
 
     @property
     def sample(self) -> Path:

@@ -85,6 +85,27 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def public_files(folder: Path) -> dict[str, Path]:
+    """The files for participants, by their paths below ``public/``, hidden ones among them.
+
+    What a link leads to is sent, so it has to be a file that lies in ``public/``, too.
+    """
+    top = folder / PUBLIC
+    home = os.path.realpath(top)
+    files = {}
+    for path in sorted(top.rglob("*")):
+        if path.is_symlink():
+            target = os.path.realpath(path)
+            if not target.startswith(home + os.sep) or not os.path.isfile(target):
+                raise HostError(
+                    f"{path} is a link to {os.readlink(path)}: expected files, and links to files in {PUBLIC}; "
+                    "copy what participants shall get, and remove the link"
+                )
+        if path.is_file():
+            files[path.relative_to(top).as_posix()] = path
+    return files
+
+
 def row_id(folder: Path) -> str:
     """Read the name of the first column of a competition's solution."""
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):

@@ -20,7 +20,7 @@ import pandas as pd
 
 from podium import recorded
 from podium.errors import HostError
-from podium.hosting.folders import PERFECT, PUBLIC, SOLUTION, read_csv
+from podium.hosting.folders import PERFECT, PUBLIC, SOLUTION, public_files, read_csv
 from podium.hosting.unpacking import decoded, tables_of, unpacked
 from podium.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
 from podium.scoring import USAGE
@@ -208,7 +208,7 @@ def _check_near_ids(text: Text, known: Known) -> None:
 def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, str, bytes | None]]:
     """The name, the name with archives, and the content of each file for participants, large ones in pieces."""
     files = [(path.name, path) for path in further]
-    files += [(path.relative_to(folder).as_posix(), path) for path in sorted((folder / PUBLIC).rglob("*"))]
+    files += [(f"{PUBLIC}/{name}", path) for name, path in public_files(folder).items()]
     for file, path in files:
         if path.is_file():
             with path.open("rb") as stream:

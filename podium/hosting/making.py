@@ -216,7 +216,7 @@ def write(files: Files, folder: Path) -> None:
     """
     with new_folder(folder) as whole:
         for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
-            (whole / name).mkdir()
+            (whole / name).mkdir(mode=0o700 if name == PRIVATE else 0o777)
             for file, table in tables.items():
                 path = whole / name / file
                 path.write_bytes(csv_bytes(_texts(table)))

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import UsageError
-from podium.files import table_bytes
+from podium.files import keep_mode, table_bytes
 from podium.ranking.board import FinalBoard
 from podium.ranking.run_json import RUN, text_of
 
 __all__ = ["PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
 
 STORE = "store"
+NEW = ".new-"  # begins the name of a folder in which files are written before they are moved
 PAGE, TEAM_PAGE = "board.html", "team.html"
 TABLES = {
     "leaderboard": "final_leaderboard.csv",
@@ -59,10 +60,13 @@ def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> N
     current = RUN
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
+        for left in folder.glob(f"{NEW}*"):  # by a run that was killed; no other run is at work here
+            shutil.rmtree(left, ignore_errors=True)
+        beside = Path(tempfile.mkdtemp(dir=folder, prefix=NEW))
         try:
             for current, content in {**files, RUN: text.encode()}.items():
                 (beside / current).write_bytes(content)
+                keep_mode(folder / current, beside / current)
             (folder / RUN).unlink(missing_ok=True)
             for name in {*TABLES.values(), PAGE, TEAM_PAGE} - files.keys():
                 (folder / name).unlink(missing_ok=True)

@@ -14,7 +14,7 @@ import pandas as pd
 from podium import checking, hosted, names, recorded
 from podium.demands import demand
 from podium.errors import HostError, UsageError
-from podium.files import alone_in, is_url
+from podium.files import alone_in, check_apart, is_url
 from podium.limits import Limits
 from podium.ranking import output, page, passes, run_json, speed
 from podium.ranking.board import FinalBoard, Inputs, board_of
@@ -164,6 +164,7 @@ def rank(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out {out} is not a folder")
+    check_apart(folder, [metric, solution, submissions, runtimes, select, failed, side])
     command = _command_of(given, together)
     if again is not None:
         _check_again(given)

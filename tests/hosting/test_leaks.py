@@ -520,3 +520,20 @@ def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
     with pytest.raises(HostError, match=r"^public/more\.csv reveals label"):
         making.write(made, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("target", ["../private/solution.csv", "/etc/hostname", "nowhere", "images"])
+def test_a_link_that_leads_out_of_the_public_folder_stops(tmp_path, target):
+    folder = put(competition(tmp_path), {"images/a.txt": "a"})
+    (folder / "public" / "s").symlink_to(target)
+    with pytest.raises(
+        HostError, match=r"public/s is a link to .*: expected files, and links to files in public"
+    ):
+        leaks.refuse(folder, ())
+
+
+def test_a_link_to_another_public_file_is_followed(tmp_path):
+    folder = put(competition(tmp_path), {"images/a.txt": "a"})
+    (folder / "public" / "s.txt").symlink_to("images/a.txt")
+    leaks.refuse(folder, ())
+    assert "s.txt" in folders.public_files(folder)

@@ -157,7 +157,7 @@ def test_what_again_lacks_is_said(run_copy, call):
     assert again("--variants")[0] == 2
     code, _, err = call("rank", "--again", run_copy / "final", "--out", run_copy / "final")
     assert code == 2
-    assert "expected another folder" in err
+    assert "it is an input" in err
     assert call("rank", "--again", run_copy / "nowhere", "--out", run_copy / "other")[0] == 2
     another_runtime(run_copy)
     assert "runtimes.csv has changed since the earlier run" in again()[2]
@@ -265,3 +265,20 @@ def test_two_columns_usage_are_refused(finished_run, tmp_path):
     (tmp_path / "twice.csv").write_text(f"{text}\n")
     with pytest.raises(ToolError, match="Usage"):
         podium.rank(tmp_path / "twice.csv", finished_run / "teams", out=tmp_path / "out")
+
+
+@pytest.mark.parametrize("out", ["teams", "teams/board", "."])
+def test_no_board_is_written_where_an_input_is(run_copy, call, out):
+    inputs = [run_copy / name for name in ("solution.csv", "teams", "runtimes.csv")]
+    code, _, err = call("rank", *inputs, "--out", run_copy / out)
+    assert (code, "error: cannot write" in err) == (2, True)
+    assert not (run_copy / "teams" / "run.json").exists()
+
+
+def test_what_a_killed_run_left_is_removed_and_files_keep_their_permissions(run_copy, call):
+    final = run_copy / "final"
+    (final / ".new-x").mkdir()
+    (final / "board.html").chmod(0o600)
+    assert call("rank", *arguments(run_copy), "--resamples", "0")[0] == 0
+    assert not (final / ".new-x").exists()
+    assert (final / "board.html").stat().st_mode & 0o777 == 0o600

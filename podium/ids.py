@@ -78,7 +78,7 @@ def of_solution(solution: pd.DataFrame, row_id: str) -> pd.DataFrame:
         return solution
     ids, known = texts(solution[row_id]), by_number(solution[row_id])
     if known is None:
-        return solution.assign(**{row_id: ids.astype(TEXT)})
+        return solution.assign(**{row_id: _of_type(ids, TEXT)})
     return solution.assign(**{row_id: ids.map({text: number for number, text in known.items()})})
 
 
@@ -109,7 +109,7 @@ def _as_in(wanted: Column, given: Column) -> Column:
         return given
     known = by_number(wanted)
     if known is None:
-        return texts(given).astype(wanted.dtype) if given.dtype != wanted.dtype else given
+        return _of_type(texts(given), wanted.dtype) if given.dtype != wanted.dtype else given
     ids = texts(given)
     numbers = {text: number_of(text) for text in ids.unique()}
     if kinds[0] in "iu":
@@ -117,7 +117,15 @@ def _as_in(wanted: Column, given: Column) -> Column:
     names = {text: known.get(number, text) for text, number in numbers.items() if number is not None}
     if all(text == name for text, name in names.items()) and given.dtype == wanted.dtype:
         return given
-    return ids.map(lambda text: names.get(text, text)).astype(wanted.dtype)
+    return _of_type(ids.map(lambda text: names.get(text, text)), wanted.dtype)
+
+
+def _of_type(ids: Column, dtype: Any) -> Column:
+    """Texts in another type, unless one of them is half of a character, which not every type can hold."""
+    try:
+        return ids.astype(dtype)
+    except UnicodeEncodeError:
+        return ids
 
 
 def otherwise_written(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[str]) -> list[str]:

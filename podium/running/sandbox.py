@@ -40,16 +40,37 @@ __all__ = ["environment_of", "limits", "probe", "program_of", "require", "run_in
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 # The first process in the sandbox.  Its output goes to podium alone, and the model's to the log.  If its input
 # ends, podium has ended: then a process in the background kills the model.
+# A model may have changed the limits of this process, so nothing is opened between its end and the end of what
+# it left running: without the descriptor 4, `kill` would need a new one.  Then the list of processes shows that
+# nobody is left.  What has been killed but not yet collected has the state Z or X, and does nothing any more.
 SCRIPT = r"""
 largest=$1
 shift
-exec 3<&0 </dev/null
+exec 3<&0 </dev/null 4>/dev/null
 echo ready
 read go <&3
 (read end <&3; kill -9 -1) >&2 &
-"$@" >&2 3<&-
+"$@" >&2 3<&- 4>&-
 code=$?
-kill -9 -1 2>/dev/null
+exec 2>&4
+left=yes
+while [ "$left" ]; do
+    kill -9 -1
+    wait
+    left=
+    for process in /proc/[0-9]*; do
+        [ "$process" = /proc/1 ] && continue
+        state=
+        while [ ! "$state" ] && read -r key value _; do
+            [ "$key" = State: ] && state=$value
+        done <"$process/status"
+        case $state in
+            Z | X) ;;
+            "") [ ! -d "$process" ] || left=yes ;;
+            *) left=yes ;;
+        esac
+    done
+done
 echo "$code"
 echo $(stat -f -c %a . /tmp /dev/shm)
 set --

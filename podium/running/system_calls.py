@@ -56,6 +56,18 @@ NEWER = {"cachestat": 451}  # numbers that libseccomp 2.5 does not know; they ar
 NEW_NAMESPACES = 0x7E020000  # the flags of clone that make namespaces
 RWF_NOWAIT = 8
 MADV_COLD, MADV_PAGEOUT = 20, 21
+# Calls that change another process, by the argument that names it: the limits, the priority, the processors.
+# The sandbox's first process is podium's, so no model may change it.
+OF_ANOTHER = {
+    "prlimit64": 0,
+    "setpriority": 1,
+    "ioprio_set": 1,
+    "sched_setparam": 0,
+    "sched_setscheduler": 0,
+    "sched_setattr": 0,
+    "sched_setaffinity": 0,
+}
+FIRST = 1  # the number of the first process
 INT = 0xFFFFFFFF  # the kernel takes these arguments as numbers of 32 bits, and a filter sees 64
 # AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK.  AF_VSOCK, for one, lies outside of network namespaces.
 FAMILIES = (1, 2, 10, 16)
@@ -84,8 +96,11 @@ def rules(with_cores: bool) -> Iterator[Rule]:
     """List what is refused; `with_cores` tells whether a control group holds the model's cores."""
     for call, error in REFUSED.items():
         yield Rule(call, error)
-    if not with_cores:
-        yield Rule("sched_setaffinity", NOTHING)
+    for call, argument in OF_ANOTHER.items():
+        if call == "sched_setaffinity" and not with_cores:
+            yield Rule(call, NOTHING)
+        else:
+            yield Rule(call, EPERM, (Condition(argument, MASKED, INT, FIRST),))
     yield Rule("preadv2", EOPNOTSUPP, (Condition(5, MASKED, RWF_NOWAIT, RWF_NOWAIT),))
     for advice in (MADV_COLD, MADV_PAGEOUT):
         yield Rule("madvise", NOTHING, (Condition(2, MASKED, INT, advice),))

@@ -58,6 +58,52 @@ print(os.environ.get("SECRET", ""))
         "import os\nprint(open(os.environ['PODIUM_DATA'] + '/texts.txt').read())\n" + SUBMIT,
     ),
     Attack(
+        "the limits, the priority and the cores of podium's process",
+        """
+import ctypes, os, resource
+tries = (
+    lambda: resource.prlimit(1, resource.RLIMIT_NOFILE, (4, 4)),
+    lambda: resource.prlimit(1, resource.RLIMIT_CPU, (1, 1)),
+    lambda: os.setpriority(os.PRIO_PROCESS, 1, 19),
+    lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)),
+)
+for attempt in tries:
+    try:
+        attempt()
+        print("REACHED")
+    except OSError:
+        pass
+""",
+        (NONE,),
+        """
+import os, resource
+resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE, (64, 64))
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+os.setpriority(os.PRIO_PROCESS, 0, 1)
+"""
+        + SUBMIT,
+    ),
+    Attack(
+        "work after the clock has stopped",
+        """
+import os, signal, time
+if os.fork() == 0:
+    os.setsid()
+    for number in range(1, 65):
+        try:
+            signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError):
+            pass
+    while os.fork() == 0:
+        if os.getppid() == 1:
+            time.sleep(0.2)
+            open("submission.csv", "w").write("a,b\\n3,4\\n")
+            print("REACHED", flush=True)
+""",
+        (NONE,),
+        SUBMIT,
+    ),
+    Attack(
         "the network",
         """
 import socket

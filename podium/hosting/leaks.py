@@ -20,6 +20,7 @@ import pandas as pd
 
 from podium import recorded
 from podium.errors import HostError
+from podium.hosting.determined import LEAST_EVIDENCE, classes_told, numbers_told, order_told, tells
 from podium.hosting.folders import PERFECT, PUBLIC, SOLUTION, public_files, read_csv
 from podium.hosting.unpacking import decoded, tables_of, unpacked
 from podium.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
@@ -28,14 +29,13 @@ from podium.scoring import USAGE
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance
 
-CLEARLY = 0.75  # of the way from chance to certainty: a baseline stays below, labels with some noise do not
 MOST_VALUES = 2  # beside an id for each of its truths: many values together do not tell which is true
-LEAST_EVIDENCE = math.log(1e6)  # the odds against chance
 NAMED_EVIDENCE = math.log(50)  # the same for a column that has the name of the truth and nothing but truths
 
 MOST_IDS = 2_000  # of a table or text; more would only take time
 MOST_BESIDE = 80  # words before or after an id
 MOST_IN_CELL = 2_000  # characters
+MOST_LISTED = 0.9  # of the ids: a file that names more of them does not tell them apart
 MOST_PLACES = 12  # places in lines whose ids are also looked at alone
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words
 CHUNK = 1 << 20  # characters of a text that are looked at together
@@ -66,14 +66,19 @@ def _pieces_of(text: str) -> list[bytes]:
 class Phrases:
     """Texts of one or several words, such as ids, that are looked for among words."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], *, joined: bool = False) -> None:
+        """Take the words of texts, also `joined` by hyphens or with spaces instead of them, as ids may be."""
         self.texts: dict[tuple[bytes, ...], str] = {}
         lengths: dict[bytes, set[int]] = defaultdict(set)
         for text in texts:
             words = tuple(words_of(text)[:LONGEST_PHRASE])
-            if words:
-                self.texts.setdefault(words, text)
-                lengths[words[0]].add(len(words))
+            others = (
+                [(b"-".join(words),), tuple(b" ".join(words).replace(b"-", b" ").split())] if joined else []
+            )
+            for form in filter(None, dict.fromkeys([words, *others])):
+                if any(form):
+                    self.texts.setdefault(form, text)
+                    lengths[form[0]].add(len(form))
         self.lengths = {word: sorted(those, reverse=True) for word, those in lengths.items()}
 
     def within(self, words: Sequence[bytes]) -> Iterator[tuple[int, int, str]]:
@@ -111,10 +116,13 @@ class Known:
 
     ids_of: Mapping[str, Collection[str]]  # the ids of each column that has some
     ids: Phrases
+    rows: Sequence[str]  # the ids of the rows, in the order of the solution
+    numbered: Mapping[int, str]  # the ids by their numbers, if nothing else tells them apart
     part_of: Mapping[str, str]  # "Public" or "Private", for each id
     truths: Sequence[Truth]
     values: Phrases
     texts: dict[str, str] = field(default_factory=dict)  # the id of each text of the test set
+    named_in: list[tuple[str, str]] = field(default_factory=list)  # ids, and the files that name them
     # how many ids of each column were compared, for tables that come in pieces
     compared: Counter[object] = field(default_factory=Counter)
 
@@ -192,17 +200,23 @@ def _search(
                 raise
             except Exception:  # JSON of another shape than any library expects must not stop the others
                 unreadable.append(name)
+    if (
+        len({file for _, file in known.named_in}) <= MOST_PLACES
+    ):  # not those of pictures, each of which is named after its id
+        for truth in known.truths:
+            _determined(PUBLIC, "in the names of the files that list ids", known.named_in, truth)
     return unreadable
 
 
 def _check_near_ids(text: Text, known: Known) -> None:
     """Compare what stands near ids with their truths, in the tables of a text and in its lines."""
-    if any(known.ids.may_be_in(lines) for lines in _chunks(text.content)):
-        for table in text.tables():
-            _learn_texts(text.name, table, known)
-            _check_table(text.name, table, known)
-        if not text.excused:  # an excused column is known in tables alone
-            _check_text(text, known)
+    for table in text.tables():
+        _learn_texts(text.name, table, known)
+        _check_table(text.name, table, known)
+        _check_positions(text.name, table, known)
+    # an excused column is known in tables alone
+    if not text.excused and any(known.ids.may_be_in(lines) for lines in _chunks(text.content)):
+        _check_text(text, known)
 
 
 def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, str, bytes | None]]:
@@ -256,13 +270,23 @@ def _known(solution: Path, items: Collection[str], public_columns: Collection[st
     parts = table[USAGE] if USAGE in table else ["test"] * len(table)
     known = Known(
         ids_of={name: table[name].unique().tolist() for name in id_columns},
-        ids=Phrases(item for name in id_columns for item in table[name]),
+        ids=Phrases((item for name in id_columns for item in table[name]), joined=True),
+        rows=table[row_id].tolist(),
+        numbered=_numbered(table[row_id].tolist()),
         part_of={item: part for name in id_columns for item, part in zip(table[name], parts)},
         truths=[_truth(name, table[of], table[name], phrases) for name in values for of in id_columns],
         values=phrases,
     )
     _learn_texts(SOLUTION, table, known)
     return known
+
+
+def _numbered(ids: Sequence[str]) -> dict[int, str]:
+    """The ids by their numbers, if each has one and the same text before it."""
+    parts = [re.fullmatch(r"(.*?)(\d+)", each) for each in ids]
+    numbers = {int(part[2]): each for part, each in zip(parts, ids) if part}
+    same = len({part[1] if part else None for part in parts}) == 1
+    return numbers if same and len(numbers) == len(ids) else {}
 
 
 def _truth(name: str, ids: Iterable[str], values: Iterable[str], phrases: Phrases) -> Truth:
@@ -306,24 +330,80 @@ def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in 
     """Compare each column of a table with the truths of the ids in its rows; ids may be in any column."""
     columns = {str(column): cells.tolist() for column, cells in table.items()}
     for named, cells in columns.items():
-        ids: dict[int, str] = {}
-        for row, cell in enumerate(cells if known.ids.may_be_in(cells) else ()):
-            item = known.ids.first_in(cell)
-            if item is not None:
-                ids[row] = item
-                if len(ids) == MOST_IDS:
-                    break
+        ids = _ids_in(cells, known)
         column = (name, named, *columns)
         if not ids or known.compared[column] >= MOST_IDS:
             continue
         known.compared[column] += len(ids)
-        beside = {other: [cells[row] for row in ids] for other, cells in columns.items() if other != named}
-        for other, values in beside.items():
-            found = [(item, value.strip()) for item, value in zip(ids.values(), values)]
-            _compare_cells(name, where.format(other), found, known, other)
-        # With one-hot columns, the values are the names of the columns whose cells are 1.
-        on = [" ; ".join(n for n, v in zip(beside, row) if YES.fullmatch(v)) for row in zip(*beside.values())]
-        _compare_cells(name, "as the name of a column with 1", list(zip(ids.values(), on)), known)
+        _compare_columns(
+            name, {other: columns[other] for other in columns if other != named}, ids, known, where
+        )
+        _check_order(name, list(ids.values()), known)
+
+
+def _check_positions(name: str, table: pd.DataFrame, known: Known) -> None:
+    """Compare a table that has a row for each row of the solution with the truths by their order."""
+    if len(table) == len(known.rows) - 1:  # the first row was taken for names of columns
+        table = pd.concat([pd.DataFrame([dict(zip(table.columns, table.columns))]), table])
+    if len(table) == len(known.rows):
+        columns = {str(column): cells.astype(str).tolist() for column, cells in table.items()}
+        ids = dict(enumerate(known.rows))
+        _compare_columns(name, columns, ids, known, "in the column {}, by the order of the rows")
+
+
+def _ids_in(cells: Sequence[str], known: Known) -> dict[int, str]:
+    """The ids in some cells, by row: spelled as they are, by their numbers, or by their positions."""
+    ids: dict[int, str] = {}
+    step = -(-len(cells) // MOST_IDS) or 1  # all parts of a long table are looked at
+    if known.ids.may_be_in(cells):
+        for row in (row for start in range(step) for row in range(start, len(cells), step)):
+            item = known.ids.first_in(cells[row])
+            if item is not None:
+                ids[row] = item
+                if len(ids) == MOST_IDS:
+                    return dict(sorted(ids.items()))
+    if ids or not all(cell.isdecimal() and len(cell) < 18 for cell in cells):
+        return dict(sorted(ids.items()))
+    numbers = list(map(int, cells))
+    if len(numbers) == len(known.rows) and sorted(numbers) in (
+        list(range(len(numbers))),
+        list(range(1, len(numbers) + 1)),
+    ):
+        return {row: known.rows[number - min(numbers)] for row, number in enumerate(numbers)}
+    found = {row: known.numbered[number] for row, number in enumerate(numbers) if number in known.numbered}
+    return found if len(set(found.values())) == len(found) else {}
+
+
+def _compare_columns(
+    name: str, columns: Mapping[str, Sequence[str]], ids: Mapping[int, str], known: Known, where: str
+) -> None:
+    """Compare the columns beside ids with their truths."""
+    beside = {other: [cells[row] for row in ids] for other, cells in columns.items()}
+    for other, values in beside.items():
+        found = [(item, value.strip()) for item, value in zip(ids.values(), values)]
+        _compare_cells(name, where.format(other), found, known, other)
+    # With one-hot columns, the values are the names of the columns whose cells are 1.
+    on = [" ; ".join(n for n, v in zip(beside, row) if YES.fullmatch(v)) for row in zip(*beside.values())]
+    _compare_cells(name, "as the name of a column with 1", list(zip(ids.values(), on)), known)
+
+
+def _check_order(name: str, ids: Sequence[str], known: Known) -> None:
+    """Refuse a file in which the order of the rows tells their truths, unless the ids have this order, too."""
+    order = {item: position for position, item in enumerate(known.rows)}
+    positions = [order[item] for item in ids if item in order]
+    if len(positions) < len(ids) or positions == sorted(positions) or list(ids) == sorted(ids, key=_natural):
+        return
+    for truth in known.truths:
+        if told := order_told([_only(truth, item) or "" for item in ids]):
+            raise Revealed(
+                f"{name} reveals {truth.name} of {SOLUTION} by the order of its rows: of neighbors, {told:.0%} "
+                "are alike"
+            )
+
+
+def _natural(item: str) -> list[tuple[int, str]]:
+    """The key by which ids are sorted so that x10 comes after x9."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", item)]
 
 
 def _compare_cells(
@@ -335,21 +415,25 @@ def _compare_cells(
         found[item] |= known.values_in(words_of(cell[:MOST_IN_CELL]))
     for truth in known.truths:
         _compare(name, where, found, truth, NAMED_EVIDENCE if column == truth.name else LEAST_EVIDENCE)
-        _compare(name, f"{where}, in another form", _translated(cells, truth), truth)
+        if column not in known.ids_of:
+            _determined(name, where, cells, truth)
 
 
-def _translated(cells: Sequence[tuple[str, str]], truth: Truth) -> Found:
-    """Take the values of cells for those of a truth, one to one, such as 0, 1, 2 for three labels."""
-    truths = [(truth.of_id.get(item, ()), code) for item, code in cells]
-    single = [(value, code) for values, code in truths for value in values if len(values) == 1]
-    codes = {code for _, code in single}
-    if not 2 <= len(codes) <= len(cells) / 4 or len(codes) != len({value for value, _ in single}):
-        return {}
-    meaning: dict[str, str] = {}
-    for (value, code), _ in Counter(single).most_common():
-        if code not in meaning and value not in meaning.values():
-            meaning[code] = value
-    return {item: {meaning.get(code, "")} for item, code in cells}
+def _determined(name: str, where: str, cells: Sequence[tuple[str, str]], truth: Truth) -> None:
+    """Refuse a file if its cells determine the truths of their ids, in whatever form."""
+    rows = [(cell, only) for item, cell in cells if (only := _only(truth, item)) is not None]
+    column, truths = [cell for cell, _ in rows], [only for _, only in rows]
+    if told := classes_told(column, truths) or numbers_told(column, truths):
+        raise Revealed(
+            f"{name} reveals {truth.name} of {SOLUTION} {where}, in another form: the values there determine "
+            f"{told:.1%} of it for {len(rows):,} ids of the test set"
+        )
+
+
+def _only(truth: Truth, item: str) -> str | None:
+    """The truth of an id that has a single one."""
+    values = truth.of_id.get(item, ())
+    return next(iter(values)) if len(values) == 1 else None
 
 
 def _check_text(text: Text, known: Known) -> None:
@@ -372,6 +456,9 @@ def _check_text(text: Text, known: Known) -> None:
                     found["before ids", group][item] |= headings[start]
             if len(places["all"]) >= MOST_IDS:
                 break
+    everywhere = {item for (_, group), beside in found.items() if group == "all" for item in beside}
+    if len(everywhere) <= MOST_LISTED * len(known.rows):
+        known.named_in.extend((item, text.name) for item in everywhere)
     for (where, _), beside in found.items():
         for truth in known.truths:
             _compare(text.name, where, beside, truth)
@@ -429,24 +516,13 @@ def _compare(name: str, where: str, found: Found, truth: Truth, least: float = L
     number = sum(len(found[item] & truth.share.keys()) / len(truth.of_id[item]) for item in ids) / len(ids)
     if number > MOST_VALUES:
         return
-    if _tells(rate, chance, len(ids), least):
+    if tells(rate, chance, len(ids), least):
         item = next(item for item in ids if right[item])
         raise Revealed(
             f"{name} reveals {truth.name} of {SOLUTION} {where}, such as {min(right[item])!r} of {item}: "
             f"it is there for {rate:.0%} of {len(ids):,} ids of the test set, and would be for {chance:.0%} by "
             "chance"
         )
-
-
-def _tells(rate: float, chance: float, number: int, least: float) -> bool:
-    """Whether the truths of so many ids stand beside them at a rate that chance does not explain."""
-    if chance >= 1 or (rate - chance) / (1 - chance) < CLEARLY:
-        return False
-    # Chernoff's bound: the logarithm of the odds against this rate.
-    evidence = number * rate * math.log(rate / max(chance, 1e-12))
-    if rate < 1:
-        evidence += number * (1 - rate) * math.log((1 - rate) / (1 - chance))
-    return evidence >= least
 
 
 # ---- Texts of the test set -----------------------------------------------------------------------------------

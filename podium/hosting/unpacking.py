@@ -1,5 +1,6 @@
 """Unpack and decode files of any kind, and find the tables in them, so that they can be searched."""
 
+import base64
 import bz2
 import contextlib
 import gzip
@@ -15,11 +16,14 @@ from itertools import zip_longest
 from typing import Any, BinaryIO, cast
 
 import pandas as pd
+from pyarrow import parquet
 
 from podium.files import parse_json
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
+BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{64,}={0,2}\s*")
+TEXT_PICKLE = re.compile(rb"\([dl]p?\d*\n|c[\w.]+\n[\w.]+\n|[VS].*\np\d+\n")  # of protocol 0
 MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
 PIECE = 1 << 24  # bytes of a file that are in memory together
 LONGEST_HEADER = 100_000  # bytes of a first line that may name columns
@@ -38,6 +42,11 @@ def unpacked(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes | None]]:
             yield from unpacked(called, stream)
         for piece in _pieces(file) if inner is None else ():
             yield name, piece
+            if name.endswith(".ipynb"):
+                yield from _of_notebook(name, piece)
+            with contextlib.suppress(ValueError):  # it is no base64
+                if BASE64.fullmatch(piece):
+                    yield from unpacked(name, io.BytesIO(base64.b64decode(piece)))
     except MemoryError:
         raise
     except Exception:  # each library has its own for a damaged file
@@ -48,6 +57,8 @@ def _inside(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]] | None:
     """The files that are packed in a file; None if it is not packed."""
     head = file.read(4096)
     file.seek(0)
+    if head.startswith(b"PAR1"):
+        return iter([*_metadata(name, file), (name, _of_parquet(file))])
     for start, unpack in PACKED.items():
         if head.startswith(start):
             return iter([(name, unpack(file))])
@@ -59,10 +70,27 @@ def _inside(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]] | None:
     return _of_tar(name, file) if head[257:262] == b"ustar" else None
 
 
+def _of_notebook(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """The sources and the outputs of a notebook's cells, whose lines JSON writes as parts of texts."""
+    with contextlib.suppress(ValueError, AttributeError, TypeError):  # it is no notebook
+        for number, cell in enumerate(parse_json(content)["cells"], 1):
+            outputs = [text for each in cell.get("outputs", ()) for text in (each, each.get("data", {}))]
+            texts = [value for each in [cell, *outputs] for value in each.values()]
+            for text in texts:
+                lines = (
+                    "".join(text) if isinstance(text, list) and all(isinstance(t, str) for t in text) else text
+                )
+                if isinstance(lines, str) and lines:
+                    yield f"{name}/cell {number}", lines.encode("utf-8", "replace")
+
+
 def _of_zip(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
     """The files in a zip archive."""
     with zipfile.ZipFile(file) as archive:
+        yield f"{name}/comment", io.BytesIO(archive.comment)
         for each in archive.namelist():
+            if comment := archive.getinfo(each).comment:
+                yield f"{name}/{each}/comment", io.BytesIO(comment)
             if not each.endswith("/"):
                 with archive.open(each) as member:
                     yield f"{name}/{each}", cast(BinaryIO, member)
@@ -82,11 +110,19 @@ def _of_parquet(file: BinaryIO) -> BinaryIO:
     return io.BytesIO(pd.read_parquet(file).to_csv().encode())
 
 
+def _metadata(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
+    """What the schema of a Parquet file says beside its columns."""
+    about = parquet.read_schema(file).metadata or {}
+    file.seek(0)
+    for key, value in about.items():
+        if key != b"pandas":
+            yield f"{name}/{key.decode(errors='replace')}", io.BytesIO(value)
+
+
 PACKED: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\0": lzma.open,
-    b"PAR1": _of_parquet,
 }
 
 
@@ -143,7 +179,7 @@ def decoded(content: bytes) -> str | None:
         encoding = "utf-16-le"
     if encoding:
         return content.decode(encoding, "replace")
-    if any(code < 32 and code not in b"\t\n\r\f\x1b" for code in head):
+    if any(code < 32 and code not in b"\t\n\r\f\x1b" for code in head) or TEXT_PICKLE.match(head):
         return None
     with contextlib.suppress(UnicodeDecodeError):
         return content.decode("utf-8")

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 (a case is one line)
 
+import base64
 import bz2
 import gzip
 import io
@@ -15,7 +16,10 @@ import warnings
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,11 +75,12 @@ def csv_of(table: pd.DataFrame, **options: object) -> str:
     return str(table.to_csv(index=False, **options))
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zipped(files: dict[str, bytes], comment: bytes = b"") -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
+        archive.comment = comment
     return file.getvalue()
 
 
@@ -92,6 +97,12 @@ def tape_of(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
 def parquet_of(table: pd.DataFrame) -> bytes:
     file = io.BytesIO()
     table.to_parquet(file)
+    return file.getvalue()
+
+
+def with_metadata(about: dict[str, str]) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table({"id": IDS}).replace_schema_metadata(about), file)
     return file.getvalue()
 
 
@@ -127,6 +138,23 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
     "nested JSON Lines": {"l.jsonl": lines('{{"item": {{"file": "{id}.png"}}, "truth": {{"name": "{label}"}}}}')},
     "coded JSON Lines": {"l.jsonl": lines('{{"id": "{id}", "y": {code}}}')},
     "coded and nested JSON": {"l.json": '{"data": {"items": [' + lines('["{id}", {code}]', between=",") + "]}}"},
+    "labels of half the ids and blanks": {"m.csv": csv_of(TABLE.assign(label=TABLE["label"].where(TABLE.index % 2 == 0, "")))},
+    "labels of 60% and -1": {"m.csv": csv_of(TABLE.assign(label=TABLE["label"].where(TABLE.index % 5 < 3, "-1")))},
+    "three codes for each class": {"c.csv": "id,c\n" + "\n".join(f"{i},{3 * CODES[y] + n % 3}" for n, (i, y) in enumerate(PAIRS))},
+    "codes in the order of the rows": {"c.txt": lines("{code}")},
+    "labels at positions": {"c.csv": "row,label\n" + "\n".join(f"{n},{label}" for n, label in enumerate(LABELS))},
+    "ids without their letter": {"c.csv": "n,label\n" + "\n".join(f"{item[1:]},{label}" for item, label in PAIRS)},
+    "a list of ids for each code": {f"list_{code}.txt": "\n".join(i for i, of in PAIRS if of == label) for label, code in CODES.items()},
+    "base64": {"l.b64": base64.b64encode(lines("{id},{label}").encode())},
+    "the metadata of Parquet": {"p.parquet": with_metadata({"labels": json.dumps(dict(PAIRS))})},
+    "the comment of a zip": {"z.zip": zipped({"a": b"x"}, json.dumps(dict(PAIRS)).encode())},
+    "ids in the order of the classes": {"t.csv": csv_of(TABLE.sort_values("label", kind="stable")[["id"]])},
+    "what a notebook printed": {"a.ipynb": json.dumps({"cells": [{"outputs": [{"text": lines("{id} {label}")}]}]})},
+    "amounts in another unit": {"a.csv": csv_of(SOLUTION.assign(x=SOLUTION["amount"] / 100)[["id", "x"]])},
+    "amounts with more digits": {"a.csv": csv_of(SOLUTION[["id", "amount"]], float_format="%.4f")},
+    "ranks of amounts": {"a.csv": csv_of(SOLUTION.assign(amount=SOLUTION["amount"].rank())[["id", "amount"]])},
+    "bins of amounts": {"a.csv": csv_of(SOLUTION.assign(b=SOLUTION["amount"] // 50)[["id", "b"]])},
+    "negative logarithms of amounts": {"a.csv": csv_of(SOLUTION.assign(b=-np.log(SOLUTION["amount"]))[["id", "b"]])},
     "an old encoding": {"l.txt": ("Größe\n" + lines("{id} {label}")).encode("cp1252")},
     "COCO whose numbers are texts": {"l.json": json.dumps(COCO | {"images": [image | {"id": str(image["id"])} for image in
                                      COCO["images"]]})},
@@ -520,6 +548,30 @@ def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
     with pytest.raises(HostError, match=r"^public/more\.csv reveals label"):
         making.write(made, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_at_the_end_of_a_long_table(tmp_path):
+    """All parts of a table are looked at."""
+    draw = random.Random(1)
+    ids = [f"s{number}" for number in draw.sample(range(90_000), 5000)]
+    long = pd.DataFrame({"id": ids, "label": draw.choices(["cat", "dog", "fox"], k=5000), "Usage": "Private"})
+    told_late = long.assign(label=long["label"].where(long.index >= 2000, ""))[["id", "label"]]
+    folder = put(competition(tmp_path, long.assign(amount=1)), {"m.csv": csv_of(told_late)})
+    assert "m.csv reveals label" in told(folder)
+
+
+def test_features_that_predict_well_are_no_leak(tmp_path):
+    """A threshold that one class passes alone, a rare sign, groups, and a close relative of the number."""
+    draw = random.Random(3)
+    features = SOLUTION.assign(
+        size=[CODES[label] // 2 * 5 + draw.random() for label in LABELS],
+        sign=["x" if label == "fox" and draw.random() < 0.7 else "y" for label in LABELS],
+        amount=[amount + draw.gauss(0, 60) for amount in AMOUNTS],
+        patient=[f"p{CODES[label]}{draw.randrange(10)}" for label in LABELS],
+    )
+    assert (
+        told(put(competition(tmp_path), {"test.csv": csv_of(features.drop(columns=["label", "Usage"]))})) == ""
+    )
 
 
 @pytest.mark.parametrize("target", ["../private/solution.csv", "/etc/hostname", "nowhere", "images"])

@@ -20,11 +20,12 @@ import pandas as pd
 
 from podium import recorded
 from podium.errors import HostError
-from podium.hosting.determined import LEAST_EVIDENCE, classes_told, numbers_told, order_told, tells
+from podium.hosting.determined import LEAST_EVIDENCE, LEAST_ROWS, classes_told, numbers_told, order_told, tells
 from podium.hosting.folders import PERFECT, PUBLIC, SOLUTION, public_files, read_csv
 from podium.hosting.unpacking import decoded, tables_of, unpacked
 from podium.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
 from podium.scoring import USAGE
+from podium.wording import listed
 
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance
@@ -35,6 +36,7 @@ NAMED_EVIDENCE = math.log(50)  # the same for a column that has the name of the 
 MOST_IDS = 2_000  # of a table or text; more would only take time
 MOST_BESIDE = 80  # words before or after an id
 MOST_IN_CELL = 2_000  # characters
+UNIQUE = 0.9  # of the rows of a table, by whose cells a row is known
 MOST_LISTED = 0.9  # of the ids: a file that names more of them does not tell them apart
 MOST_PLACES = 12  # places in lines whose ids are also looked at alone
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words
@@ -122,6 +124,7 @@ class Known:
     truths: Sequence[Truth]
     values: Phrases
     texts: dict[str, str] = field(default_factory=dict)  # the id of each text of the test set
+    features: list[pd.DataFrame] = field(default_factory=list)  # what public tables say of ids, by id
     named_in: list[tuple[str, str]] = field(default_factory=list)  # ids, and the files that name them
     # how many ids of each column were compared, for tables that come in pieces
     compared: Counter[object] = field(default_factory=Counter)
@@ -189,7 +192,7 @@ def _search(
     _check_ids(known)
     _check_names(names, known)
     # The files are read again instead of being held, because they may be larger than the memory.
-    for check in (_check_near_ids, _check_test_texts):
+    for check in (_check_near_ids, _check_test_texts, _check_twins):
         for file, name, content in _public_files(folder, further):
             text = None if content is None else decoded(content)
             if text is None:
@@ -315,13 +318,30 @@ def _check_ids(known: Known) -> None:
             _check_table(SOLUTION, pd.DataFrame({"": ids} | columns), known, "in {} of the ids")
 
 
-def _check_names(files: Iterable[tuple[Path, str]], known: Known) -> None:
+def _check_complete(files: Iterable[Path], known: Known) -> None:
+    """Warn if most ids have a file, such as a picture, and some have none."""
+    ids = set(known.rows)
+    of_kind: dict[tuple[Path, str], set[str]] = defaultdict(set)
+    for path in files:
+        of_kind[path.parent, path.suffix].add(known.ids.first_in(path.stem) or "")
+    for (folder, suffix), named in of_kind.items():
+        lacking = [item for item in known.rows if item not in named]
+        if lacking and len(ids & named) > len(ids) / 2:
+            warnings.warn(
+                f"{folder}: {len(set(lacking)):,} of {len(ids):,} ids of the test set have no file {suffix}, "
+                f"such as {lacking[0]}",
+                stacklevel=2,
+            )
+
+
+def _check_names(files: Sequence[tuple[Path, str]], known: Known) -> None:
     """Compare the folders, names and beginnings of files that are named after ids."""
     rows = [
         (stem, path.parent.name, stem, content, content.partition(" ")[0].strip())
         for path, content in files
         for stem in dict.fromkeys([path.stem, path.stem.replace("-", " ")])
     ]
+    _check_complete([path for path, _ in files], known)
     table = pd.DataFrame(rows, columns=["", "folders", "names", "contents", "first words"])
     _check_table(PUBLIC, table, known, "in the {} of files")
 
@@ -339,6 +359,28 @@ def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in 
             name, {other: columns[other] for other in columns if other != named}, ids, known, where
         )
         _check_order(name, list(ids.values()), known)
+        truths = {truth.name for truth in known.truths}
+        others = [other for other in table if str(other) not in {named, *truths, *known.ids_of}]
+        if others and len(ids) >= LEAST_ROWS:
+            features = table.iloc[list(ids)][others].set_axis(list(ids.values())).rename(columns=str)
+            known.features.append(features)
+
+
+def _check_twins(text: Text, known: Known) -> None:
+    """Compare rows that have the features of a row of the test set, under another id, with its truths."""
+    for table in text.tables() if known.features else ():
+        columns = {str(column): cells.tolist() for column, cells in table.items()}
+        for features in known.features:
+            shared = [name for name in features if name in columns]
+            of_row = dict(zip(features[shared].itertuples(index=False, name=None), features.index))
+            if not shared or len(of_row) < UNIQUE * len(features):
+                continue
+            rows = enumerate(zip(*(columns[name] for name in shared)))
+            twins = {row: of_row[cells] for row, cells in rows if cells in of_row}
+            if len(twins) >= LEAST_ROWS:
+                others = {name: cells for name, cells in columns.items() if name not in shared}
+                where = f"in the column {{}}, of rows with the same {listed(shared)}"
+                _compare_columns(text.name, others, twins, known, where)
 
 
 def _check_positions(name: str, table: pd.DataFrame, known: Known) -> None:

@@ -574,6 +574,30 @@ def test_features_that_predict_well_are_no_leak(tmp_path):
     )
 
 
+def test_rows_of_the_test_set_under_other_ids_are_found(tmp_path):
+    features = TABLE.assign(x=[DRAW.random() for _ in IDS], y=[DRAW.random() for _ in IDS])
+    twins = features.assign(id=[f"n{number}" for number in range(80)]).sample(frac=1, random_state=1)
+    files = {"test.csv": csv_of(features[["id", "x", "y"]]), "train.csv": csv_of(twins)}
+    message = told(put(competition(tmp_path), files))
+    assert (
+        "public/train.csv reveals label of solution.csv in the column label, of rows with the same x, y"
+        in message
+    )
+    other = twins.assign(label=list(twins["label"])[::-1])
+    assert told(put(competition(tmp_path / "2"), files | {"train.csv": csv_of(other)})) == ""
+
+
+@pytest.mark.filterwarnings("ignore:these files cannot be searched")
+def test_ids_without_a_picture_are_counted(tmp_path):
+    folder = put(
+        competition(tmp_path), {f"images/{item}.png": b"\x89PNG\0" + item.encode() for item in IDS[3:]}
+    )
+    with pytest.warns(
+        UserWarning, match=r"public/images: 3 of 80 ids of the test set have no file .png, such as r00"
+    ):
+        leaks.refuse(folder, ())
+
+
 @pytest.mark.parametrize("target", ["../private/solution.csv", "/etc/hostname", "nowhere", "images"])
 def test_a_link_that_leads_out_of_the_public_folder_stops(tmp_path, target):
     folder = put(competition(tmp_path), {"images/a.txt": "a"})

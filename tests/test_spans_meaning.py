@@ -309,7 +309,10 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
         (lambda: spans.Spans(*[INTS] * 4, FLOATS, np.ones(2), INTS), "1 probability, 2 d1"),
         (lambda: from_pipeline("a", [{"entity": "B-Lead", "start": 0, "end": 1}]), "='simple', found ent"),
         (lambda: from_pipeline("a", [{**GROUP, "start": None, "end": None}]), "as of a fast tokenizer"),
-        (lambda: from_pipeline("a", [{**GROUP, "entity_group": "PER"}]), "types: expected .*, found 'PER'"),
+        (
+            lambda: from_pipeline(TEXTS[0], [{**GROUP, "entity_group": "PER"}]),
+            "types: expected .*, found 'PER'",
+        ),
         (lambda: from_pipeline(TEXTS[:1], [GROUP]), "put it into a list"),
         (lambda: from_pipeline(TEXTS, [GROUP]), "put it into a list"),
         (lambda: from_pipeline(TEXTS[0], [[GROUP]]), "give the list of these texts"),

@@ -414,3 +414,90 @@ def test_ids_of_any_type_are_compared_as_text(column, essay_ids, expected):
     """Rows without an id, and those of other essays, are left out."""
     frame = pd.DataFrame({"essay_id": column, "discourse_type": "Lead", "predictionstring": "0 1"})
     assert spans.from_table(frame, essay_ids).essay.tolist() == expected
+
+
+# --- one door ---------------------------------------------------------------------------------------
+
+PHONES = "Schools should allow phones in class today. They help students learn."
+OF_CLAIM = {"entity_group": "Claim", "start": 0, "end": 43, "score": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"score": 95.0}, "expected probability from 0 to 1"),
+        ({"score": -2.0}, "expected probability from 0 to 1"),
+        ({"score": None}, "expected probability from 0 to 1"),
+        ({"start": 100, "end": 143}, "expected a start and a later end of characters within the text"),
+        ({"start": 43, "end": 0}, "expected a start and a later end of characters within the text"),
+        ({"end": 400}, "expected a start and a later end of characters within the text"),
+    ],
+)
+def test_a_pipeline_is_refused_what_characters_are(change, message):
+    group = OF_CLAIM | change
+    with pytest.raises(ValueError, match=message):
+        spans.from_pipeline(PHONES, [group])
+    with pytest.raises(ValueError, match=message):
+        spans.from_characters(PHONES, [group["start"]], [group["end"]], "Claim", probability=group["score"])
+
+
+def test_a_score_that_float32_made_a_little_larger_than_1_is_1():
+    assert spans.from_pipeline(PHONES, [OF_CLAIM | {"score": 1.0000001}]).probability.tolist() == [1]
+
+
+def test_gliner_names_its_types_label():
+    group = {"start": 0, "end": 43, "text": PHONES[:43], "label": "Position", "score": 0.9}
+    assert spans.from_pipeline(PHONES, [group]).discourse_type.tolist() == [spans.TYPES.index("Position")]
+
+
+def test_of_several_texts_one_has_to_be_said():
+    for make in (
+        lambda texts: spans.from_characters(texts, [0, 0], [7, 7], "Claim"),
+        lambda texts: spans.from_quotes(texts, ["Schools", "They"], "Claim").spans,
+    ):
+        with pytest.raises(
+            ValueError, match=r"^essay: expected the text of each segment, as an index into the 2"
+        ):
+            make([PHONES, PHONES])
+        assert len(make(PHONES)) == 2
+
+
+@pytest.mark.parametrize("closeness", [0.9, -1, 200, float("nan"), "90"])
+def test_closeness_is_a_percentage(closeness):
+    with pytest.raises(ValueError, match=r"^closeness: expected a percentage from 1 to 100, or None, found"):
+        spans.from_quotes(PHONES, ["Schools"], "Claim", closeness=closeness)
+
+
+def test_quotes_and_types_of_other_shapes_are_refused():
+    with pytest.raises(ValueError, match="found a sequence for each text"):
+        spans.from_quotes([PHONES], [["Schools"]], "Claim")
+    with pytest.raises(ValueError, match="expected the same number of each, found 2 quotes, 1 types"):
+        spans.from_quotes(PHONES, ["Schools", "They"], ["Claim"])
+    with pytest.raises(ValueError, match="starts: expected a position for every segment, found none for segm"):
+        spans.from_characters(PHONES, [0, None], [8, 9], "Claim")
+
+
+def test_a_series_by_type_is_the_mapping():
+    three = [spans.from_words([0, 20], [9, 29], ["Lead", "Claim"]), spans.from_words([50], [59], "Evidence")]
+    by_type = {"Claim": 1}
+    for call in (
+        lambda given: spans.vote(three, votes=given),
+        lambda given: spans.select(three[0], min_words=given),
+        lambda given: spans.join(three[0], given),
+    ):
+        assert repr(call(pd.Series(by_type))) == repr(call(by_type))
+    with pytest.raises(ValueError, match="votes: expected a number, or numbers by type"):
+        spans.vote(three, votes={"Claim": [1, 2]})
+
+
+def test_tables_as_people_have_them():
+    rows = {"discourse_type": ["Lead", "Claim"], "predictionstring": ["0 1 2", "0 1"]}
+    table = pd.DataFrame({"essay_id": ["a", "b"], **rows})
+    effective = spans.from_table(table.assign(discourse_effectiveness=["Adequate", "Effective"]), ["a", "b"])
+    assert effective.d1.tolist() == [0, 1]
+    assert spans.from_table(table.set_index("essay_id"), ["a", "b"]).essay.tolist() == [0, 1]
+    assert spans.from_table(table.assign(essay_id=[1.0, 2.0]), [1, 2]).essay.tolist() == [0, 1]
+    with pytest.raises(ValueError, match=r"probability: expected a number in every row, found <NA> in row 1"):
+        spans.from_table(table.assign(probability=pd.array([0.5, pd.NA], dtype="Float64")), ["a", "b"])
+    with pytest.raises(ValueError, match="expected one column predictionstring, found 2"):
+        spans.from_table(pd.concat([table, table[["predictionstring"]]], axis=1), ["a", "b"])

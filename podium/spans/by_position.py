@@ -42,6 +42,8 @@ def by_position(function: Callable[P, R]) -> Callable[P, R]:
 
 def _sequence(name: str, value: Any) -> Any:
     """Turn an argument into a sequence without labels; a text, a number or segments stay as they are."""
+    if isinstance(value, pd.Series) and name in BY_NAME - {"labels"}:
+        return value.to_dict()  # a number by type, like the mapping
     if isinstance(value, pd.Series | pd.Index):
         return value.tolist()
     if isinstance(value, pd.DataFrame) and name not in TABLES:

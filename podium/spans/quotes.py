@@ -1,5 +1,6 @@
 """Find the quotes that a language model gives in the essays that it quotes."""
 
+import numbers as numbers_of
 import re
 import unicodedata
 from bisect import bisect_right
@@ -12,7 +13,16 @@ import pandas as pd
 
 from podium.arrays import Bools, Ints, by_essay
 from podium.spans.by_position import by_position
-from podium.spans.segments import TYPES, Spans, from_words, indices, integers, require_equal_sizes, texts_of
+from podium.spans.segments import (
+    TYPES,
+    Spans,
+    essay_of,
+    from_words,
+    indices,
+    integers,
+    require_equal_sizes,
+    texts_of,
+)
 from podium.wording import counted
 
 __all__ = ["Quotes", "from_quotes"]
@@ -76,7 +86,7 @@ def from_quotes(
     quotes: Sequence[str],
     types: Any,
     *,
-    essay: npt.ArrayLike = 0,
+    essay: npt.ArrayLike | None = None,
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
     closeness: float | None = CLOSENESS,
@@ -135,9 +145,18 @@ def from_quotes(
     texts = texts_of(texts)
     if isinstance(quotes, str):
         raise TypeError("quotes: expected a sequence of quotes, found one text; put it into a list")
+    if closeness is not None and not (isinstance(closeness, numbers_of.Real) and 1 <= closeness <= 100):
+        raise ValueError(f"closeness: expected a percentage from 1 to 100, or None, found {closeness!r:.40}")
+    if any(isinstance(quote, list | tuple) for quote in quotes):
+        raise ValueError(
+            "quotes: expected one sequence of quotes, and their texts as essay=, found a sequence for each text"
+        )
     size = len(quotes)
-    kinds = np.broadcast_to(_kinds(types), size)
-    numbers = np.broadcast_to(integers("essay", essay), size)
+    of_types = _kinds(types)
+    if of_types.ndim:
+        require_equal_sizes({"quotes": quotes, "types": of_types})
+    kinds = np.broadcast_to(of_types, size)
+    numbers = np.broadcast_to(integers("essay", essay_of(essay, len(texts))), size)
     sure, effective = (np.broadcast_to(np.asarray(each, dtype=np.float64), size) for each in (probability, d1))
     require_equal_sizes({"quotes": quotes, "essay": numbers})
     if ((numbers < 0) | (numbers >= len(texts))).any():

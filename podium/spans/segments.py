@@ -29,6 +29,8 @@ from podium import hosted, statistics
 from podium.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.errors import UsageError
 from podium.files import read_table
+from podium.ids import by_number, number_of
+from podium.ids import texts as texts_of_ids
 from podium.scoring import ALL, Evaluation, Solution, scores_of
 from podium.spans.by_position import by_position
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
@@ -58,6 +60,7 @@ ROWS_SHOWN = 5
 Thresholds = float | Mapping[str, float]
 Gaps = int | Mapping[str, int | None] | None
 OUTSIDE = "O"  # the label of words outside of all segments
+ROUNDED = 1e-6  # by which a mean of probabilities in float32 may be above 1
 UNKNOWN = ("[UNK]", "<unk>", "\ufffd")  # what a pipeline writes for characters that its tokenizer cannot show
 
 
@@ -227,7 +230,7 @@ def from_characters(
     ends: npt.ArrayLike,
     types: Any,
     *,
-    essay: npt.ArrayLike = 0,
+    essay: npt.ArrayLike | None = None,
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
 ) -> Spans:
@@ -244,8 +247,8 @@ def from_characters(
         The position of the first character of each segment, counted from 0, and of the one after its last.
     types : str or (n,) str or int
         The type of each segment, or one type for all: a name, or an index into `TYPES`.
-    essay : int or (n,) int
-        The essay of each segment, as an index into `texts`.
+    essay : int or (n,) int, optional
+        The essay of each segment, as an index into `texts`. It may be left out if there is one text.
     probability : float or (n,) float in [0, 1]
         The probability of the type of each segment.
     d1 : float or (n,) float in [0, 1]
@@ -269,18 +272,33 @@ def from_characters(
     """
     texts = texts_of(texts)
     places = {"starts": integers("starts", starts), "ends": integers("ends", ends)}
-    columns = _columns_of(places, essay, types, probability, d1)
+    columns = _columns_of(places, essay_of(essay, len(texts)), types, probability, d1)
     numbers, start, end = columns.pop("essay"), columns.pop("starts"), columns.pop("ends")
-    require_essays(numbers, len(texts))
-    lengths = np.array([len(text) for text in texts], dtype=np.int64)[numbers]
-    wrong = (start < 0) | (end <= start) | (end > lengths)
-    expected = "a start and a later end of characters within the text"
-    require(numbers, wrong, expected, "{} to {} of {} characters", start, end, lengths)
+    _require_places(texts, numbers, start, end)
     first, last = word_positions(texts, numbers, start, end)
     kept = last >= first
     others = {name: column[kept] for name, column in columns.items()}
     nothing = np.zeros(int(kept.sum()), dtype=np.int64)
     return Spans(essay=numbers[kept], first=first[kept], last=last[kept], repaired=nothing, **others)
+
+
+def essay_of(essay: npt.ArrayLike | None, texts: int) -> npt.ArrayLike:
+    """The text of each segment; of several texts, it has to be said which is meant."""
+    if essay is None and texts > 1:
+        raise ValueError(
+            f"essay: expected the text of each segment, as an index into the {texts:,} texts, found none; if "
+            "each segment has its text in the same row, give the distinct texts and pandas.factorize(text)[0]"
+        )
+    return 0 if essay is None else essay
+
+
+def _require_places(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> None:
+    """Check that segments belong to one of the texts, and that their characters are within it and in order."""
+    require_essays(essay, len(texts))
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)[essay]
+    wrong = (start < 0) | (end <= start) | (end > lengths)
+    expected = "a start and a later end of characters within the text"
+    require(essay, wrong, expected, "{} to {} of {} characters", start, end, lengths)
 
 
 def word_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
@@ -375,6 +393,11 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
         raise TypeError(f"from_table: expected a pandas DataFrame, found {type(frame).__name__}")
     names = {old: new for old, new in FEEDBACK_PRIZE_1.items() if old in frame and new not in frame}
     frame = frame.rename(columns=names) if names else frame
+    if "essay_id" not in frame and frame.index.name in ("essay_id", "id"):
+        frame = frame.rename_axis("essay_id").reset_index()
+    for name in ("essay_id", "discourse_type", "predictionstring", *PROBABILITIES, LABEL, "probability"):
+        if list(frame.columns).count(name) > 1:
+            raise ValueError(f"expected one column {name}, found {list(frame.columns).count(name)}")
     lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
     if lacking:
         raise ValueError(
@@ -383,7 +406,10 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
         )
     # The given ids come first, so that their codes are 0, 1, 2 and so on. Other ids have larger codes.
     given, ids = pd.Series(_distinct_texts(essay_ids), dtype=str), frame["essay_id"]
-    texts = ids if pd.api.types.is_string_dtype(ids) else ids.map(str, na_action="ignore")
+    texts = texts_of_ids(ids)
+    known = by_number(given)
+    if known is not None:  # then 1.0 is the id 1, as podium.score takes it
+        texts = texts.map(lambda text: known.get(number_of(text) or 0, text) if text else text)
     codes, _ = pd.factorize(pd.concat([given, texts]))
     essay = np.where(codes < len(given), codes, -1)[len(given) :]
     if len(frame) and len(given) and (essay < 0).all():
@@ -397,13 +423,29 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
     require(essay, last < 0, expected, "{!r}", cells.to_numpy(dtype=object))
-    d1 = frame.get(PROBABILITIES[1], frame.get(LABEL, 0.5))
+    d1 = _numbers(frame, LABEL if PROBABILITIES[1] not in frame else PROBABILITIES[1], 0.5)
     kinds, distinct = pd.factorize(frame["discourse_type"])
     of_kinds = indices(distinct, TYPES, "types: expected", "type")
     if (kinds < 0).any():
         raise ValueError(f"types: expected {', '.join(TYPES)}, found none in row {int(np.argmin(kinds))}")
-    probability = frame.get("probability", 1.0)
+    probability = _numbers(frame, "probability", 1.0)
     return from_words(first, last, of_kinds[kinds], essay=essay, probability=probability, d1=d1)
+
+
+def _numbers(frame: pd.DataFrame, name: str, default: float) -> Any:
+    """The numbers of a column that may be absent; of the words for effectiveness, Effective is 1."""
+    if name not in frame:
+        return default
+    column = frame[name]
+    if name == LABEL and not pd.api.types.is_numeric_dtype(column):
+        column = column.replace(dict.fromkeys(("Adequate", "Ineffective"), 0.0) | {"Effective": 1.0})
+    numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64)
+    if np.isnan(numbers).any():
+        row = int(np.isnan(numbers).argmax())
+        raise ValueError(
+            f"{name}: expected a number in every row, found {frame[name].iloc[row]!r:.40} in row {row}"
+        )
+    return numbers
 
 
 @by_position
@@ -447,21 +489,27 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
     groups = _groups(texts, outputs)
     essay = np.array([number for number, _ in groups], dtype=np.int64)
     start, end = (np.array([group[name] for _, group in groups], dtype=np.int64) for name in ("start", "end"))
+    _require_places(texts, essay, start, end)
     first, last = np.zeros(len(groups), dtype=np.int64), np.full(len(groups), -1)
     for number, rows in by_essay(essay):
         middles = middles_of_words(texts[number])
         first[rows] = np.searchsorted(middles, start[rows])
         last[rows] = np.searchsorted(middles, end[rows]) - 1
-    names = np.array([str(group["entity_group"]) for _, group in groups], dtype=object)
+    names = np.array([_name_of(group) for _, group in groups], dtype=object)
     kept = (last >= first) & (names != OUTSIDE)
-    scores = np.array([float(group.get("score", 1.0)) for _, group in groups])
-    d1 = np.broadcast_to(np.asarray(d1, dtype=np.float64), len(groups))
+    scores = np.array([group.get("score", 1.0) for _, group in groups], dtype=np.float64)
+    # A mean of float32 may be a little above 1.
+    scores = np.where((scores > 1) & (scores <= 1 + ROUNDED), 1.0, scores)
+    effective = np.asarray(d1, dtype=np.float64)
+    if effective.ndim:
+        require_equal_sizes({"groups": groups, "d1": effective})
+    d1 = np.broadcast_to(effective, len(groups))
     return from_words(
         first[kept],
         last[kept],
         names[kept],
         essay=essay[kept],
-        probability=scores[kept].clip(0, 1),
+        probability=scores[kept],
         d1=d1[kept],
     )
 
@@ -478,7 +526,7 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
                 f"outputs: expected groups, found {type(group).__name__} in the output of text {number}; if it "
                 "is the output of several texts, give the list of these texts"
             )
-        if "entity_group" not in group:
+        if _name_of(group) == "" or "entity" in group:
             raise ValueError(
                 "outputs: expected groups of tokens; make the pipeline with aggregation_strategy='simple', "
                 f"found {', '.join(map(str, group))} in the output of text {number}"
@@ -495,10 +543,15 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
             f"{found!r:.60} instead of {group['word']!r:.60} in text {number}",
             stacklevel=4,
         )
-    outside = sum(group["entity_group"] == OUTSIDE for _, group in groups)
+    outside = sum(_name_of(group) == OUTSIDE for _, group in groups)
     if outside:
         warnings.warn(f"left out {counted(outside, 'group')} named O, which is not a segment", stacklevel=4)
     return groups
+
+
+def _name_of(group: Mapping[str, Any]) -> str:
+    """The type of a group: transformers say entity_group, and GLiNER says label."""
+    return str(group.get("entity_group", group.get("label", "")))
 
 
 def _is_there(text: str, group: Mapping[str, Any]) -> bool:
@@ -543,6 +596,11 @@ def _columns_of(
 def integers(name: str, values: npt.ArrayLike) -> Ints:
     """Check that values are whole numbers."""
     array = np.asarray(values)
+    missing = np.asarray(pd.isna(array))
+    if missing.any():
+        raise ValueError(
+            f"{name}: expected a position for every segment, found none for segment {int(missing.argmax())}"
+        )
     if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (array == np.trunc(array)).all():
         return array.astype(np.int64)
     if array.size and array.dtype.kind not in "iu":
@@ -740,7 +798,7 @@ def by_type(name: str, given: Any, missing: float) -> Floats:
         raise ValueError(f"{name}: expected types among {', '.join(TYPES)}, found {unknown[0]!r}")
     numbers = [by_name.get(key) for key in TYPES]
     try:
-        array = np.array([missing if number is None else number for number in numbers], dtype=np.float64)
+        array = np.array([float(missing if number is None else number) for number in numbers])
     except (TypeError, ValueError):
         array = np.array([np.nan])
     if np.isnan(array).any():

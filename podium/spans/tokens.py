@@ -208,6 +208,10 @@ def from_word_ids(
     ]
     if texts is not None:
         _require_words(texts, window_of, ids)
+        reached = np.zeros(len(texts), dtype=np.int64)
+        for of_window, number in zip(ids, window_of.tolist()):
+            reached[number] = max(reached[number], int(of_window.max(initial=-1)) + 1)
+        _warn_of_words_behind([len(text.split()) - n for text, n in zip(texts, reached.tolist())], texts)
     for window, of_window in enumerate(ids):
         words = of_window[of_window >= 0]
         if (np.diff(words) < 0).any():
@@ -367,6 +371,21 @@ def _require_words(texts: Sequence[str], window_of: Ints, ids: list[Ints]) -> No
         )
 
 
+def _warn_of_words_behind(behind: Sequence[int], texts: Sequence[str]) -> None:
+    """Warn of the words behind the last token of each text, which no prediction can reach.
+
+    The tokenizer has probably cut the text.
+    """
+    cut = sum(number > 0 for number in behind)
+    if cut:
+        words = sum(len(text.split()) for text, number in zip(texts, behind) if number)
+        warnings.warn(
+            f"{sum(behind):,} of {counted(words, 'word')} in {counted(cut, 'text')} stand behind the last "
+            "token, as if the tokenizer had cut the texts; no segment can have them",
+            stacklevel=5,
+        )
+
+
 def _require_windows(name: str, given: Any, depth: int) -> None:
     """Check that each element is a window of at most this depth, and not a batch of windows."""
     first = given[0] if len(given) else ()
@@ -431,6 +450,10 @@ def _of_offsets(
         start, end = np.concatenate(block).T + np.repeat(begins, [len(each) for each in block])
         return _Located(text.words_of(start, end), np.stack([_repeats(block), end, start]), text.first_words)
 
+    ends = np.zeros(len(texts), dtype=np.int64)
+    for of_window, number in zip(offsets, window_of.tolist()):
+        ends[number] = max(ends[number], int(of_window[:, 1].max(initial=0)))
+    _warn_of_words_behind([len(text[end:].split()) for text, end in zip(texts, ends.tolist())], texts)
     _warn_of_shifted(predictions, offsets)
     return texts, _decoded(window_of, list(map(len, offsets)), located, predictions, labels)
 

@@ -245,7 +245,7 @@ def _are_submissions(submissions: Any) -> bool:
         for name, value in each.items()
     )
     are_known = all(texts.issuperset(each) for each in submissions)
-    return is_hashed and are_texts and are_known and keys == sorted(set(keys))
+    return bool(keys) and is_hashed and are_texts and are_known and keys == sorted(set(keys))
 
 
 def _are_outputs(outputs: Any) -> bool:

@@ -300,6 +300,7 @@ def test_a_record_that_is_written_in_another_way_is_told(run_copy, computed, mon
         (["submissions", 0, "sha256"], "../store"),
         (["submissions", 0, "submitted_at"], 5),
         (["parameters"], {"temperature": [1]}),
+        (["submissions"], []),
         (["command"], 7),
         (["hardware"], None),
         (["inputs", "runtimes", "path"], ["x"]),

@@ -409,7 +409,8 @@ def _under_other_statistics(inputs: Inputs, chosen: dict[int, Scored], workers: 
 def _slopes(inputs: Inputs, winners: Sequence[Scored]) -> list[dict[str, float]]:
     """Find out how fast the score of each of some files rises with the score of each group."""
     solution = solution_of(inputs.job)
-    if not all(each.has_statistics for each in winners):
+    # Without prizes nobody wins, and of nobody everything is true: what the metric has is asked first.
+    if solution.deciding not in solution.prepared or not all(each.has_statistics for each in winners):
         return []
     prepared, items = solution.prepared[solution.deciding], solution.items[solution.deciding]
     entries = [store.load(inputs.store, each.entry) for each in winners]

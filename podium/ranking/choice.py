@@ -13,9 +13,9 @@ from podium.ranking.passes import Scored
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission, errors_of_boost
 
-__all__ = ["METRIC_FAILED", "PUBLIC", "choose", "column_of", "table_of_files", "with_runtimes"]
+__all__ = ["METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_of_files", "with_runtimes"]
 
-PUBLIC = scoring.PARTS[0]
+PUBLIC, PRIVATE = scoring.PARTS
 METRIC_FAILED = "the metric failed"
 
 # What decides between files of a team that have the same score, in this order.  The smaller value is better.
@@ -68,7 +68,9 @@ def choose(
     with the shortest runtime counts, and then the first one by name.
     """
     public = column_of(PUBLIC) if PUBLIC in solution.rows else "given_public_score"
-    rule = rules.choose or ("public:2" if public in files else "private")
+    # Where nothing Private is ranked, the Public score is the score, and says nothing beside it.
+    is_apart = solution.deciding == PRIVATE or PUBLIC not in solution.rows
+    rule = rules.choose or ("public:2" if is_apart and public in files else "private")
     files = files.assign(chosen=False, why=np.where(files["failed"].isna(), "rejected", METRIC_FAILED))
     scored = files[files["rejected"].isna() & files["failed"].isna()]
     if scored.empty:

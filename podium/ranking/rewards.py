@@ -52,7 +52,7 @@ def reward(
             ranked = boost.boost(board.drop(columns="runtime"), higher_is_better=higher_is_better)
             seconds = dict(zip(board["team"], pd.to_numeric(board["runtime"], errors="coerce")))
             ranked = ranked.assign(runtime=ranked["team"].map(seconds).astype(np.float64), note="")
-    if "public_score" in ranked and decides != "public_score":
+    if "public_score" in ranked and decides == choice.column_of(choice.PRIVATE):
         public = ranked["public_score"].rank(method="min", ascending=not higher_is_better)
         ranked["public_rank"] = public.astype("Int64")
     decided = decisions(ranked, rules, boosted)

@@ -414,5 +414,8 @@ def test_one_part_alone(files, call):
     facts = json.loads((files / "final" / "run.json").read_text())
     assert facts["part"] == "Public"
     assert facts["signature"].endswith("|part:Public")
+    assert "public_rank" not in board(files)
+    assert "Private" not in (files / "final" / "board.html").read_text()
+    assert "Public score" not in "".join(read(files / "final" / "all_submissions.csv")["why"])
     assert cli.main(["verify", str(files / "final"), "--jobs", "1"]) == 0
     assert call("--part", "Public", solution="public.csv")[0] == 2

@@ -113,14 +113,16 @@ def main(arguments: list[str] | None = None) -> int:
     return errors.run(lambda: _run(command, options))
 
 
+# Options whose values are no inputs, or, as --data of podium run, are checked there, with another reason.
+NO_INPUTS = ("out", "title", "organizer", "team", "data")
+
+
 def _run(command: Any, options: argparse.Namespace) -> None:
     """Run a command, unless it would write where one of its inputs is."""
     from podium.files import check_apart
 
     out = getattr(options, "out", None)
-    values = [
-        value for name, value in vars(options).items() if name not in ("out", "title", "organizer", "team")
-    ]
+    values = [value for name, value in vars(options).items() if name not in NO_INPUTS]
     flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
     if out is not None:
         check_apart(out, [each for each in flat if isinstance(each, str | Path) and os.path.exists(each)])

@@ -79,8 +79,8 @@ def _add_advanced(group: argparse._ArgumentGroup) -> None:
         type=choice,
         metavar="RULE",
         help="which file of a team counts: with public:N, of its N best files by Public score the one with the "
-        "best Private score; with private, the best of all its files (default: public:2 if there are Public "
-        "scores, otherwise private)",
+        "best Private score; with private, the best of all its files; with last, the one submitted last "
+        "(default: public:2 if there are Public scores, otherwise private)",
     )
     group.add_argument(
         "--select",
@@ -155,7 +155,7 @@ def choice(text: str) -> str:
     from podium.ranking.rules import is_choice
 
     if not is_choice(text):
-        raise argparse.ArgumentTypeError(f"expected public:N, such as public:2, or private, found {text}")
+        raise argparse.ArgumentTypeError(f"expected public:N, such as public:2, private or last, found {text}")
     return text
 
 

@@ -10,13 +10,16 @@ import pandas as pd
 from podium import scoring
 from podium.errors import HostError
 from podium.ranking.passes import Scored
-from podium.ranking.rules import Rules
+from podium.ranking.rules import LAST, Rules
 from podium.ranking.submissions import Submission, errors_of_boost
+from podium.wording import listed
 
 __all__ = ["METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_of_files", "with_runtimes"]
 
 PUBLIC, PRIVATE = scoring.PARTS
 METRIC_FAILED = "the metric failed"
+
+TIME_UNKNOWN = 2**63 - 1  # what `boost.parse` makes of a missing time: later than any other
 
 # What decides between files of a team that have the same score, in this order.  The smaller value is better.
 TIES = {"time": "the time of submission", "runtime": "the runtime", "submission": "the name"}
@@ -84,26 +87,45 @@ def choose(
         return ranked.index[ranked.groupby("team").cumcount() < number]
 
     by = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
-    words, last_by, among = _words_of(rule, by)
-    left = scored.index
-    if rule != "private":
+    words, first, among = _words_of(rule, by)
+    left, unlike = scored.index, "not among the best by Public score"
+    if rule == LAST:
+        of_rule = scored.index if selection is None else scored.index[~scored["team"].isin(selection["team"])]
+        left, unlike = _last(order.loc[of_rule]), "not the last file"
+    elif rule != "private":
         if public not in files:
             raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
         left = best(left, public, int(rule.removeprefix("public:")))
-    files.loc[scored.index, "why"] = "not among the best by Public score"
-    last_step = dict.fromkeys(scored.index, (last_by, among))
+    files.loc[scored.index, "why"] = unlike
+    last_step = dict.fromkeys(scored.index, (first, among))
     if selection is not None:
         named = scored["team"].isin(selection["team"]).to_numpy()
         wanted = pd.MultiIndex.from_frame(selection)
         is_selected = pd.MultiIndex.from_frame(scored[["team", "submission"]]).isin(wanted)
         files.loc[scored.index[named], "why"] = "not selected"
         left = scored.index[np.where(named, is_selected, scored.index.isin(left))]
-        last_step |= dict.fromkeys(scored.index[named], (by, " of the selected files"))
+        last_step |= dict.fromkeys(
+            scored.index[named], (f"best by {by} of the selected files", " of the selected files")
+        )
         words = f"the better by {by} of the files that a team selected; for teams without a selection, {words}"
     deciding = column_of(solution.deciding)
     files.loc[best(left, deciding, 1), "chosen"] = True
     files.loc[left, "why"] = _reasons(files.loc[left], order, deciding, by, last_step)
     return files, words
+
+
+def _last(order: pd.DataFrame) -> "pd.Index[int]":
+    """Find the last file of each team by its time of submission, which has to be known and to differ."""
+    latest = order["time"] == order.groupby("team")["time"].transform("max")  # a missing time is the latest
+    last = order[latest]
+    several = order.groupby("team")["team"].transform("size") > 1
+    unknown = last["team"].duplicated(keep=False) | (several[latest] & (last["time"] == TIME_UNKNOWN))
+    if unknown.any():
+        raise HostError(
+            f"--choose {LAST}: expected a submitted_at for each file, so that one of a team's is the last; "
+            f"it is missing, or the same for several, in files of {listed(sorted(set(last['team'][unknown])))}"
+        )
+    return last.index
 
 
 def _reasons(
@@ -122,20 +144,22 @@ def _reasons(
 
 
 def _words_of(rule: str, by: str) -> tuple[str, str, str]:
-    """Put a rule into words, with what its last step compares and the files among which it does."""
+    """Put a rule into words, with why a file counts and the files among which the last step chooses."""
+    if rule == LAST:
+        return "the last of each team's files", "the last file", ""
     if rule == "private":
-        return f"the best of each team's files by {by}", by, ""
+        return f"the best of each team's files by {by}", f"best by {by}", ""
     number = int(rule.removeprefix("public:"))
     if number == 1:
-        return f"the best of each team's files by {PUBLIC} score", f"{PUBLIC} score", ""
+        return f"the best of each team's files by {PUBLIC} score", f"best by {PUBLIC} score", ""
     among = f"{number} best files by Public score"
-    return f"the better by {by} of each team's {among}", by, f" of the {among}"
+    return f"the better by {by} of each team's {among}", f"best by {by} of the {among}", f" of the {among}"
 
 
-def _why(is_chosen: bool, tie: str, by: str, last_by: str, among: str) -> str:
+def _why(is_chosen: bool, tie: str, by: str, first: str, among: str) -> str:
     """Say why a file that was left for the last step counts, or why another one does."""
     if is_chosen:
-        return f"best by {last_by}{among}"
+        return first
     another = f"another{among or ' file'}"
     if tie:
         return f"{another} is as good by {by}, and {tie} decided"

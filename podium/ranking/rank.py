@@ -90,7 +90,8 @@ def rank(
         default is the whole solution.
     choose : str, optional
         Which file of a team counts. With "public:N", it is the one with the best Private score of the N best
-        files by Public score. With "private", it is the best of all. The default is "public:2" if there are
+        files by Public score. With "private", it is the best of all. With "last", it is the one that was
+        submitted last, which needs times of submission. The default is "public:2" if there are
         Public scores, and "private" otherwise.
     select : str or path, optional
         A CSV with the columns ``team`` and ``submission``. Of the teams in it, only the named files count.

@@ -4,26 +4,30 @@ from typing import Any, NamedTuple
 
 from podium.limits import Limits
 
-__all__ = ["PATHS", "Heading", "Request", "Rules", "fault_of", "is_choice"]
+__all__ = ["LAST", "PATHS", "Heading", "Request", "Rules", "fault_of", "is_choice"]
 
 PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side")
+
+
+LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
 
 
 def is_choice(text: str) -> bool:
     """Tell whether a text is a rule that chooses a file of each team.
 
-    >>> is_choice("private"), is_choice("public:2"), is_choice("public:0")
-    (True, True, False)
+    >>> is_choice("private"), is_choice("public:2"), is_choice("last"), is_choice("public:0")
+    (True, True, True, False)
     """
     number = text.removeprefix("public:")
-    return text == "private" or (text != number and number.isdecimal() and int(number) > 0)
+    return text in ("private", LAST) or (text != number and number.isdecimal() and int(number) > 0)
 
 
 class Rules(NamedTuple):
     """The options of `podium rank` that decide about ranks."""
 
     # The rule that chooses the file of each team that counts. With "public:N", it is the better by Private
-    # score of the N best files by Public score. With "private", it is the best file by Private score. With "",
+    # score of the N best files by Public score. With "private", it is the best file by Private score. With
+    # "last", it is the one with the latest time of submission. With "",
     # the rule is "public:2" if there are Public scores, and "private" otherwise.
     choose: str = ""
     boost: bool = True  # whether speed is rewarded
@@ -47,7 +51,7 @@ class Rules(NamedTuple):
 def fault_of(rules: Rules) -> str:
     """Say which of the rules cannot be, or return an empty text; ``boost.py`` checks those of the boost."""
     if rules.choose and not is_choice(rules.choose):
-        return f"--choose: expected public:N, such as public:2, or private, found {rules.choose}"
+        return f"--choose: expected public:N, such as public:2, private or last, found {rules.choose}"
     for name in ("resamples", "seed", "prizes"):
         value = getattr(rules, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:

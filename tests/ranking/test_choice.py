@@ -98,7 +98,29 @@ def test_a_selection_overrides(folder, call):
 def test_rules_that_are_none(call, rule):
     code, _, err = call("--choose", rule)
     assert code == 2
-    assert "expected public:N, such as public:2, or private" in err
+    assert "expected public:N, such as public:2, private or last" in err
+
+
+@pytest.mark.usefixtures("several")
+def test_the_last_file_counts(folder, call):
+    times = folder / "runtimes.csv"
+    rows = "team,submission,runtime,submitted_at\nAda,a.csv,1,{}\nAda,b.csv,1,{}\nAda,c.csv,1,{}\n"
+    times.write_text(rows.format("2024-01-02 09:00", "2024-01-02 10:00", "2024-01-01"))
+    assert call(times, "--choose", "last")[0] == 0
+    assert board(folder) == {"Ada": "b.csv", "Bo": "Bo.csv"}  # an only file needs no time
+    table = pd.read_csv(folder / "final" / "all_submissions.csv").set_index("submission")["why"]
+    assert table.to_dict() == dict.fromkeys(["a.csv", "c.csv"], "not the last file") | dict.fromkeys(
+        ["b.csv", "Bo.csv"], "the last file"
+    )
+    for unknown in ("", "2024-01-02 10:00"):
+        times.write_text(rows.format("2024-01-02 10:00", unknown, "2024-01-01"))
+        code, _, err = call(times, "--choose", "last")
+        assert code == 4
+        assert "--choose last: expected a submitted_at for each file" in err
+        assert "in files of Ada" in err
+    (folder / "selected.csv").write_text("team,submission\nAda,a.csv\n")
+    assert call(times, "--choose", "last", "--select", folder / "selected.csv")[0] == 0
+    assert board(folder)["Ada"] == "a.csv"
 
 
 @pytest.mark.usefixtures("several")

@@ -549,6 +549,34 @@ def test_near_copies_count_once(original):
     assert copied[original] + copied[6:].sum() == pytest.approx(shares[original], abs=0.03)
 
 
+def test_who_may_be_among_the_first_is_counted():
+    """Of six teams that are far apart, as many may win a prize as there are prizes, and more where two tie."""
+    noise = np.random.default_rng(0).normal(0, 0.001, (2000, 6))
+    apart = np.add(noise, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    for places in range(1, 8):
+        may = statistics.may_be_best(apart, places)
+        assert may.tolist() == [rank < places for rank in range(6)]
+        assert statistics.may_be_best(-apart, places, higher_is_better=False).tolist() == may.tolist()
+    tied = np.add(noise, [0.9, 0.8, 0.8, 0.6, 0.5, 0.4])
+    assert [int(statistics.may_be_best(tied, places).sum()) for places in (1, 2, 3, 4)] == [1, 3, 3, 4]
+
+
+def test_a_ceiling_and_a_tail_promise_less_than_one_normal_field_would():
+    """Teams crowd below a ceiling, so the leader's lead is mostly luck, however far the tail reaches.
+
+    One normal prior for all teams promises 18 points too much on these boards, and the leaders' own 13.
+    """
+    excess = []
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        truth = -0.15 * random.exponential(size=50)
+        centers = truth + random.normal(0, 0.02, 50)
+        shares = statistics.first_again(centers + random.normal(0, 0.02, (300, 50)), seed=seed)
+        again = truth + random.normal(0, 0.02, (2000, 50))
+        excess.append(shares[centers.argmax()] - (again.argmax(axis=1) == centers.argmax()).mean())
+    assert 0 < np.mean(excess) < 0.15
+
+
 def test_many_near_copies_make_no_other_team_first():
     """They share what one file had alone, whether it leads by far, or is far behind."""
     few, noise = board(2, 1000), 1e-4 * np.random.default_rng(1).normal(size=(1000, 40))

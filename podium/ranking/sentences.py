@@ -319,8 +319,13 @@ def _of_the_best(final: "FinalBoard") -> list[str]:
     if not names:
         return []
     if len(names) == 1:
-        return [f"With 95% confidence {names[0]} is truly the best."]
-    return [f"With 95% confidence the truly best is one of these {len(names):,}: {listed(names, MOST_NAMED)}."]
+        told = f"With 95% confidence {names[0]} is truly the best"
+    else:
+        told = f"With 95% confidence the truly best is one of these {len(names):,}: {listed(names, MOST_NAMED)}"
+    prizes, may_win = final.inputs.request.rules.prizes, int(intervals["may_win_prize"].sum())
+    if 1 < prizes < may_win:
+        told += f"; the {prizes:,} prizes belong to teams among {may_win:,} (may_win_prize)"
+    return [f"{told}."]
 
 
 def _of_the_last_prize(final: "FinalBoard") -> list[str]:

@@ -62,6 +62,7 @@ class Certainty(NamedTuple):
       first, and among those that win a prize; 0 and not more for the first place of a file that cannot be the
       best; NaN if the number is withheld, or if speed is rewarded and the noise of runtimes is unknown;
     - ``may_be_best``: whether the team cannot be excluded as the best with 95% confidence;
+    - ``may_win_prize``: whether it cannot be excluded from the places that win a prize;
     - ``score_low``, ``score_high``, ``boosted_score_low``, ``boosted_score_high``: the 95% intervals;
     - ``note``: why the intervals are missing or cannot be relied on, or empty.
 
@@ -212,6 +213,9 @@ def of_teams(
     # Both statements stand side by side, so none may contradict the other.
     table.loc[~np.isin(files, files[may_be_best]) & table["first_again"].notna(), "first_again"] = 0.0
     table["may_be_best"] = may_be_best
+    table["may_win_prize"] = statistics.may_be_best(
+        boosted, max(rules.prizes, 1), higher_is_better=higher_is_better
+    )
     doubts = [each.doubt for each in details]
     is_missing = [doubt is not None and not doubt.has_interval for doubt in doubts]
     wider = np.array([float(widening_of_one(prepared, each.influence)) for each in details])

@@ -17,9 +17,15 @@ LEVEL = 0.95
 # deviations of the observed scores.
 DEVIATIONS, WIDEST = 120, 3.0
 
-# Teams whose draws have a higher correlation than this one are near copies.  Any limit from 0.8 to 0.95 tells
-# the same about a board.
-NEAR_COPIES = 0.9
+# What leads need is the shape of the field near the leaders, so their prior is fitted to the best quarter of
+# the teams, at least to so many of at least so many.  The others count only as those below.
+LEADING, LEAST_LEADING, LEAST_TEAMS = 0.25, 4, 6
+LEADERS_DEVIATIONS, LEADERS_WIDEST = 48, 3.0  # the grid of their standard deviation, from 0 to so many reaches
+LEADERS_MEANS, LEADERS_LOWEST = 64, 4.0  # the grid of their mean, from so many reaches below the others
+
+# Teams whose draws differ by less than this share of the distance that nearly all pairs are below are near
+# copies.  Where all teams share the hard items, correlations lie so close together that they tell nothing.
+NEAR_COPIES, MOST_PAIRS = 0.1, 0.9
 FOUNDERS_AT_ONCE = 256  # teams that are compared with all others in one step
 
 # The stream of random numbers; the draws of items, runtimes and the population have others.
@@ -121,29 +127,31 @@ def first_again(
     return shares
 
 
-def may_be_best(draws: Scores | npt.ArrayLike, *, higher_is_better: bool = True) -> Bools:
-    """Find the teams that cannot be excluded as the best with 95% confidence.
+def may_be_best(draws: Scores | npt.ArrayLike, places: int = 1, *, higher_is_better: bool = True) -> Bools:
+    """Find the teams that cannot be excluded as the best, or from the first places, with 95% confidence.
 
     Parameters
     ----------
     draws : Scores, or array-like of float, shape (r, t)
         Draws of what decides the board: scores, or an array of scores with rewards.  All teams share the same
         r draws.
+    places : int
+        The number of places that count: 1 for the best team, and 3 for those that may be among the first three.
     higher_is_better : bool
         Whether a higher score is better.
 
     Returns
     -------
     ndarray of bool, shape (t,)
-        Whether each team may be the best.  A team whose score is undefined may not.
+        Whether each team may be the best, or among the first places.  A team whose score is undefined may not.
 
     Notes
     -----
     The method is the comparison with the best of J. Hsu ("Simultaneous Confidence Intervals for all Distances
     from the 'Best'", The Annals of Statistics 9, 1981), studentized and computed from draws.  Let c_i be the
     mean of the draws of team i, e_i their deviations from it, and d_ij the standard deviation of e_i - e_j.
-    Team j is excluded if some team i is ahead of it by more than q_j·d_ij.  Here q_j is the 95% quantile over
-    the draws of the largest (e_i - e_j) / d_ij of all teams i.
+    Team j is excluded if as many teams i as there are places are ahead of it by more than q_j·d_ij.  Here q_j
+    is the 95% quantile over the draws of the largest (e_i - e_j) / d_ij of all teams i.
 
     On a board of more than 100 teams, i is one of 100 teams: the 50 leading ones, and others that are spread
     over the board.  Then q_j is multiplied by how much larger it is with all teams, for ten teams j.
@@ -164,8 +172,11 @@ def may_be_best(draws: Scores | npt.ArrayLike, *, higher_is_better: bool = True)
     centers = drawn.mean(axis=0)
     errors = drawn - centers
     nothing = ROUNDING * max(np.abs(centers).max(initial=0), 1)
-    leader = centers.argmax()
-    is_far = centers[leader] - centers > FAR_BEHIND * (errors - errors[:, [leader]]).std(axis=0) + nothing
+    number_far = np.zeros(len(centers), dtype=np.int64)
+    for leader in np.argsort(-centers, kind="stable")[:places]:
+        distance = FAR_BEHIND * (errors - errors[:, [leader]]).std(axis=0) + nothing
+        number_far += centers[leader] - centers > distance
+    is_far = number_far >= places
     teams[numbers[is_far]] = False
     rivals = _rivals(centers)
     of_rivals = errors[:, rivals]
@@ -179,7 +190,7 @@ def may_be_best(draws: Scores | npt.ArrayLike, *, higher_is_better: bool = True)
         behind = centers[rivals] - centers[team]
         quantile, deviation = _limit(of_rivals, errors[:, [team]], nothing)
         limit = np.where(deviation > nothing, wider * quantile * deviation, nothing)
-        teams[numbers[team]] = not (behind > limit).any()
+        teams[numbers[team]] = (behind > limit).sum() < places
     return teams
 
 
@@ -228,7 +239,9 @@ def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
         return means
 
     middle, common = of_families(centers[np.newaxis])[0], of_families(errors)
-    scores = _true_scores(middle, common - common.mean(axis=1, keepdims=True), random)[:, family_of]
+    deviations = common - common.mean(axis=1, keepdims=True)
+    of_all = _true_scores(middle, deviations, random)
+    scores = _with_leaders(of_all, middle, deviations, random)[:, family_of]
     for family in np.flatnonzero(sizes > 1).tolist():
         members = np.flatnonzero(family_of == family)
         own = _true_scores(centers[members] - middle[family], errors[:, members] - common[:, [family]], random)
@@ -241,17 +254,22 @@ def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
 def _families(errors: Floats, centers: Floats) -> Ints:
     """Put near copies into a family, (t,), from the deviations of draws, (r, t), and their centers.
 
-    The best team that has no family yet founds one, with all others whose draws are correlated with its own.
+    The best team that has no family yet founds one, with all others whose draws hardly differ from its own.
     """
-    deviations = np.sqrt((errors**2).mean(axis=0))
-    noisy = deviations > ROUNDING * max(np.abs(centers).max(initial=0), 1)
-    standard = np.divide(errors, deviations, out=np.zeros_like(errors), where=noisy) / np.sqrt(len(errors))
+    variances = (errors**2).mean(axis=0)
+    noisy = np.sqrt(variances) > ROUNDING * max(np.abs(centers).max(initial=0), 1)
     order = np.argsort(-centers, kind="stable")
-    vectors = np.ascontiguousarray(standard.T[order])
+    vectors = np.ascontiguousarray(errors.T[order]) / np.sqrt(len(errors))
+    variances, noisy = variances[order], noisy[order]
+    # the variance of the difference of any two teams
+    distances = variances[:, np.newaxis] + variances - 2 * (vectors @ vectors.T)
+    pairs = distances[np.triu_indices(len(order), 1)]
+    limit = NEAR_COPIES * float(np.quantile(pairs, MOST_PAIRS)) if len(pairs) else 0.0
     family_of = np.full(len(centers), -1)
     families = 0
     for first in range(0, len(order), FOUNDERS_AT_ONCE):
-        is_close = vectors[first : first + FOUNDERS_AT_ONCE] @ vectors[first:].T > NEAR_COPIES
+        is_close = distances[first : first + FOUNDERS_AT_ONCE, first:] < limit
+        is_close &= noisy[first : first + FOUNDERS_AT_ONCE, np.newaxis] & noisy[first:]
         for number, close in enumerate(is_close):
             if family_of[order[first + number]] < 0:
                 alike = order[first:][close]
@@ -279,6 +297,47 @@ def _true_scores(centers: Floats, errors: Floats, random: np.random.Generator) -
     kept = between[chosen, np.newaxis] * precisions[chosen]
     true_scores: Floats = mean + kept * (centers - mean) + np.sqrt(kept) * errors
     return true_scores
+
+
+def _with_leaders(true_scores: Floats, centers: Floats, errors: Floats, random: np.random.Generator) -> Floats:
+    """Draw the true scores of the best quarter of the teams from a prior of their own.
+
+    A field often has levels, such as a ceiling and a tail.  One normal distribution of all teams is then so
+    wide that it hardly shrinks the leads of the first teams.  So theirs is fitted to them, with mean μ and
+    standard deviation τ on a grid, and each other team counts as one that is below the border between the two.
+    """
+    if len(centers) < LEAST_TEAMS:
+        return true_scores
+    from scipy.special import log_ndtr  # what scores without a board needs numpy and pandas alone
+
+    order = np.argsort(-centers, kind="stable")
+    number = max(LEAST_LEADING, -(-len(centers) // round(1 / LEADING)))
+    best, others = order[:number], order[number:]
+    border = (centers[best[-1]] + centers[others[0]]) / 2
+    reach = centers[order[0]] - border
+    if not reach > ROUNDING * max(np.abs(centers).max(), 1):
+        return true_scores
+    variances = errors.var(axis=0)
+    between = np.linspace(0, LEADERS_WIDEST * reach, LEADERS_DEVIATIONS) ** 2  # (d,)
+    means = np.linspace(border - LEADERS_LOWEST * reach, centers[order[0]], LEADERS_MEANS)  # (m,)
+    log_density = np.zeros((len(between), len(means)))
+    with np.errstate(divide="ignore"):
+        for teams, is_below in ((best, False), (others, True)):
+            spread = np.maximum(variances[teams], np.finfo(float).tiny) + between[:, np.newaxis]  # (d, t)
+            deviation = np.sqrt(spread)[:, np.newaxis, :]
+            if is_below:
+                terms = log_ndtr((border - means)[:, np.newaxis] / deviation)
+            else:
+                terms = -(((centers[teams] - means[:, np.newaxis]) / deviation) ** 2) / 2 - np.log(deviation)
+            log_density += terms.sum(axis=2)
+    density = np.exp(log_density - log_density.max()).ravel()
+    chosen = random.choice(density.size, len(errors), p=density / density.sum())
+    mean = means[chosen % len(means)][:, np.newaxis]
+    wide = between[chosen // len(means)][:, np.newaxis]
+    kept = np.divide(wide, wide + variances[best], out=np.zeros((len(errors), number)), where=wide > 0)
+    drawn = true_scores.copy()
+    drawn[:, best] = mean + kept * (centers[best] - mean) + np.sqrt(kept) * errors[:, best]
+    return drawn
 
 
 def _among_first(scores: Floats, places: int, files: npt.NDArray[np.int64]) -> Floats:

@@ -68,7 +68,9 @@ def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
     names = [f"T{number}" for number in range(1, teams + 1)]
     shares = np.linspace(0.7, 0, teams)
     intervals = pd.DataFrame({"rank": range(1, teams + 1), "team": names, "first_again": shares})
-    intervals = intervals.assign(prize_again=shares, may_be_best=shares > 0.3, note="")
+    intervals = intervals.assign(
+        prize_again=shares, may_be_best=shares > 0.3, may_win_prize=shares > 0.3, note=""
+    )
     intervals = intervals.assign(boosted_score_low=0.2, boosted_score_high=0.7).assign(**columns)
     borders = min(prizes, teams - 1)
     differences = pd.DataFrame({"rank": range(1, borders + 1), "difference": 0.1, "low": -0.01, "high": 0.02})

@@ -16,7 +16,7 @@ def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
     e = centered(of_middle)
     common = [[mean_of([row[team] for team in family]) for family in families] for row in e]
     relative = [[each - mean_of(row) for each in row] for row in common]
-    of_family = true_scores(middle, relative, random)
+    of_family = with_leaders(true_scores(middle, relative, random), middle, relative, random)
     scores = [[0.0] * teams for _ in range(number)]
     for position, family in enumerate(families):
         for row in range(number):
@@ -59,14 +59,61 @@ def centered(draws):
 
 
 def families_of(population, c):
-    """Lists of teams: the best one that is left, and those that are correlated with it by more than 0.9."""
+    """Lists of teams: the best one that is left, and those whose draws hardly differ from its own.
+
+    That is, by less than a tenth of the variance that 90% of all differences have at most.
+    """
+    distance = {
+        (i, j): float(np.var((population[:, i] - c[i]) - (population[:, j] - c[j])))
+        for i in range(len(c))
+        for j in range(len(c))
+    }
+    pairs = [distance[i, j] for i in range(len(c)) for j in range(i)]
+    limit = 0.1 * float(np.quantile(pairs, 0.9)) if pairs else 0
     left, families = sorted(range(len(c)), key=lambda team: -c[team]), []
     while left:
         first = left[0]
-        family = [t for t in left if t == first or np.corrcoef(population[:, [first, t]].T)[0, 1] > 0.9]
+        family = [t for t in left if t == first or distance[first, t] < limit]
         families.append(sorted(family))
         left = [team for team in left if team not in family]
     return families
+
+
+def with_leaders(scores, c, e, random):
+    """The same draws, in which the best quarter of six or more teams has a prior of its own."""
+    number, teams = len(e), len(c)
+    if teams < 6:
+        return scores
+    order = sorted(range(teams), key=lambda team: -c[team])
+    best = order[: max(4, math.ceil(teams / 4))]
+    others = [team for team in order if team not in best]
+    v = []
+    for team in range(teams):
+        errors = [row[team] for row in e]
+        v.append(sum((error - mean_of(errors)) ** 2 for error in errors) / number)
+    m = (c[best[-1]] + c[others[0]]) / 2
+    reach = c[order[0]] - m
+    grid, log_density = [], []
+    for tau in (3 * reach * step / 47 for step in range(48)):
+        for mu in ((m - 4 * reach) + (c[order[0]] - m + 4 * reach) * step / 63 for step in range(64)):
+            total = 0.0
+            for team in best:
+                variance = v[team] + tau**2
+                total += -((c[team] - mu) ** 2) / variance / 2 - math.log(variance) / 2
+            for team in others:
+                z = (m - mu) / math.sqrt(v[team] + tau**2)
+                total += math.log(max(math.erfc(-z / math.sqrt(2)) / 2, 5e-324))
+            grid.append((tau, mu))
+            log_density.append(total)
+    density = [math.exp(each - max(log_density)) for each in log_density]
+    chosen = random.choice(len(grid), number, p=np.array(density) / sum(density))
+    drawn = [list(row) for row in scores]
+    for row in range(number):
+        tau, mu = grid[chosen[row]]
+        for team in best:
+            b = tau**2 / (tau**2 + v[team])
+            drawn[row][team] = mu + b * (c[team] - mu) + math.sqrt(b) * e[row][team]
+    return drawn
 
 
 def true_scores(c, e, random):

@@ -36,9 +36,7 @@ def test_dir_shows_what_there_is() -> None:
     assert podium.spans is spans
     assert podium.tuning is tuning
     misspelled = "evalute"
-    with pytest.raises(
-        AttributeError, match="has no attribute 'evalute'; it has __version__, errors, estimate"
-    ):
+    with pytest.raises(AttributeError, match="has no attribute 'evalute'; it has __version__, collect, errors"):
         getattr(podium, misspelled)
 
 

@@ -10,6 +10,7 @@ import itertools
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -24,6 +25,7 @@ from podium.errors import UsageError
 
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 SECONDS_TO_CLOSE = 0.1
+SECONDS_TO_END = 1.0  # for a process that has closed its pipes
 SECONDS_TO_WAKE = 1.0
 SIZE_BYTES = 8  # of the number that says how long a message is
 
@@ -47,17 +49,35 @@ class Workers:
 
 
 class WorkerLostError(Exception):
-    """A worker process has ended before it had an answer."""
+    """A worker process has ended before it had an answer; its `code` is None if it had to be killed."""
+
+    def __init__(self, text: str, code: int | None = None) -> None:
+        super().__init__(text, code)
+        self.text, self.code = text, code
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def ending(self) -> str:
+        """How the process has ended, in words."""
+        if self.code is None:
+            return "it closed its connection"
+        name = signal.Signals(-self.code).name if -self.code in {*signal.Signals} else ""
+        return f"signal {-self.code} ({name})" if name else f"exit code {self.code}"
 
 
 # ---- The side of the command ----------------------------------------------------------------------------
 
 
 @contextmanager
-def start_workers(jobs: int, most: int) -> Iterator[Workers]:
-    """Start workers on this machine, at most one for each of so many tasks, and end them when all is done."""
+def start_workers(jobs: int, most: int, apart: bool = False) -> Iterator[Workers]:
+    """Start workers on this machine, at most one for each of so many tasks, and end them when all is done.
+
+    A single one is this process, unless the work has to be done `apart` from it because it may crash.
+    """
     number = min(jobs or os.cpu_count() or 1, max(1, most))
-    if number == 1:
+    if number == 1 and not apart:
         yield Workers(None, 1)
         return
     executor = concurrent.futures.ThreadPoolExecutor(number)
@@ -156,7 +176,8 @@ def in_process(key: str, work: Callable[[T], R], task: T) -> R:
         is_right, answer = pickle.loads(_receive(process.stdout))
     except (EOFError, OSError):
         del of_thread[key]
-        raise WorkerLostError(f"a worker process has ended, with exit code {_ended(process)}") from None
+        code = _own_end(process)
+        raise WorkerLostError(f"a worker process has ended, with exit code {_ended(process)}", code) from None
     if is_right:
         result: R = answer
         return result
@@ -185,8 +206,19 @@ def end_processes(key: str) -> None:
         _ended(process)
 
 
+def _own_end(process: "subprocess.Popen[bytes]") -> int | None:
+    """The exit code of a process that has closed its pipes; None if it does not end by itself."""
+    try:
+        return process.wait(SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """End a process, close its pipes, and return its exit code."""
+    """End a process with all that it has started, close its pipes, and return its exit code."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):  # nobody of its session is left
+            os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     code = process.wait()
     for pipe in (process.stdin, process.stdout):

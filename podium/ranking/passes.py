@@ -13,6 +13,7 @@ Each submission is read once. What can become of it:
 import functools
 import math
 import operator
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +42,7 @@ from podium.ranking.job import (
 )
 from podium.ranking.submissions import Submission
 from podium.wording import counted
-from podium.workers import TASKS_PER_WORKER, Workers, spread
+from podium.workers import TASKS_PER_WORKER, WorkerLostError, Workers, spread
 
 BYTES_AT_ONCE = 2**22  # of submissions in one task
 BYTES_OF_ENTRIES = 2**24  # of entries, because entries of real size are resampled 16 at a time
@@ -83,6 +84,7 @@ class Fault(NamedTuple):
 
     text: str  # the reason in one line
     is_of_host: bool  # whether the metric, a parameter or a table is certainly wrong, and not the machine
+    died: str = ""  # how the process ended in which it was scored; empty if it did not, or somebody killed it
 
 
 # ---- In a worker ----------------------------------------------------------------------------------------
@@ -208,6 +210,9 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, workers: Wo
         some = {number: submissions[number] for number in sorted(faults)}
         again, left = _round(job, some, frozenset(), folder, workers, "trying again after faults", at_once=1)
         results |= again
+        crashed = {number: fault for number, fault in left.items() if fault.died and faults[number].died}
+        results |= _crashed(job, submissions, crashed, folder)
+        left = {number: fault for number, fault in left.items() if number not in crashed}
         if left:
             is_of_host = all(fault.is_of_host and faults[number].is_of_host for number, fault in left.items())
             texts = {submissions[number]: fault.text for number, fault in sorted(left.items())}
@@ -236,7 +241,7 @@ def _round(
     def finished() -> Iterator[None]:
         for batch, answers in spread(workers, work, batches, window=1 if at_once == 1 else None):
             if isinstance(answers, Exception):
-                fault = Fault(describe(answers), is_of_host=False)
+                fault = Fault(describe(answers), is_of_host=False, died=_death(answers))
                 answers = [(number, "", fault) for number, _ in batch]
             for number, digests, answer in answers:
                 name = entry_name(job.context, digests)
@@ -254,6 +259,31 @@ def _round(
     for _ in track(finished(), title, len(submissions)):
         pass
     return results, faults
+
+
+def _death(problem: Exception) -> str:
+    """How a worker has died by its own work; empty for other problems, and for a kill by somebody else."""
+    if not isinstance(problem, WorkerLostError) or problem.code == -signal.SIGKILL:
+        return ""
+    return problem.ending
+
+
+def _crashed(
+    job: Job, submissions: Sequence[Submission], crashed: Mapping[int, Fault], folder: Path
+) -> dict[int, Scored]:
+    """Note in the store that the metric crashed on submissions twice, the second time with nothing beside them.
+
+    So a submission that crashes native code stops nobody else.
+    """
+    results = {}
+    for number, fault in crashed.items():
+        content, side = contents_of(submissions[number])
+        digests = digests_of(sha256(content), "" if side is None else sha256(side))
+        failed = f"the metric crashed on it twice: {fault.died}"
+        entry = store.encode(_header(job, digests) | {"failed": failed, store.UNSURE: True}, None)
+        store.save(folder, entry_name(job.context, digests), entry, True)
+        results[number] = _scored(entry)
+    return results
 
 
 def _list_of_faults(texts: dict[Submission, str]) -> str:

@@ -377,7 +377,8 @@ def workers_of(
 ) -> AbstractContextManager[Workers]:
     """Start the workers, here or on a Dask cluster."""
     if dask is None:
-        return start_workers(jobs, len(files))
+        # A stranger's metric may crash on a submission, which must not take the command along.
+        return start_workers(jobs, len(files), apart=not solution_of(job).metric.is_own)
     return dask_workers(dask, probe, job, files[0])
 
 

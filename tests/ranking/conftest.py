@@ -12,6 +12,7 @@ from examples.essays import make_competition
 from podium import cli
 from podium.files import is_url
 from podium.ranking import passes
+from podium.ranking import rank as rank_module
 from tests.support import command_line
 from tests.support.finished_run import TEAMS, arguments
 
@@ -110,3 +111,13 @@ def rank_says(says_folder: Path, capsys: pytest.CaptureFixture[str]) -> Call:
         return command_line.run(capsys, "rank", says_folder / solution, submissions, *more, *options)
 
     return rank
+
+
+@pytest.fixture(autouse=True)
+def work_here(monkeypatch):
+    """With one job, work in the process of the tests, which change what it does.
+
+    That metrics of one's own are always scored apart is tested in processes of their own.
+    """
+    start = rank_module.start_workers
+    monkeypatch.setattr(rank_module, "start_workers", lambda jobs, most, apart=False: start(jobs, most))

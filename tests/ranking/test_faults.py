@@ -398,9 +398,35 @@ def test_stopped_it_leaves_no_worker_behind_and_goes_on(folder, call, how):
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_is_a_fault(folder, call):
-    """One submission kills its process, and the others are scored."""
-    dying = 'if len(submission) == 7: import os; os._exit(1)\n    """The number'
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("dies", "how"),
+    [
+        ("import ctypes; ctypes.string_at(0)", "signal 11 (SIGSEGV)"),
+        ("import os; os._exit(0)", "exit code 0"),
+        ("import os; os._exit(1)", "exit code 1"),
+    ],
+)
+def test_a_submission_on_which_the_metric_dies_stops_nobody_else(folder, jobs, dies, how):
+    """One submission kills its process, twice, and the board of the others is made."""
+    dying = f'if len(submission) == 7: {dies}\n    """The number'
+    (folder / "rows.py").write_text(ROWS.replace('"""The number', dying) + COMPLETE)
+    arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", jobs]
+    done = subprocess.run(
+        [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--out", str(folder / "final")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "the metric failed for 1 file of 07, so these do not count" in done.stderr
+    rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")["reason"]
+    assert rejected["07"] == f"the metric failed: the metric crashed on it twice: {how}"
+    assert entries(folder) == 19  # and one that is not kept for good
+
+
+@pytest.mark.slow
+def test_a_metric_that_dies_on_everything_is_the_host_s(folder):
+    dying = 'import os; os._exit(3)\n    """The number'
     (folder / "rows.py").write_text(ROWS.replace('"""The number', dying) + COMPLETE)
     arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", 2]
     done = subprocess.run(
@@ -408,10 +434,8 @@ def test_a_process_that_dies_is_a_fault(folder, call):
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 2
-    assert "error: 1 submission could not be scored, through no fault of its own" in done.stderr
-    assert "\n  07/07.csv: WorkerLostError: " in done.stderr
-    assert entries(folder) == 19
+    assert done.returncode == 4, done.stderr
+    assert "the metric crashed on it twice: exit code 3" in done.stderr
 
 
 def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, monkeypatch):

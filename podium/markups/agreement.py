@@ -27,6 +27,7 @@ from podium.markups.explanation import (
     name_of,
     names_of_experts,
     notice,
+    only_looked,
     unfinished,
     unnamed,
 )
@@ -145,8 +146,20 @@ class Agreement:
             *notice("documents with fewer than two experts are left out", items, ~self._two),
             *notice(nothing, items, self._two & ~self._counts),
             *unnamed(self.prepared, self.names),
+            *map(self._without, only_looked(self.prepared, self.names)),
             *unfinished(self.prepared, self.names),
         ]
+
+    def _without(self, name: str) -> str:
+        """Say of an expert who marked nothing anywhere what the agreement of the others is."""
+        of_others = []
+        for names, pairs in zip(self.names, self._among):
+            kept = [name not in pair for pair in itertools.combinations(names, 2)][: len(pairs)]
+            if any(kept):
+                of_others.append(pairs[np.array(kept)].mean(axis=0)[0])
+        told = f"{name} marked nothing in any document and counts as an expert"
+        total = self.measure_names[0]
+        return f"{told}; without {name}, {total} is {np.mean(of_others):.6f}" if of_others else told
 
     @property
     def histograms(self) -> dict[str, Any]:

@@ -156,6 +156,21 @@ def unfinished(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
     return [f"{what}: {listed(told, NAMES_SHOWN)}"] if told else []
 
 
+def only_looked(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
+    """The experts who marked nothing anywhere, though others did in their documents.
+
+    A tool keeps a file also of somebody who opened a document by chance.
+    """
+    made = set[str]()
+    beside = set[str]()
+    for experts, of_document in zip(prepared.experts, names):
+        is_marked = [any(expert.content) for expert in experts]
+        made.update(itertools.compress(of_document, is_marked))
+        if any(is_marked):
+            beside.update(of_document)
+    return sorted(beside - made)
+
+
 class Explanation(contract.Explanation):
     """What both markup metrics explain about a submission; see `podium.contract.Explanation`."""
 
@@ -253,6 +268,10 @@ class Explanation(contract.Explanation):
             *notice(without, items, self.experts == 0),
             *notice(one, items, self.experts == 1),
             *unnamed(self.prepared, names),
+            *(
+                f"{name} marked nothing in any document and counts as an expert: leave out who only looked"
+                for name in only_looked(self.prepared, names)
+            ),
             *unfinished(self.prepared, names),
         ]
 

@@ -247,6 +247,15 @@ def test_experts_without_names_of_their_own_are_numbered(names: tuple[str, str],
     assert [notice.rpartition(": ")[2] for notice in agreement.notices] == ["0 (1 document)"]
 
 
+def test_an_expert_who_only_looked_is_told_with_the_value_without() -> None:
+    """C opened one document and marked nothing, which lowers the agreement there from 1 to a third."""
+    a, b = (spans((0, 10)) | {"expert": name} for name in "AB")
+    agreement = agreement_of([a, b, {"elements": [], "expert": "C"}], [a, b])
+    assert agreement.criteria["mean"][0] == pytest.approx((1 / 3 + 1) / 2)
+    [told] = [notice for notice in agreement.notices if "marked nothing in any" in notice]
+    assert told == "C marked nothing in any document and counts as an expert; without C, total is 1.000000"
+
+
 def test_a_solution_with_ignored_rows_keeps_its_names() -> None:
     documents = [[spans((0, 10)) | {"expert": name} for name in names] for names in (("x", "y"), ("a", "b"))]
     frame = pd.DataFrame({"document_id": ["p", "q"], "markups": [json.dumps(each) for each in documents]})

@@ -110,6 +110,7 @@ SIGNS = (
     Sign(rb"[^,\n]*\t[^,\n]*(\n|\Z)", "tabs", WITH_COMMAS.format(r"sep='\t'"), COMMAS),
     Sign(rb"[^,\n]*\|[^,\n]*(\n|\Z)", "pipes", WITH_COMMAS.format("sep='|'"), COMMAS),
 )
+ROWS_AT_ONCE = 1_000  # that are written in one step, because a cell may be the text of an essay
 HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair, as JSON may write it
 # Decimals are read exactly. pyarrow and pandas 3 do so by default.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
@@ -750,9 +751,16 @@ def table_bytes(table: pd.DataFrame) -> bytes:
         return header + csv_bytes(zip(*map(_cells, columns)))
     written = map(_fields, columns)
     kind = pyarrow.large_binary()
-    fields = [pyarrow.array(texts, kind).take(codes) for texts, codes in written]
-    rows = compute.binary_join_element_wise(*fields, pyarrow.scalar(b",", kind))
-    return header + b"\n".join([*rows.to_pylist(), b""])
+    fields = [(pyarrow.array(texts, kind), codes) for texts, codes in written]
+    content = io.BytesIO()  # which gives its content away without a copy
+    content.write(header)
+    for begin in range(
+        0, len(table), ROWS_AT_ONCE
+    ):  # the texts of all rows at once would take twice the memory
+        some = [texts.take(codes[begin : begin + ROWS_AT_ONCE]) for texts, codes in fields]
+        rows = compute.binary_join_element_wise(*some, pyarrow.scalar(b",", kind))
+        content.write(b"\n".join([*rows.to_pylist(), b""]))
+    return content.getvalue()
 
 
 def _fields(column: pd.Series) -> tuple[list[bytes], Any]:

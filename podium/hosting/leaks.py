@@ -363,7 +363,7 @@ def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in 
         others = [other for other in table if str(other) not in {named, *truths, *known.ids_of}]
         if others and len(ids) >= LEAST_ROWS:
             features = table.iloc[list(ids)][others].set_axis(list(ids.values())).rename(columns=str)
-            known.features.append(features)
+            known.features.append(features.map(hash))  # a cell may be the text of an essay
 
 
 def _check_twins(text: Text, known: Known) -> None:
@@ -375,7 +375,7 @@ def _check_twins(text: Text, known: Known) -> None:
             of_row = dict(zip(features[shared].itertuples(index=False, name=None), features.index))
             if not shared or len(of_row) < UNIQUE * len(features):
                 continue
-            rows = enumerate(zip(*(columns[name] for name in shared)))
+            rows = enumerate(zip(*(map(hash, columns[name]) for name in shared)))
             twins = {row: of_row[cells] for row, cells in rows if cells in of_row}
             if len(twins) >= LEAST_ROWS:
                 others = {name: cells for name, cells in columns.items() if name not in shared}

@@ -25,7 +25,7 @@ LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
 BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{64,}={0,2}\s*")
 TEXT_PICKLE = re.compile(rb"\([dl]p?\d*\n|c[\w.]+\n[\w.]+\n|[VS].*\np\d+\n")  # of protocol 0
 MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
-PIECE = 1 << 24  # bytes of a file that are in memory together
+PIECE = 1 << 20  # bytes of a file that are in memory together
 LONGEST_HEADER = 100_000  # bytes of a first line that may name columns
 MOST_LINES = 200  # that a cell of a table may have
 

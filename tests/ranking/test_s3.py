@@ -104,7 +104,9 @@ def test_everything_on_the_server(folder, call, capsys, jobs):
     facts = json.loads((folder / "final" / "run.json").read_text())
     assert facts["inputs"]["submissions"] == {"path": "s3://teams/final"}
     assert facts["inputs"]["solution"]["sha256"] == hashlib.sha256(b"id\n1\n2\n").hexdigest()
-    assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
+    named = ["--solution", "s3://host/solution.csv", "--submissions", "s3://teams/final"]
+    named += ["--runtimes", "s3://host/runtimes.csv"]  # no address of run.json alone is opened
+    assert cli.main(["verify", str(folder / "final"), "--jobs", "1", *named]) == 0
     assert "to the last bit" in capsys.readouterr().out
 
 

@@ -417,3 +417,12 @@ def test_bad_solutions(case: Case) -> None:
     with pytest.raises(case.module.HostVisibleError) as error:
         case.module.prepare(solution.assign(markups="[]"), "document_id", case.measure)
     assert str(error.value) == two.replace("two experts", "an expert")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_texts_under_another_name_are_told(case: Case) -> None:
+    """Without the texts, no offset could be held against them."""
+    solution, submission = good(case)
+    with pytest.raises(case.module.HostVisibleError) as raised:
+        case.module.score(solution.assign(Text="x" * 20), submission, "document_id")
+    assert str(raised.value) == "the solution: expected the column text, found 'Text'"

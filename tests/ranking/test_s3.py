@@ -132,7 +132,7 @@ def test_what_is_not_there_is_said(folder, call, arguments, message):
 def test_credentials_that_are_refused_while_it_runs_are_faults(folder, call, server, monkeypatch):
     real = rank.start_workers
 
-    def refused(*arguments):
+    def refused(*arguments, **options):
         post(f"{server}/moto-api/reset-auth", b"0")
         return real(*arguments)
 

@@ -438,7 +438,8 @@ def _numbers(frame: pd.DataFrame, name: str, default: float) -> Any:
         return default
     column = frame[name]
     if name == LABEL and not pd.api.types.is_numeric_dtype(column):
-        column = column.replace(dict.fromkeys(("Adequate", "Ineffective"), 0.0) | {"Effective": 1.0})
+        known = {"Adequate": 0.0, "Ineffective": 0.0, "Effective": 1.0}
+        column = column.map(lambda cell: known.get(cell, cell) if isinstance(cell, str) else cell)
     numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64)
     if np.isnan(numbers).any():
         row = int(np.isnan(numbers).argmax())

@@ -124,8 +124,16 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
             if entry.is_dir(follow_symlinks=False):  # a link could lead anywhere, even in a circle
                 folders += [] if entry.name.startswith(".") else [f"{folder}{entry.name}/"]
             else:  # a broken link is listed, too, and leads to an error when it is read
-                files.append((folder + entry.name, entry.stat().st_size if entry.is_file() else 0))
+                files.append((folder + entry.name, _size_of(entry)))
     return root, files
+
+
+def _size_of(entry: "os.DirEntry[str]") -> int:
+    """The size of a file in bytes; 0 for what is none, such as a link that points at itself."""
+    try:
+        return entry.stat().st_size if entry.is_file() else 0
+    except OSError:
+        return 0
 
 
 def _is_no_table(name: str) -> bool:

@@ -49,6 +49,7 @@ __all__ = [
 SECONDS_UNTIL_COMPILED = 2  # Python compares the times of files in whole seconds
 FIRST_OF_PREPARE = ["solution", "row_id_column_name"]  # the parameters by which podium knows its prepare()
 NO_DEFAULT = inspect.Parameter.empty
+UTILITIES = "kaggle_metric_utilities"
 _FILE, _COMPANION = "metric.py", "companion.py"
 
 
@@ -241,6 +242,7 @@ def _load_file(path: Path, name: str, error: type[HostError] = HostError) -> typ
     def told(problem: BaseException, description: str) -> ToolError:
         return error(f"{path} cannot be loaded: {description}{_how_to_load(problem, path)}")
 
+    _offer_utilities()
     sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
     # Python trusts a compiled file whose source has the size and the second of before.  A file that was written
     # a moment ago may change once more within this second, so its compiled form is not kept.
@@ -255,6 +257,12 @@ def _load_file(path: Path, name: str, error: type[HostError] = HostError) -> typ
     finally:
         sys.dont_write_bytecode = kept
     return loaded
+
+
+def _offer_utilities() -> None:
+    """Let metric files import Kaggle's module of helpers: a stand-in, unless it is installed."""
+    if sys.modules.get(UTILITIES) is None and importlib.util.find_spec(UTILITIES) is None:
+        sys.modules[UTILITIES] = importlib.import_module(f"podium.{UTILITIES}")
 
 
 def stands_beside(path: Path, package: str) -> bool:

@@ -26,10 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score each part in a fresh process, and print what the site would print."""
+    from podium import hosted
     from podium.cli.console import warn
     from podium.hosting.kaggle import acceptance, emulate, fresh
 
-    metric = acceptance.load(options.metric)
+    metric = hosted.load(options.metric)
     arguments = parameters(metric, options.set, options.solution)
     given = options.solution, options.submission
     solution, submission, row_id = emulate.read_tables(metric, *given, arguments.get("row_id_column_name"))

@@ -58,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Take the steps that are due."""
-    from podium.hosting.kaggle import acceptance, publish
+    from podium import hosted
+    from podium.hosting.kaggle import publish
 
     if options.deadline and options.launch_at and options.deadline <= options.launch_at:
         raise UsageError("expected --launch-at before --deadline")
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     if not slug:
         raise UsageError(f"the title {options.title!r} has no Latin letters to make an address of: give --slug")
     plan = publish.Plan(
-        **arguments.competition(options, acceptance.load(options.metric)),
+        **arguments.competition(options, hosted.load(options.metric)),
         slug=slug,
         template=options.template,
         deadline=options.deadline,

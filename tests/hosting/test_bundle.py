@@ -676,3 +676,24 @@ def test_codabench_is_told_what_the_image_needs(tmp_path, imports, told):
     assert bundle.advice("codabench", competition).startswith(told)
     assert bool(bundle.advice("codabench", competition)) == bool(told)
     assert bundle.advice("evalai", competition) == ""  # which has a file requirements.txt
+
+
+HELPED = """
+import kaggle_metric_utilities
+import pandas as pd
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    equal = lambda *tables: (tables[0]["answer"] == tables[1]["answer"]).mean()
+    return kaggle_metric_utilities.safe_call_score(equal, solution, submission)
+
+def higher_is_better() -> bool:
+    return True
+"""
+
+
+@every_platform
+def test_kaggle_s_module_of_helpers_is_there_in_every_bundle(tmp_path, platform):
+    (tmp_path / "mine.py").write_text(HELPED)
+    make(small_files(tmp_path), platform, tmp_path / "out", tmp_path / "mine.py")
+    sent = write(tmp_path / "submissions", {"a.csv": b"id,answer\n1,1\n2,0\n"})
+    assert run(platform, tmp_path / "out", sent, tmp_path) == [{"public": 1.0, "private": 0.0}]

@@ -1,6 +1,7 @@
 """A slip in the metric file of a host is told, and what is none is scored as on Kaggle."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -177,3 +178,16 @@ def test_the_metric_of_the_current_folder_has_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     assert hosted.load("metric.py").name == hosted.load(".").name == "errors"
     assert hosted.load(tmp_path / "linked").name == "linked"
+
+
+def test_a_metric_may_import_kaggle_s_module_of_helpers(capsys, in_process, tmp_path, pair, monkeypatch):
+    """Five of sixteen real metrics do."""
+    monkeypatch.delitem(sys.modules, "kaggle_metric_utilities", raising=False)
+    (tmp_path / "mine.py").write_text(f"import kaggle_metric_utilities as helpers\n{GOOD}")
+    metric = "--metric", tmp_path / "mine.py"
+    assert run_podium(capsys, "score", *pair, *metric)[:2] == (
+        0, "Score    0.750000\n\nmetric:mine|version:?|points:1.0\n",
+    )  # fmt: skip
+    made = run_podium(capsys, "make", pair[0], "--sample", pair[1], *metric, "--out", tmp_path / "files")
+    assert made[0] == 0
+    assert run_podium(capsys, "emulate", tmp_path / "mine.py", *pair)[0] == 0

@@ -67,7 +67,7 @@ def check_contract(
         here = f"podium tries this with Python {sys.version_info.major}.{sys.version_info.minor} alone"
         return [Finding(CONTRACT, Level.SKIPPED, f"{here}; leave out --python")]
     try:
-        metric = load(path)
+        metric = hosted.load(path)
     except UsageError:
         return []  # Another check has told that there is no score().
     except demands.ContractError as problem:
@@ -139,17 +139,11 @@ def refusals(metric: hosted.Metric, evaluation: scoring.Evaluation) -> list[Find
 def loaded(path: Path, needed: bool) -> hosted.Metric | None:
     """Load a metric to read what is scored with it; None if it cannot be loaded here and is not `needed`."""
     try:
-        return load(path)
+        return hosted.load(path)
     except ToolError:
         if needed:
             raise
         return None  # A check tells why.
-
-
-def load(metric: str | Path) -> hosted.Metric:
-    """Load a metric that may import Kaggle's module of helpers, which is replaced by a stand-in."""
-    sys.modules.setdefault(kernel.UTILITIES, kernel.metric_utilities())
-    return hosted.load(metric)
 
 
 def check(

@@ -8,7 +8,7 @@ import contextlib
 import copy
 import doctest
 import functools
-import importlib
+import importlib.util
 import inspect
 import io
 import json
@@ -68,43 +68,12 @@ def run_cell(source: str, name: str = "__main__") -> types.ModuleType:
 
 
 def metric_utilities() -> types.ModuleType:
-    """Make a stand-in for Kaggle's module `kaggle_metric_utilities`."""
-
-    class ParticipantVisibleError(Exception):
-        pass
-
-    class HostVisibleError(Exception):
-        pass
-
-    def treat_as_participant_error(error_message: str, solution: Any) -> bool:
-        """Whether a message cannot reveal anything: the solution has only numbers, and the message has none."""
-        kinds = list(pd.DataFrame(solution).dtypes)
-        if not all(map(pd.api.types.is_numeric_dtype, kinds)) or any(map(str.isnumeric, error_message)):
-            return False
-        has_booleans = any(map(pd.api.types.is_bool_dtype, kinds))
-        return not (has_booleans and any(word in error_message.lower() for word in ("true", "false")))
-
-    def safe_call_score(metric_function: Any, solution: Any, submission: Any, **parameters: Any) -> Any:
-        named = {kind.__name__: kind for kind in (ParticipantVisibleError, HostVisibleError)}
-        try:
-            return float(metric_function(solution, submission, **parameters))
-        except Exception as problem:
-            text = str(problem)
-            if type(problem).__name__ in named:
-                raise named[type(problem).__name__](text) from problem
-            if treat_as_participant_error(text, solution):
-                raise ParticipantVisibleError(text) from problem
-            raise
-
-    def verify_valid_probabilities(frame: pd.DataFrame, name: str) -> None:
-        numeric = all(pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes)
-        if not (numeric and (frame >= 0).all(axis=None) and np.allclose(frame.sum(axis=1), 1)):
-            raise ParticipantVisibleError(f"{name}: expected numbers from 0 to 1 whose sum is 1 in each row")
-
-    utilities = types.ModuleType(UTILITIES)
-    errors = ParticipantVisibleError, HostVisibleError
-    for offer in (*errors, treat_as_participant_error, safe_call_score, verify_valid_probabilities):
-        setattr(utilities, offer.__name__, offer)
+    """Load the stand-in for Kaggle's module of helpers from its file, because podium cannot be imported."""
+    spec = importlib.util.spec_from_file_location(UTILITIES, Path(__file__).parents[2] / f"{UTILITIES}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    utilities = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(utilities)
     return utilities
 
 

@@ -92,20 +92,19 @@ def run(options: argparse.Namespace) -> None:
 def _report(made: "Runs", one: bool) -> None:
     """Print the runtimes, and raise an error if no model gave predictions."""
     from podium.cli import console
-    from podium.running.models import key_of
+    from podium.running.models import Failure, key_of
 
     if len(made.runtimes):
         title = "Provisional runtimes in seconds" if made.provisional else "Runtimes in seconds"
         console.print_table(title, made.runtimes[COLUMNS])
     counts = f"models with predictions: {len(made.runtimes):,}, failed: {len(made.failed):,}"
     print(f"\n{counts}; written to {made.out}", flush=True)
-    failures = made.failed.to_dict("records")
+    failures = [Failure(*texts) for texts in made.failed[list(Failure._fields)].itertuples(index=False)]
     if one and failures:
-        raise SubmissionRejected(f"{failures[0]['reason']} (its whole log is in {made.out / 'logs'})")
+        raise SubmissionRejected(f"{failures[0].told} (its whole log is in {made.out / 'logs'})")
     if made.runtimes.empty:
-        raise HostError(f"no model gave predictions; {failures[0]['team']}: {failures[0]['reason']}")
+        raise HostError(f"no model gave predictions; {failures[0].team}: {failures[0].told}")
     for failure in failures[:FAILURES_SHOWN]:
-        key = key_of(failure["team"], failure["model"])
-        warnings.warn(f"{key} failed: {failure['reason']}", stacklevel=1)
+        warnings.warn(f"{key_of(failure.team, failure.model)} failed: {failure.told}", stacklevel=1)
     if failures:
         warnings.warn(f"{len(failures):,} failed, see {made.out / 'failed.csv'}", stacklevel=1)

@@ -91,7 +91,7 @@ def _result(
     began, over = (datetime.fromisoformat(str(state[moment])) for moment in ("StartedAt", "FinishedAt"))
     if began.year == NEVER_RAN:
         # The image may be the reason, or the machine: engines do not say which, so it is tried again.
-        return Run(Outcome.LOST, f"the container cannot be started: {log.last_lines()}")
+        return Run(Outcome.LOST, "the container cannot be started", printed=log.last_lines())
     seconds = max((over - began).total_seconds(), 0.0)
     run = Run(Outcome.DONE, "", seconds, exit_code=int(state["ExitCode"]))
     if ended.in_time and state.get("OOMKilled"):

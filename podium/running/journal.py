@@ -1,4 +1,8 @@
-"""The journal ``runs.csv`` has a row for each run; all other files of results are made from it."""
+"""The journal ``runs.csv`` has a row for each run; all other files of results are made from it.
+
+Everybody may read it.  What models printed when they failed may be texts of the hidden data, and stands in
+``printed.csv`` beside it.
+"""
 
 import math
 from collections import defaultdict
@@ -13,6 +17,8 @@ from podium.running.models import key_of
 from podium.wording import spreadsheet_original, spreadsheet_safe
 
 __all__ = [
+    "PRINTED",
+    "RUNS",
     "WARM_UP",
     "Row",
     "by_model",
@@ -21,9 +27,11 @@ __all__ = [
     "measured",
     "predictions_of",
     "read_journal",
+    "write_journal",
     "write_table",
 ]
 
+RUNS, PRINTED = "runs.csv", "printed.csv"
 WARM_UP = 0  # the number of the run that is not measured
 
 
@@ -35,7 +43,7 @@ class Row(NamedTuple):
     model: str  # "" if the team has a single model
     submission: str  # the path of the file that the run left, relative to ``submissions/``, or ""
     outcome: Outcome
-    reason: str  # why there are no predictions, or ""
+    reason: str  # why there are no predictions, or "", in words that everybody may read
     seconds: float  # wall-clock time
     cpu_seconds: float  # processor time; NaN if unknown
     others: float  # the share of the cores' time, from 0 to 1, that others took; NaN if unknown
@@ -47,11 +55,16 @@ class Row(NamedTuple):
     engine: str  # what isolated the model: "bubblewrap", "docker", "podman" or "none"
     image: str  # the id of a container's image, or ""
     digest: str  # of the model's files and image
+    printed: str = ""  # what the model printed at last or left behind, which not everybody may read
 
     @property
     def key(self) -> str:
         """The model's name in messages."""
         return key_of(self.team, self.model)
+
+
+PUBLIC = Row._fields[:-1]  # the columns of runs.csv
+RUN_PRINTED = ("round", "team", "model", "printed")  # the columns of printed.csv
 
 
 def measured(runs: Iterable[Row]) -> list[Row]:
@@ -80,20 +93,33 @@ def differ(runs: Iterable[Row]) -> bool:
     return len({row.sha256 for row in runs if row.outcome is Outcome.DONE}) > 1
 
 
-def read_journal(path: Path) -> list[Row]:
-    """Read the journal."""
+def read_journal(folder: Path) -> list[Row]:
+    """Read the journal in a folder of results, with what the models printed."""
+    said = {tuple(run): printed for *run, printed in _read(folder / PRINTED, RUN_PRINTED)}
+    rows = [Row(*cells) for cells in _read(folder / RUNS, PUBLIC)]
+    return [row._replace(printed=said.get((row.round, row.team, row.model), "")) for row in rows]
+
+
+def _read(path: Path, names: Sequence[str]) -> list[list[Any]]:
+    """Read the columns of these names; before the first run there is no table."""
     if not path.exists():
         return []
     content = read_bytes(path)
     try:
         rows = parse_rows(content, str(path), UsageError)
         header, *lines = (list(map(spreadsheet_original, line)) for line in rows)
-        columns = {name: header.index(name) for name in Row._fields}
-        return [
-            Row(*(kind(line[columns[name]]) for name, kind in Row.__annotations__.items())) for line in lines
-        ]
+        columns = [(header.index(name), Row.__annotations__[name]) for name in names]
+        return [[kind(line[column]) for column, kind in columns] for line in lines]
     except (IndexError, ValueError, UsageError):
         raise UsageError(f"{path} is damaged; remove it to start over") from None
+
+
+def write_journal(folder: Path, rows: Sequence[Row]) -> None:
+    """Write the journal: what the models printed first, so that no run is without it."""
+    printed = [(row.round, row.team, row.model, row.printed) for row in rows if row.printed]
+    if printed or (folder / PRINTED).exists():
+        write_table(folder / PRINTED, RUN_PRINTED, printed)
+    write_table(folder / RUNS, PUBLIC, (row[: len(PUBLIC)] for row in rows))
 
 
 def write_table(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.errors import UsageError, missing_extra
-from podium.running import control_group, hardware, sandbox
+from podium.running import control_group, hardware, sandbox, stopped
 from podium.running.containers import find_engine, image_id, run_in_container
 from podium.running.measuring import Log, Outcome, Run, watched
 from podium.running.models import Failure, Kind, Model, paths_in
@@ -120,9 +120,12 @@ def run(model: Model, settings: Settings, log: Log) -> Run:
         made = sandbox.run_in_bubblewrap(model.folder, sandbox.program_of(model), settings, log)
     else:
         made = _run_without_sandbox(model, settings, log)
-    if made.outcome is Outcome.EXIT and model.entry == "run.sh":  # shells differ
-        return made._replace(reason=f"{made.reason} (run by {' '.join(sandbox.program_of(model)[:-1])})")
-    return made
+    if made.outcome not in (Outcome.EXIT, Outcome.DISK):
+        return made
+    known = [stopped.where(model, log.end)]
+    if model.entry == "run.sh":  # shells differ
+        known.append(f"run by {' '.join(sandbox.program_of(model)[:-1])}")
+    return made._replace(reason=made.reason + "".join(f" ({one})" for one in known if one))
 
 
 def _run_without_sandbox(model: Model, settings: Settings, log: Log) -> Run:

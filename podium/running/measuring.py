@@ -62,13 +62,14 @@ class Run(NamedTuple):
     """The result of a run."""
 
     outcome: Outcome
-    reason: str = ""  # why there are no predictions
+    reason: str = ""  # why there are no predictions, in words that everybody may read
     seconds: float = 0.0  # wall-clock time, from the start of the model until none of its processes is left
     used: Used = Used()
     others: float = UNKNOWN  # the share of the cores' time, from 0 to 1, that others took
     exit_code: int = 0
     name: str = ""  # of the submission's file
     submission: bytes = b""  # its content
+    printed: str = ""  # what the model printed at last or left behind: it may be texts of the hidden data
 
 
 class Log:
@@ -140,7 +141,7 @@ def _shown(text: str) -> str:
 
 
 def failed(run: Run, outcome: Outcome, settings: Settings, log: Log) -> Run:
-    """Say that a run has failed, and why: the limit or the exit code, and what the model printed at last."""
+    """Say that a run has failed, and why: the limit or the exit code; and what the model printed at last."""
     number = -run.exit_code if run.exit_code < 0 else run.exit_code - 128  # of a signal
     signal_name = signal.Signals(number).name if number in {*signal.Signals} else ""
     if outcome is Outcome.EXIT and signal_name == "SIGXFSZ":
@@ -151,8 +152,7 @@ def failed(run: Run, outcome: Outcome, settings: Settings, log: Log) -> Run:
         Outcome.DISK: f"disk limit of {_size(settings.disk_limit)} (--disk-limit)",
         Outcome.EXIT: f"exit code {run.exit_code}" + (f" ({signal_name})" if signal_name else ""),
     }[outcome]
-    said = log.last_lines()
-    return run._replace(outcome=outcome, reason=f"{what}: {said}" if said else what)
+    return run._replace(outcome=outcome, reason=what, printed=log.last_lines())
 
 
 def _size(number: int) -> str:

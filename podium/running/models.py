@@ -27,6 +27,7 @@ __all__ = [
     "interpreter_of",
     "key_of",
     "paths_in",
+    "with_printed",
 ]
 
 SHELL_SCRIPTS = ("run", "run.sh")
@@ -80,7 +81,18 @@ class Failure(NamedTuple):
 
     team: str  # the team's name
     model: str  # the model's name, or "" if the team has a single model
-    reason: str  # Why there are no predictions
+    reason: str  # why there are no predictions, in words that everybody may read
+    printed: str = ""  # what the model printed at last or left behind, which not everybody may read
+
+    @property
+    def told(self) -> str:
+        """The reason for the organizer and the team, with what the model printed."""
+        return with_printed(self.reason, self.printed)
+
+
+def with_printed(reason: str, printed: str) -> str:
+    """The reason of a failure, followed by what the model printed."""
+    return f"{reason}: {printed}" if printed else reason
 
 
 def key_of(team: str, name: str) -> str:

@@ -78,12 +78,13 @@ def results_of(
     runs_of = by_model(rows)
     for model in models:
         runs = runs_of[model.key]
-        reason = failure_of(runs)
+        failed = failure_of(runs)
+        reason = failed.reason if failed else ""
         if differing_fails and differ(runs):
-            reason = "predictions differ from run to run"
+            failed, reason = None, "predictions differ from run to run"
         predictions = predictions_of(runs)
         if reason or predictions is None:
-            failures.append(Failure(model.team, model.name, reason))
+            failures.append(Failure(model.team, model.name, reason, failed.printed if failed else ""))
         else:
             chosen.append((model, predictions, runs, [predictions] if differ(runs) else measured(runs)))
     state = fairness.state_of(rows)
@@ -119,10 +120,10 @@ def results_of(
     return Results(timings, failures, state, _notices(timings, pairs, told, noise, state))
 
 
-def failure_of(runs: Sequence[Row]) -> str:
-    """Say why a model has failed: the run that is not measured or the first that is decides, or a lost one."""
+def failure_of(runs: Sequence[Row]) -> Row | None:
+    """The run by which a model has failed: the one that is not measured, the first that is, or a lost one."""
     deciding = (row for row in runs if row.round <= 1 or row.outcome is Outcome.LOST)
-    return next((row.reason for row in deciding if row.outcome is not Outcome.DONE), "")
+    return next((row for row in deciding if row.outcome is not Outcome.DONE), None)
 
 
 def _timing(model: Model, predictions: Row, runs: list[Row], counting: list[Row], noise: Noise) -> Timing:
@@ -229,7 +230,7 @@ def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed:
     """Write ``runtimes.csv`` and ``failed.csv``."""
     write_table(runtimes, RUNTIME_COLUMNS, (_cells(one, results.state) for one in results.timings))
     engines = {(row.team, row.model): row.engine for row in rows}
-    write_table(failed, FAILED_COLUMNS, ((*one, engines.get(one[:2], "")) for one in results.failures))
+    write_table(failed, FAILED_COLUMNS, ((*one[:3], engines.get(one[:2], "")) for one in results.failures))
 
 
 def _cells(timing: Timing, state: State) -> tuple[Any, ...]:

@@ -20,16 +20,17 @@ from podium.errors import UsageError
 from podium.files import alone_in, write_atomically
 from podium.running import hardware, machine, results
 from podium.running.journal import (
+    RUNS,
     WARM_UP,
     Row,
     by_model,
     differ,
     predictions_of,
     read_journal,
-    write_table,
+    write_journal,
 )
 from podium.running.measuring import Log, Outcome, Run
-from podium.running.models import Failure, Kind, Model, digest_of
+from podium.running.models import Failure, Kind, Model, digest_of, with_printed
 from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
 from podium.running.settings import Settings
@@ -37,7 +38,7 @@ from podium.wording import counted, printable
 
 __all__ = ["Execute", "Plan", "Result", "Turn", "here", "next_turns", "not_run", "run_all", "run_once"]
 
-RUNS, RUNTIMES, FAILED, HARDWARE = "runs.csv", "runtimes.csv", "failed.csv", "hardware.json"
+RUNTIMES, FAILED, HARDWARE = "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
 ONE_MODEL, ONE_MODEL_LOG = "submission", "run"  # the names of the files of a team that has a single model
 
@@ -76,7 +77,7 @@ def run_all(
     """Run the models as planned and write all results."""
     with alone_in(out):
         _note_hardware(out / HARDWARE, described, settings, plan.seed)
-        rows = _still_valid(read_journal(out / RUNS), models, out, plan)
+        rows = _still_valid(read_journal(out), models, out, plan)
         if rows:
             tell(f"going on after {counted(len(rows), 'run')} in {out / RUNS}")
         warm: set[str] = set()
@@ -84,7 +85,7 @@ def run_all(
             for result in execute(turns):
                 _save(result, rows, out)
                 rows.append(result.row)
-                write_table(out / RUNS, Row._fields, rows)
+                write_journal(out, rows)
             warm |= {model.key for model, _ in turns}
         said = results_of(models, rows, failures, plan.differing_fails)
         failed = {failure[:2] for failure in said.failures}
@@ -151,6 +152,7 @@ def _row(model: Model, number: int, run: Run, started_at: str, engine: str) -> R
         engine=engine,
         image=model.image,
         digest=model.digest,
+        printed=run.printed,
     )
 
 
@@ -161,7 +163,7 @@ def not_run(model: Model, number: int, reason: str) -> Result:
 
 def tell_end(row: Row) -> None:
     """Tell the organizer how a run has ended."""
-    end = f"{row.seconds:.2f} s" if row.outcome is Outcome.DONE else row.reason
+    end = f"{row.seconds:.2f} s" if row.outcome is Outcome.DONE else with_printed(row.reason, row.printed)
     tell(f"    {printable(row.key)}: {end}")
 
 

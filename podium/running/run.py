@@ -13,7 +13,7 @@ from podium.errors import SubmissionRejected, UsageError
 from podium.files import read_table
 from podium.names import alike, of_other_scripts, shown
 from podium.running import remote, rounds
-from podium.running.journal import Row
+from podium.running.journal import RUNS, Row
 from podium.running.machine import prepare
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_seconds, visible
@@ -31,7 +31,7 @@ class Runs(NamedTuple):
     """What `run` has found out, as tables; the same is in the files of the output folder."""
 
     runtimes: pd.DataFrame  # a row for each model with predictions, as in ``runtimes.csv``
-    failed: pd.DataFrame  # a row for each model without predictions, as in ``failed.csv``
+    failed: pd.DataFrame  # a row for each model without predictions, as in ``failed.csv``, and what it printed
     runs: pd.DataFrame  # a row for each run, as in ``runs.csv``
     state: str  # how quiet the machine was
     provisional: bool  # whether the runtimes should be measured again before they decide a board
@@ -168,8 +168,8 @@ def run(
         )
     return Runs(
         _table(Path(out, rounds.RUNTIMES)),
-        _table(Path(out, rounds.FAILED)),
-        _table(Path(out, rounds.RUNS)),
+        _table(Path(out, rounds.FAILED)).assign(printed=[failure.printed for failure in results.failures]),
+        _table(Path(out, RUNS)),
         results.state.text,
         results.state.is_provisional,
         Path(out),

@@ -31,6 +31,7 @@ from podium.running.control_group import Group, group_of_a_run, holds_cores
 from podium.running.measuring import Log, Outcome, Run, Used, answer_of, busy_seconds, failed, used_by
 from podium.running.models import Kind, Model, interpreter_of
 from podium.running.settings import Settings, cores_used, is_root
+from podium.running.submission import found_instead
 from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
 from podium.wording import printable
@@ -79,7 +80,7 @@ for name in submission.csv submission.csv.gz submission.parquet; do
 done
 echo "$@"
 if [ $# = 0 ]; then
-    ls -b | head -n 3 | cut -c 1-40
+    { ls -d */submission.*; ls; } | head -n 3 | cut -c 1-80
 elif [ $# = 1 ] && [ -f "$1" ] && [ ! -L "$1" ] && [ -r "$1" ]; then
     echo file
     exec head -c "$largest" "$1"
@@ -192,7 +193,8 @@ def _with_submission(run: Run, left: Left, is_whole: bool) -> Run:
     if not is_whole:
         return run._replace(outcome=Outcome.LOST, reason="the submission could not be read in time")
     if problem := _problem(left):
-        return run._replace(outcome=Outcome.SUBMISSION, reason=problem)
+        others = [] if left.submissions else left.content.decode("utf-8", "replace").splitlines()
+        return run._replace(outcome=Outcome.SUBMISSION, reason=problem, printed=found_instead(others))
     return run._replace(name=left.submissions[0], submission=left.content.removeprefix(FILE))
 
 
@@ -229,9 +231,7 @@ def _problem(left: Left) -> str:
     """What is wrong with the submissions that the first process has found, or ""."""
     _, found, content = left
     if not found:
-        # A model chooses these names, so they are escaped and cut.
-        others = ", ".join(map(printable, content.decode("utf-8", "replace").splitlines()))
-        return f"no submission.csv; found {others}" if others else "no submission.csv"
+        return "no submission.csv"
     if len(found) > 1:
         return f"{' and '.join(found)} are there, expected one"
     if not content.startswith(FILE):

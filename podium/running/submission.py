@@ -1,18 +1,22 @@
 """The folder in which a model works outside of bubblewrap, and the submission that it left there."""
 
 import contextlib
+import itertools
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run, failed
 from podium.running.settings import Settings
+from podium.wording import printable
 
-__all__ = ["judged", "working_folder"]
+__all__ = ["found_instead", "judged", "working_folder"]
 
+NAMES_SHOWN, LONGEST_NAME = 3, 80  # of what a model left behind
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
 
 
@@ -38,8 +42,24 @@ def judged(run: Run, in_time: bool, folder: str, settings: Settings, log: Log) -
         name, content = _submission_in(folder)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
-        return run._replace(outcome=Outcome.SUBMISSION, reason=reason)
+        return run._replace(
+            outcome=Outcome.SUBMISSION, reason=reason, printed=found_instead(_others_in(folder))
+        )
     return run._replace(name=name, submission=content)
+
+
+def found_instead(names: Iterable[str]) -> str:
+    """Say what is there in place of a submission; a model chose these names, so they are escaped and cut."""
+    shown = ", ".join(printable(name)[:LONGEST_NAME] for name in itertools.islice(names, NAMES_SHOWN))
+    return f"found {shown}" if shown else ""
+
+
+def _others_in(folder: str) -> list[str]:
+    """What is in a folder without a submission: first what lies deeper and has its name."""
+    if any(name in os.listdir(folder) for name in SUBMISSIONS):
+        return []
+    deeper = [path.relative_to(folder).as_posix() for path in sorted(Path(folder).glob("*/submission.*"))]
+    return [*deeper, *sorted(os.listdir(folder))]
 
 
 def _submission_in(folder: str) -> tuple[str, bytes]:
@@ -47,8 +67,7 @@ def _submission_in(folder: str) -> tuple[str, bytes]:
     names = os.listdir(folder)
     present = [name for name in SUBMISSIONS if name in names]
     if not present:
-        others = ", ".join(ascii(name[:40]) for name in sorted(names)[:3])
-        raise ValueError(f"no submission.csv; found {others}" if others else "no submission.csv")
+        raise ValueError("no submission.csv")
     if len(present) > 1:
         raise ValueError(f"{' and '.join(present)} are there, expected one")
     [name] = present

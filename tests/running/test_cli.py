@@ -47,11 +47,43 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
     out = place / "out"
     assert [row["submission"] for row in table(out / "runtimes.csv")] == ["submission.csv"]
     assert table(out / "failed.csv") == [
-        {"team": "Bad", "model": "", "reason": "exit code 1: no idea", "engine": "bubblewrap"}
+        {"team": "Bad", "model": "", "reason": "exit code 1", "engine": "bubblewrap"}
     ]
     assert (out / "submissions" / "Good" / "submission.csv").read_text() == "a,b\n1,2\n"
     assert call(place, "--repeats", "2") == 0
     assert "going on after" in capsys.readouterr().err
+
+
+SECRET = "an essay of the test set"
+TELL_TALES = {
+    "Prints": f"raise SystemExit({SECRET!r})",
+    "Raises": f"raise RuntimeError({SECRET!r})",
+    "Names a class": f"raise type({SECRET!r}, (Exception,), {{}})",
+    "Names a file": f"open({SECRET!r}, 'w')",
+    "Forges a place": f"raise SystemExit('File \"/kaggle/model/{SECRET}\", line 7, /kaggle/model/run.py: 9')",
+    "Fills a disk": f"import sys\nsys.stderr.write({SECRET!r})\nopen('big', 'wb').write(bytes(90_000_000))",
+}
+
+
+@needs_sandbox
+def test_what_a_failed_model_printed_stands_in_no_public_table(place: Path, capsys) -> None:
+    for team, source in TELL_TALES.items():
+        write_model(place / "models" / team, source)
+    assert call(place, "--repeats", "1") == 0
+    out = place / "out"
+    public = [path.read_text() for path in out.iterdir() if path.is_file() and path.name != "printed.csv"]
+    assert len(public) == 4
+    assert not any("essay" in text for text in public)
+    reasons = {row["team"]: row["reason"] for row in table(out / "failed.csv")}
+    assert reasons["Raises"] == "exit code 1 (run.py, line 1: RuntimeError)"
+    assert {reasons[team] for team in ("Prints", "Forges a place")} == {"exit code 1"}
+    assert reasons["Names a class"] == "exit code 1 (run.py, line 1)"
+    assert reasons["Names a file"] == "no submission.csv"
+    told = {row["team"]: row["printed"] for row in table(out / "printed.csv")}
+    assert all(SECRET in told[team] for team in TELL_TALES)
+    capsys.readouterr()
+    assert call(place, "--repeats", "1") == 0
+    assert f"warning: Names a class failed: {reasons['Names a class']}: Traceback" in capsys.readouterr().err
 
 
 @needs_sandbox
@@ -143,14 +175,14 @@ made = podium.run({str(place / "models")!r}, data={str(place / "data")!r}, out={
                   repeats=1, engine="none")
 print(repr(made))
 print(made.runtimes["team"].tolist(), made.runtimes["runtime"].dtype, made.runtimes["runs"].tolist())
-print(made.failed["reason"].tolist(), len(made.runs), made.provisional)
+print(made.failed["reason"].tolist(), made.failed["printed"].tolist(), len(made.runs), made.provisional)
 """
     (place / "script.py").write_text(script)
     done = subprocess.run([sys.executable, str(place / "script.py")], capture_output=True, text=True)
     assert done.stdout.splitlines() == [
         f"<models with predictions: 2, failed: 1; runs: 5; machine: unknown; in {place / 'out'}>",
         "['007', 'Good'] float64 [1, 1]",
-        "['exit code 1: no idea'] 5 True",
+        "['exit code 1'] ['no idea'] 5 True",
     ], done.stderr
     assert "UserWarning: no sandbox" in done.stderr
 

@@ -10,7 +10,7 @@ import pytest
 from podium.errors import UsageError
 from podium.running import control_group, machine, sandbox, settings, system_calls
 from podium.running.measuring import LOG_BYTES, Outcome, busy_seconds
-from podium.running.models import Model, find_model
+from podium.running.models import Model, find_model, with_printed
 from podium.running.settings import cores_used
 from tests.running.support import (
     SMALL,
@@ -67,7 +67,12 @@ print(data, model, os.listdir(), *sorted(os.environ))
     ("source", "outcome", "reason"),
     [
         ("pass", Outcome.SUBMISSION, "no submission.csv$"),
-        ("open('Submission.csv', 'w')", Outcome.SUBMISSION, "no submission.csv; found .*Submission.csv"),
+        ("open('Submission.csv', 'w')", Outcome.SUBMISSION, "no submission.csv: found Submission.csv$"),
+        (
+            "import os\nos.mkdir('output')\nopen('output/submission.csv', 'w')",
+            Outcome.SUBMISSION,
+            "no submission.csv: found output/submission.csv, output$",
+        ),
         ("import os\nos.mkdir('submission.csv')", Outcome.SUBMISSION, "submission.csv is not a regular file"),
         ("import os\nos.mkfifo('submission.csv')", Outcome.SUBMISSION, "submission.csv is not a regular file"),
         (
@@ -86,7 +91,7 @@ def test_why_a_model_fails(tmp_path, given_by, source, outcome, reason):
     name = "run.sh" if source.startswith(("echo", "exit")) else "run.py"
     run, log = run_model(tmp_path, given, source, name)
     assert run.outcome is outcome, log
-    assert re.match(reason, run.reason)
+    assert re.match(reason, with_printed(run.reason, run.printed))
     assert run.submission == b""
 
 
@@ -97,7 +102,7 @@ def test_limits_without_a_control_group(tmp_path):
     assert (run.outcome, "MemoryError" in run.reason) == (Outcome.EXIT, True)
     run, _ = run_model(tmp_path, given, "open('big', 'wb').write(bytes(100_000_000))")
     assert run.outcome is Outcome.DISK
-    assert re.match(r"disk limit of 64 MB \(--disk-limit\): .*OSError", run.reason)
+    assert re.match(r"disk limit of 64 MB \(--disk-limit\) \(run.py, line 1: OSError\)$", run.reason)
     source = (
         "import os\nos.sched_setaffinity(0, range(os.cpu_count()))\nassert len(os.sched_getaffinity(0)) == 1\n"
     )
@@ -186,7 +191,7 @@ def test_notebooks(tmp_path, given_by, content, reason, said):
     given = given_by(tmp_path, memory_limit=2**30)
     run, log = run_model(tmp_path, given, content, "model.ipynb")
     assert (run.outcome is DONE) == (not reason), log
-    assert reason in run.reason
+    assert reason in with_printed(run.reason, run.printed)
     assert said in log
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from podium.errors import UsageError
 from podium.running import rounds
-from podium.running.journal import WARM_UP, Row, read_journal, write_table
+from podium.running.journal import WARM_UP, Row, read_journal, write_journal
 from podium.running.measuring import Outcome, Run, Used
-from podium.running.models import Kind, Model
+from podium.running.models import Failure, Kind, Model
 from podium.running.results import results_of
 from podium.running.rounds import Plan, Result, Turn, next_turns, run_all
 from podium.wording import spreadsheet_safe
@@ -166,7 +166,7 @@ def test_another_machine_is_refused_and_another_package_is_a_warning(tmp_path):
 def test_a_run_that_no_machine_has_ended_is_made_again(tmp_path):
     lost = rounds.not_run(model("A"), 1, "2 workers were lost").row
     results = results_of([model("A")], [row("A", 0), lost])
-    assert results.failures == [("A", "", "2 workers were lost")]
+    assert results.failures == [Failure("A", "", "2 workers were lost")]
     assert [one.round for one in rounds._still_valid([row("A", 0), lost], [model("A")], tmp_path, Plan())] == []
 
 
@@ -234,8 +234,9 @@ def test_no_cell_of_the_journal_is_executed_and_each_is_read_as_it_was(tmp_path)
         row("", 1)._replace(team=text, model=text, submission=f"{text}.csv", reason=text, exit_code=-9)
         for text in TEXTS
     ]
-    write_table(tmp_path / "runs.csv", Row._fields, rows)
-    assert read_journal(tmp_path / "runs.csv") == rows
+    rows = [one._replace(round=number, printed=one.team) for number, one in enumerate(rows)]
+    write_journal(tmp_path, rows)
+    assert read_journal(tmp_path) == rows
     with (tmp_path / "runs.csv").open(newline="", encoding="utf-8") as file:
         cells = [cell for line in csv.reader(file) for cell in line]
     assert "'@x" in cells
@@ -243,7 +244,7 @@ def test_no_cell_of_the_journal_is_executed_and_each_is_read_as_it_was(tmp_path)
     assert all(spreadsheet_safe(cell) == cell for cell in cells)
     (tmp_path / "runs.csv").write_text("round,team\n1,A\n")
     with pytest.raises(UsageError, match=r"runs.csv is damaged"):
-        read_journal(tmp_path / "runs.csv")
+        read_journal(tmp_path)
 
 
 def test_the_order_of_a_round_depends_on_the_seed():

@@ -125,15 +125,19 @@ def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
-def as_texts(frame: pd.DataFrame, path: str | Path | None = None) -> pd.DataFrame:
+def as_texts(
+    frame: pd.DataFrame, path: str | Path | None = None, missing_text: str | None = " "
+) -> pd.DataFrame:
     """Prepare a table for being written as CSV, with cells as in the file at `path`, if it was read from there.
 
-    An empty text becomes a space, because Kaggle takes an empty cell for a missing value.
+    An empty text becomes a space, because Kaggle takes an empty cell for a missing value. So does a missing
+    text, unless it means something else to the metric than an empty one.
     """
     written = frame if path is None or not is_table_name(path) else read_texts(path, HostError)
     columns = {}
     for name, values in frame.items():
-        filler = " " if values.dtype == object or pd.api.types.is_string_dtype(values.dtype) else None
+        is_text = values.dtype == object or pd.api.types.is_string_dtype(values.dtype)
+        filler = missing_text if is_text else None
         cells = written[name] if name in written and len(written) == len(frame) else values
         columns[str(name)] = [
             filler if missing else (value if value != "" else " ")

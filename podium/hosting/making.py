@@ -134,13 +134,14 @@ def make_files(
         f"`{prepared.signature}`",
     ]
     made = sample is None or metric.companion.kaggle_submission is not None
-    public = {SAMPLE: as_texts(shown, None if made else sample)}
-    whole = as_texts(solution, path).assign(**{USAGE: parts})
+    missing = " " if metric.is_own else None  # to whose rules an empty text and a missing one are the same
+    public = {SAMPLE: as_texts(shown, None if made else sample, missing)}
+    whole = as_texts(solution, path, missing).assign(**{USAGE: parts})
     if known or TEXT in truth:
         public[TEST] = whole[[row_id, *known, *([TEXT] if TEXT in truth else [])]]
     elif not metric.is_own:
         report.append(IDS_ALONE)
-    private = {SOLUTION: whole} | ({} if perfect is None else {PERFECT: as_texts(perfect)})
+    private = {SOLUTION: whole} | ({} if perfect is None else {PERFECT: as_texts(perfect, None, missing)})
     return Files(
         public,
         private,

@@ -76,7 +76,7 @@ def read_solution(metric: hosted.Metric | None, path: Path, row_id: str | None =
     An official file is read by the metric's companion.
     """
     if metric is not None and metric.companion.read_solution is not None and not _is_csv(path):
-        return _as_kaggle_reads(reading.read_solution(metric, path, {}))
+        return _as_kaggle_reads(metric, reading.read_solution(metric, path, {}))
     table = _read_csv(path, HostError, row_id)
     return ids.of_solution(table, str(table.columns[0]) if row_id is None else row_id)
 
@@ -84,7 +84,7 @@ def read_solution(metric: hosted.Metric | None, path: Path, row_id: str | None =
 def read_submission(metric: hosted.Metric | None, path: Path, row_id: str | None = None) -> pd.DataFrame:
     """Read a submission as `read_solution` reads a solution."""
     if metric is not None and metric.companion.read_submission is not None and not _is_csv(path):
-        return _as_kaggle_reads(reading.read_submission(metric, path, {}))
+        return _as_kaggle_reads(metric, reading.read_submission(metric, path, {}))
     return _read_csv(path, SubmissionRejected, row_id)
 
 
@@ -102,9 +102,10 @@ def _is_csv(path: Path) -> bool:
     return path.name.endswith((".csv", ".csv.gz"))
 
 
-def _as_kaggle_reads(table: pd.DataFrame) -> pd.DataFrame:
+def _as_kaggle_reads(metric: hosted.Metric, table: pd.DataFrame) -> pd.DataFrame:
     """A table as Kaggle reads it from a CSV, in which a space stands for an empty text."""
-    return pd.read_csv(io.StringIO(as_texts(table).to_csv(index=False)), low_memory=False)
+    written = as_texts(table, None, " " if metric.is_own else None)
+    return pd.read_csv(io.StringIO(written.to_csv(index=False)), low_memory=False)
 
 
 def _read_csv(path: Path, error: type[ToolError], row_id: str | None) -> pd.DataFrame:

@@ -55,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--title", help="the heading of the pages, such as the competition's name (default: The final board)"
     )
     parser.add_argument("--organizer", help="who publishes the board, for the pages (default: nobody is named)")
+    parser.add_argument(
+        "--teams",
+        metavar="CSV",
+        help="the jury's decisions: a CSV with the columns team, status (no prize, baseline or disqualified) "
+        "and reason; they are published on the page and in run.json",
+    )
     parser.add_argument("--team", metavar="NAME", help="also write team.html, the page of this team")
     parser.add_argument(
         "--again",
@@ -86,6 +92,12 @@ def _add_advanced(group: argparse._ArgumentGroup) -> None:
         "--select",
         metavar="CSV",
         help="a CSV with the columns team and submission; of the teams in it, only the named files count",
+    )
+    group.add_argument(
+        "--deadline",
+        metavar="TIME",
+        help="leave out files that were submitted later than this day and time in ISO 8601, such as "
+        "2024-01-23T23:59+01:00 (in UTC without an offset)",
     )
     group.add_argument(
         "--side",

@@ -19,6 +19,7 @@ INPUTS = {
     "selection": "the selection is",
     "failed": "the table of failed models is",
     "side": "the tables beside the submissions are",
+    "teams": "the table of decisions about teams is",
 }
 DIFFERENCES_SHOWN = 10
 
@@ -30,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", metavar="PATH", help=f"where {what} now (default: where run.json says)"
         )
+    parser.add_argument(
+        "--deadline", metavar="TIME", help="the deadline that was announced (default: the one in run.json)"
+    )
     parser.add_argument(
         "--jobs",
         type=arguments.positive,

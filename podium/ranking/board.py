@@ -24,6 +24,7 @@ from podium import scoring
 from podium.errors import HostError, UsageError, missing_extra
 from podium.ranking import (
     choice,
+    decisions,
     half_samples,
     passes,
     robustness,
@@ -34,6 +35,7 @@ from podium.ranking import (
     uncertainty,
 )
 from podium.ranking.cautions import better_groups_that_lower, cautions
+from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
@@ -74,6 +76,7 @@ class Inputs(NamedTuple):
     runtimes: pd.DataFrame | None = None  # the host's tables
     selection: pd.DataFrame | None = None
     failed: pd.DataFrame | None = None
+    teams: pd.DataFrame | None = None  # what a jury decided about teams
     manifest: str | None = None  # the SHA-256 of the manifest, if there is one
 
 
@@ -90,7 +93,9 @@ class FinalBoard:
     inputs : Inputs
         What the board is made from.
     leaderboard : DataFrame
-        The board: rank, team, file, score, and with rewards runtime, boost and more.
+        The board: rank, team, file, score, prize, and with rewards runtime, boost and more.
+    baselines : DataFrame
+        The baselines with their scores, in the columns of the board. No calculation sees them.
     submissions : DataFrame
         Every file with its hash, its scores, whether it was chosen, and why.
     rejected : DataFrame
@@ -114,6 +119,8 @@ class FinalBoard:
     failed: pd.DataFrame
     similar: pd.DataFrame
     facts: dict[str, Any]
+    prizes: Prizes  # who may win one
+    baselines: pd.DataFrame = field(default_factory=pd.DataFrame)
     # The number of each team's file: teams that sent the same one have the same number. Without it, all differ.
     entries: tuple[int, ...] = ()
     resamples: int = 0  # the number of draws
@@ -128,6 +135,11 @@ class FinalBoard:
     def folder(self) -> Path:
         """The folder with the published files: the page ``board.html``, the tables, and ``run.json``."""
         return self.inputs.folder
+
+    @property
+    def published(self) -> pd.DataFrame:
+        """The board with the baselines where their plain score would stand, as it is published."""
+        return decisions.with_baselines(self.leaderboard, self.baselines, self.facts["higher_is_better"])
 
     @property
     def certainty(self) -> pd.DataFrame | None:
@@ -191,17 +203,22 @@ class FinalBoard:
 def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
     rules, solution = inputs.request.rules, solution_of(inputs.job)
-    files = choice.table_of_files(inputs.submissions, scored)
-    files, rule = choice.choose(files, inputs.selection, inputs.runtimes, rules, solution)
-    _check_that_any_is_chosen(files)
-    decides = choice.column_of(solution.deciding)
-    leaderboard, decided = reward(files, inputs.runtimes, rules, solution.higher_is_better, decides)
+    files, told = decisions.late(
+        choice.table_of_files(inputs.submissions, scored), inputs.runtimes, rules.deadline
+    )
+    everybody, rule = choice.choose(files, inputs.selection, inputs.runtimes, rules, solution)
+    _check_that_any_is_chosen(everybody)
+    final, decided = _ranked(inputs, everybody)
+    files = final.submissions
     number_of = dict(zip(files.loc[files["chosen"], "team"], files.index[files["chosen"]]))
-    chosen = {number: scored[number] for number in leaderboard["team"].map(number_of).tolist()}
-    tell = _with_statistics if all(each.has_statistics for each in chosen.values()) else _with_halves
-    final = tell(_without_statistics(inputs, files, leaderboard), chosen, workers)
-    told = _cautions(final, decided, chosen, files.loc[files["failed"].notna(), "team"].tolist())
-    return replace(final, facts=_facts(final, rule, decided, told))
+    chosen = {number: scored[number] for number in final.leaderboard["team"].map(number_of).tolist()}
+    others = {number: scored[number] for number in files.index[everybody["chosen"] & ~files["chosen"]].tolist()}
+    if all(each.has_statistics for each in [*chosen.values(), *others.values()]):
+        final = _with_statistics(final, chosen, others, workers)
+    else:
+        final = _with_halves(final, chosen, workers)
+    told += _cautions(final, decided, chosen, everybody.loc[everybody["failed"].notna(), "team"].tolist())
+    return replace(final, facts=final.facts | _facts(final, rule, decided, told))
 
 
 # ---- Steps ----------------------------------------------------------------------------------------------
@@ -226,14 +243,51 @@ def _check_that_any_is_chosen(files: pd.DataFrame) -> None:
     )
 
 
-def _without_statistics(inputs: Inputs, files: pd.DataFrame, leaderboard: pd.DataFrame) -> FinalBoard:
+def _ranked(inputs: Inputs, everybody: pd.DataFrame) -> tuple[FinalBoard, list[str]]:
+    """Rank the teams that compete, and tell what decided between teams with the same score.
+
+    ``everybody`` has the files of all teams, also of those that do not compete.
+    """
+    rules, solution, teams = inputs.request.rules, solution_of(inputs.job), inputs.teams
+    runtimes, higher_is_better = inputs.runtimes, solution.higher_is_better
+    decides = choice.column_of(solution.deciding)
+    files = decisions.competing(everybody, teams)
+    if not files["chosen"].any():
+        raise HostError(
+            f"--teams {inputs.request.teams}: expected a team that competes, found none with a score"
+        )
+    leaderboard, decided = reward(files, runtimes, rules, higher_is_better, decides)
+    prizes = decisions.prizes_of(leaderboard, teams, rules.prizes)
+    leaderboard = decisions.with_notes(decisions.with_prizes(leaderboard, prizes), teams)
+    final = _without_statistics(inputs, files, leaderboard, prizes)
+    if teams is None or teams.empty:
+        return final, decided
+    of_baselines = everybody[everybody["chosen"] & everybody["team"].isin(decisions.baselines_in(teams))]
+    if len(of_baselines):
+        baselines, _ = reward(of_baselines, runtimes, rules._replace(boost=False), higher_is_better, decides)
+        final = replace(final, baselines=decisions.with_notes(baselines.assign(note=""), teams))
+    facts = {"decisions": teams.to_dict("records")}
+    try:
+        without, _ = reward(everybody, runtimes, rules, higher_is_better, decides)
+    except HostError:  # such as a baseline with a negative score, which cannot be boosted
+        return replace(final, facts=facts), decided
+    return replace(
+        final, facts=facts | {"changes": decisions.changes(without, leaderboard, rules.prizes)}
+    ), decided
+
+
+def _without_statistics(
+    inputs: Inputs, files: pd.DataFrame, leaderboard: pd.DataFrame, prizes: Prizes
+) -> FinalBoard:
     """Collect what is known about the ranks alone."""
     failed = pd.DataFrame(columns=["team", "model", "reason"]) if inputs.failed is None else inputs.failed
     told = files.assign(rejected=_reasons(files)).drop(columns="failed")
     rejected = told.loc[told["rejected"].notna(), ["team", "submission", "rejected"]].reset_index(drop=True)
     rejected = rejected.rename(columns={"rejected": "reason"})
     entries, similar = similarity.entries(leaderboard, files), similarity.pairs(files)
-    return FinalBoard(inputs, leaderboard, told, rejected, failed, similar, facts={}, entries=entries)
+    return FinalBoard(
+        inputs, leaderboard, told, rejected, failed, similar, facts={}, prizes=prizes, entries=entries
+    )
 
 
 def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
@@ -251,12 +305,13 @@ def _cautions(
     rules = inputs.request.rules
     told = cautions(final, decided, failures)
     if solution_of(inputs.job).higher_is_better:
-        slopes = _slopes(inputs, list(chosen.values())[: rules.prizes])
-        told += better_groups_that_lower(leaderboard.head(rules.prizes), slopes, entries)
+        in_order, winners = list(chosen.values()), list(final.prizes.winners)
+        slopes = _slopes(inputs, [in_order[row] for row in winners])
+        told += better_groups_that_lower(leaderboard.iloc[winners], slopes, [entries[row] for row in winners])
     noise = speed.noise_of(leaderboard, inputs.runtimes)
-    told += speed.ties(leaderboard, noise, entries, rules.prizes)
+    told += speed.ties(leaderboard, noise, entries, final.prizes.borders)
     if is_boosted(leaderboard, rules):
-        told += speed.notices(leaderboard, inputs.runtimes, rules.prizes)
+        told += speed.notices(leaderboard, inputs.runtimes)
     return told
 
 
@@ -299,11 +354,12 @@ def _items(solution: scoring.Solution, column: str) -> dict[str, Any]:
 def _counts(final: FinalBoard) -> dict[str, int]:
     """Count submissions, teams and models for the facts of a board."""
     files, leaderboard = final.submissions, final.leaderboard
+    has_score = files["rejected"].isna()
     return {
         "submissions": len(files),
         "rejected": len(final.rejected),
         "teams": len(leaderboard),
-        "teams_without_score": len(set(files["team"]) - set(leaderboard["team"])),
+        "teams_without_score": len(set(files["team"]) - set(files.loc[has_score, "team"])),
         "eligible": int(leaderboard["eligible"].sum()),
         "failed": len(set(final.failed["team"]) - set(files["team"])),
     }
@@ -312,10 +368,13 @@ def _counts(final: FinalBoard) -> dict[str, int]:
 # ---- What the statistics of the chosen files tell --------------------------------------------------------
 
 
-def _with_statistics(final: FinalBoard, chosen: dict[int, Scored], workers: Workers) -> FinalBoard:
+def _with_statistics(
+    final: FinalBoard, chosen: dict[int, Scored], others: dict[int, Scored], workers: Workers
+) -> FinalBoard:
     """Add sub-populations, variants, similar teams, and how certain the board is.
 
-    ``chosen`` has what became of the chosen files by their numbers, in the order of the board.
+    ``chosen`` has what became of the chosen files by their numbers, in the order of the board, and ``others``
+    that of teams that do not compete, with which competing ones may agree.
     """
     inputs, leaderboard = final.inputs, final.leaderboard
     rules, job, solution = inputs.request.rules, inputs.job, solution_of(inputs.job)
@@ -340,6 +399,8 @@ def _with_statistics(final: FinalBoard, chosen: dict[int, Scored], workers: Work
         final, groups=subpopulations, group_sizes=sizes_of_groups(prepared), resamples=rules.resamples
     )
     final = _with_chance(_with_variants(final, other), details[:MOST_TEAMS], prepared)
+    if others:
+        final = _with_others(final, details[:MOST_TEAMS], others, workers)
     return replace(final, leaderboard=leaderboard.assign(**columns))
 
 
@@ -353,7 +414,7 @@ def _with_halves(final: FinalBoard, chosen: dict[int, Scored], workers: Workers)
     number = rules.resamples if inputs.request.is_fixed else None
     most = dict(itertools.islice(chosen.items(), MOST_TEAMS))
     drawn = half_samples.of_board(
-        question, inputs.submissions, most, rules.prizes, number, inputs.store, workers
+        question, inputs.submissions, most, final.prizes, number, inputs.store, workers
     )
     if not drawn.number:
         warnings.warn(
@@ -382,8 +443,23 @@ def _with_chance(final: FinalBoard, details: Sequence[Detail], prepared: Any) ->
         return final
     higher_is_better = solution_of(inputs.job).higher_is_better
     rules = inputs.request.rules
-    chance = uncertainty.of_teams(most, details, inputs.runtimes, rules, prepared, higher_is_better)
+    chance = uncertainty.of_teams(
+        most, details, inputs.runtimes, rules, prepared, higher_is_better, final.prizes
+    )
     return replace(final, chance=chance)
+
+
+def _with_others(
+    final: FinalBoard, details: Sequence[Detail], others: dict[int, Scored], workers: Workers
+) -> FinalBoard:
+    """Add which teams agree more than by chance with teams that do not compete, such as a baseline."""
+    inputs, files = final.inputs, final.submissions
+    most = {number: each.entry for number, each in itertools.islice(others.items(), MOST_TEAMS)}
+    undrawn = functools.partial(uncertainty.detail, inputs.job, solution_of(inputs.job).deciding, 0, 0, None)
+    of_others = passes.from_store(workers, undrawn, most, inputs.store, "comparing teams")
+    teams = [*final.leaderboard["team"].head(len(details)), *files.loc[list(of_others), "team"]]
+    fingerprints = [each.fingerprint for each in [*details, *of_others.values()]]
+    return replace(final, similar=similarity.pairs(files, similarity.agreements(teams, fingerprints)))
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:

@@ -1,12 +1,12 @@
 """What a reader of a board must look at before a prize is given."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from podium.names import of_other_scripts
-from podium.ranking.rewards import BY_NAME
+from podium.ranking.rewards import BY_NAME, what_decided
 from podium.ranking.similarity import entry_names
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
@@ -26,13 +26,14 @@ def cautions(final: "FinalBoard", decided: Sequence[str], failures: Sequence[str
     ``decided`` says what decided the order of each team and the next one where they have the same score.
     ``failures`` has the team of each file for which the metric failed.
     """
-    leaderboard, prizes = final.leaderboard, final.inputs.request.rules.prizes
-    doubts = [] if final.chance is None else final.chance.doubts[:prizes]
+    leaderboard, prizes = final.leaderboard, final.prizes
+    doubts = {} if final.chance is None else dict(enumerate(final.chance.doubts))
+    of_winners = {row: doubts[row] for row in prizes.winners if row in doubts}
     return [
-        *_decided_by_names(leaderboard, decided[:prizes]),
+        *_decided_by_names(leaderboard, decided, prizes.borders),
         *filter(None, [of_other_scripts(leaderboard["team"])]),
-        *_same_files(leaderboard.head(prizes), final.submissions),
-        *_small_groups(leaderboard, doubts, final.entries),
+        *_same_files(leaderboard.iloc[list(prizes.winners)], final.submissions),
+        *_small_groups(leaderboard, of_winners, final.entries),
         *_failures_of_the_metric(failures),
     ]
 
@@ -48,20 +49,23 @@ def better_groups_that_lower(
     names = entry_names(
         winners["team"].tolist(), entries, [row for row, (_, slope) in worst.items() if slope < FALLING]
     )
+    places = winners["rank"].tolist()
     return [
-        f"place {row + 1}: the score of {name} would rise if it got worse for {worst[row][0]}, by "
+        f"place {places[row]}: the score of {name} would rise if it got worse for {worst[row][0]}, by "
         f"{-worst[row][1] / 100:.4f} for each 0.01 of that group's score: this is how the metric weighs groups"
         for row, name in names
     ]
 
 
-def _decided_by_names(leaderboard: pd.DataFrame, decided: Sequence[str]) -> list[str]:
+def _decided_by_names(
+    leaderboard: pd.DataFrame, decided: Sequence[str], borders: Iterable[tuple[int, int]]
+) -> list[str]:
     """Name the prizes about which only the order of names decided."""
-    teams = leaderboard["team"].tolist()
+    teams, ranks = leaderboard["team"].tolist(), leaderboard["rank"].tolist()
     return [
-        f"place {rank} was decided by {BY_NAME}: {teams[rank - 1]} and {teams[rank]} have the same score"
-        for rank, reason in enumerate(decided, 1)
-        if reason == BY_NAME
+        f"place {ranks[row]} was decided by {BY_NAME}: {teams[row]} and {teams[other]} have the same score"
+        for row, other in borders
+        if what_decided(decided[row:other]) == BY_NAME
     ]
 
 
@@ -83,12 +87,12 @@ def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[str]:
 
 
 def _small_groups(
-    leaderboard: pd.DataFrame, doubts: Sequence[Doubt | None], entries: Sequence[int]
+    leaderboard: pd.DataFrame, doubts: Mapping[int, Doubt | None], entries: Sequence[int]
 ) -> list[str]:
     """Name the prize winners whose score depends on groups of few items."""
     doubted = {
         row: f"{doubt.share:.0%} of the score of "
-        for row, doubt in enumerate(doubts)
+        for row, doubt in doubts.items()
         if doubt is not None and doubt.reason is Reason.SMALL_GROUPS
     }
     names = dict(entry_names(leaderboard["team"].tolist(), entries, list(doubted)))

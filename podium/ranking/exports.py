@@ -10,6 +10,7 @@ import pandas as pd
 
 from podium.errors import HostError
 from podium.files import parse_texts, read_bytes
+from podium.ranking.decisions import BASELINE
 from podium.wording import listed
 
 # A line that Kaggle's client may print first.
@@ -45,6 +46,10 @@ def read_board(path: str) -> tuple[pd.DataFrame, list[str]]:
             left = listed(board.loc[is_benchmark, "team"].tolist())
             notices = [f"{name}: left out, as rank 0 is the host's benchmark and no team: {left}"]
         board = board[~is_benchmark].drop(columns="Rank").reset_index(drop=True)
+    if "status" in columns and (is_baseline := board["status"] == BASELINE).any():
+        left = listed(board.loc[is_baseline, "team"].tolist())
+        notices.append(f"{name}: left out, as a baseline does not compete: {left}")
+        board = board[~is_baseline].reset_index(drop=True)
     return _told_apart(board), notices
 
 

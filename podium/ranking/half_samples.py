@@ -19,6 +19,7 @@ import pandas as pd
 
 from podium import ids, scoring
 from podium.ranking import passes, store
+from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256, solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.robustness import check_unchanged
@@ -131,7 +132,7 @@ def of_board(
     question: Question,
     submissions: Sequence[Submission],
     scored: Mapping[int, Scored],
-    prizes: int,
+    prizes: Prizes,
     number: int | None,
     folder: Path,
     workers: Workers,
@@ -175,7 +176,7 @@ def _detail(score: float, drawn: halves.Centered, fingerprint: Floats) -> Detail
     )
 
 
-def _doubt_of_board(doubts: Sequence[Doubt | None], prizes: int) -> Doubt | None:
+def _doubt_of_board(doubts: Sequence[Doubt | None], prizes: Prizes) -> Doubt | None:
     """Say why nothing can be said about a board, or None.
 
     The metric fails too often for a file, or its draws are far from the score of a team at a prize or of most.
@@ -184,7 +185,8 @@ def _doubt_of_board(doubts: Sequence[Doubt | None], prizes: int) -> Doubt | None
     if failed:
         return max(failed, key=operator.attrgetter("share"))
     doubted = [doubt for doubt in doubts if doubt is not None]
-    of_prizes = [doubt for doubt in doubts[: prizes + 1] if doubt is not None]
+    at_prizes = [row for row in prizes.may_win[: prizes.number + 1] if row < len(doubts)]
+    of_prizes = [doubts[row] for row in at_prizes if doubts[row] is not None]
     return doubted[0] if of_prizes or len(doubted) * 2 > len(doubts) else None
 
 

@@ -23,7 +23,7 @@ STORE = "store"
 NEW = ".new-"  # begins the name of a folder in which files are written before they are moved
 PAGE, TEAM_PAGE = "board.html", "team.html"
 TABLES = {
-    "leaderboard": "final_leaderboard.csv",
+    "published": "final_leaderboard.csv",
     "submissions": "all_submissions.csv",
     "rejected": "rejected.csv",
     "failed": "failed.csv",

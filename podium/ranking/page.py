@@ -14,8 +14,9 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from podium.ranking import drawing, estimate, sentences, similarity
+from podium.ranking import decisions, drawing, estimate, sentences, similarity
 from podium.ranking.board import FinalBoard
+from podium.ranking.rewards import what_decided
 from podium.ranking.rules import Rules
 from podium.wording import ordinal, together
 
@@ -33,7 +34,7 @@ NEIGHBORS = 3  # teams that are shown above and below a team
 def of_board(final: FinalBoard) -> str:
     """Make the page of a board."""
     board, rules = final.leaderboard, final.inputs.request.rules
-    rows, same_files = _rows(final), similarity.senders(final.submissions)
+    rows, same_files = _rows(final, final.published[:MOST_ROWS]), similarity.senders(final.submissions)
     return _page(
         "board.html",
         heading=final.inputs.request.heading,
@@ -43,10 +44,11 @@ def of_board(final: FinalBoard) -> str:
         rows=rows,
         scale=drawing.intervals(rows, final.facts["higher_is_better"]),
         more_rows=max(0, len(board) - MOST_ROWS),
-        prizes=rules.prizes if len(board) > rules.prizes else 0,
+        last_prize=_last_prize(final),
         ticks=drawing.rank_ticks(len(board)),
         logarithmic=len(board) > drawing.LINEAR_UP_TO,
         prize_places=_prize_places(final),
+        decisions=final.facts.get("decisions", []),
         variants=_records(final.variants),
         shake=drawing.shake_up(board, MOST_ROWS),
         speed=drawing.score_and_runtime(board, rules) if final.facts["boosted"] else None,
@@ -64,6 +66,7 @@ def of_team(final: FinalBoard, team: str) -> str:
     rank.
     """
     files = final.submissions[final.submissions["team"] == team]
+    decisions_about = [each for each in final.facts.get("decisions", []) if each["team"] == team]
     board = final.leaderboard
     on_board: dict[str, Any] = {
         "row": None,
@@ -82,6 +85,7 @@ def of_team(final: FinalBoard, team: str) -> str:
         facts=final.facts,
         boosted=final.facts["boosted"],
         files=_records(files),
+        decision=decisions_about[0] if decisions_about else None,
         better_ranks=BETTER_RANKS,
         **on_board,
     )
@@ -90,7 +94,7 @@ def of_team(final: FinalBoard, team: str) -> str:
 def _of_row(final: FinalBoard, team: str, row: int) -> dict[str, Any]:
     """Collect what the page of a team says about its row on the board."""
     rank = final.leaderboard["rank"].iloc[row]
-    rows = _rows(final, slice(max(0, row - NEIGHBORS), row + NEIGHBORS + 1))
+    rows = _rows(final, final.leaderboard[max(0, row - NEIGHBORS) : row + NEIGHBORS + 1])
     scale = drawing.intervals(rows, final.facts["higher_is_better"])
     told: dict[str, Any] = {
         "rows": rows,
@@ -163,33 +167,42 @@ def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
     return [dict(zip(columns, row)) for row in table.astype(object).itertuples(index=False, name=None)]
 
 
-def _rows(final: FinalBoard, which: slice = slice(MOST_ROWS)) -> list[dict[str, Any]]:
+def _rows(final: FinalBoard, board: pd.DataFrame) -> list[dict[str, Any]]:
     """Collect rows of the board, each with what is known about chance and whether it is tied."""
-    rows, decided = _records(final.leaderboard[which]), final.facts["ties"]
+    decided = final.facts["ties"]
+    chance_of = {each["rank"]: each for each in _records(final.certainty)}
+    rows = _records(board)
     for row in rows:
-        row["tied"] = bool(decided) and any(decided[max(0, row["rank"] - 2) : row["rank"]])
-        row["chance"] = None
-    if final.certainty is not None:
-        for row, chance in zip(rows, _records(final.certainty[which])):
-            row["chance"] = chance
+        row |= {name: None for name in decisions.RANKS if name in row and pd.isna(row[name])}
+        rank = row["rank"]
+        row["tied"] = bool(decided) and rank is not None and any(decided[max(0, rank - 2) : rank])
+        row["chance"] = chance_of.get(rank)
     return rows
+
+
+def _last_prize(final: FinalBoard) -> int:
+    """The rank of the last prize if a team follows that could have won it, or 0."""
+    prizes = final.prizes
+    follows = 0 < prizes.number < len(prizes.may_win)
+    return int(final.leaderboard["rank"].iloc[prizes.winners[-1]]) if follows else 0
 
 
 def _prize_places(final: FinalBoard) -> list[dict[str, Any]]:
     """Collect who has each prize, how far it is ahead of the next team, and what speed did to its place."""
     board, facts = final.leaderboard, final.facts
     intervals, steps = _records(final.certainty), _records(final.differences)
-    prizes = []
-    for row, prize in enumerate(_records(board.head(final.inputs.request.rules.prizes))):
+    prizes, next_of = [], dict(final.prizes.borders)
+    winners = list(final.prizes.winners)
+    for number, (row, prize) in enumerate(zip(winners, _records(board.iloc[winners]))):
         prize |= {"next_team": None, "chance": None, "step": None, "speed": ""}
-        if row + 1 < len(board):
-            prize["next_team"] = board["team"].iloc[row + 1]
-            prize["difference"] = abs(board["boosted_score"].iloc[row] - board["boosted_score"].iloc[row + 1])
-            prize["same"] = facts["ties"][row] if facts["ties"] else ""
+        if (other := next_of.get(row)) is not None:
+            prize["next_team"] = board["team"].iloc[other]
+            prize["difference"] = abs(board["boosted_score"].iloc[row] - board["boosted_score"].iloc[other])
+            prize["same"] = what_decided(facts["ties"][row:other]) if facts["ties"] else ""
         if row < len(intervals):
             prize["chance"] = intervals[row]
-        if row < len(steps):
-            prize["step"] = _ahead_by(steps[row], facts["higher_is_better"])
+        if number < len(steps):
+            prize["step"] = _ahead_by(steps[number], facts["higher_is_better"])
         if facts["boosted"] and prize["rank_before"] != prize["rank"]:
             by_score = f"by score alone it would come {ordinal(prize['rank_before'])}"
             prize["speed"] = f"by its speed: {by_score}" if prize["rank_before"] > prize["rank"] else by_score
@@ -238,7 +251,7 @@ def _similar(final: FinalBoard, same_files: list[list[str]]) -> list[dict[str, A
 
 def _absent(final: FinalBoard) -> list[tuple[str, str, str]]:
     """List the files and models of teams that are not on the board, with the reasons."""
-    on_board = set(final.leaderboard["team"])
+    on_board = set(final.published["team"])
     rejected = final.rejected[~final.rejected["team"].isin(on_board)]
     failed = final.failed[~final.failed["team"].isin(on_board)]
     rows = [(row["team"], f"file {row['submission']}", row["reason"]) for row in _records(rejected)]

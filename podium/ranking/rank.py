@@ -16,7 +16,7 @@ from podium.demands import demand
 from podium.errors import HostError, UsageError
 from podium.files import alone_in, check_apart, is_url
 from podium.limits import Limits
-from podium.ranking import output, page, passes, run_json, speed
+from podium.ranking import decisions, output, page, passes, run_json, speed
 from podium.ranking.board import FinalBoard, Inputs, board_of
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
@@ -42,6 +42,8 @@ def rank(
     select: str | os.PathLike[str] | None = None,
     side: str | os.PathLike[str] | None = None,
     failed: str | os.PathLike[str] | None = None,
+    teams: str | os.PathLike[str] | None = None,
+    deadline: str | None = None,
     boost: bool | None = None,
     max_boost: float | None = None,
     eligibility_ratio: float | None = None,
@@ -100,6 +102,13 @@ def rank(
     failed : str or path, optional
         A CSV of the models that failed, with the columns ``team``, ``model`` and ``reason``. The default is the
         ``failed.csv`` beside the runtimes.
+    teams : str or path, optional
+        A CSV of the jury's decisions with the columns ``team``, ``status`` and ``reason``, which are published.
+        A team with the status "no prize" is ranked, and its prize goes to the next one. A "baseline" is shown
+        without a rank. A "disqualified" team is named below the board. Teams that are not in it compete.
+    deadline : str, optional
+        A day and a time in ISO 8601, such as "2024-01-23T23:59+01:00", in UTC without an offset. Files that
+        were submitted later do not count.
     boost : bool, optional
         False ranks by score alone. The default is to reward speed if there are runtimes.
     max_boost, eligibility_ratio, slowdown_limit : float, optional
@@ -165,11 +174,11 @@ def rank(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out {out} is not a folder")
-    check_apart(folder, [metric, solution, submissions, runtimes, select, failed, side])
+    check_apart(folder, [metric, solution, submissions, runtimes, select, failed, side, teams])
     command = _command_of(given, together)
     if again is not None:
         _check_again(given)
-        tables = {"selection": select, "failed": failed}
+        tables = {"selection": select, "failed": failed, "teams": teams}
         moved = {"solution": solution, "submissions": submissions, "runtimes": runtimes}
         replaced = {name: os.fspath(path) for name, path in tables.items() if path is not None}
         where = {name: os.fspath(path) for name, path in moved.items() if path is not None}
@@ -178,7 +187,7 @@ def rank(
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(os.fspath(metric))
     hosted.check_parameters(loaded, together)
-    inputs_given = (metric, solution, submissions, runtimes, select, failed, side)
+    inputs_given = (metric, solution, submissions, runtimes, select, failed, side, teams)
     paths: list[Any] = [None if path is None else os.fspath(path) for path in inputs_given]
     request = Request(
         **dict(zip(PATHS, paths)),
@@ -324,8 +333,9 @@ def inputs_of(request: Request, files: list[Submission], store: Path, folder: Pa
             raise HostError(
                 f"the failed models: expected exactly the names of the teams, found {listed(nearly)}"
             )
+    teams = None if request.teams is None else decisions.read(request.teams, files, failed)
     manifest = content_digest(request.submissions) if was_read and is_manifest(request.submissions) else None
-    return Inputs(request, job, files, store, folder, runtimes, selection, failed, manifest)
+    return Inputs(request, job, files, store, folder, runtimes, selection, failed, teams, manifest)
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """Reward speed: from the files that count to the board, with a note where scores are equal."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,9 @@ from podium.ranking import choice
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import errors_of_boost
 
-__all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "is_boosted", "notes", "reward", "without_ties"]
+__all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "is_boosted", "notes", "reward", "what_decided",
+    "without_ties",
+]  # fmt: skip
 
 FIRST_COLUMNS = [
     "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
@@ -101,6 +104,15 @@ def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list
         return BY_NAME if mine[2] == next_one[2] else BY_RUNTIME
 
     return [decided_by(mine, next_one) for mine, next_one in itertools.pairwise(rows)]
+
+
+def what_decided(decided: Sequence[str]) -> str:
+    """Tell what decided between a team and a later one, from what decided between each two neighbors.
+
+    >>> what_decided([BY_NAME, BY_TIME]), what_decided([BY_NAME, ""])
+    ('the earlier submission', '')
+    """
+    return min(decided, key=["", *BEHIND].index)
 
 
 def without_ties(note: str) -> str:

@@ -1,12 +1,13 @@
 """What is asked for: what is ranked, how scores become ranks, and what stands at the top of the page."""
 
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from podium.limits import Limits
 
 __all__ = ["LAST", "PATHS", "Heading", "Request", "Rules", "fault_of", "is_choice"]
 
-PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side")
+PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side", "teams")
 
 
 LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
@@ -20,6 +21,19 @@ def is_choice(text: str) -> bool:
     """
     number = text.removeprefix("public:")
     return text in ("private", LAST) or (text != number and number.isdecimal() and int(number) > 0)
+
+
+def is_time(text: str) -> bool:
+    """Tell whether a text is a day with a time in ISO 8601, as the times of submission are.
+
+    >>> is_time("2024-01-23 23:59"), is_time("2024-01-23T23:59+01:00"), is_time("2024-01-23"), is_time("noon")
+    (True, True, False, False)
+    """
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return len(text) > len("2024-01-23")
 
 
 class Rules(NamedTuple):
@@ -41,6 +55,7 @@ class Rules(NamedTuple):
     items: str = ""
     # whether the chosen files are read again, to be scored with other weights, thresholds and overlap rules
     variants: bool = False
+    deadline: str = ""  # files that were submitted later do not count; if it is "", there is no deadline
 
     @property
     def of_boost(self) -> dict[str, float]:
@@ -52,6 +67,8 @@ def fault_of(rules: Rules) -> str:
     """Say which of the rules cannot be, or return an empty text; ``boost.py`` checks those of the boost."""
     if rules.choose and not is_choice(rules.choose):
         return f"--choose: expected public:N, such as public:2, private or last, found {rules.choose}"
+    if rules.deadline and not is_time(rules.deadline):
+        return f"--deadline: expected a day and a time, such as 2024-01-23T23:59, found {rules.deadline}"
     for name in ("resamples", "seed", "prizes"):
         value = getattr(rules, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -82,6 +99,7 @@ class Request(NamedTuple):
     rules: Rules = Rules()
     heading: Heading = Heading()
     limits: Limits = Limits()
+    teams: str | None = None  # the table of what a jury decided about teams
     is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
 
     @property

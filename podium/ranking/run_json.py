@@ -74,6 +74,7 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
             "runtimes": input_of(request.runtimes),
             "selection": input_of(request.selection),
             "failed": input_of(request.failed),
+            **({"teams": input_of(request.teams)} if request.teams else {}),
             # The hash of the file beside each submission stands with that submission below.
             **({"side": {"path": _relative(request.side, out)}} if request.side else {}),
         },

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
-from podium.wording import counted, listed, ordinal, plural
+from podium.wording import counted, listed, ordinal, plural, together
 
 if TYPE_CHECKING:
     from podium.ranking.board import FinalBoard
@@ -161,6 +162,7 @@ def summary_by_question(final: "FinalBoard") -> dict[str, list[str]]:
     elif final.certainty is not None and len(final.leaderboard) > 1:
         questions["How much of that is luck?"] = [*_of_chance(final), *_of_the_best(final)]
     questions["Who gets the last prize?"] = _of_the_last_prize(final)
+    questions["What did the jury decide?"] = _of_the_jury(final.facts)
     questions["Do other decisions matter?"] = _of_decisions(final)
     return {question: answer for question, answer in questions.items() if answer}
 
@@ -195,16 +197,16 @@ def why_not_better(final: "FinalBoard", row: int) -> list[str]:
             )
         else:
             sentences.append(f"Before rewards the scores are {theirs} against {mine}; {rewards}.")
-    sentences += of_difference(final, row - 1)
+    sentences += of_difference(final, row - 1, row)
     return [*sentences, f"The ranks follow the {name}s, whether or not the difference is certain."]
 
 
-def of_difference(final: "FinalBoard", row: int) -> list[str]:
-    """Say how certain the difference between a prize winner and the next team is."""
-    steps = final.differences
-    if steps is None or row >= len(steps):
+def of_difference(final: "FinalBoard", row: int, other: int) -> list[str]:
+    """Say how certain the difference between a prize winner and the next team is, if that is the other one."""
+    steps, borders = final.differences, final.prizes.borders
+    if steps is None or (row, other) not in borders[: len(steps)]:
         return []
-    step = steps.iloc[row]
+    step = steps.iloc[borders.index((row, other))]
     sign = 1 if final.facts["higher_is_better"] else -1
     if pd.isna(step["low"]):
         return [f"This difference has no interval: {step['note']}."]
@@ -322,7 +324,7 @@ def _of_the_best(final: "FinalBoard") -> list[str]:
         told = f"With 95% confidence {names[0]} is truly the best"
     else:
         told = f"With 95% confidence the truly best is one of these {len(names):,}: {listed(names, MOST_NAMED)}"
-    prizes, may_win = final.inputs.request.rules.prizes, int(intervals["may_win_prize"].sum())
+    prizes, may_win = final.prizes.number, int(intervals["may_win_prize"].sum())
     if 1 < prizes < may_win:
         told += f"; the {prizes:,} prizes belong to teams among {may_win:,} (may_win_prize)"
     return [f"{told}."]
@@ -330,17 +332,42 @@ def _of_the_best(final: "FinalBoard") -> list[str]:
 
 def _of_the_last_prize(final: "FinalBoard") -> list[str]:
     """Say who gets the last prize and who comes next."""
-    board, facts, prizes = final.leaderboard, final.facts, final.inputs.request.rules.prizes
-    if prizes < 2 or len(board) <= prizes:
+    board, facts, prizes = final.leaderboard, final.facts, final.prizes
+    if prizes.number < 2 or len(prizes.may_win) <= prizes.number:
         return []
-    last, following = board.iloc[prizes - 1], board.iloc[prizes]
-    goes = f"The last prize, place {prizes}, goes to {name_of(last['team'])}"
-    if facts["ties"] and facts["ties"][prizes - 1]:
-        same = "sent the same file" if _is_same_file(final, prizes - 1) else f"has the same {score_name(facts)}"
-        return [f"{goes}; {name_of(following['team'])} {same}, and {facts['ties'][prizes - 1]} decides."]
+    row, other = prizes.borders[-1]
+    last, following = board.iloc[row], board.iloc[other]
+    goes = f"The last prize, place {last['rank']}, goes to {name_of(last['team'])}"
+    if facts["ties"] and (decided := what_decided(facts["ties"][row:other])):
+        is_same_file = bool(final.entries) and final.entries[row] == final.entries[other]
+        same = "sent the same file" if is_same_file else f"has the same {score_name(facts)}"
+        return [f"{goes}; {name_of(following['team'])} {same}, and {decided} decides."]
     behind = number(abs(last["boosted_score"] - following["boosted_score"]))
     next_one = f"{name_of(following['team'])} follows {behind} behind in {score_name(facts)}"
-    return [f"{goes}; {next_one}.", *of_difference(final, prizes - 1)]
+    return [f"{goes}; {next_one}.", *of_difference(final, row, other)]
+
+
+def _of_the_jury(facts: dict[str, Any]) -> list[str]:
+    """Say what the decisions about teams have changed, compared with the same scores without any."""
+    if not facts.get("decisions"):
+        return []
+    about = counted(len(facts["decisions"]), "team")
+    if (changes := facts.get("changes")) is None:
+        return [f"Something was decided about {about}."]
+    names = {what: [name_of(team) for team in teams] for what, teams in changes.items()}
+    parts = []
+    if moved := names["moved_up"]:
+        parts.append(f"{counted(len(moved), 'team')} moved up ({listed(moved, NAMED)})")
+    for what in ("prize", "boost"):
+        won, lost = names[f"{what}s"], names[f"no_{what}s"]
+        if won:
+            instead = f", and not {together(lost, NAMED)}" if lost else ""
+            parts.append(f"a {what} goes to {together(won, NAMED)}{instead}")
+        elif lost:
+            parts.append(f"no {what} goes to {together(lost, NAMED)} any more")
+    if not parts:
+        return [f"Decisions about {about} changed no rank, prize or boost."]
+    return [f"By decisions about {about}: {'; '.join(parts)}."]
 
 
 def _of_decisions(final: "FinalBoard") -> list[str]:

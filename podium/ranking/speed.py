@@ -153,7 +153,9 @@ def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: in
     return seconds
 
 
-def ties(leaderboard: pd.DataFrame, noise: Noise, entries: Sequence[int], prizes: int) -> list[str]:
+def ties(
+    leaderboard: pd.DataFrame, noise: Noise, entries: Sequence[int], borders: Sequence[tuple[int, int]]
+) -> list[str]:
     """Name the prizes for which a runtime decides between equal scores, and another run may turn it around.
 
     The difference counts as certain if it is more than twice its standard error.
@@ -164,23 +166,24 @@ def ties(leaderboard: pd.DataFrame, noise: Noise, entries: Sequence[int], prizes
     errors = np.where(noise.once | np.isnan(noise.errors), of_one, noise.errors)
     when = leaderboard["submitted_at"].tolist() if "submitted_at" in leaderboard else [None] * len(seconds)
     sentences = []
-    for row in range(min(prizes, len(seconds) - 1)):
-        both = slice(row, row + 2)
+    for row, next_row in borders:
+        both = [row, next_row]
         faster, slower = sorted(seconds[both])
-        is_tie = score[row] == score[row + 1] and faster < slower
-        by_time = boosted[row] == boosted[row + 1] and when[row] != when[row + 1]
+        is_tie = score[row] == score[next_row] and faster < slower
+        by_time = boosted[row] == boosted[next_row] and when[row] != when[next_row]
         if not is_tie or by_time or slower - faster > CERTAIN * np.hypot(*errors[both]):
             continue
         one, other = leaderboard["team"].iloc[both]
-        sent = "sent the same file" if entries[row] == entries[row + 1] else "have the same score"
+        place = leaderboard["rank"].iloc[row]
+        sent = "sent the same file" if entries[row] == entries[next_row] else "have the same score"
         sentences.append(
-            f"place {row + 1} was decided by a runtime of {faster:.4g} s against {slower:.4g} s, which another "
+            f"place {place} was decided by a runtime of {faster:.4g} s against {slower:.4g} s, which another "
             f"run may turn around: {one} and {other} {sent}"
         )
     return sentences
 
 
-def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, prizes: int = 0) -> list[str]:
+def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[str]:
     """Say what a reader should know about the runtimes of a board; what concerns prizes comes first."""
     known = leaderboard.dropna(subset=["runtime"])
     if known.empty:
@@ -188,7 +191,7 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, prizes: in
     sentences = []
     noise = noise_of(leaderboard, runtimes)
     if noise.once.any():
-        sentences.append(_measured_once(leaderboard, noise, prizes))
+        sentences.append(_measured_once(leaderboard, noise))
     fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()
     if FAR_BELOW * fastest["runtime"] <= median:
         sentences.append(
@@ -202,16 +205,16 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, prizes: in
             f"times the median, {median:g} s: make sure that it is in seconds and not in milliseconds"
         )
     if runtimes is not None:
-        sentences += _marks(known, runtimes, prizes)
+        sentences += _marks(known, runtimes)
     return sentences
 
 
-def _measured_once(leaderboard: pd.DataFrame, noise: Noise, prizes: int) -> str:
+def _measured_once(leaderboard: pd.DataFrame, noise: Noise) -> str:
     """Say which runtimes come from a single run, and what is known about how much they vary."""
     once, number = leaderboard[noise.once], int(leaderboard["runtime"].notna().sum())
     said = "all runtimes were measured once"
     if len(once) < number:
-        teams = listed(_undecided_first(once, prizes)["team"].tolist())
+        teams = listed(_undecided_first(once)["team"].tolist())
         were = "was" if len(once) == 1 else "were"
         said = f"{len(once):,} of {number:,} runtimes {were} measured once ({teams})"
     if not noise.is_known:
@@ -222,16 +225,16 @@ def _measured_once(leaderboard: pd.DataFrame, noise: Noise, prizes: int) -> str:
     )
 
 
-def _undecided_first(board: pd.DataFrame, prizes: int) -> pd.DataFrame:
+def _undecided_first(board: pd.DataFrame) -> pd.DataFrame:
     """Put the teams whose runtime may decide a prize first: prize winners, then boosted and eligible teams."""
-    keys = [board["rank"] > prizes, ~(board["boost"] > 0), ~board["eligible"].astype(bool), board["rank"]]
+    keys = [board["prize"].isna(), ~(board["boost"] > 0), ~board["eligible"].astype(bool), board["rank"]]
     return board.iloc[np.lexsort(keys[::-1])]
 
 
-def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame, prizes: int) -> list[str]:
+def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[str]:
     """Collect what `podium run` said about the runtimes of these teams."""
     of_key = dict(zip(_keys(runtimes), runtimes.to_dict("records")))
-    order = _keys(_undecided_first(leaderboard, prizes)[[name for name in KEYS if name in runtimes]])
+    order = _keys(_undecided_first(leaderboard)[[name for name in KEYS if name in runtimes]])
     rows = [of_key[key] for key in order if key in of_key]
     sentences = []
     if marked := [f"{row['team']} ({row['marks']})" for row in rows if row.get("marks")]:

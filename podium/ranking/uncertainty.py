@@ -8,7 +8,6 @@ In shapes, t stands for teams, r for draws, n for items, k for the statistics of
 
 import functools
 import hashlib
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import pandas as pd
 
 from podium import hosted, statistics
 from podium.ranking import robustness, similarity, speed, store
+from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, solution_of
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
@@ -62,7 +62,8 @@ class Certainty(NamedTuple):
       first, and among those that win a prize; 0 and not more for the first place of a file that cannot be the
       best; NaN if the number is withheld, or if speed is rewarded and the noise of runtimes is unknown;
     - ``may_be_best``: whether the team cannot be excluded as the best with 95% confidence;
-    - ``may_win_prize``: whether it cannot be excluded from the places that win a prize;
+    - ``may_win_prize``: whether it cannot be excluded from the places that win a prize; like ``prize_again``,
+      only among the teams that may win one;
     - ``score_low``, ``score_high``, ``boosted_score_low``, ``boosted_score_high``: the 95% intervals;
     - ``note``: why the intervals are missing or cannot be relied on, or empty.
 
@@ -188,6 +189,7 @@ def of_teams(
     rules: Rules,
     prepared: Any,
     higher_is_better: bool,
+    prizes: Prizes,
 ) -> Certainty:
     """Say what a board with these draws says about chance.  The details are in the order of the board."""
     of_board = stacked([each.scores for each in details])
@@ -197,14 +199,18 @@ def of_teams(
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
     may_be_best = statistics.may_be_best(boosted, higher_is_better=higher_is_better)
     files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
-    withheld = _withheld(details[: max(rules.prizes, 1)], prepared) if len(details) > 1 else None
+    may_win = np.isin(np.arange(len(table)), prizes.may_win)
+    winners = [details[row] for row in prizes.winners or (0,) if row < len(details)]
+    withheld = _withheld(winners, prepared) if len(details) > 1 else None
     is_known = withheld is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known)
-    for name, places in (("first_again", 1), ("prize_again", rules.prizes)):
+    everybody = np.ones(len(table), dtype=bool)
+    for name, places, who in (("first_again", 1, everybody), ("prize_again", prizes.number, may_win)):
         table[name] = np.nan
         if is_known and places:
             table[name] = statistics.first_again(
                 of_board,
                 places,
+                who=who,
                 files=files,
                 rewards=rewards,
                 higher_is_better=higher_is_better,
@@ -213,8 +219,9 @@ def of_teams(
     # Both statements stand side by side, so none may contradict the other.
     table.loc[~np.isin(files, files[may_be_best]) & table["first_again"].notna(), "first_again"] = 0.0
     table["may_be_best"] = may_be_best
-    table["may_win_prize"] = statistics.may_be_best(
-        boosted, max(rules.prizes, 1), higher_is_better=higher_is_better
+    table["may_win_prize"] = False
+    table.loc[may_win, "may_win_prize"] = statistics.may_be_best(
+        boosted[:, may_win], max(prizes.number, 1), higher_is_better=higher_is_better
     )
     doubts = [each.doubt for each in details]
     is_missing = [doubt is not None and not doubt.has_interval for doubt in doubts]
@@ -223,7 +230,7 @@ def of_teams(
         for end, values in zip(("low", "high"), interval(samples, wider)):
             table[f"{name}_{end}"] = np.where(is_missing, np.nan, values)
     table["note"] = notes(doubts)
-    differences = _differences(leaderboard, boosted, details, rules.prizes, prepared, higher_is_better)
+    differences = _differences(leaderboard, boosted, details, prizes, prepared, higher_is_better)
     return Certainty(table, differences, doubts, withheld)
 
 
@@ -256,24 +263,26 @@ def _differences(
     leaderboard: pd.DataFrame,
     boosted: Floats,
     details: Sequence[Detail],
-    prizes: int,
+    prizes: Prizes,
     prepared: Any,
     higher_is_better: bool,
 ) -> pd.DataFrame:
     """Compute the difference at each border between prizes, in what decides the board."""
-    table = leaderboard[["rank", "team"]].assign(next_team=leaderboard["team"].shift(-1))
-    table = table.head(min(prizes, len(leaderboard) - 1))
+    borders = [(row, other) for row, other in prizes.borders if other < len(details)]
+    table = leaderboard[["rank", "team"]].iloc[[row for row, _ in borders]].reset_index(drop=True)
+    table["next_team"] = leaderboard["team"].iloc[[other for _, other in borders]].tolist()
     decides = leaderboard["boosted_score"].to_numpy()
     rewards = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
     at_borders = []
-    for row, (one, other) in enumerate(itertools.pairwise(details[: len(table) + 1])):
+    for row, next_row in borders:
+        one, other = details[row], details[next_row]
         differing = one.fingerprint != other.fingerprint
         at_borders.append(
             difference_of_draws(
-                -float(decides[row + 1] - decides[row]),
+                -float(decides[next_row] - decides[row]),
                 boosted[:, row],
-                boosted[:, row + 1],
-                one.influence * rewards[row] - other.influence * rewards[row + 1],
+                boosted[:, next_row],
+                one.influence * rewards[row] - other.influence * rewards[next_row],
                 doubt_of_difference(prepared, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD),
                 higher_is_better,
             )

@@ -16,7 +16,7 @@ from podium.files import is_url, parse_rows
 from podium.ranking import output, passes, rank, run_json
 from podium.ranking.board import board_of
 from podium.ranking.job import versions
-from podium.ranking.rules import Request
+from podium.ranking.rules import Request, fault_of
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
 from podium.wording import listed, printable
@@ -77,6 +77,8 @@ def verify(
     selection: str | os.PathLike[str] | None = None,
     failed: str | os.PathLike[str] | None = None,
     side: str | os.PathLike[str] | None = None,
+    teams: str | os.PathLike[str] | None = None,
+    deadline: str | None = None,
     jobs: int = 0,
 ) -> Verification:
     """Rank again from the inputs of a published board, and compare its files with the published ones.
@@ -90,9 +92,11 @@ def verify(
     folder : str or path
         The folder of the board, or its ``run.json``. The metric's file that it names is executed if it has the
         recorded SHA-256.
-    metric, solution, submissions, runtimes, selection, failed, side : str or path, optional
+    metric, solution, submissions, runtimes, selection, failed, side, teams : str or path, optional
         Where these inputs are now. By default they are where ``run.json`` says. An address is opened only if it
         is given here, because ``run.json`` may be a stranger's.
+    deadline : str, optional
+        The deadline that was announced. By default it is the one in ``run.json``.
     jobs : int
         How many processes work at once. The default, 0, is one per core.
 
@@ -119,12 +123,17 @@ def verify(
         "selection": selection,
         "failed": failed,
         "side": side,
+        "teams": teams,
     }
     facts = run_json.read(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
     recorded = run_json.request_of(facts, home)
     given: dict[str, Any] = {name: os.fspath(path) for name, path in moved.items() if path is not None}
     request = recorded._replace(**given)
+    if deadline is not None:
+        request = request._replace(rules=request.rules._replace(deadline=deadline))
+        if fault := fault_of(request.rules):
+            raise UsageError(fault)
     run_json.check_addresses(request, given, lambda name: f"--{name} ADDRESS")
     if changed := run_json.changed_metric(facts, request):
         return Verification(home, [f"{changed[0]}; so it was not executed, and nothing compared"], [])

@@ -58,6 +58,7 @@ def first_again(
     draws: Scores | npt.ArrayLike,
     places: int = 1,
     *,
+    who: npt.ArrayLike | None = None,
     files: npt.ArrayLike | None = None,
     rewards: Rewards | None = None,
     higher_is_better: bool = True,
@@ -72,6 +73,9 @@ def first_again(
         the same r draws.  An array has the bootstrap draws of a metric that compares no groups.
     places : int
         The number of places that count: 1 for "first again", and 3 for "among the first three again".
+    who : array-like of bool, shape (t,), optional
+        The teams that can take a place, such as those that may win a prize.  The others are drawn like them,
+        and decide about rewards, but they take no place.  If it is missing, all teams can.
     files : array-like, shape (t,), optional
         What each team submitted, such as the hash of its file.  Teams with the same file get the same number:
         how often one of them is among the first.  If it is missing, all files differ.
@@ -86,8 +90,8 @@ def first_again(
     -------
     ndarray of float, shape (t,)
         The share of simulated competitions in which each team is among the first.  Files that are tied for the
-        last of these places share it.  A team whose score is undefined gets 0.  If no draw is defined for all
-        other teams, the result is NaN.
+        last of these places share it.  A team whose score is undefined gets 0.  A team that can take no place
+        gets NaN, and all get it if no draw is defined for all other teams.
 
     Notes
     -----
@@ -123,7 +127,12 @@ def first_again(
         runtimes = rewards.drawn[rows] * rewards.drawn[rows][again] / rewards.measured
         known = np.where(teams, scores, np.nan)
         scores[:, teams] *= (1 + rewards.boost(known, runtimes))[:, teams]
-    shares: Floats = np.where(teams, _among_first(scores, places, of_files)[of_files], 0.0)
+    can = np.ones(len(teams), dtype=bool) if who is None else np.asarray(who, dtype=bool)
+    shares = np.full(len(teams), np.nan)
+    if can.any():
+        some = np.unique(of_files[can], return_inverse=True)[1]
+        shares[can] = _among_first(scores[:, can], places, some)[some]
+    shares[can & ~teams] = 0.0
     return shares
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import boost
-from podium.ranking import drawing, page, rewards, sentences
+from podium.ranking import decisions, drawing, page, rewards, sentences
 from podium.ranking.board import FinalBoard, Inputs
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.job import Job
@@ -60,7 +60,9 @@ def run_of(
     job = Job("x", "s", (), "", "", "", "")
     inputs = Inputs(request, job, [], Path("store"), Path("final"))
     submissions = submissions.assign(rejected=None)
-    return FinalBoard(inputs, leaderboard, submissions, rejected, failed, similar, facts, **more)
+    prizes = decisions.prizes_of(leaderboard, None, rules.prizes)
+    leaderboard = decisions.with_prizes(leaderboard, prizes)
+    return FinalBoard(inputs, leaderboard, submissions, rejected, failed, similar, facts, prizes, **more)
 
 
 def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
@@ -185,7 +187,8 @@ def test_axes_have_ticks_and_nothing_is_beyond_them(teams):
 def test_both_teams_of_a_tie_are_marked(row):
     ties = ["", "", ""]
     ties[row] = rewards.BY_NAME
-    rows = page._rows(run_of(board_of(4), boosted=False, ties=ties))
+    run = run_of(board_of(4), boosted=False, ties=ties)
+    rows = page._rows(run, run.leaderboard)
     assert [each["rank"] for each in rows if each["tied"]] == [row + 1, row + 2]
 
 
@@ -404,11 +407,11 @@ def test_a_tie_for_the_first_or_the_last_prize_and_a_single_team():
 
 @pytest.mark.parametrize("higher", [True, False])
 def test_scores_lie_within_their_intervals_on_one_axis(higher):
-    board = board_of(40) if higher else board_of(40).iloc[::-1]
+    board = board_of(40) if higher else board_of(40).iloc[::-1].assign(rank=range(1, 41))
     low = board["boosted_score"].to_numpy() - 0.02
     certainty = chance(40, boosted_score_low=low, boosted_score_high=low + 0.05)
     run = run_of(board, None, higher, False, chance=certainty)
-    rows = page._rows(run)
+    rows = page._rows(run, run.leaderboard)
     ticks = drawing.intervals(rows, higher)
     assert all(0 < place < 1 for _, place in ticks)
     drawn = [row["drawn"] for row in rows]

@@ -12,9 +12,10 @@ A_KNOWN = {"runtime_error": [0.5, None, None], "runs": ["4", "", "1"]}
 BOARD = pd.DataFrame(
     {
         "team": ["a", "b", "c"], "submission": ["a.csv", "b.csv", "c.csv"], "runtime": [100.0, 200.0, 400.0],
-        "rank": [1, 2, 3], "eligible": [True, True, False], "boost": [0.0, 0.05, 0.0],
+        "rank": [1, 2, 3], "eligible": [True, True, False], "boost": [0.0, 0.05, 0.0], "prize": [pd.NA] * 3,
     }
 )  # fmt: skip
+BORDERS = ((0, 1), (1, 2))  # of three teams that may all win a prize
 
 
 def table(**columns) -> pd.DataFrame:
@@ -91,12 +92,12 @@ def test_marks_and_provisional_runtimes_are_said():
 def test_marks_of_prize_winners_and_boosted_teams_come_first():
     marks = table(runs=["2"] * 3, runtime_error=[1] * 3, marks=["order undecided: b", "x", "y"])
     order = [["b (x)", "a (order", "c (y)"], ["a (order", "b (x)", "c (y)"], ["c (y)", "b (x)", "a (order"]]
-    for prizes, board, expected in (
-        (0, BOARD, order[0]),
-        (1, BOARD, order[1]),
-        (1, BOARD.assign(rank=[3, 2, 1]), order[2]),
+    for board, expected in (
+        (BOARD, order[0]),
+        (BOARD.assign(prize=[1, pd.NA, pd.NA]), order[1]),
+        (BOARD.assign(rank=[3, 2, 1], prize=[pd.NA, pd.NA, 1]), order[2]),
     ):
-        (said,) = speed.notices(board, marks, prizes)
+        (said,) = speed.notices(board, marks)
         places = [said.index(each) for each in expected]
         assert places == sorted(places)
 
@@ -122,6 +123,6 @@ def test_an_equal_score_that_a_tiny_runtime_decides_is_a_warning(columns, is_tol
             "place 1 was decided by a runtime of 0.082 s against 0.084 s, which another run may turn around: "
             f"a and b {what}"
         )
-        assert speed.ties(board, noise, entries, 3) == [said] * is_told
+        assert speed.ties(board, noise, entries, BORDERS) == [said] * is_told
     earlier = board.assign(submitted_at=["2026-03-01", "2026-03-02", "2026-03-03"])
-    assert speed.ties(earlier, noise, (0, 0, 1), 3) == []
+    assert speed.ties(earlier, noise, (0, 0, 1), BORDERS) == []

@@ -1,0 +1,230 @@
+"""What a jury decides about teams and late submissions: a table of teams, and a deadline.
+
+Who does not compete decides nothing: the files of baselines and of disqualified teams are taken out before
+speed is rewarded and chance is examined.  So the rest of the board is the one without these files.
+"""
+
+import difflib
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from podium import names
+from podium.errors import HostError
+from podium.ranking import choice
+from podium.ranking.submissions import Submission, errors_of_boost, read_named
+from podium.wording import counted, listed, printable
+
+__all__ = [
+    "BASELINE", "DISQUALIFIED", "NO_PRIZE", "RANKS", "Prizes", "baselines_in", "changes", "competing", "late",
+    "prizes_of", "read", "with_baselines", "with_notes", "with_prizes",
+]  # fmt: skip
+
+NO_PRIZE, BASELINE, DISQUALIFIED = "no prize", "baseline", "disqualified"
+STATUSES = (NO_PRIZE, BASELINE, DISQUALIFIED)
+COLUMNS = ["team", "status", "reason"]
+LONGEST_REASON = 300  # characters, because it stands on the page
+A_DATE = len("2024-01-23")
+START = datetime(1970, 1, 1, tzinfo=UTC)
+RANKS = (
+    "rank",
+    "prize",
+    "rank_before",
+    "public_rank",
+)  # the columns of whole numbers that a baseline has none in
+UNITS = {"day": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
+
+
+class Prizes(NamedTuple):
+    """Who may win the prizes of a board, by the rows of the board."""
+
+    number: int  # of prizes
+    may_win: tuple[int, ...]  # the rows of the teams that may win one, in the order of the board
+
+    @property
+    def winners(self) -> tuple[int, ...]:
+        """The rows that win a prize."""
+        return self.may_win[: self.number]
+
+    @property
+    def borders(self) -> tuple[tuple[int, int], ...]:
+        """Each row that wins a prize, with the next one that could have won it."""
+        return tuple(zip(self.winners, self.may_win[1:]))
+
+
+# ---- The table of teams -----------------------------------------------------------------------------------
+
+
+def read(path: str, submissions: Sequence[Submission], failed: pd.DataFrame | None) -> pd.DataFrame:
+    """Read the table of decisions, and make sure that it speaks of teams that there are."""
+    table = read_named(path, ["team", "status"], ["team", "status"], set(COLUMNS))
+    if unknown := [name for name in table if name not in COLUMNS]:
+        raise HostError(
+            f"{path}: expected the columns team, status and reason, found {listed(unknown)} as well"
+        )
+    table = table.reindex(columns=COLUMNS)
+    table["reason"] = table["reason"].map(lambda reason: "" if pd.isna(reason) else str(reason).strip())
+    teams = {each.team for each in submissions} | set([] if failed is None else failed["team"])
+    seen: dict[str, int] = {}
+    for line, (team, status, reason) in enumerate(table.itertuples(index=False, name=None), 2):
+        if fault := _fault(team, status, reason, teams, seen):
+            raise HostError(f"{path}, line {line}: {fault}")
+        seen[team] = line
+    return table
+
+
+def _fault(team: str, status: str, reason: str, teams: set[str], seen: dict[str, int]) -> str:
+    """Say what is wrong with a line of the table, or return an empty text."""
+    who = printable(team)[:60]
+    if team in seen:
+        return f"expected every team once, found {who} in line {seen[team]}, too"
+    if team not in teams:
+        alike = [name for name in sorted(teams) if names.key_of(name) == names.key_of(team)]
+        nearest = alike or difflib.get_close_matches(team, sorted(teams), n=3, cutoff=0.5) or sorted(teams)
+        return f"expected a team with a submission or a failed model, such as {listed(nearest, 3)}, found {who}"
+    if status not in STATUSES:
+        return f"expected the status {listed(STATUSES)}, found {printable(status)[:60]} for {who}"
+    if status == DISQUALIFIED and not reason:
+        return f"expected a reason, because the board says why a team is {DISQUALIFIED}, found none for {who}"
+    if len(reason) > LONGEST_REASON:
+        return f"expected a reason of at most {LONGEST_REASON} characters, found {len(reason):,} for {who}"
+    return ""
+
+
+def baselines_in(teams: pd.DataFrame) -> list[str]:
+    """List the teams that are baselines."""
+    return teams.loc[teams["status"] == BASELINE, "team"].tolist()
+
+
+def competing(files: pd.DataFrame, teams: pd.DataFrame | None) -> pd.DataFrame:
+    """Take the files of teams that do not compete out of those that count, and say why."""
+    if teams is None:
+        return files
+    status = files["team"].map(dict(zip(teams["team"], teams["status"])))
+    is_out = status.isin([BASELINE, DISQUALIFIED])
+    why = np.where(is_out & files["chosen"], status, files["why"])
+    return files.assign(chosen=files["chosen"] & ~is_out, why=why)
+
+
+def prizes_of(leaderboard: pd.DataFrame, teams: pd.DataFrame | None, number: int) -> Prizes:
+    """Find out who of a board may win a prize."""
+    excluded = np.zeros(len(leaderboard), dtype=bool)
+    if teams is not None:
+        excluded |= leaderboard["team"].isin(teams.loc[teams["status"] == NO_PRIZE, "team"]).to_numpy()
+    return Prizes(number, tuple(np.flatnonzero(~excluded).tolist()))
+
+
+def with_notes(leaderboard: pd.DataFrame, teams: pd.DataFrame | None) -> pd.DataFrame:
+    """Say in the notes of a board, and in a column, what was decided about a team."""
+    if teams is None or teams.empty:
+        return leaderboard
+    of_team = {team: ": ".join(filter(None, each)) for team, *each in teams.itertuples(index=False, name=None)}
+    decided = leaderboard["team"].map(of_team).fillna("")
+    notes = ["; ".join(filter(None, both)) for both in zip(decided, leaderboard["note"])]
+    return leaderboard.assign(
+        note=notes, status=leaderboard["team"].map(dict(zip(teams["team"], teams["status"])))
+    )
+
+
+def with_prizes(leaderboard: pd.DataFrame, prizes: Prizes) -> pd.DataFrame:
+    """Add the column with the number of the prize that a team wins."""
+    prize = pd.Series(pd.NA, index=leaderboard.index, dtype="Int64")
+    prize.iloc[list(prizes.winners)] = np.arange(len(prizes.winners)) + 1
+    at = list(leaderboard).index("rank_before") + 1
+    leaderboard.insert(at, "prize", prize)
+    return leaderboard
+
+
+def with_baselines(leaderboard: pd.DataFrame, baselines: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
+    """Add baselines where their plain score would stand, below teams with the same one, without a rank."""
+    if baselines.empty:
+        return leaderboard
+    nothing = {name: pd.array([pd.NA] * len(baselines), dtype="Int64") for name in RANKS if name in leaderboard}
+    rows = baselines.sort_values("team").assign(**nothing, eligible=False, boost=0.0, slowdown=np.nan)
+    both = pd.concat([leaderboard, rows.reindex(columns=leaderboard.columns)], ignore_index=True)
+    sign = -1 if higher_is_better else 1
+    # The board is in order already, also where what decides is the same.
+    order = np.argsort(sign * both["boosted_score"].to_numpy(dtype=np.float64), kind="stable")
+    return both.iloc[order].reset_index(drop=True)
+
+
+# ---- What the table changed -------------------------------------------------------------------------------
+
+
+def changes(everybody: pd.DataFrame, leaderboard: pd.DataFrame, number: int) -> dict[str, list[str]]:
+    """Compare the board with the one on which everybody competes and may win a prize.
+
+    ``moved_up`` has the teams with a better rank, and ``prizes`` and ``boosts`` those that win one now;
+    ``no_prizes`` and ``no_boosts`` have those that do not win one any more.
+    """
+    rank = dict(zip(everybody["team"], everybody["rank"]))
+    moved = leaderboard["rank"] < leaderboard["team"].map(rank)
+    prizes = leaderboard.loc[leaderboard["prize"].notna(), "team"].tolist()
+    boosts = leaderboard.loc[leaderboard["boost"] > 0, "team"].tolist()
+    had_prizes = everybody["team"].head(number).tolist()
+    had_boosts = everybody.loc[everybody["boost"] > 0, "team"].tolist()
+    return {
+        "moved_up": leaderboard.loc[moved, "team"].tolist(),
+        "prizes": [team for team in prizes if team not in had_prizes],
+        "no_prizes": [team for team in had_prizes if team not in prizes],
+        "boosts": [team for team in boosts if team not in had_boosts],
+        "no_boosts": [team for team in had_boosts if team not in boosts],
+    }
+
+
+# ---- The deadline -----------------------------------------------------------------------------------------
+
+
+def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> tuple[pd.DataFrame, list[str]]:
+    """Reject the files that were submitted after the deadline, and say what is not known of others.
+
+    A date without a time may be before the deadline on its day, so such a file is not late.
+    """
+    if not deadline:
+        return files, []
+    given = choice.with_runtimes(files, runtimes).reindex(columns=["submitted_at"])["submitted_at"]
+    texts = given.map(lambda text: "" if pd.isna(text) else str(text).strip())
+    limit, *times = _times([deadline, *texts])
+    days = {deadline[:A_DATE], (START + limit).date().isoformat()}
+    is_date = texts.str.len().eq(A_DATE)
+    on_the_day = is_date & texts.isin(days)
+    behind = pd.Series([time - limit for time in times], index=files.index)
+    is_late = (behind > timedelta(0)) & ~on_the_day & (texts != "")
+    reasons = behind[is_late].map(lambda by: f"submitted {_duration(by)} after the deadline")
+    rejected = files["rejected"].where(~is_late | files["rejected"].notna(), reasons)
+    told = []
+    if unknown := int((texts == "").sum()):
+        told.append(
+            f"the time of {unknown:,} of {counted(len(files), 'submission')} is not known, so the deadline "
+            "leaves none of them out"
+        )
+    if on_the_day.any():
+        teams = sorted(set(files.loc[on_the_day, "team"]))
+        told.append(
+            f"of {counted(int(on_the_day.sum()), 'submission')} only the date is known, which is the day of "
+            f"the deadline, so none of them is left out: {listed(teams)}"
+        )
+    return files.assign(rejected=rejected), told
+
+
+def _times(texts: Sequence[str]) -> list[timedelta]:
+    """Parse times in ISO 8601 as `boost.parse` does, as times since 1970."""
+    with errors_of_boost() as boost:
+        rows = {"team": range(len(texts)), "score": None, "submitted_at": texts}
+        return [timedelta(microseconds=int(each)) for each in boost.parse(pd.DataFrame(rows)).submitted_at]
+
+
+def _duration(time: timedelta) -> str:
+    """Write how late something is in its two largest units.
+
+    >>> _duration(timedelta(days=1, hours=2, minutes=5)), _duration(timedelta(seconds=4))
+    ('1 day and 2 hours', '4 seconds')
+    """
+    parts = []
+    for name, unit in UNITS.items():
+        number, time = divmod(time, unit)
+        parts += [counted(number, name)] if number else []
+    return " and ".join(parts[:2]) or counted(max(1, round(time.total_seconds())), "second")

@@ -1,0 +1,257 @@
+"""What a jury decides about teams: who does not compete decides nothing, and prizes pass to the next team."""
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import podium
+from examples.essays import make_competition
+from podium.errors import HostError, UsageError
+from podium.ranking.board import FinalBoard
+from podium.ranking.exports import read_board
+from podium.ranking.rules import Rules
+
+TEAMS = ["Ada", "Bo", "Cy", "Di", "Eve", "Fay"]
+SECONDS = [130, 100, 110, 100.5, 90, 105]
+STATUSES = ("no prize", "baseline", "disqualified")
+QUICK = {"resamples": 40, "jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def competition(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A competition of six teams, two of which sent the same file."""
+    folder = tmp_path_factory.mktemp("competition")
+    solution, submission = make_competition(40, seed=3, shared_words=False)
+    solution.to_csv(folder / "solution.csv", index=False)
+    (folder / "teams").mkdir()
+    for number, team in enumerate(TEAMS[:5]):
+        submission.sample(frac=1 - 0.04 * number, random_state=number).to_csv(
+            folder / "teams" / f"{team}.csv", index=False
+        )
+    shutil.copy(folder / "teams" / "Bo.csv", folder / "teams" / "Fay.csv")
+    runtimes = {"team": TEAMS, "runtime": SECONDS, "runtime_error": 0.5, "runs": "3"}
+    pd.DataFrame(runtimes).to_csv(folder / "runtimes.csv", index=False)
+    podium.rank(*files_in(folder), out=folder / "all", **QUICK)
+    return folder
+
+
+def files_in(folder: Path) -> tuple[Path, Path, Path]:
+    """The files that are ranked."""
+    return folder / "solution.csv", folder / "teams", folder / "runtimes.csv"
+
+
+def table_of(path: Path, statuses: dict[str, str]) -> Path:
+    """Write a table of decisions."""
+    rows = [(team, status, f"because of {team}") for team, status in statuses.items()]
+    pd.DataFrame(rows, columns=["team", "status", "reason"]).to_csv(path, index=False)
+    return path
+
+
+def without(folder: Path, teams: list[str], out: Path) -> FinalBoard:
+    """Rank without the files of some teams."""
+    shutil.copytree(folder / "teams", out / "teams")
+    for team in teams:
+        (out / "teams" / f"{team}.csv").unlink()
+    runtimes = pd.read_csv(folder / "runtimes.csv")
+    runtimes[~runtimes["team"].isin(teams)].to_csv(out / "runtimes.csv", index=False)
+    return podium.rank(folder / "solution.csv", out / "teams", out / "runtimes.csv", out=out / "out", **QUICK)
+
+
+@settings(max_examples=6)
+@given(statuses=st.dictionaries(st.sampled_from(TEAMS), st.sampled_from(STATUSES), min_size=1, max_size=4))
+def test_the_board_is_the_one_without_those_who_do_not_compete(competition, tmp_path_factory, statuses):
+    folder = tmp_path_factory.mktemp("decided")
+    table = table_of(folder / "teams.csv", statuses)
+    decided = podium.rank(again=competition / "all", teams=table, out=folder / "decided", jobs=1)
+    out = [team for team, status in statuses.items() if status != "no prize"]
+    right = without(competition, out, folder)
+    board = decided.leaderboard
+    pd.testing.assert_frame_equal(
+        board.drop(columns=["prize", "note", "status"]), right.leaderboard.drop(columns=["prize", "note"])
+    )
+    may_win = [team for team in board["team"] if statuses.get(team) != "no prize"]
+    assert board.loc[board["prize"].notna(), "team"].tolist() == may_win[:3]
+    assert board["prize"].dropna().tolist() == list(range(1, len(may_win[:3]) + 1))
+    of_prizes = ["prize_again", "may_win_prize"]
+    pd.testing.assert_frame_equal(
+        decided.certainty.drop(columns=of_prizes), right.certainty.drop(columns=of_prizes)
+    )
+    pd.testing.assert_frame_equal(decided.variants, right.variants)
+    pd.testing.assert_frame_equal(decided.groups, right.groups)
+    if "no prize" not in statuses.values():
+        pd.testing.assert_frame_equal(decided.certainty, right.certainty)
+        pd.testing.assert_frame_equal(decided.differences, right.differences)
+    pairs = list(zip(decided.differences["team"], decided.differences["next_team"]))
+    assert pairs == list(itertools.pairwise(may_win))[:3]
+    no_prize = ~board["team"].isin(may_win)
+    assert decided.certainty.loc[no_prize, "prize_again"].isna().all()
+    assert not decided.certainty.loc[no_prize, "may_win_prize"].any()
+
+
+def test_prizes_pass_on_and_all_is_recorded_shown_and_verified(competition, tmp_path):
+    statuses = {"Ada": "no prize", "Bo": "baseline", "Cy": "disqualified"}
+    table = table_of(tmp_path / "teams.csv", statuses)
+    board = podium.rank(*files_in(competition), out=tmp_path / "out", teams=table, **QUICK)
+    published = pd.read_csv(tmp_path / "out" / "final_leaderboard.csv", dtype={"rank": "Int64"})
+    assert set(published["team"]) == set(TEAMS) - {"Cy"}
+    row = published.set_index("team").loc["Bo"]
+    assert pd.isna(row["rank"])
+    assert (row["boost"], row["boosted_score"], row["note"]) == (0, row["score"], "baseline: because of Bo")
+    above = published["boosted_score"][: list(published["team"]).index("Bo")]
+    assert (above >= row["score"]).all(), "it stands below teams with the same score"
+    assert "no prize: because of Ada" in published["note"].tolist()
+    files = board.submissions.set_index("team")
+    assert files.loc[["Bo", "Cy"], "why"].tolist() == ["baseline", "disqualified"]
+    assert files.loc[["Bo", "Cy"], "score"].notna().all()
+    assert {frozenset(pair) for pair in board.similar[["team", "other_team"]].to_numpy()} >= {
+        frozenset(("Bo", "Fay"))
+    }
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert [each["team"] for each in record["decisions"]] == list(statuses)
+    assert len(record["inputs"]["teams"]["sha256"]) == 64
+    page = (tmp_path / "out" / "board.html").read_text()
+    assert "because of Cy" in page
+    assert "By decisions about 3 teams: " in page
+    assert podium.verify(tmp_path / "out")
+    table_of(table, statuses | {"Di": "no prize"})
+    (changed, *_) = podium.verify(tmp_path / "out").differences
+    assert changed.startswith(f"the teams {table} has changed since the earlier run")
+
+
+def test_what_if_is_asked_without_reading_submissions(competition, tmp_path):
+    table = table_of(tmp_path / "teams.csv", {"Ada": "disqualified"})
+    podium.rank(again=competition / "all", teams=table, out=tmp_path / "one", jobs=1)
+    kept = podium.rank(again=tmp_path / "one", out=tmp_path / "kept", jobs=1)
+    assert "Ada" not in set(kept.leaderboard["team"])
+    lifted = podium.rank(
+        again=tmp_path / "one", teams=table_of(tmp_path / "none.csv", {}), out=tmp_path / "lifted", jobs=1
+    )
+    for name in ("final_leaderboard.csv", "intervals.csv", "differences.csv", "similar.csv"):
+        assert (lifted.folder / name).read_bytes() == (competition / "all" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("no prize", "The jury decided"),
+        ("baseline", "The jury decided: baseline, because of this reason"),
+        ("disqualified", "The jury decided: disqualified, because of this reason"),
+    ],
+)
+def test_the_answer_to_a_complaint_has_the_decision(competition, tmp_path, status, told):
+    reason = "its notebook <b>read</b> the labels"
+    (tmp_path / "teams.csv").write_text(f'team,status,reason\nDi,{status},"{reason}"\n')
+    podium.rank(again=competition / "all", teams=tmp_path / "teams.csv", team="Di", out=tmp_path / "o", jobs=1)
+    page = (tmp_path / "o" / "team.html").read_text()
+    assert "read&lt;/b&gt; the labels" in page
+    assert (told in page) == (status != "no prize")
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            "Ada,no price,x",
+            "line 2: expected the status no prize, baseline, disqualified, found no price for Ada",
+        ),
+        ("Ada,disqualified,", "line 2: expected a reason, because the board says why"),
+        ("Ada,no prize,x\nAda,baseline,y", "line 3: expected every team once, found Ada in line 2, too"),
+        ("Ad,no prize,x", "such as Ada"),
+        ("ADA,no prize,x", "such as Ada, found ADA"),
+        (f"Ada,no prize,{'x' * 301}", "at most 300 characters, found 301 for Ada"),
+        (",no prize,x", "has no team in row number 1"),
+        ("\n".join(f"{team},baseline," for team in TEAMS), "expected a team that competes, found none"),
+    ],
+)
+def test_a_wrong_table_names_its_line(competition, tmp_path, lines, told):
+    (tmp_path / "teams.csv").write_text(f"team,status,reason\n{lines}\n")
+    with pytest.raises(HostError) as error:
+        podium.rank(again=competition / "all", teams=tmp_path / "teams.csv", out=tmp_path / "o", jobs=1)
+    assert told in str(error.value)
+    assert len(str(error.value).replace(str(tmp_path), "")) <= 280
+    assert not (tmp_path / "o" / "run.json").exists()
+
+
+def test_a_table_with_another_column_is_refused(competition, tmp_path):
+    (tmp_path / "teams.csv").write_text("team,status,why\nAda,no prize,x\n")
+    with pytest.raises(HostError, match="expected the columns team, status and reason, found why as well"):
+        podium.rank(again=competition / "all", teams=tmp_path / "teams.csv", out=tmp_path / "o", jobs=1)
+
+
+def test_a_failed_model_may_be_disqualified(competition, tmp_path):
+    (tmp_path / "failed.csv").write_text("team,model,reason\nGus,gus,timeout\n")
+    (tmp_path / "teams.csv").write_text("team,status,reason\nGus,disqualified,two accounts\n")
+    board = podium.rank(
+        again=competition / "all", failed=tmp_path / "failed.csv", teams=tmp_path / "teams.csv",
+        out=tmp_path / "o", jobs=1,
+    )  # fmt: skip
+    assert "Decisions about 1 team changed no rank, prize or boost." in board.summary
+
+
+# ---- The deadline -----------------------------------------------------------------------------------------
+
+
+def manifest_of(folder: Path, competition: Path, times: dict[str, str]) -> Path:
+    """Write a manifest with times of submission."""
+    rows = [(team, competition / "teams" / f"{team}.csv", time) for team, time in times.items()]
+    pd.DataFrame(rows, columns=["team", "path", "submitted_at"]).to_csv(folder / "manifest.csv", index=False)
+    return folder / "manifest.csv"
+
+
+def test_what_came_after_the_deadline_is_scored_and_does_not_count(competition, tmp_path):
+    times = {
+        "Ada": "2026-03-01 12:00:01", "Bo": "2026-03-01 12:00:00", "Cy": "2026-03-02", "Di": "",
+        "Eve": "2026-03-01", "Fay": "2026-03-02T15:30+02:00",
+    }  # fmt: skip
+    manifest = manifest_of(tmp_path, competition, times)
+    given = (competition / "solution.csv", manifest)
+    board = podium.rank(*given, out=tmp_path / "o", deadline="2026-03-01 12:00", **QUICK)
+    late = {
+        "Ada": "submitted 1 second after the deadline",
+        "Cy": "submitted 1 day and 11 hours after the deadline",
+        "Fay": "submitted 1 day and 1 hour after the deadline",
+    }
+    assert dict(zip(board.rejected["team"], board.rejected["reason"])) == late
+    assert set(board.leaderboard["team"]) == {"Bo", "Di", "Eve"}
+    assert board.submissions["score"].notna().all(), "it is scored and stored"
+    assert board.warnings[:2] == [
+        "the time of 1 of 6 submissions is not known, so the deadline leaves none of them out",
+        "of 1 submission only the date is known, which is the day of the deadline, so none of them is left "
+        "out: Eve",
+    ]
+    assert podium.verify(tmp_path / "o")
+    assert not podium.verify(tmp_path / "o", deadline="2026-03-03 00:00")
+    later = podium.rank(again=tmp_path / "o", deadline="2026-03-03T00:00", out=tmp_path / "later", jobs=1)
+    assert set(later.leaderboard["team"]) == set(TEAMS)
+
+
+def test_the_time_of_a_deadline_may_have_an_offset(competition, tmp_path):
+    """At 01:00 in Tashkent it is the evening before in UTC; a date alone is late on neither of the two days."""
+    times = {"Ada": "2026-03-01", "Bo": "2026-02-28", "Cy": "2026-02-28T20:01Z", "Di": "2026-03-02"}
+    manifest = manifest_of(tmp_path, competition, times)
+    board = podium.rank(
+        competition / "solution.csv", manifest, out=tmp_path / "o", deadline="2026-03-01T01:00+05:00", **QUICK
+    )
+    assert sorted(board.leaderboard["team"]) == ["Ada", "Bo"]
+
+
+@pytest.mark.parametrize("deadline", ["2026-03-01", "noon", "2026-13-01T00:00"])
+def test_a_deadline_has_a_day_and_a_time(competition, tmp_path, deadline):
+    with pytest.raises(UsageError, match="--deadline: expected a day and a time, such as"):
+        podium.rank(again=competition / "all", deadline=deadline, out=tmp_path / "o")
+    assert Rules().deadline == ""
+
+
+def test_an_exported_board_leaves_its_baselines_out(competition, tmp_path):
+    table = table_of(tmp_path / "teams.csv", {"Bo": "baseline"})
+    podium.rank(again=competition / "all", teams=table, out=tmp_path / "o", jobs=1)
+    path = str(tmp_path / "o" / "final_leaderboard.csv")
+    board, notices = read_board(path)
+    assert set(board["team"]) == set(TEAMS) - {"Bo"}
+    assert notices == [f"{path}: left out, as a baseline does not compete: Bo"]

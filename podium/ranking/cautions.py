@@ -71,11 +71,11 @@ def _decided_by_names(
 
 def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[str]:
     """Name the prize winners whose file that counts was also sent by other teams, once for each file."""
-    digest_of = dict(zip(files.loc[files["chosen"], "team"], files.loc[files["chosen"], "sha256"]))
+    digest_of = dict(zip(files.loc[files["chosen"], "team"], files.loc[files["chosen"], "fingerprint"]))
     digests = winners["team"].map(digest_of)
     sentences = []
     for digest, same in winners.groupby(digests, sort=False):
-        senders = set(files.loc[files["sha256"] == digest, "team"])
+        senders = set(files.loc[files["fingerprint"] == digest, "team"])
         if len(senders) > 1:
             own = same["team"].tolist()
             others = sorted(senders - set(own))

@@ -33,7 +33,8 @@ def column_of(part: str) -> str:
 def table_of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> pd.DataFrame:
     """List every file and what became of it.
 
-    - ``team``, ``submission``, ``sha256``: the team, the name of the file, and its hash;
+    - ``team``, ``submission``, ``sha256``, ``fingerprint``: the team, the name of the file, its hash, and one
+      that is the same for the same predictions;
     - ``side_sha256``, ``submitted_at``, ``given_public_score``: only if any file has one;
     - ``score``, or ``public_score`` and ``private_score``: NaN for a rejected file;
     - ``rejected``: the reason why the file was rejected, or None;
@@ -43,6 +44,7 @@ def table_of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) 
         "team": [each.team for each in submissions],
         "submission": [each.name for each in submissions],
         "sha256": [each.digest for each in scored],
+        "fingerprint": [each.fingerprint for each in scored],
     }
     for column, texts in {
         "side_sha256": [each.side_digest for each in scored],

@@ -136,13 +136,23 @@ def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
 
 
 def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | None]) -> pd.DataFrame:
-    """Read the table of a submission and add the columns of the host's file beside it.
+    """Read the table of a submission and add the columns of the host's file beside it."""
+    content, side = contents
+    return with_side(job, submission, table_of(job, submission, content), side)
+
+
+def with_side(job: Job, submission: Submission, table: pd.DataFrame, side: bytes | None) -> pd.DataFrame:
+    """Add the columns of the host's file beside a submission, if there is one."""
+    return table if side is None else reading.add_side(solution_of(job), table, submission.side, side)
+
+
+def table_of(job: Job, submission: Submission, content: bytes) -> pd.DataFrame:
+    """Read the table of a submission.
 
     What is found out stands for every file with this content, so messages do not say the file's name.
     """
-    solution, (content, side) = solution_of(job), contents
+    solution = solution_of(job)
     name = "the file"
     if solution.metric.companion.read_submission is not None:  # the ending tells official files from tables
         name += "".join(Path(submission.name).suffixes[-2:])
-    frame = reading.parse_submission(solution.metric, content, name, solution.arguments, _most_bytes(job))
-    return frame if side is None else reading.add_side(solution, frame, submission.side, side)
+    return reading.parse_submission(solution.metric, content, name, solution.arguments, _most_bytes(job))

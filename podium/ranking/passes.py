@@ -39,8 +39,11 @@ from podium.ranking.job import (
     prepared_solution,
     sha256,
     solution_of,
+    table_of,
+    with_side,
 )
 from podium.ranking.submissions import Submission
+from podium.sameness import fingerprint
 from podium.wording import counted
 from podium.workers import TASKS_PER_WORKER, WorkerLostError, Workers, spread
 
@@ -66,6 +69,7 @@ class Scored(NamedTuple):
 
     digest: str  # the SHA-256 of its file
     side_digest: str  # the SHA-256 of the host's file beside it, or "" if there is none
+    fingerprint: str  # of its table, see `podium.sameness`; the SHA-256 of a file that is none
     entry: str  # the name of its entry in the store
     scores: dict[str, float] | None  # the score on each part of the solution, if it has any
     rejected: str | None  # the reason why the submission was rejected
@@ -130,7 +134,9 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
     solution = solution_of(job)
     try:
         with within(job.limits):
-            evaluation = scoring.evaluate(solution, frame_of(job, submission, contents))
+            table = table_of(job, submission, contents[0])
+            header["fingerprint"] = fingerprint(table)
+            evaluation = scoring.evaluate(solution, with_side(job, submission, table, contents[1]))
     except LimitExceededError as problem:
         header |= {"rejected": str(problem), store.UNSURE: True}
     except SubmissionRejected as problem:
@@ -348,6 +354,7 @@ def _scored(entry: bytes) -> Scored:
     return Scored(
         digest,
         side_digest,
+        header.get("fingerprint", digest),
         entry_name(header["context"], header["sha256"]),
         header.get("scores"),
         header.get("rejected"),

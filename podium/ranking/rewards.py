@@ -20,7 +20,7 @@ FIRST_COLUMNS = [
     "rank_before",
 ]  # fmt: skip
 # What only the list of all files says.
-OF_FILES = ["sha256", "side_sha256", "rejected", "failed", "chosen", "why", "given_public_score"]
+OF_FILES = ["sha256", "fingerprint", "side_sha256", "rejected", "failed", "chosen", "why", "given_public_score"]
 SAME = "same score as"
 BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", "the order of the names"
 # What puts a team behind the other one.

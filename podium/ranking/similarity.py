@@ -21,8 +21,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def senders(files: pd.DataFrame) -> list[list[str]]:
-    """List the teams that sent the same file, for each such file."""
-    teams = (sorted(set(same)) for _, same in files.groupby("sha256", sort=False)["team"])
+    """List the teams that sent the same file, for each such file; the order of its rows does not count."""
+    teams = (sorted(set(same)) for _, same in files.groupby("fingerprint", sort=False)["team"])
     return [same for same in teams if len(same) > 1]
 
 
@@ -38,7 +38,7 @@ def _same_files(files: pd.DataFrame) -> pd.DataFrame:
 def entries(leaderboard: pd.DataFrame, files: pd.DataFrame) -> tuple[int, ...]:
     """Number the files that count, in the order of the board; teams that sent the same file have one number."""
     chosen = files[files["chosen"]].set_index("team").loc[leaderboard["team"]]
-    keys = [chosen[name].fillna("") for name in ("sha256", "side_sha256") if name in chosen]
+    keys = [chosen[name].fillna("") for name in ("fingerprint", "side_sha256") if name in chosen]
     return tuple(pd.factorize(pd.MultiIndex.from_arrays(keys))[0].tolist())
 
 

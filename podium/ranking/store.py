@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from podium.files import write_atomically
 
-FORMAT = 3
+FORMAT = 4
 NAME_LENGTH = 32  # hexadecimal digits of an entry's name
 # Marks a result that another run may not repeat, in the header and at the end of the file's name.
 UNSURE = "limit"

@@ -50,6 +50,7 @@ class Row(NamedTuple):
     peak_memory: int  # the most memory that the model held at once, in bytes
     exit_code: int  # negative or above 128 for a signal
     sha256: str  # of the predictions, or ""
+    fingerprint: str  # of their table, equal for the same predictions in another order; or ""
     machine: str  # the name of the machine, or "" if no machine ended the run
     started_at: str  # in UTC, such as "2027-01-15T12:00:00+00:00"
     engine: str  # what isolated the model: "bubblewrap", "docker", "podman" or "none"
@@ -90,7 +91,7 @@ def predictions_of(runs: Sequence[Row]) -> Row | None:
 
 def differ(runs: Iterable[Row]) -> bool:
     """Whether the predictions of a model's runs differ."""
-    return len({row.sha256 for row in runs if row.outcome is Outcome.DONE}) > 1
+    return len({row.fingerprint for row in runs if row.outcome is Outcome.DONE}) > 1
 
 
 def read_journal(folder: Path) -> list[Row]:

@@ -174,7 +174,7 @@ def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
         (one, other)
         for one, other in itertools.combinations(timings, 2)
         if one.model.team == other.model.team
-        and one.predictions.sha256 == other.predictions.sha256
+        and one.predictions.fingerprint == other.predictions.fingerprint
         and max(one.runtime, other.runtime) > fairness.MUCH_SLOWER * min(one.runtime, other.runtime)
         and not fairness.undecided(
             [one.runtime, other.runtime], [each.error / each.runtime for each in (one, other)]

@@ -34,6 +34,8 @@ from podium.running.models import Failure, Kind, Model, digest_of, with_printed
 from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
 from podium.running.settings import Settings
+from podium.running.submission import table_in
+from podium.sameness import fingerprint, is_same
 from podium.wording import counted, printable
 
 __all__ = ["Execute", "Plan", "Result", "Turn", "here", "next_turns", "not_run", "run_all", "run_once"]
@@ -82,7 +84,8 @@ def run_all(
             tell(f"going on after {counted(len(rows), 'run')} in {out / RUNS}")
         warm: set[str] = set()
         while turns := next_turns(models, rows, plan, warm):
-            for result in execute(turns):
+            for ended in execute(turns):
+                result = _recognized(ended, rows, out)
                 _save(result, rows, out)
                 rows.append(result.row)
                 write_journal(out, rows)
@@ -147,6 +150,7 @@ def _row(model: Model, number: int, run: Run, started_at: str, engine: str) -> R
         peak_memory=run.used.peak_memory,
         exit_code=run.exit_code,
         sha256=_hash(run.submission, run.name) if run.name else "",
+        fingerprint=_fingerprint(run.submission, run.name) if run.name else "",
         machine=platform.node() if run.outcome is not Outcome.LOST else "",
         started_at=started_at,
         engine=engine,
@@ -182,6 +186,30 @@ def _hash(submission: bytes, name: str) -> str:
     if name.endswith(".gz"):  # leave out bytes 4 to 7, when the file was packed (RFC 1952)
         submission = submission[:4] + bytes(4) + submission[8:]
     return hashlib.sha256(submission).hexdigest()
+
+
+def _fingerprint(submission: bytes, name: str) -> str:
+    """The fingerprint of the table in a submission; the SHA-256 of one that has none."""
+    table = table_in(submission, name)
+    return _hash(submission, name) if table is None else fingerprint(table)
+
+
+def _recognized(result: Result, rows: Iterable[Row], out: Path) -> Result:
+    """Give a run the fingerprint of the same predictions of its team, if some are there.
+
+    Two fingerprints can differ where numbers lie on both sides of a border between two rounded ones.
+    """
+    row = result.row
+    of_team = by_model(earlier for earlier in rows if earlier.team == row.team).values()
+    kept = [chosen for runs in of_team if (chosen := predictions_of(runs)) and _is_there(out, chosen)]
+    if not row.fingerprint or any(earlier.fingerprint == row.fingerprint for earlier in kept):
+        return result
+    table = table_in(result.submission, row.submission)
+    for earlier in kept:
+        other = table_in((out / SUBMISSIONS / earlier.submission).read_bytes(), earlier.submission)
+        if table is not None and other is not None and is_same(other, table):
+            return result._replace(row=row._replace(fingerprint=earlier.fingerprint))
+    return result
 
 
 def _note_hardware(path: Path, described: dict[str, Any], settings: Settings, seed: int) -> None:

@@ -9,12 +9,17 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import pandas as pd
+
+from podium.errors import SubmissionRejected
+from podium.files import parse_table
+from podium.limits import Limits, within
 from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run, failed
 from podium.running.settings import Settings
 from podium.wording import printable
 
-__all__ = ["found_instead", "judged", "working_folder"]
+__all__ = ["found_instead", "judged", "table_in", "working_folder"]
 
 NAMES_SHOWN, LONGEST_NAME = 3, 80  # of what a model left behind
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
@@ -46,6 +51,15 @@ def judged(run: Run, in_time: bool, folder: str, settings: Settings, log: Log) -
             outcome=Outcome.SUBMISSION, reason=reason, printed=found_instead(_others_in(folder))
         )
     return run._replace(name=name, submission=content)
+
+
+def table_in(content: bytes, name: str) -> pd.DataFrame | None:
+    """Read the table in a submission, within the limits that hold for any; None if it is no table."""
+    try:
+        with within(Limits()):
+            return parse_table(content, name, (), SubmissionRejected)
+    except SubmissionRejected:
+        return None
 
 
 def found_instead(names: Iterable[str]) -> str:

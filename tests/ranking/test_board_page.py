@@ -52,7 +52,9 @@ def run_of(
     }  # fmt: skip
     facts |= {name: more.pop(name) for name in list(more) if name in facts}
     leaderboard = leaderboard.assign(submission="a.csv")
-    submissions = leaderboard[["team", "submission", "score"]].assign(sha256="0" * 64, why="best", chosen=True)
+    submissions = leaderboard[["team", "submission", "score"]].assign(
+        sha256="0" * 64, fingerprint="0" * 64, why="best", chosen=True
+    )
     failed = more.pop("failed", pd.DataFrame(columns=["team", "model", "reason"]))
     rejected = more.pop("rejected", NOTHING)
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
@@ -357,7 +359,7 @@ def test_groups_have_their_numbers_of_items_and_darker_colors_the_worse_they_are
 
 
 def test_what_to_look_at_before_a_prize_is_given():
-    files = pd.DataFrame({"team": ["T1", "T2", "T3", "T4"], "sha256": list("abac"), "chosen": True})
+    files = pd.DataFrame({"team": ["T1", "T2", "T3", "T4"], "fingerprint": list("abac"), "chosen": True})
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.5)
     told = chance(4)._replace(doubts=[None, doubt, None, doubt])
     final = run_of(board_of(4), Rules(prizes=2), entries=(0, 1, 0, 2), chance=told)

@@ -1,7 +1,6 @@
 """A board of a metric with ``score()`` alone says the same about chance as any other, wherever it is made."""
 
 import json
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,7 @@ ROWS = 120
 
 @pytest.fixture
 def files(tmp_path):
-    """A competition with four teams, of which two sent the same file, and one sent two files."""
+    """A competition with four teams; two sent the same rows in another order, and one sent two files."""
     random = np.random.default_rng(0)
     solution = pd.DataFrame({"id": [f"r{row}" for row in range(ROWS)], "y": random.integers(2, size=ROWS)})
     solution.assign(patient=np.arange(ROWS) // 4).to_csv(tmp_path / "solution.csv", index=False)
@@ -36,7 +35,8 @@ def files(tmp_path):
             (tmp_path / "teams" / team).mkdir(parents=True, exist_ok=True)
             y = np.where(random.random(ROWS) < wrong, 1 - solution["y"], solution["y"])
             solution.assign(y=y).to_csv(tmp_path / "teams" / team / f"{name}.csv", index=False)
-    shutil.copy(tmp_path / "teams" / "Bo" / "first.csv", tmp_path / "teams" / "Cy" / "first.csv")
+    copied = pd.read_csv(tmp_path / "teams" / "Bo" / "first.csv").sample(frac=1, random_state=0)
+    copied[["y", "id"]].to_csv(tmp_path / "teams" / "Cy" / "first.csv", index=False)
     (tmp_path / "accuracy.py").write_text(ACCURACY)
     return tmp_path
 

@@ -12,7 +12,7 @@ from podium.ranking import similarity
 @pytest.mark.parametrize(("teams", "pairs"), [(4, 6), (similarity.MOST_IN_PAIRS + 1, similarity.MOST_IN_PAIRS)])
 def test_every_team_with_the_same_file_is_seen(teams, pairs):
     names = [f"team {number:03}" for number in range(teams)]
-    files = pd.DataFrame({"team": [*names, "other", names[0]], "sha256": ["a"] * teams + ["b", "a"]})
+    files = pd.DataFrame({"team": [*names, "other", names[0]], "fingerprint": ["a"] * teams + ["b", "a"]})
     agreeing = pd.DataFrame({"team": [names[1]], "other_team": [names[0]], "agreement": [0.5]})
     similar = similarity.pairs(files, agreeing)  # a pair is listed once
     assert len(similar) == pairs

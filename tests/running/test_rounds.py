@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from podium.errors import UsageError
@@ -101,6 +103,48 @@ def test_what_becomes_of_a_model_that_is_not_steady(tmp_path, answers, reason, m
     marks = {one["team"]: one["marks"] for one in table(tmp_path / "out" / "runtimes.csv")}
     assert marks == ({"B": ""} if reason else {"A": mark, "B": ""})
     assert (tmp_path / "out" / "submissions" / "A").exists() == (not reason)
+
+
+IDS, SHARES = [f"t{n}" for n in range(500)], np.random.default_rng(0).random(500)
+TABLE = pd.DataFrame({"id": IDS, "p": SHARES, "kind": 1})
+
+
+def csv_of(table: pd.DataFrame) -> str:
+    text: str = table.to_csv(index=False)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_other"),
+    [
+        (TABLE.sample(frac=1, random_state=1), False),
+        (TABLE[["kind", "p", "id"]], False),
+        (TABLE.assign(p=TABLE["p"] + 1e-12 * np.random.default_rng(1).random(500)), False),
+        (TABLE.assign(kind=1.0), False),
+        (TABLE.assign(p=TABLE["p"] + 1e-6), True),
+        (TABLE.assign(id=TABLE["id"].to_numpy()[::-1]), True),
+    ],
+    ids=["rows", "columns", "last digits", "as floats", "other numbers", "other rows"],
+)
+def test_the_same_predictions_in_another_order_are_the_same(tmp_path: Path, changed, is_other: bool) -> None:
+    play(tmp_path, Player({"A": 1.0}, A=csv_of(TABLE), A1=csv_of(changed)))
+    [runtime] = table(tmp_path / "out" / "runtimes.csv")
+    assert ("predictions differ" in runtime["marks"], runtime["runs"]) == (is_other, "1" if is_other else "2")
+
+
+def test_a_cheat_that_reverses_its_rows_is_marked(tmp_path: Path) -> None:
+    slow, fast = (model("A")._replace(name=name) for name in ("slow", "fast"))
+
+    def execute(turns: list[Turn]) -> Iterator[Result]:
+        for one, number in turns:
+            seconds, predicted = (3.0, TABLE[::-1]) if one is slow else (1.0, TABLE)
+            content = csv_of(predicted).encode()
+            run = Run(Outcome.DONE, "", seconds, Used(seconds, seconds, 1), 0.0, 0, "submission.csv", content)
+            yield Result(rounds._row(one, number, run, "", "bubblewrap"), content)
+
+    run_all([slow, fast], [], settings_for(tmp_path), tmp_path / "out", TWICE, {"packages": {}}, execute)
+    marks = [one["marks"] for one in table(tmp_path / "out" / "runtimes.csv")]
+    assert [one.startswith("same predictions in another time: A/") for one in marks] == [True, True]
 
 
 def test_if_predictions_differ_the_slowest_run_gives_both(tmp_path):
@@ -201,8 +245,8 @@ def test_two_models_of_a_team_with_the_same_predictions_in_another_time_are_mark
         for team, name in map(str.split, ("Red slow", "Red quick", "Red third", "Blue one"))
     ]
     rows = [
-        row(one.team, number, seconds * (1 + number / 1000), model=one.name, sha256=sha256)
-        for one, seconds, sha256 in zip(models, (2.0, 0.1, 0.1, 0.1), "aaba")
+        row(one.team, number, seconds * (1 + number / 1000), model=one.name, fingerprint=predicted)
+        for one, seconds, predicted in zip(models, (2.0, 0.1, 0.1, 0.1), "aaba")
         for number in range(4)
     ]
     results = results_of(models, rows)

@@ -90,6 +90,8 @@ def test_the_spread_of_a_mean_over_halves_is_its_standard_error(scored):
     assert compared.score.value == better.score - worse.score
     assert 0 < compared.score.low < compared.score.value < compared.score.high
     assert compared.score.ahead > 0.99
+    half = (compared.score.high - compared.score.low) / 2
+    assert compared.score.detectable == pytest.approx(2.8 / 1.96 * half, rel=1e-3)
     assert compared.table["other"].tolist() == [worse.score]
 
 
@@ -134,6 +136,17 @@ def test_public_and_private_are_halved_each(scored):
         assert [int(kept[:30].sum()), int(kept[30:].sum())] == [15, 135]
     private = better.solution.items_of("Private")
     assert not halves.half(private, 0, 0)[:30].any()
+
+
+def test_a_part_is_compared_with_its_own_scores(scored):
+    parts = np.where(np.arange(ROWS) < 30, "Public", "Private")
+    better, worse = scored("mean", Usage=parts)
+    public, private = (
+        statistics.compare(better, worse, 200, part=part).score for part in ("Public", "Private")
+    )
+    for part, compared in zip(("Public", "Private"), (public, private)):
+        assert compared.value == better.scores[part] - worse.scores[part]
+    assert public.detectable > private.detectable  # of 30 and of 270 rows
 
 
 def test_a_row_that_answers_no_item_stays_in_a_complete_submission(tmp_path):

@@ -391,13 +391,49 @@ def test_where_lower_is_better_the_lower_score_is_ahead():
     assert (compared.score.value, compared.score.ahead) == (pytest.approx(0.25), 0)
 
 
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_what_is_detectable_is_so_many_standard_errors(higher_is_better):
+    random = np.random.default_rng(2)
+    mine, theirs = random.normal(size=(2, 400))
+    both = as_statistics(mine), as_statistics(theirs)
+    compared = statistics.difference(mean_of(400), *both, higher_is_better, resamples=4000)
+    errors = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    expected = errors * (mine - theirs).std() / math.sqrt(400)
+    assert compared.score.detectable == pytest.approx(expected, rel=0.05)
+    turned = statistics.difference(mean_of(400), *both[::-1], higher_is_better, resamples=4000)
+    assert turned.score.detectable == pytest.approx(compared.score.detectable)
+
+
+def test_what_is_detectable_does_not_stop_where_scores_do():
+    """With 12 items the interval of a difference near 1 is cut there, and the standard error is not."""
+    mine = np.r_[np.ones(11), 0.9]
+    compared = statistics.difference(mean_of(12), as_statistics(mine), as_statistics(np.r_[np.zeros(11), 0.3]))
+    half = (compared.score.high - compared.score.low) / 2
+    assert compared.score.high == 1
+    assert compared.score.detectable > inference.DETECTABLE * half
+
+
+def test_a_part_is_compared_as_the_metric_would_alone(frames):
+    solution, *both = frames
+    parts = np.where(solution["essay_id"].isin(solution["essay_id"].unique()[::2]), "Public", "Private")
+    whole = podium.prepare(solution.assign(Usage=parts), **ALL_IN_ONE)
+    alone = podium.prepare(solution[parts == "Public"], **ALL_IN_ONE)
+    of_part = statistics.compare(*(podium.score(whole, each) for each in both), 50, part="Public")
+    expected = statistics.compare(*(podium.score(alone, each) for each in both), 50)
+    assert of_part.table.equals(expected.table)
+    assert of_part.score == expected.score
+    with pytest.raises(UsageError, match="expected part to be one of All, Public, Private, found public"):
+        statistics.compare(*(podium.score(whole, each) for each in both), 50, part="public")
+
+
 # --- doubts -------------------------------------------------------------------------------------------------
 
 
 def test_equal_submissions_differ_by_exactly_nothing(pair):
     prepared, mine, _ = pair
     compared = statistics.difference(prepared, mine, mine, resamples=50)
-    assert compared.score == (0, 0, 0, 0.5, None)
+    assert compared.score[:5] == (0, 0, 0, 0.5, None)
+    assert math.isnan(compared.score.detectable)
     known = compared.table.dropna()
     assert (known[["difference", "low", "high"]] == 0).all(axis=None)
 

@@ -173,6 +173,33 @@ def resampled(done: Any, options: argparse.Namespace) -> tuple[Any, dict[str, An
     return intervals, dict(zip(names_of(options.submission)[1:], comparisons))
 
 
+def resolution_of(done: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    """Say which true difference between the two submissions each part of the solution would show."""
+    from podium import explain
+    from podium.report import comparison
+
+    solution = done.evaluation.solution
+    sizes = {part: int(items.sum()) for part, items in solution.items.items()}
+    if not sizes:
+        sizes = {part: len(solution.items_of(part, options.items).stratum) for part in solution.rows}
+    parts = compared_in_parts(done, comparisons, options)
+    return comparison.resolution(parts, sizes, explain.item_noun(done.evaluation))
+
+
+def compared_in_parts(done: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    """Compare the first submission with the only other one, on the whole solution and then on each part."""
+    from podium import statistics
+    from podium.statistics import halves
+
+    (other,), (whole,) = done.others.values(), comparisons.values()
+    number = options.bootstrap or (halves.FEWEST_DRAWS if done.evaluation.statistics is None else None)
+    parts = {halves.WHOLE: whole.score}
+    for part in list(done.evaluation.scores)[1:]:
+        both = done.evaluation, other, number, options.seed
+        parts[part] = statistics.compare(*both, items=options.items, part=part).score
+    return parts
+
+
 def names_of(paths: list[str]) -> list[str]:
     """Name files by the last parts of their paths, or by their whole paths if two last parts are the same."""
     names = [Path(path).name for path in paths]
@@ -226,6 +253,8 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
             print("", *told, sep="\n")
         if len(table):
             console.print_table(f"{mine} compared with {name} ({drawn})", table)
+        if is_one and (resolution := resolution_of(done, comparisons, options)):
+            print("", *resolution, sep="\n")
     print(f"\n{evaluation.signature}")
     for path in (options.rows, options.report):
         if path is not None:
@@ -260,6 +289,8 @@ def print_json(done: Any, intervals: Any, comparisons: dict[str, Any], options: 
         values["comparison"] = one.table
         values["difference"] = comparison.summary(one)
         values["verdict"] = comparison.sentences(evaluation, comparisons, mine)[0]
+        parts = compared_in_parts(done, comparisons, options)
+        values["detectable"] = {part: each.detectable for part, each in parts.items()}
     elif comparisons:
         values["comparison"] = comparison.overview(comparisons)
     console.print_json(values)

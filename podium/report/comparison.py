@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from podium import explain
-from podium.scoring import Evaluation
+from podium.scoring import ALL, Evaluation
 from podium.statistics import Comparison, Difference, Reason
-from podium.wording import plural
+from podium.wording import counted, plural
 
+UNKNOWN = "Nothing is said about the true difference that such a test set would show"
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -58,8 +59,9 @@ def overview(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
         submission=list(comparisons),
         score=rows["other"],
         ahead=[each.score.ahead for each in comparisons.values()],
+        detectable=[each.score.detectable for each in comparisons.values()],
     )
-    return rows[["submission", "score", "difference", "low", "high", "ahead", "note"]]
+    return rows[["submission", "score", "difference", "low", "high", "ahead", "detectable", "note"]]
 
 
 def sentences(
@@ -77,8 +79,40 @@ def sentences(
     return [f"{other}: {text}" for other, text in told.items() if np.isnan(comparisons[other].score.low)]
 
 
+def resolution(parts: Mapping[str, Difference], sizes: Mapping[str, int], noun: str) -> list[str]:
+    """Say which true difference so many items would show, for each part of a solution with its size.
+
+    The whole solution comes first. Nothing is said where its scores are equal or undefined.
+    """
+    whole = parts[ALL]
+    if np.isnan(whole.value) or (whole.doubt is None and np.isnan(whole.detectable)):
+        return []
+    of_part = {part: "" if part == ALL else f" ({part})" for part in parts}
+    said = [
+        f"of {rounded(each.detectable)} with {counted(sizes[part], noun)}{of_part[part]}"
+        for part, each in parts.items()
+        if not np.isnan(each.detectable)
+    ]
+    told = [f"{UNKNOWN}{of_part[part]}: {each.doubt}." for part, each in parts.items() if each.doubt]
+    if said:
+        shown = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+        more = "half of it takes about four times as many"
+        told.insert(0, f"Four of five test sets would show a true difference {shown}; {more}.")
+    return told
+
+
+def rounded(value: float) -> str:
+    """Write a number with two digits that count, without an exponent.
+
+    >>> rounded(0.02934), rounded(0.0000304), rounded(1234.5)
+    ('0.029', '0.00003', '1200')
+    """
+    return np.format_float_positional(float(f"{value:.2g}"), trim="-")
+
+
 def summary(comparison: Comparison) -> dict[str, Any]:
     """Collect the difference of two scores as plain values."""
     score = comparison.score
     note = "" if score.doubt is None else str(score.doubt)
-    return {"value": score.value, "low": score.low, "high": score.high, "ahead": score.ahead, "note": note}
+    ends = {"low": score.low, "high": score.high}
+    return {"value": score.value, **ends, "ahead": score.ahead, "detectable": score.detectable, "note": note}

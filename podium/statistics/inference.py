@@ -4,8 +4,9 @@ The letters in shapes are those of `podium.statistics`.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,11 +26,21 @@ from podium.statistics.doubts import (
     reaction,
 )
 from podium.statistics.places import LEVEL
-from podium.statistics.population import Resampler, has_scores_of_groups, sizes_of_groups
+from podium.statistics.population import (
+    LEAST_DEVIATION,
+    Resampler,
+    has_scores_of_groups,
+    sizes_of_groups,
+)
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
 
 TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1000
+
+# A true difference of 2.80 standard errors is detectable: its interval excludes 0 in so large a share of test
+# sets.  An interval reaches 1.96 of them to either side.
+POWER = 0.8
+DETECTABLE = 1 + NormalDist().inv_cdf(POWER) / NormalDist().inv_cdf(1 - TAIL)
 
 # Degrees of freedom for each item that counts, if all that count do so equally.
 FREEDOM = 2.0
@@ -40,6 +51,7 @@ MARGIN = 1.1
 # The range of most measures, and that of their differences.
 UNIT = (0.0, 1.0)
 UNIT_OF_DIFFERENCES = (-1.0, 1.0)
+UNBOUNDED = (-np.inf, np.inf)
 
 # A gain up to this one, relative to the largest, is rounding.
 SAME = 1e-9
@@ -58,7 +70,7 @@ class Scored(Protocol):
     def submission(self) -> pd.DataFrame: ...
 
     @property
-    def score(self) -> float: ...
+    def scores(self) -> Mapping[str, float]: ...
 
     @property
     def prepared(self) -> Any: ...
@@ -78,6 +90,9 @@ class Difference(NamedTuple):
     high: float
     ahead: float  # the share of draws in which the first submission is better; a tie counts as half
     doubt: Doubt | None = None  # why there is no interval
+    # The smallest true difference that four of five such test sets would show; NaN if there is a doubt, or if
+    # both submissions are the same.
+    detectable: float = np.nan
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,6 +181,7 @@ def compare(
     *,
     items: str = "",
     jobs: int = 0,
+    part: str = halves.WHOLE,
 ) -> Comparison:
     """Compare two submissions to the same solution, in all measures.
 
@@ -182,6 +198,8 @@ def compare(
         those of a patient or of a query, are drawn together.  Without it, rows are drawn.
     jobs : int
         For such a metric: how many processes score at once.  The default, 0, is one per core.
+    part : str
+        The part of the solution on which to compare them: "Public" or "Private".  The default is all of it.
 
     Returns
     -------
@@ -206,14 +224,21 @@ def compare(
     The difference between the scores has no interval if groups of fewer than 10 items decide more than a fifth
     of either score, or if fewer than 2 items decide the difference.  That of another measure has none if it is
     undefined, if it belongs to a group of fewer than 10 items, or if fewer than 2 items change it.
+
+    A true difference is ``detectable`` if it is 2.80 standard errors (1.96 + 0.84, the normal quantiles of
+    97.5% and 80%).  The standard error is that of the interval.
     """
     _check(mine, theirs)
+    solution = mine.solution
+    if part not in solution.rows:
+        raise UsageError(f"compare: expected part to be one of {', '.join(solution.rows)}, found {part}")
     if mine.statistics is None or theirs.statistics is None:
-        return _difference_of_halves(mine, theirs, resamples, seed, items, jobs)
+        return _difference_of_halves(mine, theirs, resamples, seed, items, jobs, part)
     _check_items(items)
-    higher_is_better = mine.solution.higher_is_better
+    of_part = solution.items[part]
+    both = mine.statistics[of_part], theirs.statistics[of_part]
     number = resamples or RESAMPLES
-    return difference(mine.prepared, mine.statistics, theirs.statistics, higher_is_better, number, seed)
+    return difference(solution.prepared[part], *both, solution.higher_is_better, number, seed)
 
 
 def _check(*evaluations: Scored) -> None:
@@ -248,14 +273,14 @@ def _check_items(items: str) -> None:
 
 
 def _halves(
-    evaluations: Sequence[Scored], resamples: int | None, seed: int, items: str, jobs: int
+    evaluations: Sequence[Scored], resamples: int | None, seed: int, items: str, jobs: int, part: str
 ) -> tuple[list[halves.Centered], Floats]:
     """Draw the scores of submissions on half-samples, and return them with what each item adds, 1."""
     solution = evaluations[0].solution
-    asked = halves.Asked(solution, halves.WHOLE, items, seed)
+    asked = halves.Asked(solution, part, items, seed)
     submissions = [each.submission for each in evaluations]
-    of_scores = [each.score for each in evaluations]
-    number = len(solution.items_of(halves.WHOLE, items).stratum)
+    of_scores = [each.scores[part] for each in evaluations]
+    number = len(solution.items_of(part, items).stratum)
     return halves.of_submissions(asked, submissions, of_scores, resamples, jobs), np.ones(number)
 
 
@@ -263,21 +288,22 @@ def _interval_of_halves(
     evaluation: Scored, resamples: int | None, seed: int, items: str, jobs: int
 ) -> pd.DataFrame:
     """Compute the interval of a score from half-samples."""
-    (drawn,), gains = _halves([evaluation], resamples, seed, items, jobs)
+    (drawn,), gains = _halves([evaluation], resamples, seed, items, jobs, halves.WHOLE)
     low, high = (np.nan, np.nan) if drawn.doubt else interval(drawn.draws, widening(gains))
-    table = {"measure": ["score"], "value": evaluation.score, "low": low, "high": high}
+    table = {"measure": ["score"], "value": evaluation.scores[halves.WHOLE], "low": low, "high": high}
     return pd.DataFrame(table | {"note": notes([drawn.doubt])})
 
 
 def _difference_of_halves(
-    mine: Scored, theirs: Scored, resamples: int | None, seed: int, items: str, jobs: int
+    mine: Scored, theirs: Scored, resamples: int | None, seed: int, items: str, jobs: int, part: str
 ) -> Comparison:
     """Compare two submissions on half-samples."""
-    (ours, others), gains = _halves([mine, theirs], resamples, seed, items, jobs)
-    value = mine.score - theirs.score
+    (ours, others), gains = _halves([mine, theirs], resamples, seed, items, jobs, part)
+    of_mine, of_theirs = mine.scores[part], theirs.scores[part]
+    value = of_mine - of_theirs
     doubt = ours.doubt or others.doubt or halves.centered(value, ours.draws - others.draws).doubt
     score = difference_of_draws(value, ours.draws, others.draws, gains, doubt, mine.solution.higher_is_better)
-    table = {"measure": ["score"], "value": mine.score, "other": theirs.score, "difference": value}
+    table = {"measure": ["score"], "value": of_mine, "other": of_theirs, "difference": value}
     ends = {"low": score.low, "high": score.high, "note": notes([doubt])}
     return Comparison(score, pd.DataFrame(table | ends), (), len(ours.draws))
 
@@ -373,10 +399,13 @@ def difference_of_draws(
     drawn = mine - theirs
     known = drawn[np.isfinite(drawn)] * (1 if higher_is_better else -1)
     ahead = float(((known > 0) + (known == 0) / 2).mean()) if len(known) else np.nan
-    low, high = np.nan, np.nan
-    if doubt is None:
-        low, high = map(float, interval(drawn, widening(gains), UNIT_OF_DIFFERENCES))
-    return Difference(value, low, high, ahead, doubt)
+    if doubt is not None:
+        return Difference(value, np.nan, np.nan, ahead, doubt)
+    ends = interval(drawn, widening(gains), UNBOUNDED)
+    low, high = map(float, within(drawn, *ends, UNIT_OF_DIFFERENCES))
+    half = float(ends[1] - ends[0]) / 2
+    is_rounding = half <= LEAST_DEVIATION * float(np.nanmax(np.abs(mine), initial=1))
+    return Difference(value, low, high, ahead, None, np.nan if is_rounding else DETECTABLE * half)
 
 
 def interval(

@@ -16,6 +16,7 @@ import metric
 from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from podium import hosted
 from podium.cli import console
+from podium.report.comparison import rounded
 from tests.support import command_line
 from tests.support.frames import solution, submission
 from tests.support.host_line import ACCURACY, EQUAL
@@ -100,6 +101,8 @@ def test_several_submissions_in_one_paired_table(call, truth, predicted, tmp_pat
     for row, path in zip(report["comparison"], others):
         assert row["score"] == metric.score(truth, pd.read_csv(path), "row_id")
         assert row["difference"] == pytest.approx(report["score"] - row["score"])
+    whole = json.loads(call(SOLUTION, SUBMISSION, *others, *WHOLE, "--json")[1])["comparison"]
+    assert [row["detectable"] is None for row in whole] == [False, True]  # one is the same
     _, out, _ = call(SOLUTION, SUBMISSION, *others)
     assert f"{SUBMISSION} compared with 2 others" in out
     assert f"\n{others[0]}: " in out  # a sentence, because no interval was possible
@@ -256,7 +259,7 @@ def test_rows_that_are_named_by_the_tool_are_lines(call, predicted):
     assert " and 321 more" in err
 
 
-def test_two_submissions_are_compared_in_words(call, predicted, tmp_path):
+def test_two_submissions_are_compared_in_words(call, truth, predicted, tmp_path):
     predicted.sample(frac=0.5, random_state=0).to_csv(tmp_path / "half.csv", index=False)
     arguments = (SOLUTION, SUBMISSION, tmp_path / "half.csv", *WHOLE)
     report = json.loads(call(*arguments, "--json")[1])
@@ -269,6 +272,11 @@ def test_two_submissions_are_compared_in_words(call, predicted, tmp_path):
         json.loads(call(*arguments, "--json", "--bootstrap", 10)[1])["difference"]["low"] != difference["low"]
     )
     assert difference["ahead"] == 1
+    assert list(report["detectable"]) == ["All", "Public", "Private"]
+    assert report["detectable"]["All"] == difference["detectable"] < report["detectable"]["Public"]
+    told, sizes = call(*arguments)[1], truth.groupby("Usage")["essay_id"].nunique()
+    for part, size in sizes.items():
+        assert f"{rounded(report['detectable'][part])} with {size} essays ({part})" in told
     assert "verdict" not in json.loads(call(SOLUTION, SUBMISSION, "--json")[1])
     message = f"error: {arguments[2]} is given twice: name each submission to compare with once\n"
     assert call(*arguments[:3], arguments[2]) == (2, "", message)

@@ -255,6 +255,21 @@ def test_the_sentence_about_a_difference(difference, higher, told):
     assert comparison.sentence(statistics.Difference(*difference), "essay", higher).startswith(told)
 
 
+def test_what_a_test_set_would_show_is_told_for_each_part():
+    sizes = {"All": 40, "Public": 12, "Private": 28}
+    doubt = Doubt(Reason.SMALL_GROUPS, 2, 0.5)
+    known, unknown = (statistics.Difference(0.1, *of) for of in ((0, 1, 1, None, 0.02), (0, 1, 1, doubt)))
+    equal = statistics.Difference(0.0, 0.0, 0.0, 0.5)
+    parts = {"All": known, "Public": unknown, "Private": known._replace(detectable=0.0304)}
+    (whole,) = comparison.resolution({"All": known}, sizes, "essay")
+    assert whole.startswith("Four of five test sets would show a true difference of 0.02 with 40 essays; half ")
+    both, public = comparison.resolution(parts, sizes, "essay")
+    assert "of 0.02 with 40 essays and of 0.03 with 28 essays (Private);" in both
+    assert public.endswith("would show (Public): groups of fewer than 10 items decide 50%.")
+    assert comparison.resolution({"All": equal}, sizes, "essay") == []
+    assert comparison.resolution({"All": unknown._replace(value=math.nan)}, sizes, "essay") == []
+
+
 def test_items_gained_and_lost_where_a_lower_score_is_better(evaluation):
     """An item that lowers the score then counts as gained."""
     half = evaluate(evaluation.solution.frame, evaluation.submission.iloc[::2])
@@ -556,7 +571,7 @@ def test_the_report_is_written_beside_all_that_is_printed(capsys, tmp_path, eval
     assert code == 0
     assert list(json.loads(out)) == [
         "score", "public", "private", "signature", "measures", "tables", "warnings", "intervals", "comparison",
-        "difference", "verdict",
+        "difference", "verdict", "detectable",
     ]  # fmt: skip
     assert len(pd.read_csv(tmp_path / "s.csv")) == 675
     assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]

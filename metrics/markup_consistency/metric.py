@@ -113,7 +113,7 @@ __all__ = [
     "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
-__version__ = "3.1.0"
+__version__ = "3.2.0"
 
 NAME = "markup_consistency"
 COMPLETE_SUBMISSION = False
@@ -1009,7 +1009,7 @@ def read_lengths(table: _Table) -> list[int | None]:
 
 def read_column(table: _Table, name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
     """Read the cells of a column."""
-    values, faults = [], {}
+    values, faults = [], dict[int, str]()
     with _no_garbage():
         for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
             try:
@@ -1018,6 +1018,8 @@ def read_column(table: _Table, name: str, read: Callable[..., Any], expected: st
                     raise ValueError("missing")
                 values.append(read(text, *known))
             except ValueError as fault:
+                if isinstance(fault, TooMany) and not faults:
+                    expected = fault.expected
                 faults[row] = str(fault)
     table.reject(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
     return values
@@ -1093,7 +1095,8 @@ def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> 
         try:
             results.append(read(value))
         except ValueError as fault:
-            raise ValueError(f"{noun} {number}: {fault}") from None
+            fault.args = (f"{noun} {number}: {fault}",)
+            raise
     return results
 
 
@@ -1107,10 +1110,18 @@ def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
     return [start, end]
 
 
+class TooMany(ValueError):
+    """There is more of something than a markup may have."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(found)
+        self.expected = expected
+
+
 def _at_most(most: int, number: int, what: str) -> None:
-    """Raise a ValueError if there are more than `most` of something."""
+    """Raise `TooMany` if there are more than `most` of something."""
     if number > most:
-        raise ValueError(f"{number:,} {what}, more than {most:,}")
+        raise TooMany(f"{number:,} {what}", f"at most {most:,} {what} in a markup")
 
 
 def _plain(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
@@ -26,6 +27,9 @@ from . import metric
 
 TEXT_COLUMNS = ("document_id", "markups", "markup", "subject", "text")
 SIDE_COLUMNS = ("m7",)
+# The experts' answers to the five questions about an explanation, each from 0 to `MOST_POINTS`.
+QUESTIONS = ("q1", "q2", "q3", "q4", "q5")
+MOST_POINTS = 5
 
 TITLES = {
     "M": "Pairwise accuracy",
@@ -72,17 +76,19 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
 
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
-    """Add M7, the experts' judgment of the explanations in a submission."""
-    needed = [row_id_column_name, *SIDE_COLUMNS]
-    lacking = ", ".join(name for name in needed if name not in side)
-    if lacking:
-        raise HostError(f"the side file: expected the columns {', '.join(needed)}, found no {lacking}")
+    """Add M7, the experts' judgment of the explanations in a submission: their points, or percent."""
+    named = [name for name in (row_id_column_name, "m7", *QUESTIONS) if name in side]
+    if named not in ([row_id_column_name, "m7"], [row_id_column_name, *QUESTIONS]):
+        expected = f"expected the columns {row_id_column_name} and m7, or {row_id_column_name} and q1 to q5"
+        raise HostError(f"the side file: {expected}, found {listed(named) or 'none of them'}")
     ids = side[row_id_column_name].astype(str)
+    wanted = submission[row_id_column_name].astype(str)
+    if "m7" not in side:
+        return submission.assign(m7=_percent(ids, _points(side, ids), wanted, submission["markup"]))
     if ids.duplicated().any():
         raise HostError(
             f"the side file: expected each essay once, found {ids[ids.duplicated()].iloc[0]!r} again"
         )
-    wanted = submission[row_id_column_name].astype(str)
     unknown = wanted[~wanted.isin(ids)].tolist()
     if unknown:
         number = counted(len(unknown), "essay")
@@ -91,7 +97,48 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
             f"{listed(unknown)}"
         )
     rows = pd.Index(ids).get_indexer(pd.Index(wanted))
-    return submission.assign(**{name: side[name].to_numpy()[rows] for name in SIDE_COLUMNS})
+    return submission.assign(m7=side["m7"].to_numpy()[rows])
+
+
+def _points(side: pd.DataFrame, ids: pd.Series) -> npt.NDArray[np.float64]:
+    """The points that each explanation got from the experts, the sum over the five questions."""
+    points: npt.NDArray[np.float64]
+    points = side[[*QUESTIONS]].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+    for row, column in np.argwhere(~((points >= 0) & (points <= MOST_POINTS)))[:1]:
+        where, found = f"row {row + 1} (essay {ids.iloc[row]!r})", side[QUESTIONS[column]].iloc[row]
+        told = "none" if pd.isna(found) else f"{found!s:.40}"
+        expected = f"expected 0 to {MOST_POINTS} points as {QUESTIONS[column]}"
+        raise HostError(f"the side file: {where}: {expected}, found {told}")
+    return np.asarray(points.sum(axis=1))
+
+
+def _percent(
+    ids: pd.Series, points: npt.NDArray[np.float64], wanted: pd.Series, markups: pd.Series
+) -> list[float]:
+    """M7 of each essay: Expert Score / Maximum Score · 100.
+
+    It is 0 where a markup has selections and explains none of them.  Where it has no selection, there is
+    nothing to explain, and M7 is 100.
+    """
+    shares = []
+    for essay, cell in zip(wanted, markups):
+        own = points[(ids == essay).to_numpy()]
+        explained = _explained(cell)
+        if len(own) != sum(explained):
+            expected = f"expected {counted(sum(explained), 'row')}, one for each explanation"
+            raise HostError(f"the side file: essay {essay!r}: {expected}, found {len(own):,}")
+        most = MOST_POINTS * len(QUESTIONS) * len(own)
+        shares.append(100 * own.sum() / most if most else 0.0 if explained else 100.0)
+    return shares
+
+
+def _explained(cell: Any) -> list[bool]:
+    """Whether each selection of a markup has an explanation; a broken markup is rejected later and has none."""
+    try:
+        selections = json.loads(cell)["selections"] or []
+        return [bool(str(each.get("explanation") or "").strip()) for each in selections]
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return []
 
 
 # ---- Two markups -----------------------------------------------------------------------------------------
@@ -187,7 +234,8 @@ class Explanation(shared.Explanation):
             {"measure": names, "percent": [self.evaluation.measures[name] for name in names]}
         )
         subjects = np.array(self.subjects, dtype=object)
-        occurring = [subject for subject in self.metric.LARGEST_GRADE if (subjects == subject).any()]
+        in_order = dict.fromkeys([*self.metric.LARGEST_GRADE, *sorted(self.subjects)])
+        occurring = [subject for subject in in_order if (subjects == subject).any()]
         members = np.array([subjects == subject for subject in occurring])
         values = statistics.resample(self.prepared, self.statistics, members)[:, 1:5]
         by_subject = pd.DataFrame(values, columns=["otar", "m_avg", "m_opt", "m"])

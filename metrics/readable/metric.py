@@ -16,6 +16,7 @@ the stages, in the order in which the data passes through them.  The functions t
 
 Where the paper is silent, this file decides:
 
+* The weights and K_max are those of the competition's program, and parameters change them.
 * D is the one-to-one pairing of least cost.  A selection without a partner costs 1.  A pair costs 1 minus the
   Jaccard index of its characters.  It costs 1 more if the starts differ, and 1 more if the types differ.  It
   costs 4 more if exactly one of the two is a meaning block, whose ``group`` is "meaning".
@@ -26,7 +27,7 @@ Where the paper is silent, this file decides:
   never matters.
 * Texts are compared without regard to case, outer spaces and Unicode form.  A missing text is "".
 * If neither markup has selections, M2 to M6 are 100.  If one of them has none, or if D is empty, they are 0.
-* A grade that a markup lacks is 0.  M1 is at least 0.  M7 of an expert is 100.
+* A grade that a markup lacks is 0.  M1 is at least 0.
 * OTAR, M_avg and M_opt of a corpus are quotients of means over the essays with at least two experts.  The
   measure "m" is a mean over the essays with at least one.
 * A markup has at most 500 selections, because the time for comparing nested selections grows with their square.
@@ -40,7 +41,7 @@ second grades it with 2 and has one:
 >>> short, long = ({"startSelection": 0, "endSelection": end, "type": "logic"} for end in (10, 20))
 >>> one = {"criteria": {"K1": 3}, "selections": [short, fact]}
 >>> other = {"criteria": {"K1": 2}, "selections": [long]}
->>> pair = read_essay(one, "lit", None), read_essay(other, "lit", None)
+>>> pair = read_essay(one, LARGEST_GRADE["lit"], None), read_essay(other, LARGEST_GRADE["lit"], None)
 
 The selections from 0 to 10 and from 0 to 20 have 10 of 20 characters in common.  Their starts and types are
 equal, so their cost is 0.5, and they are D.  M1 is 1 - 1/14, because the grades differ by 1 and K_max is 14.
@@ -76,13 +77,13 @@ __all__ = [
     "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
-__version__ = "3.1.0"
+__version__ = "3.2.0"
 
 NAME = "readable"
 COMPLETE_SUBMISSION = False
 MEASURE_PARAMETERS = ("measure", "h")
 
-# K_max, the largest sum of the grades, for each subject.
+# K_max, the largest sum of the grades, for each subject of the competition.
 LARGEST_GRADE = {"rus": 24, "rus-free": 24, "lit": 14, "social": 6, "hist": 12, "eng": 14, "eng-free": 24}
 CRITERIA = ("M1", "M2", "M3", "M4", "M5", "M6", "M7")
 WEIGHTS = {"M1": 1.0, "M2": 2.0, "M3": 1.0, "M4": 1.0, "M5": 1.0, "M6": 0.0, "M7": 0.0}
@@ -133,6 +134,7 @@ def score(
     measure: str = "otar",
     h: float = 1.0,
     weights: str = "M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=0",
+    k_max: str = "",
 ) -> float:
     """Score how well an algorithm's markups of essays agree with the experts' markups, in percent.
 
@@ -156,10 +158,11 @@ def score(
     ----------
     solution : DataFrame
         The experts' markups, with one row per essay.  It has the column `row_id_column_name`, the column
-        ``subject`` (one of `LARGEST_GRADE`) and the column ``markups``, which holds JSON: the list of the
-        experts' markups.  Each has the form ``{"criteria": {"K1": 1, …}, "selections": [{"startSelection": 0,
-        "endSelection": 10, "type": "…", "subtype": "…", "group": "error", "correction": "…"}]}``.  Only grades,
-        offsets and type are required.  If there is a column ``text``, offsets are checked against it.
+        ``subject`` (one of `LARGEST_GRADE` or of `k_max`) and the column ``markups``, which holds JSON: the
+        list of the experts' markups.  Each has the form ``{"criteria": {"K1": 1, …}, "selections":
+        [{"startSelection": 0, "endSelection": 10, "type": "…", "subtype": "…", "group": "error",
+        "correction": "…"}]}``.  Only grades, offsets and type are required.  If there is a column ``text``,
+        offsets are checked against it.
     submission : DataFrame
         The algorithm's markups, with one row per essay.  It has the column `row_id_column_name` and the column
         ``markup``, which holds JSON: one markup.  If M7 has a weight, the host adds a column ``m7``.
@@ -174,6 +177,9 @@ def score(
         The weights of M1 to M7.  A weight that is left out is the competition's.  The competition's final tests
         had M7=1.  On Kaggle the weight of M7 should be 0, because there participants would write ``m7``
         themselves.
+    k_max : str
+        The largest sum of the grades in further subjects, such as "geo=30,bio=21".  For a subject of
+        `LARGEST_GRADE` it replaces the competition's.
 
     Returns
     -------
@@ -207,7 +213,7 @@ def score(
     >>> round(score(solution, submission, "document_id"), 6)
     103.787879
     """
-    prepared = prepare(solution, row_id_column_name, measure, h, weights)
+    prepared = prepare(solution, row_id_column_name, measure, h, weights, k_max)
     sums = prepared.statistics(submission).sum(axis=0)  # numpy adds the rows one after the other
     return float(prepared.measures(sums[np.newaxis])[0])
 
@@ -223,6 +229,7 @@ def prepare(
     measure: str = "otar",
     h: float = 1.0,
     weights: str = "M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=0",
+    k_max: str = "",
     *,
     progress: Progress | None = None,
 ) -> "Prepared":
@@ -239,11 +246,14 @@ def prepare(
     in_use = WEIGHTS | _parse_weights(weights, CRITERIA)
     if not any(in_use.values()):
         raise HostVisibleError("weights: expected one above 0, found none")
+    _check_text("k_max", k_max)
+    largest = {**LARGEST_GRADE, **read_k_max(k_max)}
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
     table.check_columns("subject", "markups")
-    ids, essays = read_ids(table), list(zip(read_subjects(table), read_lengths(table)))
+    ids, subjects = read_ids(table), read_subjects(table, largest)
+    essays = [(subject, largest[subject], length) for subject, length in zip(subjects, read_lengths(table))]
     form = 'a list of markups in JSON, such as [{"criteria": {"K1": 1}, "selections": []}]'
-    experts = read_column(table, "markups", lambda cell, essay: read_essays(cell, *essay), form, essays)
+    experts = read_column(table, "markups", lambda cell, essay: read_essays(cell, *essay[1:]), form, essays)
     needed, fewest = ("an expert", 1) if measure == "m" else ("two experts", 2)
     if max(map(len, experts), default=0) < fewest:
         raise HostVisibleError(f"markups: expected an essay with markups of {needed}, found none")
@@ -275,8 +285,8 @@ class Prepared:
     item_of_row: Ints  # (rows,) the essay of each row of the solution, as an index into `items`
     labels: list[tuple[str, str]]  # the names of the groups of essays, of which there is one: all
     groups: Ints  # (1, n) the group of each essay, as an index into `labels`
-    # The subject of each essay and the characters of its text, by its id; None if the text is not known.
-    known: dict[str, tuple[str, int | None]]
+    # The subject of each essay, its K_max and the characters of its text, by its id; None if there is no text.
+    known: dict[str, tuple[str, float, int | None]]
     experts: list[list["Markup"]]  # the experts' markups of each essay, ordered by content
     among: list[Floats]  # for each essay the `accuracies` of the pairs of its experts, in percent
     weights: dict[str, float]  # the weight of each of the `CRITERIA`
@@ -300,7 +310,11 @@ class Prepared:
         form = 'a markup in JSON, such as {"criteria": {"K1": 1}, "selections": []}'
         essays = [self.known[each] for each in ids]
         markups = read_column(
-            table, "markup", lambda cell, essay: read_essay(_load(cell), *essay), form, essays
+            table,
+            "markup",
+            lambda cell, essay: read_essay(_load(cell), *essay[1:]),
+            form,
+            essays,
         )
         if self.weights["M7"]:
             m7 = read_m7(table._replace(error=HostVisibleError))
@@ -357,7 +371,7 @@ class Markup(NamedTuple):
     # All that is compared: the selections, and the criteria with their grades, both sorted.
     content: tuple[tuple[Selection, ...], tuple[tuple[str, float], ...]]
     positions: tuple[int, ...]  # the position of each selection in the file, from 0
-    largest: int  # K_max of the essay's subject
+    largest: float  # K_max of the essay's subject
     m7: float = 1.0  # M7 as a number from 0 to 1
     number: int = 0  # the number of an expert's markup in the essay, from 1; 0 for the algorithm's markup
 
@@ -505,11 +519,23 @@ SPAN: Keys = {"startSelection": (int, None), "endSelection": (int, None)}
 TEXTS: Keys = {"type": (str, ""), "subtype": (str, ""), "correction": (str, ""), "group": (str, "")}
 
 
-def read_subjects(table: "_Table") -> list[str]:
+def read_k_max(text: str) -> dict[str, float]:
+    """Read the largest sums of grades that a text such as "geo=30,bio=21" gives to subjects."""
+    largest: dict[str, float] = {}
+    for assignment in text.split(",") if text.strip() else []:
+        subject, _, number = (piece.strip() for piece in assignment.partition("="))
+        if not subject or subject in largest or not re.fullmatch(r"0*[1-9][0-9]{0,8}(\.[0-9]{1,9})?", number):
+            expected = "k_max: expected SUBJECT=NUMBER, each at least 1 and once"
+            raise HostVisibleError(f"{expected}, found {_quoted(assignment)}")
+        largest[subject] = float(number)
+    return largest
+
+
+def read_subjects(table: "_Table", largest: Mapping[str, float]) -> list[str]:
     """Read the subjects of the essays."""
     subjects = read_column(table, "subject", str, "a value in every row")
-    unknown = ~pd.Index(subjects, dtype=object).isin(list(LARGEST_GRADE))
-    expected = f"one of {', '.join(LARGEST_GRADE)}"
+    unknown = ~pd.Index(subjects, dtype=object).isin(list(largest))
+    expected = f"one of {_listed(list(largest), len(largest), 80)}, or one with its K_max in k_max"
     table.reject("subject", unknown, lambda row: _quoted(subjects[row]), expected)
     return subjects
 
@@ -533,22 +559,22 @@ def read_m7(table: "_Table") -> Floats:
     return values / 100
 
 
-def read_essays(cell: str, subject: str, length: int | None) -> list[Markup]:
+def read_essays(cell: str, largest: float, length: int | None) -> list[Markup]:
     """Read the markups of an essay's experts."""
     values = _read_value(_load(cell), list, wanted="a list of markups")
-    markups = _read_each("markup", values, lambda value: read_essay(value, subject, length))
+    markups = _read_each("markup", values, lambda value: read_essay(value, largest, length))
     numbered = [markup._replace(number=number) for number, markup in enumerate(markups, 1)]
     return sorted(numbered, key=lambda markup: markup.content)
 
 
-def read_essay(value: Any, subject: str, length: int | None) -> Markup:
+def read_essay(value: Any, largest: float, length: int | None) -> Markup:
     """Read a markup."""
     markup = _read_value(value, dict)
     for name in ("criteria", "selections"):
         if name not in markup:
             raise ValueError(f"the markup has no {name}")
     (criteria,) = _read_keys(markup, {"criteria": (dict, None)})
-    grades = read_grades(criteria, LARGEST_GRADE[subject])
+    grades = read_grades(criteria, largest)
     (values,) = _read_keys(markup, {"selections": (list, [])})
     selections = _read_each("selection", values, lambda selection: read_selection(selection, length))
     _at_most(MOST_SELECTIONS, len(selections), "selections")
@@ -556,7 +582,7 @@ def read_essay(value: Any, subject: str, length: int | None) -> Markup:
     _at_most(MOST_CHARACTERS, characters, "characters of types, subtypes and corrections")
     positions = sorted(range(len(selections)), key=selections.__getitem__)
     content = tuple([selections[position] for position in positions])
-    return Markup((content, grades), tuple(positions), LARGEST_GRADE[subject])
+    return Markup((content, grades), tuple(positions), largest)
 
 
 def read_grades(criteria: Mapping[str, Any], largest: float) -> tuple[tuple[str, float], ...]:
@@ -714,7 +740,7 @@ def read_lengths(table: _Table) -> list[int | None]:
 
 def read_column(table: _Table, name: str, read: Callable[..., Any], expected: str, *about: Any) -> list[Any]:
     """Read the cells of a column."""
-    values, faults = [], {}
+    values, faults = [], dict[int, str]()
     with _no_garbage():
         for row, (cell, *known) in enumerate(zip(table.frame[name].to_numpy(dtype=object), *about)):
             try:
@@ -723,6 +749,8 @@ def read_column(table: _Table, name: str, read: Callable[..., Any], expected: st
                     raise ValueError("missing")
                 values.append(read(text, *known))
             except ValueError as fault:
+                if isinstance(fault, TooMany) and not faults:
+                    expected = fault.expected
                 faults[row] = str(fault)
     table.reject(name, [row in faults for row in range(len(table.frame))], faults.__getitem__, expected)
     return values
@@ -798,7 +826,8 @@ def _read_each(noun: str, values: Iterable[Any], read: Callable[[Any], Any]) -> 
         try:
             results.append(read(value))
         except ValueError as fault:
-            raise ValueError(f"{noun} {number}: {fault}") from None
+            fault.args = (f"{noun} {number}: {fault}",)
+            raise
     return results
 
 
@@ -812,10 +841,18 @@ def _read_span(value: Any, keys: Keys, length: int | None) -> list[int]:
     return [start, end]
 
 
+class TooMany(ValueError):
+    """There is more of something than a markup may have."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(found)
+        self.expected = expected
+
+
 def _at_most(most: int, number: int, what: str) -> None:
-    """Raise a ValueError if there are more than `most` of something."""
+    """Raise `TooMany` if there are more than `most` of something."""
     if number > most:
-        raise ValueError(f"{number:,} {what}, more than {most:,}")
+        raise TooMany(f"{number:,} {what}", f"at most {most:,} {what} in a markup")
 
 
 def _plain(text: str) -> str:

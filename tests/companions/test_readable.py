@@ -143,7 +143,11 @@ def test_the_side_file_gives_m7() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda side: side.drop(columns="m7"), "expected the columns document_id, m7, found no m7"),
+        (
+            lambda side: side.drop(columns="m7"),
+            "expected the columns document_id and m7, or document_id and q1 to q5, found document_id",
+        ),
+        (lambda side: side.assign(q1=1), "expected the columns document_id and m7, or document_id and q1 to"),
         (lambda side: side.head(9), "expected every essay of the submission, found no row for 3 essays: "),
         (lambda side: pd.concat([side, side.tail(1)]), "expected each essay once, found 'essay-12'"),
     ],
@@ -154,6 +158,42 @@ def test_a_wrong_side_file_is_the_hosts_fault(change: Any, message: str) -> None
     with pytest.raises(HostError) as error:
         add_side(submission, change(side), "document_id")
     assert str(error.value).startswith(f"the side file: {message}")
+
+
+QUESTIONS = ["q1", "q2", "q3", "q4", "q5"]
+
+
+def judged(*rows: tuple[Any, ...]) -> pd.DataFrame:
+    """The points of explanations, each with its essay."""
+    return pd.DataFrame(rows, columns=["document_id", *QUESTIONS])
+
+
+def test_m7_from_points() -> None:
+    """A fragment that is no error gets no points; the maximum is 25 for each explanation."""
+    explained, silent = (selection(0, 5) | {"explanation": text} for text in ("Because.", " "))
+    markups = [markup(explained, explained, silent), markup(silent), markup()]
+    submission = pd.DataFrame({"document_id": [1, 2, 3], "markup": [json.dumps(each) for each in markups]})
+    points = judged(("1", 5, 5, 5, 5, 0), ("1", 0, 0, 0, 0, 0), ("9", 1, 1, 1, 1, 1))
+    assert add_side(submission, points, "document_id")["m7"].tolist() == [100 * 20 / 50, 0, 100]
+    for broken in ("{", "[]", '{"selections": 5}', '{"selections": [5]}', "{}"):
+        m7 = add_side(submission.tail(1).assign(markup=broken), points, "document_id")["m7"]
+        assert m7.tolist() == [100]  # such a markup is rejected by the metric
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (judged(("1", 1, 2, 3, 4, 6)), "row 1 (essay '1'): expected 0 to 5 points as q5, found 6"),
+        (judged(("1", 1, 2, None, 4, 6)), "row 1 (essay '1'): expected 0 to 5 points as q3, found none"),
+        (judged(("1", "good", 0, 0, 0, 0)), "row 1 (essay '1'): expected 0 to 5 points as q1, found good"),
+        (judged(("2", 1, 1, 1, 1, 1)), "essay '1': expected 1 row, one for each explanation, found 0"),
+    ],
+)
+def test_wrong_points_are_the_hosts_fault(points: pd.DataFrame, message: str) -> None:
+    cell = json.dumps(markup(selection(0, 5) | {"explanation": "Because."}))
+    with pytest.raises(HostError) as error:
+        add_side(pd.DataFrame({"document_id": ["1"], "markup": [cell]}), points, "document_id")
+    assert str(error.value) == f"the side file: {message}"
 
 
 # ---- Agreement -------------------------------------------------------------------------------------------

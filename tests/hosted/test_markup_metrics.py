@@ -279,13 +279,6 @@ OWN_FAULTS = {
         one_fragment('{"start": 0, "end": 5, "overtexts": [{"tags": [[]]}]}'): (
             "element 1: fragment 1: overtext 1: tags is not a list of texts"
         ),
-        '{"elements": [' + ",".join(["{}"] * 2001) + "]}": (
-            "2,001 elements, fragments and overtexts, more than 2,000"
-        ),
-        one_fragment(
-            f'{{"start": 0, "end": 5, "tags": ["{"x" * 99_999}"], '
-            f'"overtexts": [{{"comment": "{"y" * 100_002}"}}]}}'
-        ): "200,001 characters of tags and comments, more than 200,000",
         '{"selections": [5]}': "selection 1: 5 instead of an object",
         '{"selections": [{"type": 5}]}': "selection 1: type is 5 instead of text",
         '{"selections": [{"type": "x"}]}': "element 1: fragment 1: start is missing instead of a whole number",
@@ -308,10 +301,24 @@ OWN_FAULTS = {
         selected(typed('"x", "correction": 0')): "selection 1: correction is 0 instead of text",
         selected(typed("5")): "selection 1: type is 5 instead of text",
         selected(typed('"x", "subtype": ["y"]')): "selection 1: subtype is a list instead of text",
-        selected(typed(f'"{"x" * 200_001}"')): (
-            "200,001 characters of types, subtypes and corrections, more than 200,000"
+    },
+}
+# Markups beyond a limit, with the limit and what there is of it.
+TOO_MANY = {
+    "markup_consistency": {
+        '{"elements": [' + ",".join(["{}"] * 2001) + "]}": (
+            ("2,000", "2,001", "elements, fragments and overtexts")
         ),
-        selected(",".join([typed('"x"')] * 501)): "501 selections, more than 500",
+        one_fragment(
+            f'{{"start": 0, "end": 5, "tags": ["{"x" * 99_999}"], '
+            f'"overtexts": [{{"comment": "{"y" * 100_002}"}}]}}'
+        ): ("200,000", "200,001", "characters of tags and comments"),
+    },
+    "readable": {
+        selected(typed(f'"{"x" * 200_001}"')): (
+            ("200,000", "200,001", "characters of types, subtypes and corrections")
+        ),
+        selected(",".join([typed('"x"')] * 501)): ("500", "501", "selections"),
     },
 }
 
@@ -344,6 +351,22 @@ def test_bad_markups(case: Case, cell: str, reason: str) -> None:
     assert text.startswith("markups: expected a list of markups in JSON, such as [{")
     assert f"document_id b (markup 2: {reason}"[:60] in text or "not JSON" in text or "nested" in text
     assert len(text) <= 280
+
+
+@cases
+def test_a_limit_is_told_first(case: Case) -> None:
+    solution, submission = good(case)
+    for cell, (most, number, what) in TOO_MANY[case.name].items():
+        expected = f"expected at most {most} {what} in a markup. Wrong in 1 row of"
+        broken = submission.assign(markup=[submission["markup"][0], cell])
+        with pytest.raises(case.module.ParticipantVisibleError) as ours:
+            case.module.score(solution, broken, "document_id")
+        assert str(ours.value) == f"markup: {expected} the submission: document_id b ({number} {what})"
+        wrong = solution.assign(markups=[solution["markups"][0], f"[{submission['markup'][1]}, {cell}]"])
+        with pytest.raises(case.module.HostVisibleError) as theirs:
+            case.module.score(wrong, submission, "document_id")
+        found = f"document_id b (markup 2: {number} {what})"
+        assert str(theirs.value) == f"markups: {expected} the solution: {found}"
 
 
 @cases

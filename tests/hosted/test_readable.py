@@ -333,12 +333,23 @@ def test_as_many_nested_selections_as_there_may_be() -> None:
 
 def test_a_subject_that_is_unknown() -> None:
     solution, _ = case_of("readable").tables
-    one_of = "one of rus, rus-free, lit, social, hist, eng, eng-free"
+    one_of = "one of rus, rus-free, lit, social, hist, eng, eng-free, or one with its K_max in k_max"
     with pytest.raises(metric.HostVisibleError) as error:
         metric.prepare(solution.replace("rus-free", "math"), "document_id")
     assert str(error.value) == (
         f"subject: expected {one_of}. Wrong in 1 row of the solution: document_id essay-06 ('math')"
     )
+
+
+def test_another_subject_needs_its_largest_grade() -> None:
+    """M1 divides by it, and no grades may sum to more."""
+    experts, answer = [markup(K1=30), markup(K1=0)], submission_of(markup(K1=15))
+    result = evaluate(solution_of(experts, subject="geo"), answer, "m", k_max="geo=30, bio=21.5")
+    assert result.m1 == pytest.approx(50)
+    assert result.tables["Subjects"]["subject"].tolist() == ["geo"]
+    assert evaluate(solution_of([markup(K1=3)]), submission_of(markup()), "m", k_max="rus=12").m1 == 75
+    with pytest.raises(metric.HostVisibleError, match="the criteria sum to 30, more than the maximum"):
+        metric.prepare(solution_of(experts, subject="geo"), "document_id", k_max="geo=29.5")
 
 
 def test_measures_that_are_not_defined() -> None:
@@ -362,6 +373,10 @@ def test_measures_that_are_not_defined() -> None:
             "M4, M5, M6, M7",
         ),
         ({"weights": "M1=0,M2=0,M3=0,M4=0,M5=0"}, "weights: expected one above 0, found none"),
+        ({"k_max": 30}, "k_max: expected text, found int '30'"),
+        ({"k_max": "geo"}, "k_max: expected SUBJECT=NUMBER, each at least 1 and once, found 'geo'"),
+        ({"k_max": "geo=0"}, "k_max: expected SUBJECT=NUMBER, each at least 1 and once, found 'geo=0'"),
+        ({"k_max": "a=1,a=2"}, "k_max: expected SUBJECT=NUMBER, each at least 1 and once, found 'a=2'"),
     ],
 )
 def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:

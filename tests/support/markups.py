@@ -77,7 +77,7 @@ def accuracy(first: Any, second: Any, subject: str) -> tuple[dict[str, float], l
     subtype and the correction.
     """
     metric = hosted.module("readable")
-    markups = [metric.read_essay(value, subject, None) for value in (first, second)]
+    markups = [metric.read_essay(value, metric.LARGEST_GRADE[subject], None) for value in (first, second)]
     values = metric.accuracies([markups], metric.WEIGHTS)[0, :7].tolist()
     ours, _ = hosted.module("readable", "companion")._fates(*markups)
     return dict(zip(["M", *metric.CRITERIA], values)), sorted(

@@ -377,22 +377,24 @@ def _types(metric: Metric) -> dict[str, Any]:
 
 
 def _value(name: str, text: str, kind: Any) -> Any:
-    """Read the value of a parameter from a text, as Kaggle's site does: int, float, bool, str or an optional
-    one of these.
+    """Read the value of a parameter from a text, as Kaggle's site does: int, float, bool or str.
+
+    Of a union, the first of these types counts that can be read from the text.
     """
     is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
     options = typing.get_args(kind) if is_union else (kind,)
-    inner = [option for option in options if option is not type(None)]
-    is_optional = len(inner) < len(options)
+    is_optional = type(None) in options
     if is_optional and text.lower() == "none":
         return None
-    if len(inner) != 1 or inner[0] not in READERS:
+    readers = [reader for option, reader in READERS.items() if option in options]
+    if not readers:
         raise UsageError(f"--set {name}: expected a parameter of type int, float, bool or str, found {kind}")
-    expected, read = READERS[inner[0]]
-    with suppress(ValueError, KeyError, OverflowError):
-        value = read(text)
-        if value == value:  # It is not NaN.
-            return value
+    for _, read in readers:
+        with suppress(ValueError, KeyError, OverflowError):
+            value = read(text)
+            if value == value:  # It is not NaN.
+                return value
+    expected = " or ".join(expected for expected, _ in readers)
     raise HostError(f"{name} is {text!r}: expected {expected}{' or none' if is_optional else ''}")
 
 

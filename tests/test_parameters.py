@@ -10,7 +10,7 @@ from podium.contract import Metric
 from podium.errors import HostError, ToolError, UsageError
 
 ANY_KIND = """
-from typing import Literal, Optional
+from typing import Literal, Optional, Union
 
 import pandas as pd
 
@@ -26,6 +26,7 @@ def score(
     name: str = "x",
     mean: Literal["macro", "micro"] = "macro",
     either: int | bool | None = 1,
+    label: Union[str, int] = 1,
 ) -> float:
     return 0.5
 """
@@ -67,6 +68,10 @@ def any_kind(request: pytest.FixtureRequest, tmp_path: Path) -> Metric:
         ("name=a=b", "a=b"),
         ("name=", ""),
         ("name=7", "7"),
+        ("either=7", 7),
+        ("either=yes", True),
+        ("label=7", 7),
+        ("label=yes", "yes"),
     ],
 )
 def test_a_value_has_the_type_of_its_parameter(any_kind: Metric, text: str, value: Any) -> None:
@@ -85,7 +90,7 @@ def test_a_value_has_the_type_of_its_parameter(any_kind: Metric, text: str, valu
         (["rounds=none"], HostError, "rounds is 'none': expected a whole number"),
         (["strict=maybe"], HostError, "strict is 'maybe': expected true or false"),
         (["mean=micro"], UsageError, "--set mean: expected a parameter of type int, float, bool or str, found"),
-        (["either=7"], UsageError, "--set either: expected a parameter of type int, float, bool or str, found"),
+        (["either=x"], HostError, "either is 'x': expected a whole number or true or false or none"),
         (["limit"], UsageError, "--set limit: expected NAME=VALUE"),
         (["limit=3", "limit=none"], UsageError, "--set limit is given twice"),
     ],

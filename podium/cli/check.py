@@ -49,6 +49,7 @@ def run(options: argparse.Namespace) -> None:
     """Try the file, and print one line per demand."""
     from podium import hosted
     from podium.demands import Finding, Level
+    from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate
 
     if (options.solution is None) != (options.submission is None):
@@ -67,10 +68,13 @@ def run(options: argparse.Namespace) -> None:
         solution, submission, row_id = emulate.read_tables(loaded, given[0], given[1], named)
         tables = solution, submission
         arguments["row_id_column_name"] = row_id
-        if loaded is not None and loaded.companion.advice is not None:
-            further = [Finding(line, Level.NOTE) for line in loaded.companion.advice(solution, arguments)]
         complete = loaded is not None and loaded.complete_submission
-        further = acceptance.check_solution(solution, row_id, complete) + further
+        further = acceptance.check_solution(solution, row_id, complete)
+        further += emulate.check_alignment(*tables, row_id, complete)
+        if loaded is not None:
+            further += round_trip.of_kaggle(loaded, arguments, *given)
+            advice = loaded.companion.advice or (lambda *_: ())
+            further += [Finding(line, Level.NOTE) for line in advice(solution, arguments)]
     results = [*acceptance.check(path, tables, arguments, options.python), *further]
     if results[0].level is not Level.FAIL:
         results += acceptance.check_contract(path, tables, arguments, options.python)

@@ -28,6 +28,8 @@ def run(options: argparse.Namespace) -> None:
     """Score each part in a fresh process, and print what the site would print."""
     from podium import hosted
     from podium.cli.console import warn
+    from podium.demands import demand
+    from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
 
     metric = hosted.load(options.metric)
@@ -46,4 +48,6 @@ def run(options: argparse.Namespace) -> None:
             print(f"  {most / 2**20:6.0f} MB at most, {before / 2**20:.0f} MB before scoring", end="")
         print()
         spent += seconds
+    found = round_trip.of_kaggle(metric, arguments, options.solution, options.submission)
+    demand(found, acceptance.PLATFORM)
     print(f"{spent:.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives")

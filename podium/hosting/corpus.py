@@ -28,6 +28,7 @@ from podium.hosting.folders import (
     scores,
     section,
     text_table,
+    tried,
 )
 from podium.hosting.making import TRAIN, split
 from podium.scoring import PARTS, USAGE
@@ -187,7 +188,9 @@ def make(
     names, twins, strata = _drawn_by(chosen, attributes, writers)
     part = np.full(len(essays), "", dtype=object)
     part[complete] = split(names, strata, twins, test_share, public_share, seed)
-    files = _tables(segments, essays, writers, part)
+    parameters = {"subpopulation_column_names": ",".join(attributes), **parameters}
+    files = _tried(_tables(segments, essays, writers, part), seed, parameters)
+    assert files.solution is not None
     twice = len(names) - len(set(twins))
     counts = annotations.counts | of_segments
     counts |= {TWINS: twice, "essays": len(names), "segments": len(segments.row)}
@@ -208,14 +211,14 @@ def make(
         section("The corpus", ("what", "number"), counts.items()),
         *([f"Left out: {listed(left_out)}."] if left_out else []),
         *_about_writers(chosen, part[complete], writers, attributes),
-        _scores(files, attributes, seed, parameters),
+        scores(files.solution, files.trials),
     ]
     return files._replace(
         report="\n\n".join(report) + "\n",
         warnings=warnings,
         items=names,
         metric=METRIC,
-        parameters={"subpopulation_column_names": ",".join(attributes), **parameters},
+        parameters=parameters,
     )
 
 
@@ -558,14 +561,12 @@ def _small(sizes: list[list[Any]]) -> list[str]:
     return [f"{why}gets a large weight.", "\n".join(small)] if small else []
 
 
-def _scores(files: Files, attributes: list[str], seed: int, parameters: Mapping[str, Any]) -> str:
-    """Write the report's section with the scores of the sample and of a perfect submission."""
-    arguments = {"subpopulation_column_names": ",".join(attributes), **parameters}
-    solution = scoring.prepare(
-        hosted.load(METRIC), files.private[SOLUTION].astype({LABEL: np.int64}), arguments
-    )
+def _tried(files: Files, seed: int, parameters: Mapping[str, Any]) -> Files:
+    """Score the sample and the perfect submission."""
+    truth = files.private[SOLUTION].astype({LABEL: np.int64})
+    solution = scoring.prepare(hosted.load(METRIC), truth, dict(parameters))
     sample, perfect = (
         frame.astype(dict.fromkeys(PROBABILITIES, np.float64))
         for frame in (files.public[SAMPLE], files.private[PERFECT])
     )
-    return scores(solution, seed, sample, perfect)
+    return files._replace(solution=solution, trials=tried(solution, seed, sample, perfect))

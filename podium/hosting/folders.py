@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +38,19 @@ class Files(NamedTuple):
     parameters: Mapping[str, Any] = {}  # the metric's parameters for which the files are made
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
     digest: str = ""  # of the metric's file, if it is not podium's own
+    solution: scoring.Solution | None = (
+        None  # what was scored to write the report, as it was before it is written
+    )
+    trials: Sequence["Trial"] = ()  # submissions to `solution`
+    missing_text: str | None = " "  # how a missing text is written
+
+
+class Trial(NamedTuple):
+    """A submission that tries the files of a competition."""
+
+    name: str  # of its file, if it is one of the competition
+    submission: pd.DataFrame
+    scores: Mapping[str, float] = {}  # of each part; empty if they are not known
 
 
 @contextlib.contextmanager
@@ -146,6 +160,12 @@ def as_texts(
     return text_table(columns)
 
 
+def written_rows(table: pd.DataFrame) -> Iterator[list[str]]:
+    """The header and the rows of a table as texts, as they are to be written."""
+    for row in chain([list(table)], zip(*(table[name].tolist() for name in table))):
+        yield ["" if value is None else str(value) for value in row]
+
+
 def section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Write a heading and a table in Markdown."""
     return f"## {title}\n\n{markdown_table(header, rows)}"
@@ -184,20 +204,26 @@ def _cell(value: Any) -> str:
     return " ".join(str(value).splitlines()).replace("|", r"\|")
 
 
-def scores(
+def tried(
     solution: scoring.Solution,
     seed: int,
     sample: pd.DataFrame,
     perfect: pd.DataFrame | None = None,
     platform: Platform | None = None,
-) -> str:
-    """Write the section of a report with the scores of the sample submission and of the perfect one."""
+) -> list[Trial]:
+    """Score the sample submission and the perfect one."""
     submissions = {f"{PUBLIC}/{SAMPLE}": sample, f"{PRIVATE}/{PERFECT}": perfect}
-    parts = [part for part in PARTS if part in solution.rows]
-    rows: list[list[Any]] = []
+    trials: list[Trial] = []
     for name, frame in submissions.items():
         if frame is not None:
             file = f"{name} (drawn with --seed {seed})"
-            of_parts = contest.of_host(solution, frame, file, None if rows else platform).scores
-            rows.append([name, *(of_parts[part] for part in parts)])
+            scored = contest.of_host(solution, frame, file, None if trials else platform)
+            trials.append(Trial(name, frame, scored.scores))
+    return trials
+
+
+def scores(solution: scoring.Solution, trials: Iterable[Trial]) -> str:
+    """Write the section of a report with the scores of submissions."""
+    parts = [part for part in PARTS if part in solution.rows]
+    rows = [[trial.name, *(trial.scores[part] for part in parts)] for trial in trials]
     return section("Scores, to compare with those on the site", ("file", *parts), rows)

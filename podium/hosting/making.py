@@ -5,8 +5,8 @@ rows.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, zip_longest
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import demands, ids, reading, recorded, scoring
+from podium import demands, hosted, ids, reading, recorded, scoring
 from podium.errors import HostError
 from podium.files import csv_bytes
 from podium.hosted import Metric
-from podium.hosting import leaks, samples
+from podium.hosting import leaks, round_trip, samples
 from podium.hosting.folders import (
     PERFECT,
     PUBLIC,
@@ -26,11 +26,14 @@ from podium.hosting.folders import (
     SAMPLE,
     SOLUTION,
     Files,
+    Trial,
     as_texts,
     new_folder,
     read_csv,
     scores,
     section,
+    tried,
+    written_rows,
 )
 from podium.hosting.kaggle import acceptance
 from podium.recorded import PRIVATE
@@ -126,11 +129,12 @@ def make_files(
     perfect = None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
     counts = {"rows": len(solution), "items": len(set(items))}
     counts |= {f"items that are {name}": len(set(items[parts == name])) for name in PARTS}
+    trials = tried(prepared, seed, shown, perfect, acceptance.refusals)
     report = [
         "# The competition's files",
         drawn,
         section("The labels", ("what", "number"), counts.items()),
-        scores(prepared, seed, shown, perfect, acceptance.refusals),
+        scores(prepared, trials),
         f"`{prepared.signature}`",
     ]
     made = sample is None or metric.companion.kaggle_submission is not None
@@ -152,6 +156,9 @@ def make_files(
         arguments,
         known,
         "" if metric.is_own else recorded.digest_of(metric),
+        prepared,
+        [*trials, Trial("a submission with errors", samples.with_errors(truth, shown, perfect, row_id))],
+        missing,
     )
 
 
@@ -196,7 +203,8 @@ def _sample(
         return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, truth)
     if companion.sample_submission is not None:
         return demands.made_submission("sample_submission", companion.sample_submission(truth))
-    return samples.made(solution, truth, row_id, {TEXT, *known})
+    named = set[str]().union(*hosted.columns_named(solution.metric, solution.arguments).values())
+    return samples.made(solution, truth, row_id, {TEXT, *known}, named)
 
 
 def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[str]) -> list[str]:
@@ -212,25 +220,21 @@ def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[s
 def write(files: Files, folder: Path) -> None:
     """Save the files of a competition in a new folder.
 
-    Every table is read again and compared with what was meant to be written.  Then `leaks.refuse` checks the
-    files for participants.  If either check fails, nothing is left on the disk.
+    Every table is read again and compared with what was meant to be written, and `round_trip.check` compares
+    the scores.  Then `leaks.refuse` checks the files for participants.  If a check fails, nothing is left on
+    the disk.
     """
     with new_folder(folder) as whole:
         for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
             (whole / name).mkdir(mode=0o700 if name == PRIVATE else 0o777)
             for file, table in tables.items():
                 path = whole / name / file
-                path.write_bytes(csv_bytes(_texts(table)))
-                if any(meant != written for meant, written in zip_longest(_texts(table), read_csv(path))):
+                path.write_bytes(csv_bytes(written_rows(table)))
+                if any(meant != written for meant, written in zip_longest(written_rows(table), read_csv(path))):
                     raise HostError(
                         f"{name}/{file}: expected the table that was written, found another one on the disk"
                     )
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
         recorded.write(whole, files.metric, files.parameters, files.public_columns, files.digest)
+        round_trip.check(whole, files)
         leaks.refuse(whole, files.items, advice=ALLOWED)
-
-
-def _texts(table: pd.DataFrame) -> Iterator[list[str]]:
-    """The header and the rows as texts, as they are to be written."""
-    for row in chain([list(table)], zip(*(table[name].tolist() for name in table))):
-        yield ["" if value is None else str(value) for value in row]

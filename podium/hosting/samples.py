@@ -1,6 +1,7 @@
 """Make a sample submission for a metric whose companion makes none: the same answer for every row."""
 
 import math
+import re
 import warnings
 from collections.abc import Collection
 from typing import Any
@@ -10,20 +11,27 @@ import pandas as pd
 
 from podium import scoring
 from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.hosting.kaggle import acceptance
 
+SENTINEL = re.compile(r"-9{2,}(\.0*)?")  # a number that stands for a missing one
 ASKED = "--sample: expected a submission to show to participants. None could be made of the labels: "
 
 
 def typical(cells: pd.Series) -> Any:
-    """Choose a value that tells nothing of a single row: the commonest text, or the median of numbers.
+    """Choose a value that tells nothing of a single row: the commonest one, or the median of numbers.
 
     A value that a single row has is never chosen. Where the median is such a value, the middle between it and
     the next larger number takes its place. None if there is no such value.
 
     >>> typical(pd.Series(["dog", "cat", "cat"])), typical(pd.Series([1, 2, 5])), typical(pd.Series(["a", "b"]))
     ('cat', 3.5, None)
+
+    Nor is a word that Kaggle takes for empty, or a number that stands for a missing one:
+
+    >>> typical(pd.Series(["NA", "NA", "NA", "cat", "cat"])), typical(pd.Series([-999, -999, -999, 4, 4]))
+    ('cat', 4)
     """
-    present = cells.dropna()
+    present = cells[[not SENTINEL.fullmatch(str(cell)) for cell in cells.tolist()]].dropna()
     if pd.api.types.is_numeric_dtype(cells) and cells.dtype.kind != "b" and len(present):
         ordered = np.sort(present.to_numpy())
         middle = ordered[(len(ordered) - 1) // 2]
@@ -31,29 +39,61 @@ def typical(cells: pd.Series) -> Any:
         if (ordered == middle).sum() > 1:
             return middle.item()
         return (float(middle) + float(larger[0])) / 2 if len(larger) else None
-    counts = present.astype(str).value_counts()
-    common = sorted(counts[counts == counts.max()].index) if len(counts) and counts.max() > 1 else []
-    return common[0] if common else None
+    counts = present.astype(object).value_counts()
+    counts = counts[(counts > 1) & ~acceptance.are_empty(counts.index.astype(str).tolist())]
+    return min(counts[counts == counts.max()].index, key=str, default=None)
 
 
-def made(solution: scoring.Solution, truth: pd.DataFrame, row_id: str, known: Collection[str]) -> pd.DataFrame:
+def made(
+    solution: scoring.Solution, truth: pd.DataFrame, row_id: str, known: Collection[str], named: Collection[str]
+) -> pd.DataFrame:
     """Make a sample submission from the truth, whose columns in `known` are not answers.
 
-    Columns without which the score stays the same, such as weights, are left out.
+    Columns that a parameter names, such as weights, are answers only if the metric wants them. Others without
+    which the score stays the same are left out, too.
     """
-    values = {name: typical(truth[name]) for name in truth if name != row_id and name not in known}
-    sample = truth[[row_id]].assign(**{str(name): value for name, value in values.items() if value is not None})
-    shown = ", ".join(f"{name} = {value}" for name, value in values.items() if value is not None)
-    if not shown:
-        raise UsageError(f"{ASKED}no label occurs twice")
-    scores, why = _scored(solution, sample)
-    if why:
-        raise UsageError(f"{ASKED}with {shown} in every row, {why}")
+    values = {str(name): typical(truth[name]) for name in truth if name != row_id and name not in known}
+    values = {name: value for name, value in values.items() if value is not None}
+    reasons = []
+    for left_out in dict.fromkeys([frozenset(values).intersection(named), frozenset[str]()]):
+        chosen = {name: value for name, value in values.items() if name not in left_out}
+        shown = ", ".join(f"{name} = {value}" for name, value in chosen.items())
+        if not shown:
+            reasons.append("no label occurs twice")
+            continue
+        sample = truth[[row_id]].assign(**chosen)
+        scores, why = _scored(solution, sample)
+        if not why:
+            return _without_idle(solution, sample, scores)
+        reasons.append(f"with {shown} in every row, {why}")
+    raise UsageError(f"{ASKED}{reasons[-1]}")
+
+
+def _without_idle(solution: scoring.Solution, sample: pd.DataFrame, scores: dict[str, float]) -> pd.DataFrame:
+    """Leave out columns without which the score stays the same."""
     for name in list(sample.columns[1:]):
         less = sample.drop(columns=name)
         if len(less.columns) > 1 and _scored(solution, less)[0] == scores:
             sample = less
     return sample
+
+
+def with_errors(
+    truth: pd.DataFrame, sample: pd.DataFrame, perfect: pd.DataFrame | None, row_id: str
+) -> pd.DataFrame:
+    """Make a submission in which every second row has the answers of the next one.
+
+    Where the truth is missing, it has the answer of the sample.
+    """
+    answers = truth if perfect is None else perfect
+    if not {*sample} <= {*answers} or len(sample) != len(answers):
+        answers = sample
+    answers = answers[list(sample)].reset_index(drop=True)
+    answers = answers.where(answers.notna(), sample.reset_index(drop=True))
+    rows = np.arange(len(answers))
+    rows[1::2] = (rows[1::2] + 1) % max(len(rows), 1)
+    exchanged = answers.iloc[rows].reset_index(drop=True)
+    return exchanged.assign(**{row_id: answers[row_id]}) if row_id in answers else exchanged
 
 
 def _scored(solution: scoring.Solution, sample: pd.DataFrame) -> tuple[dict[str, float], str]:

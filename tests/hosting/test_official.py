@@ -147,7 +147,7 @@ def test_a_metric_that_makes_no_sample(capsys, tmp_path):
         ([1, 2, 7], 4.5),
         ([0.25, 0.5], 0.375),
         ([5.0], None),
-        ([True, True, False], "True"),
+        ([True, True, False], True),
         ([None, None, 2.0, 2.0], 2.0),
     ],
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from podium.hosting import making
 from tests.support.host_line import run_podium
 
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -51,3 +52,90 @@ def test_an_empty_truth_stays_empty(capsys, tmp_path):
     assert scores_in(scored)[1:] == scores_in(report)
     assert scores_in(run_podium(capsys, "emulate", tmp_path / "mine.py", *files)[1]) == scores_in(report)
     assert pd.read_csv(files[0])["label"].isna().sum() == 10
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("word", ["NA", "None", "null", "N/A"])
+def test_a_word_that_kaggle_takes_for_empty_is_named(capsys, tmp_path, word):
+    """It is the commonest label, and yet not the one of the sample."""
+    labels = pd.DataFrame({"id": [f"r{n:03d}" for n in range(60)], "label": [word, word, "owl"] * 20})
+    code, _, err = run_podium(capsys, *write(tmp_path, LABELED, labels))
+    assert code == 0
+    assert (
+        f"warning: the solution: Kaggle takes '{word}' in the column label for empty, in 40 rows, the " in err
+    )
+    assert "warning: Kaggle would refuse this: is read by Kaggle as by podium: " in err
+    sample = pd.read_csv(tmp_path / "f" / "public" / "sample_submission.csv")
+    assert set(sample["label"]) == {"owl"}
+    files = tmp_path / "f" / "private" / "solution.csv", tmp_path / "f" / "public" / "sample_submission.csv"
+    code, out, _ = run_podium(capsys, "check", tmp_path / "mine.py", *files)
+    assert (
+        code,
+        f"note  has no word that Kaggle takes for empty: the solution: Kaggle takes '{word}'" in out,
+    ) == (
+        4,
+        True,
+    )
+    assert (
+        "FAIL  is read by Kaggle as by podium: sample_submission.csv: solution, column label, row number "
+        in out
+    )
+    assert run_podium(capsys, "emulate", tmp_path / "mine.py", *files)[0] == 4
+    line = ["publish", "kaggle", tmp_path / "f", "--metric", tmp_path / "mine.py", "--title", "T", "--dry-run"]
+    code, _, err = run_podium(capsys, *line)
+    assert (code, "Kaggle would refuse this: is read by Kaggle as by podium: " in err) == (4, True)
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_submission_that_kaggle_rejects_fails_the_check(capsys, tmp_path):
+    labels = pd.DataFrame({"id": ["r1", "r2"], "label": ["NA", "owl"]})
+    write(tmp_path, LABELED, labels)
+    given = tmp_path / "mine.py", tmp_path / "labels.csv", tmp_path / "labels.csv"
+    code, out, _ = run_podium(capsys, "check", *given)
+    assert (
+        code,
+        "FAIL  returns a finite float: Kaggle rejects the submission: Submission contains " in out,
+    ) == (
+        4,
+        True,
+    )
+
+
+def test_labels_that_are_true_or_false_are_answered_by_such(capsys, tmp_path):
+    labels = pd.DataFrame({"id": [f"r{n:03d}" for n in range(60)], "label": [True, True, False] * 20})
+    code, report, err = run_podium(capsys, *write(tmp_path, LABELED, labels))
+    assert (code, "differ" in err) == (0, False)
+    assert min(scores_in(report)) > 0.4
+
+
+# Only a column of weights that the solution names is left out of both tables.
+WEIGHTED = LABELED.replace("row_id_column_name: str", "row_id_column_name: str, weights_column_name: str = ''")
+WEIGHTED = WEIGHTED.replace(
+    "    kept =",
+    "    expected = len(solution.columns) - bool(weights_column_name)\n"
+    "    if len(submission.columns) != expected:\n"
+    "        raise ParticipantVisibleError('other columns')\n"
+    "    kept =",
+)
+
+
+def test_weights_that_a_parameter_names_are_no_answer(capsys, tmp_path):
+    labels = pd.DataFrame(
+        {"id": [f"r{n:03d}" for n in range(60)], "label": WORDS * 10, "weight": [1, 2, 2] * 20}
+    )
+    line = write(tmp_path, WEIGHTED, labels)
+    assert run_podium(capsys, *line, "--set", "weights_column_name=weight")[0] == 0
+    assert list(pd.read_csv(tmp_path / "f" / "public" / "sample_submission.csv")) == ["id", "label"]
+
+
+def test_a_file_that_scores_otherwise_than_it_was_meant_is_never_left(capsys, tmp_path, monkeypatch):
+    """The error has the column, a row and both values."""
+    labels = pd.DataFrame({"id": [f"r{n:03d}" for n in range(60)], "label": [*WORDS[:5], None] * 10})
+    written = making.as_texts
+    monkeypatch.setattr(making, "as_texts", lambda frame, path=None, _=" ": written(frame, path))
+    code, out, err = run_podium(capsys, *write(tmp_path, LABELED, labels))
+    assert (code, out, (tmp_path / "f").exists()) == (4, "", False)
+    assert (
+        "error: public/sample_submission.csv does not read back as it was meant: solution, column label, row "
+        "number 6: expected an empty cell, found ' '; its score in All is 0.5 instead of 0.6\n"
+    ) in err

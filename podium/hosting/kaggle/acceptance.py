@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from podium import checking, demands, hosted, ids, scoring
@@ -296,12 +297,26 @@ def _check_usage(solution: pd.DataFrame) -> Finding:
     return Finding(demands.PARTS, Level.OK, shares)
 
 
+def are_empty(texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Tell which texts Kaggle's reader takes for an empty cell.
+
+    >>> are_empty(["NA", "Na", "None", "nothing"]).tolist()
+    [True, False, True, False]
+    """
+    return _as_read(pd.Series(texts, dtype=object)).isna().to_numpy()
+
+
+def _as_read(texts: pd.Series) -> pd.Series:
+    """A column of texts as Kaggle's reader reads it."""
+    return pd.read_csv(io.StringIO(texts.to_csv(header=["column"])), low_memory=False)["column"]
+
+
 def changed_ids(given: pd.Series) -> str:
     """Say which ids Kaggle's reader would change, such as NA and 01; nothing if it keeps all of them."""
     if given.dtype.kind in "iu":
         return ""
     texts = ids.texts(given).reset_index(drop=True)
-    read = pd.read_csv(io.StringIO(texts.to_csv(header=["id"])), low_memory=False)["id"]
+    read = _as_read(texts)
     became = read.astype(str).astype(object).where(read.notna(), "")
     changed = np.flatnonzero(texts != became)
     if not len(changed):

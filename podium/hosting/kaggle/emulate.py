@@ -4,13 +4,14 @@ import ast
 import csv
 import dataclasses
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from podium import checking, hosted, ids, reading, scoring
-from podium.demands import demand
+from podium.demands import FINITE, Finding, Level, demand
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, PARQUET, csv_of, parse_table, read_bytes
 from podium.hosting.bundles.judge import UNEXPECTED
@@ -136,6 +137,20 @@ def as_kaggle_aligns(
     if submission.isna().to_numpy().any():
         raise SubmissionRejected("Submission contains null values")
     return submission
+
+
+def check_alignment(
+    solution: pd.DataFrame, submission: pd.DataFrame, row_id: str, complete_submission: bool
+) -> Iterator[Finding]:
+    """Tell why Kaggle rejects a submission before it calls the metric; what is wrong with the solution, others
+    tell.
+    """
+    try:
+        as_kaggle_aligns(solution, submission, row_id, complete_submission)
+    except SubmissionRejected as problem:
+        yield Finding(FINITE, Level.FAIL, f"Kaggle rejects the submission: {problem}")
+    except (HostError, KeyError):
+        return
 
 
 def run_part(seconds: float, **task: Any) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium import contest, hosted, reading, scoring
+from podium.demands import demand
 from podium.errors import HostError, ToolError, UsageError
 from podium.files import write_atomically
-from podium.hosting import leaks
+from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
 from podium.hosting.folders import PERFECT, PUBLIC
 from podium.hosting.kaggle import acceptance, client
@@ -133,7 +134,10 @@ def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
     state["deadline"] = plan.deadline and plan.deadline.isoformat()
     prepared = contest.prepared(plan.metric, plan.solution, plan.arguments)
     sample = reading.read_submission(plan.metric, plan.sample, plan.arguments)
-    contest.of_host(prepared, sample, plan.sample.name, acceptance.refusals, acceptance.PLATFORM, thorough=True)
+    given = plan.sample.name, acceptance.refusals, acceptance.PLATFORM
+    scored = contest.of_host(prepared, sample, *given, thorough=True).scores
+    read = round_trip.of_kaggle(plan.metric, plan.arguments, plan.solution, plan.sample, expected=scored)
+    demand(read, acceptance.PLATFORM)
     items = prepared.prepared[scoring.ALL].items if prepared.prepared else []
     leaks.refuse(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
     return plan, state

@@ -27,6 +27,7 @@ from tests.support.frames import WHOLE, perfect, solution, words
 from tests.support.host_line import ACCURACY, run_podium
 from tests.support.unified import evaluate
 
+RUN_ALONE = program.run_alone  # for a test that wants the process
 pytestmark = pytest.mark.usefixtures("in_process")
 
 TIMES = ["--start", "2027-01-15T12:00", "--switch", "2027-04-01", "--end", "2027-04-15"]
@@ -697,3 +698,40 @@ def test_kaggle_s_module_of_helpers_is_there_in_every_bundle(tmp_path, platform)
     make(small_files(tmp_path), platform, tmp_path / "out", tmp_path / "mine.py")
     sent = write(tmp_path / "submissions", {"a.csv": b"id,answer\n1,1\n2,0\n"})
     assert run(platform, tmp_path / "out", sent, tmp_path) == [{"public": 1.0, "private": 0.0}]
+
+
+OF_A_FOLDER = """
+import json
+from pathlib import Path
+
+import pandas as pd
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    points = json.loads(Path(__file__).with_name("points.json").read_text())
+    return points * float((solution["answer"] == submission["answer"]).mean())
+
+def higher_is_better() -> bool:
+    return True
+"""
+
+
+def test_the_packed_program_is_tried_before_the_bundle_is_there(tmp_path, monkeypatch):
+    """The metric reads a file beside it, which stays with the host."""
+    folder = write(tmp_path / "mine", {"metric.py": OF_A_FOLDER.encode(), "points.json": b"2"})
+    monkeypatch.setattr(program, "run_alone", RUN_ALONE)
+    with pytest.warns(ContractWarning), pytest.raises(HostError) as caught:
+        make(small_files(tmp_path), "codabench", tmp_path / "out", folder)
+    assert str(caught.value).startswith(
+        "sample_submission.csv: expected a score from the packed program, found none: "
+    )
+    assert str(caught.value).endswith("FileNotFoundError")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_packed_program_gives_the_same_scores(tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "run_alone", lambda *_: {"Public": 0.0, "Private": 0.5})
+    (tmp_path / "mine.py").write_text(HELPED)
+    with pytest.raises(
+        HostError, match=r"^sample_submission.csv: expected a score of 0.0 in Private from the "
+    ):
+        make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "mine.py")

@@ -1,12 +1,14 @@
 """Run `podium` as hosts do, but in this process, and list the metric files of the project."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from podium import hosted
+from podium.hosting.bundles import judge, program
 from podium.hosting.kaggle import fresh, kernel
 from tests.support import command_line
 
@@ -70,4 +72,9 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             sys.modules.pop(kernel.MODULE, None)
             return kernel.TASKS[do](**task)
 
+    def scores_here(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, float]:
+        measured = judge.measures(home, solution, submission, parts)
+        return {part: values["score"] for part, values in measured.items()}
+
     monkeypatch.setattr(fresh, "run_fresh", run_here)
+    monkeypatch.setattr(program, "run_alone", scores_here)

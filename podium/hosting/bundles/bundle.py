@@ -3,14 +3,12 @@
 A submission gets the same score on the platform as from `podium score`.
 """
 
-import shutil
 from pathlib import Path
 
 from podium import contest, reading, scoring
 from podium.errors import HostError, UsageError
 from podium.hosting import leaks
 from podium.hosting.bundles import codabench, evalai, program
-from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms
 from podium.hosting.folders import SAMPLE, new_folder
 from podium.hosting.kaggle import acceptance
@@ -27,19 +25,8 @@ def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> 
             content = codabench.content(competition, measures, terms)
             program.write_zip(content, whole / "competition.zip")
         else:
-            _write(evalai.content(competition, terms), whole)
+            program.write(evalai.content(competition, terms), whole)
     return sorted(out.iterdir())
-
-
-def _write(files: Content, folder: Path) -> None:
-    """Write files into a folder."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, Path):
-            shutil.copyfile(content, path)
-        else:
-            path.write_bytes(content)
 
 
 def advice(platform: str, competition: Competition) -> str:
@@ -67,5 +54,9 @@ def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     everything = prepared.prepared.get(scoring.ALL)
     leaks.refuse(competition.folder, [] if everything is None else everything.items)
     sample = reading.read_submission(metric, competition.sample, arguments)
-    contest.of_host(prepared, sample, SAMPLE, acceptance.refusals)
+    expected = contest.of_host(prepared, sample, SAMPLE, acceptance.refusals).scores
+    for part, score in program.scores(competition, [part for part in PARTS if part in expected]).items():
+        if score != expected[part]:
+            wanted = f"a score of {expected[part]!r} in {part} from the packed program"
+            raise HostError(f"{SAMPLE}: expected {wanted}, found {score!r}")
     return ["score"] if everything is None else list(everything.measure_names)

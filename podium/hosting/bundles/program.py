@@ -5,8 +5,11 @@ import importlib.metadata
 import io
 import json
 import shutil
+import subprocess
+import sys
+import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from podium import hosted
@@ -27,6 +30,22 @@ DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
+LINES_SHOWN, LONGEST_REASON = 3, 1000  # of what a program prints
+# It ends like the programs of platforms, because a thread of Arrow may abort an interpreter that shuts down.
+ALONE = """
+import json, os, sys
+from pathlib import Path
+home, solution, submission, *parts = sys.argv[1:]
+sys.path.insert(0, str(Path(home, "lib")))
+from podium.hosting.bundles import judge
+try:
+    measured = judge.measures(*map(Path, (home, solution, submission)), parts)
+    print(json.dumps({part: values["score"] for part, values in measured.items()}), flush=True)
+    os._exit(0)
+except Exception as problem:
+    print(problem, flush=True)
+    os._exit(1)
+"""
 BYTES_AT_ONCE = 2**20
 TIMESTAMP = (2024, 1, 23, 0, 0, 0)  # the same for everything in an archive, so that its bytes can be reproduced
 
@@ -55,6 +74,37 @@ def scoring_program(competition: Competition) -> Content:
         if path.is_file() and not {"__pycache__", "_hosted"} & {*inside.parts}:
             content[f"lib/podium/{inside.as_posix()}"] = path.read_bytes()
     return content
+
+
+def scores(competition: Competition, parts: Sequence[str]) -> dict[str, float]:
+    """Let the packed program score the sample submission, in a process that has no other podium."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder, "program")
+        write(scoring_program(competition), home)
+        return run_alone(home, competition.solution, competition.sample, parts)
+
+
+def run_alone(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, float]:
+    """Run an unpacked program on parts of a solution, and take the scores from its last line."""
+    given = map(str, (home, solution.resolve(), submission.resolve(), *parts))
+    command = [sys.executable, "-I", "-c", ALONE, *given]
+    done = subprocess.run(command, cwd=home, capture_output=True, stdin=subprocess.DEVNULL)
+    said = (done.stdout or done.stderr).decode(errors="replace").strip().splitlines()
+    if done.returncode or not said:
+        found = " ".join(said[-LINES_SHOWN:])[:LONGEST_REASON] or f"exit code {done.returncode}"
+        raise HostError(f"{submission.name}: expected a score from the packed program, found none: {found}")
+    return dict(json.loads(said[-1]))
+
+
+def write(files: Content, folder: Path) -> None:
+    """Write files into a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Path):
+            shutil.copyfile(content, path)
+        else:
+            path.write_bytes(content)
 
 
 def _beside(metric: Metric) -> list[Path]:

@@ -700,27 +700,16 @@ def test_kaggle_s_module_of_helpers_is_there_in_every_bundle(tmp_path, platform)
     assert run(platform, tmp_path / "out", sent, tmp_path) == [{"public": 1.0, "private": 0.0}]
 
 
-OF_A_FOLDER = """
-import json
-from pathlib import Path
-
-import pandas as pd
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    points = json.loads(Path(__file__).with_name("points.json").read_text())
-    return points * float((solution["answer"] == submission["answer"]).mean())
-
-def higher_is_better() -> bool:
-    return True
-"""
-
-
 def test_the_packed_program_is_tried_before_the_bundle_is_there(tmp_path, monkeypatch):
-    """The metric reads a file beside it, which stays with the host."""
-    folder = write(tmp_path / "mine", {"metric.py": OF_A_FOLDER.encode(), "points.json": b"2"})
+    """The companion reads a file beside it, which stays with the host."""
+    companion = (
+        "from pathlib import Path\nfrom podium.contract import Companion\n"
+        'companion = Companion(text_columns=Path(__file__).with_name("names.txt").read_text().split())\n'
+    )
+    content = {"metric.py": HELPED.encode(), "companion.py": companion.encode(), "names.txt": b"question"}
     monkeypatch.setattr(program, "run_alone", RUN_ALONE)
-    with pytest.warns(ContractWarning), pytest.raises(HostError) as caught:
-        make(small_files(tmp_path), "codabench", tmp_path / "out", folder)
+    with pytest.raises(HostError) as caught:
+        make(small_files(tmp_path), "codabench", tmp_path / "out", write(tmp_path / "mine", content))
     assert str(caught.value).startswith(
         "sample_submission.csv: expected a score from the packed program, found none: "
     )

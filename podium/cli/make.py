@@ -69,7 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--test",
         type=share,
         metavar="SHARE",
-        help="the share of the essays that becomes the test set (default: 0.4)",
+        help="the share of the essays, or of the items of a table, that is scored; participants learn from the "
+        "rest (default: 0.4 of the essays, and the whole table)",
     )
     advanced.add_argument(
         "--public",
@@ -96,11 +97,11 @@ def run(options: argparse.Namespace) -> None:
     seed = secret_seed() if options.seed is None else options.seed
     if metric.companion.make_files is not None:
         files = _files_of_corpus(metric, options, parameters, seed)
-    elif any(each is not None for each in (options.columns, options.subpopulations, options.map, options.test)):
-        raise UsageError("--columns, --subpopulations, --map and --test are for corpora of essays")
+    elif any(each is not None for each in (options.columns, options.subpopulations, options.map)):
+        raise UsageError("--columns, --subpopulations and --map are for corpora of essays")
     else:
         known = [name.strip() for name in (options.public_columns or "").split(",") if name.strip()]
-        given = options.corpus, options.sample, options.public, seed, parameters, known
+        given = options.corpus, options.sample, options.public, seed, parameters, known, options.test or 1.0
         files = making.make_files(metric, *given)
     making.write(files, options.out)
     print(f"{files.report}\nwritten to {options.out}")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import demands, hosted, ids, reading, recorded, scoring
-from podium.errors import HostError
+from podium.errors import HostError, UsageError
 from podium.files import csv_bytes
 from podium.hosted import Metric
 from podium.hosting import leaks, round_trip, samples
@@ -40,7 +40,7 @@ from podium.recorded import PRIVATE
 from podium.scoring import PARTS, USAGE
 
 TRAIN = "train"
-TEST, TEXT = "test.csv", "text"
+LEARNED, TEST, TEXT = "train.csv", "test.csv", "text"
 ONE_BOARD = "For one board alone, give the labels a column Usage that says Public in every row."
 NO_ITEMS = (
     "The metric has no prepare(), so each row was drawn by itself. If rows belong together, such as those of "
@@ -115,20 +115,28 @@ def make_files(
     seed: int,
     parameters: Mapping[str, Any] = {},
     public_columns: Sequence[str] = (),
+    test_share: float = 1.0,
 ) -> Files:
-    """Make the files of a competition from official labels; participants get the public columns, too."""
+    """Make the files of a competition from official labels; participants get the public columns, too.
+
+    What is not in the test set is published with its labels, to learn from.
+    """
     arguments = dict(parameters)
     labels = reading.read_solution(metric, path, arguments)
     row_id = str(arguments.get("row_id_column_name", labels.columns[0]))
-    items, parts, drawn = _parts(metric, labels, arguments, row_id, public_share, seed)
-    truth = labels.drop(columns=USAGE, errors="ignore")
-    solution = truth.assign(**{USAGE: parts})
+    items, parts, drawn = _parts(metric, labels, arguments, row_id, (test_share, public_share), seed)
+    everything = labels.drop(columns=USAGE, errors="ignore")
+    tested = parts != TRAIN
+    truth, learned = (everything[rows].reset_index(drop=True) for rows in (tested, ~tested))
+    solution = truth.assign(**{USAGE: parts[tested]})
     prepared = scoring.prepare(metric, solution, arguments)
     known = _known(truth, metric.companion.public_columns, public_columns)
-    shown, best = _sample(prepared, truth, sample, row_id, known), metric.companion.perfect_submission
+    shown, best = _sample(prepared, truth, learned, sample, row_id, known), metric.companion.perfect_submission
     perfect = None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
-    counts = {"rows": len(solution), "items": len(set(items))}
+    counts = {"rows": len(labels), "items": len(set(items))}
     counts |= {f"items that are {name}": len(set(items[parts == name])) for name in PARTS}
+    if len(learned):
+        counts["items to learn from"] = len(set(items[~tested]))
     trials = tried(prepared, seed, shown, perfect, acceptance.refusals)
     report = [
         "# The competition's files",
@@ -140,7 +148,10 @@ def make_files(
     made = sample is None or metric.companion.kaggle_submission is not None
     missing = " " if metric.is_own else None  # to whose rules an empty text and a missing one are the same
     public = {SAMPLE: as_texts(shown, None if made else sample, missing)}
-    whole = as_texts(solution, path, missing).assign(**{USAGE: parts})
+    cells = as_texts(everything, path, missing)
+    whole = cells[tested].assign(**{USAGE: parts[tested]}).reset_index(drop=True)
+    if len(learned):
+        public[LEARNED] = cells[~tested].reset_index(drop=True)
     if known or TEXT in truth:
         public[TEST] = whole[[row_id, *known, *([TEXT] if TEXT in truth else [])]]
     elif not metric.is_own:
@@ -163,21 +174,35 @@ def make_files(
 
 
 def _parts(
-    metric: Metric, labels: pd.DataFrame, arguments: dict[str, Any], row_id: str, public_share: float, seed: int
+    metric: Metric,
+    labels: pd.DataFrame,
+    arguments: dict[str, Any],
+    row_id: str,
+    shares: tuple[float, float],
+    seed: int,
 ) -> tuple[Texts, Texts, str]:
     """Draw the part of each row of official labels, or take the host's own.
 
-    Returns the item and the part of each row, and how the parts were chosen.
+    The shares are that of the test set, and that of the Public part in it.  Returns the item and the part of
+    each row, and how the parts were chosen.
     """
     whole = scoring.prepare(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
-    drawn = f"The parts were drawn with seed {seed}: {public_share:g} of the items are Public. {ONE_BOARD}"
+    test_share, public_share = shares
+    of_test = "" if test_share == 1 else f"{test_share:g} of the items are for the test, and of these "
+    drawn = (
+        f"The parts were drawn with seed {seed}: {of_test}{public_share:g} of the items are Public. {ONE_BOARD}"
+    )
     item_of_row, items, strata = _items(whole, labels, row_id)
     of_rows = np.array(items, dtype=object)[item_of_row]
     if USAGE in labels:
+        if test_share != 1:
+            raise UsageError(
+                f"--test: the labels have a column {USAGE}, which chooses the test set; leave out one"
+            )
         if PARTS[0] not in scoring.rows_of_parts(labels):
             raise HostError(f"{USAGE}: expected Public rows in the labels, found none")
         return of_rows, labels[USAGE].to_numpy(), f"The parts are those of the column {USAGE} of the labels."
-    of_items = split(items, strata, items, 1.0, public_share, seed)
+    of_items = split(items, strata, items, test_share, public_share, seed)
     return of_rows, of_items[item_of_row], drawn if whole.prepared else f"{drawn}\n\n{NO_ITEMS}"
 
 
@@ -194,17 +219,25 @@ def _items(
 
 
 def _sample(
-    solution: scoring.Solution, truth: pd.DataFrame, path: str | Path | None, row_id: str, known: list[str]
+    solution: scoring.Solution,
+    truth: pd.DataFrame,
+    learned: pd.DataFrame,
+    path: str | Path | None,
+    row_id: str,
+    known: list[str],
 ) -> pd.DataFrame:
     """The sample submission in the form that Kaggle takes: a file, or what the companion or podium makes."""
     companion = solution.metric.companion
     if path is not None:
         frame = reading.read_submission(solution.metric, path, {"row_id_column_name": row_id})
+        if len(learned) and row_id in frame:
+            to_learn = ids.texts(frame[row_id]).isin(ids.texts(learned[row_id]))
+            frame = frame[~to_learn].reset_index(drop=True)
         return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, truth)
     if companion.sample_submission is not None:
         return demands.made_submission("sample_submission", companion.sample_submission(truth))
     named = set[str]().union(*hosted.columns_named(solution.metric, solution.arguments).values())
-    return samples.made(solution, truth, row_id, {TEXT, *known}, named)
+    return samples.made(solution, truth, row_id, {TEXT, *known}, named, learned if len(learned) else truth)
 
 
 def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[str]) -> list[str]:

@@ -45,14 +45,20 @@ def typical(cells: pd.Series) -> Any:
 
 
 def made(
-    solution: scoring.Solution, truth: pd.DataFrame, row_id: str, known: Collection[str], named: Collection[str]
+    solution: scoring.Solution,
+    truth: pd.DataFrame,
+    row_id: str,
+    known: Collection[str],
+    named: Collection[str],
+    learned: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Make a sample submission from the truth, whose columns in `known` are not answers.
+    """Make a sample submission for the rows of the truth, whose columns in `known` are not answers.
 
-    Columns that a parameter names, such as weights, are answers only if the metric wants them. Others without
-    which the score stays the same are left out, too.
+    The answers are typical of the labels in `learned`, which may be public. Columns that a parameter names,
+    such as weights, are answers only if the metric wants them. Others without which the score stays the same
+    are left out, too.
     """
-    values = {str(name): typical(truth[name]) for name in truth if name != row_id and name not in known}
+    values = {str(name): typical(learned[name]) for name in truth if name != row_id and name not in known}
     values = {name: value for name, value in values.items() if value is not None}
     reasons = []
     for left_out in dict.fromkeys([frozenset(values).intersection(named), frozenset[str]()]):

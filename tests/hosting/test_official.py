@@ -27,7 +27,7 @@ OFFICIAL = {
     "readable": "essays",
 }
 
-CORPORA_ONLY = "--columns, --subpopulations, --map and --test are for corpora of essays"
+CORPORA_ONLY = "--columns, --subpopulations and --map are for corpora of essays"
 
 
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
@@ -259,3 +259,46 @@ def test_columns_that_participants_need(capsys, tmp_path):
     assert (code, "has no test.csv" in told) == (0, False)
     assert list(pd.read_csv(tmp_path / "out" / "public" / "test.csv")) == ["id", "day"]
     assert json.loads((tmp_path / "out" / "competition.json").read_text())["public_columns"] == ["day"]
+
+
+def test_a_table_is_split_into_what_is_scored_and_what_is_to_learn_from(capsys, tmp_path):
+    random = np.random.default_rng(5)
+    labels = pd.DataFrame({"id": [f"r{n:03}" for n in range(200)], "size": random.random(200).round(3)})
+    labels["answer"] = random.choice(["a", "b", "b"], 200)
+    line = [*command_for(labels, tmp_path), tmp_path / "out", "--seed", 1, "--test", 0.4]
+    code, report, _ = run_podium(capsys, *line, "--public-columns", "size")
+    assert (code, "| items to learn from | 120 |" in report) == (0, True)
+    learned, shown, solution = (
+        pd.read_csv(tmp_path / "out" / name)
+        for name in ("public/train.csv", "public/test.csv", "private/solution.csv")
+    )
+    assert (list(learned), list(shown)) == (list(labels), ["id", "size"])
+    assert solution["Usage"].value_counts().to_dict() == {"Private": 56, "Public": 24}
+    both = pd.concat([learned, solution.drop(columns="Usage")]).sort_values("id", ignore_index=True)
+    assert both.equals(labels)
+    labels[["id"]].assign(answer="b").to_csv(tmp_path / "sample.csv", index=False)
+    line[5] = tmp_path / "other"
+    assert run_podium(capsys, *line, "--sample", tmp_path / "sample.csv")[0] == 0
+    sample = pd.read_csv(tmp_path / "other" / "public" / "sample_submission.csv")
+    assert sorted(sample["id"]) == sorted(solution["id"])
+    line = [*command_for(labels.assign(Usage="Public"), tmp_path), tmp_path / "none", "--test", 0.4]
+    code, _, err = run_podium(capsys, *line)
+    assert (code, "--test: the labels have a column Usage, which chooses the test set" in err) == (2, True)
+
+
+@pytest.mark.parametrize("metric", ["scifact", "readable"])
+def test_official_labels_are_split_by_items(capsys, tmp_path, metric):
+    line = ["make", SAMPLES / metric / "samples" / OFFICIAL[metric], "--metric", metric, "--seed", 1]
+    assert run_podium(capsys, *line, "--test", 0.5, "--out", tmp_path / "out")[0] == 0
+    assert run_podium(capsys, *line, "--out", tmp_path / "whole")[0] == 0
+    learned = pd.read_csv(tmp_path / "out" / "public" / "train.csv", dtype=str, keep_default_na=False)
+    solution, whole = (
+        pd.read_csv(tmp_path / name / "private" / "solution.csv", dtype=str, keep_default_na=False)
+        for name in ("out", "whole")
+    )
+    row_id = learned.columns[0]
+    assert not {*learned[row_id]} & {*solution[row_id]}
+    both = pd.concat([learned, solution.drop(columns="Usage")]).sort_values(list(learned))
+    assert (
+        both.to_numpy().tolist() == whole.drop(columns="Usage").sort_values(list(learned)).to_numpy().tolist()
+    )

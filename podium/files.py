@@ -35,6 +35,7 @@ import numpy as np
 import pandas as pd
 
 from podium.errors import NotAFile, ToolError, UsageError
+from podium.names import is_of_system
 from podium.wording import counted, listed, printable, spreadsheet_safe
 
 TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
@@ -101,6 +102,7 @@ SIGNS = (
     Sign(rb"\xfd7zXZ", "a file packed by xz", WITH_GZIP),
     Sign(rb"7z\xbc\xaf", "a file packed by 7z", WITH_GZIP),
     Sign(rb"\x28\xb5\x2f\xfd", "a file packed by zstd", WITH_GZIP),
+    Sign(rb"(?s).{257}ustar", "a tar archive", "unpack it"),
     Sign(rb"(?s).*\x00", "null bytes, as in UTF-16", AS_CSV),
     Sign(rb"(?i)\s*<(!doctype|html)", "a page in HTML", "was it downloaded whole?"),
     Sign(rb"(?s)\s*[{\[].*[}\]]\s*\Z", "JSON", WITH_PANDAS),
@@ -242,9 +244,10 @@ def _unzipped(content: bytes, name: str, error: type[ToolError], limit: int) -> 
     """Expand the one table in a zip, up to a byte over the limit; the sizes that it states may be false."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            # macOS adds files whose names begin with a dot.
             members = [each for each in archive.namelist() if not each.endswith("/")]
-            tables = [each for each in members if not each.rpartition("/")[2].startswith(".")]
+            tables = [each for each in members if not any(map(is_of_system, each.split("/")))]
+            if len(named := [each for each in tables if each.lower().endswith(TABLE_SUFFIXES)]) == 1:
+                tables = named  # platforms pack metadata and notes beside it
             if any(each.startswith("xl/") for each in members):
                 raise error(f"{name}: expected a CSV table, found an Excel workbook; {AS_CSV}")
             if len(tables) != 1:

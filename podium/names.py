@@ -6,10 +6,10 @@ it.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from podium.errors import HostError
-from podium.wording import listed, printable, spreadsheet_original
+from podium.wording import counted, listed, printable, spreadsheet_original
 
 # Characters without width that Unicode does not call format characters (Cf).
 INVISIBLE = re.compile(
@@ -19,7 +19,16 @@ INVISIBLE_OR_ACCENT = re.compile(f"{INVISIBLE.pattern[:-1]}\u0300-\u036f]")
 BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # These are control characters, halves of surrogate pairs, and separators of lines and of paragraphs.
 REFUSED_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
-SHOWN = 5
+SHOWN, UTF8 = 5, "UTF-8"
+# What systems and programs leave in folders: copies, marks of open files, settings, and unfinished files.
+OF_SYSTEM = re.compile(
+    r"__MACOSX|desktop\.ini|(eh)?thumbs\.db|lost\+found|\$RECYCLE\.BIN|System Volume Information"
+    r"|~\$.*|\._.*|\.~lock\..*|\.#.*|\.nfs[0-9a-f]+|\.new-.*|\.[0-9a-f]{32}(\..*)?|\.lock|\.DS_Store"
+    r"|\.(git|hg|svn|idea|vscode|venv|cache|ipynb_checkpoints|virtual_documents|pytest_cache)"
+    r"|\.(Trash.*|Trashes|fseventsd|Spotlight-V100|TemporaryItems|DocumentRevisions-V100|AppleDouble)",
+    re.IGNORECASE,
+)
+OF_TABLES = (".csv", ".csv.gz", ".parquet", ".zip", ".json", ".jsonl", ".tsv", ".txt", ".gz", ".xlsx")
 # Small and capital letters of Cyrillic and Greek that look like a Latin letter, after case folding; an excerpt
 # of the table of confusable characters in Unicode Technical Standard 39.
 LOOKS_LIKE = str.maketrans(
@@ -71,21 +80,44 @@ def shown(name: str) -> str:
     return f"“{escaped}”"
 
 
+def is_of_system(name: str, is_folder: bool = False) -> bool:
+    """Tell whether a file or folder is one that a system or a program leaves, and nobody's entry.
+
+    >>> [is_of_system(name) for name in (".DS_Store", "Thumbs.db", ".Ada.swp", ".NET Ninjas.csv", "Ada.csv")]
+    [True, True, True, False, False]
+    >>> is_of_system(".git", is_folder=True), is_of_system(".NET Ninjas", is_folder=True)
+    (True, False)
+    """
+    if OF_SYSTEM.fullmatch(name):
+        return True
+    return name.startswith(".") and not is_folder and not name.lower().endswith(OF_TABLES)
+
+
+def left_out(names: Sequence[str], source: str) -> str:
+    """Say that what belongs to the system is left out of a folder."""
+    some = listed([shown(name) for name in names], 3)
+    return f"{source}: {counted(len(names), 'file')} of the system left out: {some}"
+
+
+def fault_of(name: str) -> str:
+    """Say what is expected in place of a name that cannot be published; "" if it can."""
+    if any("\udc80" <= character <= "\udcff" for character in name):
+        return f"expected names in {UTF8}"
+    if not key_of(name) or any(map(_is_refused, name)):
+        return "expected visible names without control and bidirectional characters"
+    if spreadsheet_original(name) != name:
+        return "expected names without the apostrophe that tables have before = + - @"
+    return ""
+
+
 def check_names(names: Iterable[str], what: str, source: str) -> None:
     """Refuse names that cannot be published and different names that look alike."""
     different = sorted(set(names))
-    undecoded = [name for name in different if any("\udc80" <= character <= "\udcff" for character in name)]
-    if undecoded:
-        raise HostError(
-            f"{source}: expected names in UTF-8, found the {what} {shown(undecoded[0])}; rename it, or set "
-            "PYTHONUTF8=1 if this system does not read names as UTF-8"
-        )
-    odd = [name for name in different if not key_of(name) or any(map(_is_refused, name))]
-    if odd:
-        raise HostError(
-            f"{source}: expected visible names without control and bidirectional characters, found the "
-            f"{what} {listed([shown(name) for name in odd], SHOWN)}"
-        )
+    faults = {name: fault for name in different if (fault := fault_of(name))}
+    for fault in faults.values():
+        found = listed([shown(name) for name in faults if faults[name] == fault], SHOWN)
+        cure = f", or set PYTHONUTF8=1 if this system does not read names as {UTF8}" if UTF8 in fault else ""
+        raise HostError(f"{source}: {fault}, found the {what} {found}; rename it{cure}")
     if groups := alike(different):
         found = "; ".join(listed([shown(name) for name in group], SHOWN) for group in groups[:SHOWN])
         raise HostError(

@@ -8,6 +8,7 @@ import re
 import socket
 import stat
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -369,6 +370,26 @@ def test_the_permissions_of_files_are_the_owner_s(tmp_path, before, umask, after
 
 def test_an_index_beside_one_column_is_left_out():
     assert list(parse_table(b",a\n0,x\n1,y\n", "t.csv", (), HostError)) == ["a"]
+
+
+def test_a_zip_with_what_platforms_and_systems_pack_beside_a_table_is_read() -> None:
+    beside = {
+        "metadata": b"x",
+        "README.txt": b"y",
+        "__MACOSX/._s.csv": b"z",
+        ".DS_Store": b"",
+        ".git/s.csv": b"",
+    }
+    content = zipped({"s.csv": b"id\n1\n"} | beside)
+    assert parse_table(content, "b.zip", set(), HostError)["id"].tolist() == [1]
+
+
+def test_a_tar_archive_is_named() -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("a.csv"), io.BytesIO())
+    with pytest.raises(HostError, match=r"expected a CSV table, found a tar archive; unpack it"):
+        parse_table(packed.getvalue(), "Alpha.tar.gz", set(), HostError)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def find(source: str, side: str | None = None) -> list[Submission]:
     A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
     ``public_score`` and ``side``, too.  Its paths are relative to the folder in which it is.
 
-    Hidden files are left out without a warning.
+    What the system leaves in folders, and what is no table by its name, is left out with a warning.
     """
     submissions = _of_manifest(source) if is_manifest(source) else _of_files(source, *_listed(source))
     if not submissions:
@@ -122,7 +122,9 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
             warnings.warn(f"the folder of team {folder.rstrip('/')} is empty", stacklevel=2)
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):  # a link could lead anywhere, even in a circle
-                folders += [] if entry.name.startswith(".") else [f"{folder}{entry.name}/"]
+                is_own = names.is_of_system(entry.name, is_folder=True)
+                folders += [] if is_own else [f"{folder}{entry.name}/"]
+                files += [(f"{folder}{entry.name}/", 0)] if is_own else []
             else:  # a broken link is listed, too, and leads to an error when it is read
                 files.append((folder + entry.name, _size_of(entry)))
     return root, files
@@ -148,10 +150,11 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
     """Pick the submissions among the files that `_listed` lists."""
     submissions: list[Submission] = []
     homes: dict[str, str] = {}
-    no_tables = []
+    no_tables, of_system = [], []
     for name, size in files:
-        parts = name.split("/")
-        if any(part.startswith(".") for part in parts):
+        *folders, last = parts = name.split("/")
+        if any(names.is_of_system(each, is_folder=True) for each in folders) or names.is_of_system(last):
+            of_system.append(name)
             continue
         if _is_no_table(parts[-1]):
             no_tables.append(name)
@@ -164,10 +167,20 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
             raise HostError(f"team {team}: expected one file or one folder, found {both}")
         path = f"{root}/{name}" if is_url(root) else os.path.join(root, *parts)
         submissions.append(Submission(team, parts[-1], path, size))
+    _tell_left_out(source, no_tables, of_system, {*homes.values()})
+    return submissions
+
+
+def _tell_left_out(source: str, no_tables: list[str], of_system: list[str], homes: set[str]) -> None:
+    """Warn of what is no submission, and of teams that have nothing else, so that no entry vanishes."""
+    tops = {name.partition("/")[0] for name in (*no_tables, *of_system) if "/" in name}
+    for team in sorted(team for team in tops - homes if not names.is_of_system(team, is_folder=True)):
+        warnings.warn(f"the folder of team {names.shown(team)} has no submission", stacklevel=3)
+    if of_system:
+        warnings.warn(names.left_out(sorted(of_system), source), stacklevel=3)
     if no_tables:
         files_left_out = listed([names.shown(name) for name in sorted(no_tables)])
-        warnings.warn(f"{source}: these files are not tables and are left out: {files_left_out}", stacklevel=2)
-    return submissions
+        warnings.warn(f"{source}: these files are not tables and are left out: {files_left_out}", stacklevel=3)
 
 
 def _of_manifest(source: str) -> list[Submission]:

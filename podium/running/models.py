@@ -9,13 +9,15 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from podium.errors import UsageError
+from podium.names import fault_of, is_of_system, left_out
 from podium.running.progress import tell
-from podium.wording import printable, spreadsheet_original
+from podium.wording import printable
 
 __all__ = [
     "Failure",
@@ -33,6 +35,7 @@ __all__ = [
 SHELL_SCRIPTS = ("run", "run.sh")
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
+PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
 # The name of an image in a registry.  Podman would take names such as dir:/folder from the machine's disk.
 IMAGE = re.compile(
@@ -109,7 +112,10 @@ def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     found: list[Model | Failure] = []
-    for team in _visible(folder):
+    teams = _visible(folder)
+    if others := sorted({path.name for path in folder.iterdir()} - {team.name for team in teams}):
+        warnings.warn(left_out(others, str(folder)), stacklevel=4)
+    for team in teams:
         try:
             found += _models_of_team(team)
         except OSError as problem:
@@ -126,7 +132,7 @@ def _models_of_team(team: Path) -> list[Model | Failure]:
     """The models in a team's folder."""
     if team.is_symlink() or not team.is_dir():
         what = "a link" if team.is_symlink() else "a file"
-        return [_failure(team.name, "", f"expected a folder with {ENTRIES}, found {what}")]
+        return [_failure(team.name, "", f"expected a folder with {ENTRIES}, found {what}{_unpack([team])}")]
     if _entries(team):
         return [find_model(team, team.name)]
     inner = [path for path in _visible(team) if path.is_dir() and not path.is_symlink()]
@@ -144,11 +150,9 @@ def _models_of_team(team: Path) -> list[Model | Failure]:
 def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
     """Find the model in a folder."""
     try:
-        for text in (team, name):
-            if not text.isprintable():
-                raise ValueError("its name has characters that cannot be printed")
-            if spreadsheet_original(text) != text:
-                raise ValueError("its name begins with the apostrophe that tables have before = + - @")
+        for text in filter(None, (team, name)):
+            if fault := fault_of(text):
+                raise ValueError(f"its name: {fault}")
             if len(text.encode()) > LONGEST_NAME:
                 raise ValueError(f"its name is longer than {LONGEST_NAME} bytes")
         entry, kind = _entry(folder)
@@ -157,14 +161,15 @@ def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
         return _failure(team, name, getattr(problem, "strerror", None) or str(problem))
 
 
-def _failure(*texts: str) -> Failure:
-    """A failure whose texts are each on one line and safe to print."""
-    return Failure(*map(printable, texts))
+def _failure(team: str, name: str, reason: str) -> Failure:
+    """A failure whose texts are each on one line and safe to print; a name that can be published stays."""
+    team, name = (printable(text) if fault_of(text) else text for text in (team, name))
+    return Failure(team, name, printable(reason))
 
 
 def _visible(folder: Path) -> list[Path]:
-    """The files and folders in a folder, sorted by name, without hidden ones."""
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    """The files and folders in a folder, sorted by name, without those of the system."""
+    return sorted(path for path in folder.iterdir() if not is_of_system(path.name, path.is_dir()))
 
 
 def _entries(folder: Path) -> list[str]:
@@ -176,12 +181,18 @@ def _entries(folder: Path) -> list[str]:
     ]
 
 
+def _unpack(there: Sequence[Path]) -> str:
+    """What to do with a folder that is packed."""
+    return "; unpack it" if any(path.name.lower().endswith(PACKED) for path in there) else ""
+
+
 def _entry(folder: Path) -> tuple[str, Kind]:
     """The file or image to run in a folder, and the kind of model that it is."""
     entries = _entries(folder)
     if not entries:
-        others = ", ".join(path.name for path in _visible(folder)[:NAMES_SHOWN]) or "nothing"
-        raise ValueError(f"there is no model: expected {ENTRIES}, found {others}")
+        there = _visible(folder)
+        others = ", ".join(path.name for path in there[:NAMES_SHOWN]) or "nothing"
+        raise ValueError(f"there is no model: expected {ENTRIES}, found {others}{_unpack(there)}")
     if len(entries) > 1:
         listed = ", ".join(entries[:NAMES_SHOWN])
         raise ValueError(f"expected one model in the folder, found {len(entries)}: {listed}")

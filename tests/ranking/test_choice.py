@@ -292,6 +292,7 @@ def bucket(folder, says, memory_addresses):
     system.rm("/bucket", recursive=True)
 
 
+@pytest.mark.filterwarnings("ignore:memory.* of the system left out")
 def test_a_folder_behind_a_url(folder, bucket, call):
     assert call(teams=bucket)[0] == 0
     assert board(folder) == {"Bo": "x.csv", "Ada": "Ada.csv"}

@@ -115,11 +115,44 @@ def test_tables_that_podium_wrote_name_the_same_teams(says_folder, submit, rank_
 def test_every_text_that_is_made_safe_is_read_as_it_was():
     for text in ("=1", "+1", "@x", "-x", "-", "-5", "'", "''", "'x'", "\t=1", "\r", "good", "", "'-5"):
         assert spreadsheet_original(spreadsheet_safe(text)) == text
-    # Only this one does not come back, so it looks like the other one and cannot be beside it.
-    with pytest.raises(HostError, match="“'=1”, “=1”"):
+    # Only this one does not come back.
+    with pytest.raises(HostError, match=r"expected names without the apostrophe .* found the team “'=1”"):
         names.check_names(["=1", "'=1"], "team", "the folder")
     with pytest.raises(HostError, match="“=1”"):
         speed.check_teams(pd.DataFrame({"team": ["=1"]}), [Submission("'=1", "a.csv", "")])
+
+
+@pytest.mark.filterwarnings("default")
+def test_each_entry_of_a_folder_is_on_the_board_rejected_or_told(says_folder, submit, rank_says):
+    on_board = ["Ada", ".NET Ninjas", "\U0001f469\u200d\U0001f52c lab", "Bo", "Code"]
+    teams = says_folder / "teams"
+    submit(*on_board[:3])
+    for name in ("Bo/s.csv", "Code/.s.csv", "Code/metadata"):
+        (teams / name).parent.mkdir(exist_ok=True)
+        (teams / name).write_text("id,says\n1,0.1\n2,0.2\n" if name.endswith(".csv") else "x")
+    rejected = {"Bad": "Bad.csv", "Alpha": "Alpha.tar.gz", "Broken": "Broken"}
+    (teams / "Bad.csv").write_text("nothing")
+    (teams / "Alpha.tar.gz").write_bytes(b"\x1f\x8b")
+    (teams / "Broken").symlink_to(teams / "Broken")
+    (teams / "Empty").mkdir()
+    system = [".git/config", "__MACOSX/._Ada.csv", ".DS_Store", "desktop.ini", "Thumbs.db", ".Ada.csv.swp"]
+    for name in (*system, "Readers/notes.md", "Only/.DS_Store", "README.md"):
+        (teams / name).parent.mkdir(exist_ok=True)
+        (teams / name).write_text("")
+    entries = {path.name for path in teams.iterdir()}
+    code, _, err = rank_says()
+    assert code == 0, err
+    board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")["team"].tolist()
+    assert sorted(board) == sorted(on_board)
+    rejections = pd.read_csv(says_folder / "final" / "rejected.csv")
+    assert {*rejections["team"]} - {*board} == {*rejected}
+    assert "the folder of team Empty is empty" in err
+    assert "the folder of team “Only” has no submission" in err
+    assert "the folder of team “Readers” has no submission" in err
+    assert "7 files of the system left out: " in err
+    assert "these files are not tables and are left out: “README.md”, “Readers/notes.md”" in err
+    told = {"Empty", "Only", "Readers", "README.md", *(name.partition("/")[0] for name in system)}
+    assert len(entries) == len(board) + len(rejected) + len(told)
 
 
 @pytest.mark.filterwarnings("default")
@@ -130,7 +163,8 @@ def test_files_that_are_no_tables_are_no_teams_and_a_warning_names_them(says_fol
     code, out, err = rank_says()
     assert code == 0
     assert out.startswith("1 submission, 0 rejected")
-    assert "these files are not tables and are left out: “Ada.csv~”, “LICENSE”, “README.md”" in err
+    assert "these files are not tables and are left out: “Ada.csv~”, “LICENSE”, “README.md”, “board.png”" in err
+    assert "3 files of the system left out: “Thumbs.db”, “desktop.ini”, “~$Ada.xlsx”" in err
 
 
 def test_names_that_are_not_utf_8_are_told_with_what_to_do():

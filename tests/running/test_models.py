@@ -21,16 +21,32 @@ def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
     write_model(tmp_path / "Red" / "first", name="run.sh")
     write_model(tmp_path / "Red" / "second", name="model.ipynb")
     write_model(tmp_path / "Red" / "data", name="notes.md")
-    write_model(tmp_path / ".hidden")
-    (tmp_path / "README.md").write_text("not a model")
-    models, failures = find_models(tmp_path)
+    write_model(tmp_path / ".git")
+    write_model(tmp_path / ".NET Ninjas")
+    write_model(tmp_path / "Red" / ".ipynb_checkpoints")
+    for name in ("README.md", "desktop.ini", ".DS_Store"):
+        (tmp_path / name).write_text("not a model")
+    with pytest.warns(UserWarning, match="3 files of the system left out: “.DS_Store”, “.git”, “desktop.ini”$"):
+        models, failures = find_models(tmp_path)
     assert [(model.key, model.entry, model.kind) for model in models] == [
+        (".NET Ninjas", "run.py", Kind.SCRIPT),
         ("Blue", "run.py", Kind.SCRIPT),
         ("Red/first", "run.sh", Kind.SCRIPT),
         ("Red/second", "model.ipynb", Kind.NOTEBOOK),
     ]
     [loose] = failures
     assert (loose.team, loose.reason[-12:]) == ("README.md", "found a file")
+
+
+@pytest.mark.parametrize(
+    "name", ["\U0001f469\u200d\U0001f52c lab", "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "Zoë", "a b"]
+)
+def test_a_name_that_can_be_published_runs(tmp_path: Path, name: str) -> None:
+    write_model(tmp_path / name)
+    (tmp_path / f"{name} 2").mkdir()
+    models, failures = find_models(tmp_path)
+    assert [model.team for model in models] == [name]
+    assert [failure.team for failure in failures] == [f"{name} 2"]
 
 
 def test_a_team_has_at_most_so_many_models(tmp_path: Path) -> None:
@@ -81,11 +97,16 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     write_model(tmp_path / "line\nend \x1b[2J")
     write_model(tmp_path / ("x" * 201))
     write_model(tmp_path / "'=1")
+    write_model(tmp_path / "Packed", name="model.zip")
+    (tmp_path / "Packed.zip").write_bytes(b"")
     models, failures = find_models(tmp_path)
     assert [model.key for model in models] == ["Good"]
     reasons = {failure.team: failure.reason for failure in failures}
     expected = {
         "Empty": NO_MODEL + "nothing",
+        "Packed": NO_MODEL + "model.zip; unpack it",
+        "Packed.zip": "expected a folder with one notebook (*.ipynb), run, run.py, run.sh or container.txt, "
+        "found a file; unpack it",
         "Program": NO_MODEL + "Run.py, main.py",
         "Windows": "run" + WINDOWS,
         "Windows script": "run.sh" + WINDOWS,
@@ -98,9 +119,9 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
         "Linked folder": "expected a folder with one notebook (*.ipynb), run, run.py, run.sh or container.txt, "
         "found a link",
         "Linked inside": NO_MODEL + "one",
-        "line\\nend \\x1b[2J": "its name has characters that cannot be printed",
+        "line\\nend \\x1b[2J": "its name: expected visible names without control and bidirectional characters",
         "x" * 201: "its name is longer than 200 bytes",
-        "'=1": "its name begins with the apostrophe that tables have before = + - @",
+        "'=1": "its name: expected names without the apostrophe that tables have before = + - @",
     }
     assert reasons == expected
 

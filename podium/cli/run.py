@@ -77,6 +77,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "time on each (default: on this machine)",
     )
     advanced.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE",
+        help="a variable that models find in their environment; may be given several times",
+    )  # fmt: skip
+    advanced.add_argument(
         "--seed", type=int, default=0, help="a number that decides the order of the models (default: 0)"
     )
 

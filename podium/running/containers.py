@@ -19,7 +19,7 @@ from podium.errors import UsageError
 from podium.running import settings as constants
 from podium.running.measuring import Ended, Log, Outcome, Run, answer_of, failed, last_line, watched
 from podium.running.models import Model
-from podium.running.settings import Settings, cores_used, is_root
+from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import judged, working_folder
 from podium.running.view import WORKING, data_of
 
@@ -114,6 +114,8 @@ def _options(name: str, settings: Settings, working: str) -> list[str]:
         "--mount", _mount("type=bind", f"source={settings.data}", f"target={data}", "readonly"),
         "--mount", _mount("type=bind", f"source={working}", f"target={WORKING}"),
     ]  # fmt: skip
+    for name, value in given_to_models(settings).items():
+        options += ["--env", f"{name}={value}"]
     if is_root():
         options += ["--user", f"{constants.NOBODY}:{constants.NOBODY}"]
     elif engine == "docker" and hasattr(os, "getuid"):

@@ -12,9 +12,9 @@ from podium.running import control_group, hardware, sandbox, stopped
 from podium.running.containers import find_engine, image_id, run_in_container
 from podium.running.measuring import Log, Outcome, Run, watched
 from podium.running.models import Failure, Kind, Model, paths_in
-from podium.running.settings import Settings, cores_used, is_root
+from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import judged, working_folder
-from podium.running.view import NOTEBOOK, reset_device_times
+from podium.running.view import NOTEBOOK, places_in, reset_device_times
 from podium.wording import printable
 
 __all__ = ["NOTEBOOK_PACKAGES", "Prepared", "prepare", "run"]
@@ -133,7 +133,10 @@ def _run_without_sandbox(model: Model, settings: Settings, log: Log) -> Run:
     folder = str(model.folder.resolve())
     program = sandbox.program_of(model, folder, str(NOTEBOOK))
     with working_folder() as working:
-        environment = sandbox.environment_of(str(settings.data), folder) | {"HOME": working}
+        packages = os.path.join(os.path.dirname(working), "packages")
+        os.makedirs(places_in(packages)["purelib"])
+        environment = sandbox.environment_of(str(settings.data), folder, packages)
+        environment |= {"HOME": working} | given_to_models(settings)
         if sys.platform == "win32":
             environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
         ended = watched(program, environment, working, settings.time_limit, log)

@@ -33,6 +33,8 @@ def main(path: str) -> None:
         for output in cell.get("outputs", []):
             print(output.get("text", ""), end="", flush=True)
 
+    # Modules beside a notebook can be imported, as in Jupyter.
+    os.environ["PYTHONPATH"] = f"{os.environ['PYTHONPATH']}{os.pathsep}{os.path.dirname(path)}"
     last = max((index for index, cell in enumerate(notebook.cells) if _is_code(cell)), default=-1)
 
     def executed(cell: Any, cell_index: int, execute_reply: Any, **_: Any) -> None:

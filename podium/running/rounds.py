@@ -216,7 +216,8 @@ def _note_hardware(path: Path, described: dict[str, Any], settings: Settings, se
     """Write ``hardware.json``; if it exists, check that machine, settings and data are still the same."""
     content: dict[str, Any] = {
         "hardware": dict(described),
-        "settings": settings._asdict() | {"data": printable(settings.data.name), "seed": seed},
+        "settings": settings._asdict()
+        | {"data": printable(settings.data.name), "environment": list(settings.environment), "seed": seed},
         "data": digest_of(settings.data),
     }
     if not path.exists():

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,7 +16,7 @@ from podium.running import remote, rounds
 from podium.running.journal import RUNS, Row
 from podium.running.machine import prepare
 from podium.running.models import Failure, Kind, Model, find_model, find_models
-from podium.running.settings import Settings, parse_bytes, parse_seconds, visible
+from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
 from podium.wording import listed, spreadsheet_original
 
 __all__ = ["Runs", "run"]
@@ -58,6 +58,7 @@ def run(
     engine: Engine = "auto",
     dask: str | None = None,
     seed: int = 0,
+    env: Sequence[str] = (),
 ) -> Runs:
     """Run the submitted models on this machine, one at a time, and record their runtimes.
 
@@ -98,6 +99,9 @@ def run(
         The address of a Dask scheduler, on whose workers the models then run, one at a time on each.
     seed : int, default 0
         The number that decides the order of the models in each round.
+    env : sequence of str, optional
+        What models find in their environment beside what podium gives them, each as ``"NAME=VALUE"``; they
+        stand in ``hardware.json``.
 
     Returns
     -------
@@ -144,6 +148,7 @@ def run(
             parse_bytes(disk_limit, "--disk-limit"),
             cores,
             gpus,
+            environment=parse_environment(env),
         ),
     )
     _check_folders(folder, given.data, Path(out))

@@ -30,7 +30,7 @@ from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
 from podium.running.measuring import Log, Outcome, Run, Used, answer_of, busy_seconds, failed, used_by
 from podium.running.models import Kind, Model, interpreter_of
-from podium.running.settings import Settings, cores_used, is_root
+from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import found_instead
 from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
@@ -251,16 +251,18 @@ def _before(group: Group | None, cores: list[int]) -> list[str]:
 
 def _sandbox(model: Path, settings: Settings, calls: int, files: dict[str, int]) -> list[str]:
     """The call of bubblewrap."""
-    call = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "podium"]
+    call = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--hostname", view.HOST]
     call += ["--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     call += ["--cap-drop", "ALL", "--seccomp", str(calls)]
     if is_root():
         call += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
-        call += ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
+        call += ["--unshare-user", "--disable-userns"]
+        call += ["--uid", f"{constants.UNPRIVILEGED}", "--gid", f"{constants.UNPRIVILEGED}"]
     call += [*view.seen(model, settings, files), "--chdir", WORKING, "--clearenv"]
-    given = environment_of(view.data_of(settings), MODEL) | {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "model"}
-    for name, value in given.items():
+    given = environment_of(view.data_of(settings), MODEL, view.PACKAGES)
+    given |= {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": view.USER}
+    for name, value in (given | given_to_models(settings)).items():
         call += ["--setenv", name, value]
     if is_root():
         nobody = f"{constants.NOBODY}"
@@ -309,15 +311,20 @@ def program_of(model: Model, folder: str = MODEL, notebook: str = f"{TOOLS}/note
     return [*interpreter_of(model.folder / model.entry), path]
 
 
-def environment_of(data: str, model: str) -> dict[str, str]:
-    """Make a model's environment variables; none of those with which podium was started is among them."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"])
-    packages = os.path.join(model, "site")  # what a model brings along: pip install --target site
+def environment_of(data: str, model: str, packages: str) -> dict[str, str]:
+    """Make a model's environment variables; none of those with which podium was started is among them.
+
+    What a model installs from files that it brings goes into the folder `packages`.
+    """
+    programs = [str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]
+    installed = view.places_in(packages)
+    brought = os.path.join(model, "site")  # pip install --target site
     return {
-        "PATH": path,
+        "PATH": os.pathsep.join([*programs, installed["scripts"]]),
         "LANG": "C.UTF-8",
         "TZ": "UTC",
-        "PYTHONPATH": packages,
+        "PYTHONPATH": os.pathsep.join([brought, installed["purelib"]]),
+        "PIP_PREFIX": packages,
         "PODIUM_DATA": data,
         "PODIUM_MODEL": model,
     }

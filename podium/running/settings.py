@@ -1,13 +1,19 @@
 """The settings with which every model is run."""
 
 import os
+import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from podium.errors import UsageError
+from podium.wording import printable
 
-__all__ = ["Settings", "cores_used", "is_root", "parse_bytes", "parse_seconds", "visible"]
+__all__ = [
+    "Settings", "cores_used", "given_to_models", "is_root", "parse_bytes", "parse_environment", "parse_seconds",
+    "visible",
+]  # fmt: skip
 
 # The limits of every model.
 SUBMISSION_BYTES = 256 * 2**20  # the largest submission
@@ -16,8 +22,10 @@ OPEN_FILES = 4096  # of a process at once
 SECONDS_TO_START = 60  # until the sandbox is ready, which is not counted
 SECONDS_TO_SEND = 600  # until podium has the submission, which is not counted either
 
-NOBODY = 65534  # the number of the user nobody
+NOBODY = 65534  # the number of the user nobody, as whom models run if podium runs as root
+UNPRIVILEGED = 1000  # the number of the user as whom they run otherwise
 
+NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")  # of a variable
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -33,12 +41,33 @@ class Settings(NamedTuple):
     gpus: bool  # whether models see the accelerators
     sandbox: str = ""  # the sandbox of models that are not containers: "bubblewrap" or "none"
     container_engine: str = ""  # "docker" or "podman", or "" if no model needs one
+    environment: tuple[str, ...] = ()  # the organizer's variables that models find, as NAME=VALUE
     control_group: str = ""  # the version, "v2" or "v1", or "" where podium can make no group
 
 
 def is_root() -> bool:
     """Whether podium runs as root, so that models have to run as the user nobody."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def given_to_models(settings: Settings) -> dict[str, str]:
+    """The variables of Kaggle and of the organizer, which every model finds, whatever isolates it."""
+    return {"KAGGLE_IS_COMPETITION_RERUN": "1"} | dict(each.split("=", 1) for each in settings.environment)
+
+
+def parse_environment(given: Iterable[str]) -> tuple[str, ...]:
+    """Check what models shall find in their environment; the last value of a name counts.
+
+    >>> parse_environment(["SEED=1", "MODE=a=b", "SEED=2"])
+    ('SEED=2', 'MODE=a=b')
+    """
+    values = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not (sign and NAME.fullmatch(name)) or "\0" in value:
+            raise UsageError(f"--env: expected NAME=VALUE, found {printable(each)[:80]}")
+        values[name] = f"{name}={value}"
+    return tuple(values.values())
 
 
 def cores_used(number: int) -> list[int]:

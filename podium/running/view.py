@@ -10,29 +10,37 @@ programs such as psutil can read them.
 import contextlib
 import os
 import re
+import sysconfig
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from podium.running.settings import Settings, visible
+from podium.running.settings import NOBODY, UNPRIVILEGED, Settings, is_root, visible
 
 __all__ = [
+    "HOST",
     "INPUT",
     "MODEL",
     "NOTEBOOK",
+    "PACKAGES",
     "TOOLS",
+    "USER",
     "WORKING",
     "contents",
     "data_of",
+    "places_in",
     "reset_device_times",
     "seen",
 ]
 
 MODEL, INPUT, WORKING, TOOLS = "/kaggle/model", "/kaggle/input", "/kaggle/working", "/podium"
 NOTEBOOK = Path(__file__).with_name("notebook.py")
+COMPETITIONS, TEMPORARY = "competitions", ("/kaggle/temp", "/var/tmp")
 SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 # What programs look up in /etc: libraries, fonts, and which program stands behind a name such as awk.
 ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d")
-HOSTS = b"127.0.0.1 localhost\n::1 localhost\n"
+HOST, USER = "podium", "model"
+HOSTS = f"127.0.0.1 localhost {HOST}\n::1 localhost {HOST}\n"
+PACKAGES = "/tmp/packages"  # what a model installs from files that it brings
 # What may contain passwords of registries: the machine's configuration outside of /etc, and files of programs.
 PRIVATE_FOLDERS = ("/usr/etc", "/usr/local/etc")
 PRIVATE_FILES = (
@@ -68,7 +76,13 @@ def seen(model: Path, settings: Settings, files: dict[str, int]) -> list[str]:
 
 def contents() -> dict[str, bytes]:
     """The content of each file that podium writes for a model."""
-    files = {"/etc/hosts": HOSTS}
+    number = NOBODY if is_root() else UNPRIVILEGED
+    users = f"root:x:0:0:root:/root:/bin/sh\n{USER}:x:{number}:{number}:{USER}:/tmp:/bin/sh\n"
+    groups = f"root:x:0:\n{USER}:x:{number}:\n"
+    files = {
+        name: text.encode()
+        for name, text in (("/etc/hosts", HOSTS), ("/etc/passwd", users), ("/etc/group", groups))
+    }
     for name in COUNTERS:
         with contextlib.suppress(OSError):  # this kernel does not have it, or nobody may read it
             files[f"/proc/{name}"] = _without_counts(Path("/proc", name).read_text()).encode()
@@ -108,6 +122,11 @@ def _system(settings: Settings) -> list[str]:
     shown = [str(folder) for folder in visible(settings.data)[1:]]
     # The places of Python may be below /tmp, so that has to be there before them.
     view = ["--perms", "1777", "--size", str(settings.disk_limit), "--tmpfs", "/tmp"]
+    # Python looks into a folder that was not there at its start never again.
+    installed = Path(places_in(PACKAGES)["purelib"])
+    for path in (*reversed(installed.parents), installed):
+        if path.is_relative_to(PACKAGES):
+            view += ["--perms", "0777", "--dir", str(path)]
     view += _parents([*shown, "/etc/hosts"])
     for folder in shown:
         view += ["--ro-bind", folder, folder]
@@ -139,7 +158,24 @@ def _folders(model: Path, settings: Settings) -> list[str]:
     data, notebook = data_of(settings), f"{TOOLS}/notebook.py"
     view = [*_parents([MODEL, data, WORKING, notebook]), "--ro-bind", str(NOTEBOOK), notebook]
     view += ["--ro-bind", str(model), MODEL, "--ro-bind", str(settings.data), data]
-    return [*view, "--perms", "0777", "--size", str(settings.disk_limit), "--tmpfs", WORKING]
+    view += ["--perms", "0777", "--size", str(settings.disk_limit), "--tmpfs", WORKING]
+    # Kaggle's newer place of the data, and places for temporary files beside /tmp.
+    if settings.data.name != COMPETITIONS:
+        view += [*_parents([f"{INPUT}/{COMPETITIONS}/data"]), "--symlink", data, _newer(settings)]
+    for place in TEMPORARY:
+        view += [*_parents([place]), "--symlink", "/tmp", place]
+    return view
+
+
+def _newer(settings: Settings) -> str:
+    """The newer place of the data on Kaggle, which is a link, so that who walks through all finds them once."""
+    return f"{INPUT}/{COMPETITIONS}/{settings.data.name}"
+
+
+def places_in(packages: str) -> dict[str, str]:
+    """Where pip puts packages and their programs below a folder."""
+    scheme, base = sysconfig.get_preferred_scheme("prefix"), {"base": packages, "platbase": packages}
+    return {name: sysconfig.get_path(name, scheme, base) for name in ("purelib", "scripts")}
 
 
 def _devices(settings: Settings) -> list[str]:

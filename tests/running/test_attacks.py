@@ -134,10 +134,12 @@ try:
     print("REACHED RWF_NOWAIT")
 except OSError:
     pass
-for place in ("/tmp", "/dev/shm", "/kaggle/working", "/kaggle/model", "/kaggle/input", "/var/tmp", "/"):
+PLACES = ("/tmp", "/dev/shm", "/kaggle/working", "/kaggle/model", "/kaggle/input", "/kaggle/temp", "/")
+for place in (*PLACES, "/kaggle", "/kaggle/input/competitions", os.environ["PIP_PREFIX"]):
+    if (pathlib.Path(place) / "note").exists():
+        print("REACHED note")
+for place in (*PLACES, os.environ["PIP_PREFIX"]):
     try:
-        if (pathlib.Path(place) / "note").exists():
-            print("REACHED note")
         (pathlib.Path(place) / "note").write_text("1")
     except OSError:
         pass

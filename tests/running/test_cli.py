@@ -52,6 +52,8 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
     assert (out / "submissions" / "Good" / "submission.csv").read_text() == "a,b\n1,2\n"
     assert call(place, "--repeats", "2") == 0
     assert "going on after" in capsys.readouterr().err
+    assert call(place, "--repeats", "2", "--env", "MODE=1") == 2
+    assert "were made in another way: environment: ['MODE=1'] instead of []" in capsys.readouterr().err
 
 
 SECRET = "an essay of the test set"
@@ -148,6 +150,8 @@ def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ("models", "--cores 1000", 2, "--cores: expected at most"),
         ("models", "--time-limit 9x", 2, "--time-limit: expected a "),
         ("models", "--time-limit=-1h", 2, "--time-limit: expected a "),
+        ("models", "--env MODE", 2, "--env: expected NAME=VALUE, found MODE"),
+        ("models", "--env 1=2", 2, "--env: expected NAME=VALUE, found 1=2"),
         ("models", "--memory-limit inf", 2, "--memory-limit: expected a "),
         pytest.param("models", "--dask tcp://127.0.0.1:9", 2, "no Dask scheduler at", marks=pytest.mark.slow),
         ("nowhere", "", 2, "there is no folder {place}/nowhere"),

@@ -1,9 +1,12 @@
 """Models of each kind run within their limits, in the sandbox and without one."""
 
+import json
 import math
 import os
 import re
 import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +26,7 @@ from tests.running.support import (
     write_model,
 )
 
+ROOT = Path(__file__).parents[2]
 DONE = Outcome.DONE
 SANDBOXES = pytest.mark.parametrize("given_by", [pytest.param(in_sandbox, marks=needs_sandbox), settings_for])
 
@@ -57,9 +61,65 @@ print(data, model, os.listdir(), *sorted(os.environ))
     seen, _, names = log.partition("[] ")
     assert seen == "['texts.txt'] ['run.py'] "
     assert {*names.split()} <= {
-        "HOME", "LANG", "LC_CTYPE", "PATH", "PODIUM_DATA", "PODIUM_MODEL", "PWD", "PYTHONPATH", "TMPDIR", "TZ",
-        "USER",
+        "HOME", "KAGGLE_IS_COMPETITION_RERUN", "LANG", "LC_CTYPE", "PATH", "PIP_PREFIX", "PODIUM_DATA",
+        "PODIUM_MODEL", "PWD", "PYTHONPATH", "TMPDIR", "TZ", "USER",
     }  # fmt: skip
+
+
+LOOK = """
+import json, os, tempfile
+for names, may in json.loads(ROWS):
+    for name in names:
+        place = os.environ[name[1:]] if name.startswith("$") else name
+        if may == "see":
+            assert place, name
+            continue
+        assert os.access(place, os.R_OK), name
+        assert os.access(place, os.W_OK) == (may == "write" or place.startswith("/dev/")), name
+        if may == "write":
+            tempfile.TemporaryFile(dir=place).write(b"x")
+"""
+
+
+@needs_sandbox
+def test_a_model_finds_what_the_page_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "explanation" / "sandbox.md").read_text(encoding="utf-8")
+    table = page.partition("## What your model finds\n")[2].partition("\n## ")[0]
+    lines = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| `")]
+    rows = [(re.findall("`(.+?)`", first), may.strip()) for first, _, may in lines]
+    assert len(rows) > 9
+    source = (
+        LOOK.replace("ROWS", repr(json.dumps(rows)))
+        + """
+import getpass, pwd, socket
+assert getpass.getuser() == pwd.getpwuid(os.getuid()).pw_name == "model"
+assert pwd.getpwuid(os.getuid()).pw_dir == os.path.expanduser("~") == "/tmp"
+assert socket.gethostbyname(socket.gethostname()) == "127.0.0.1"
+assert os.listdir("/kaggle/input/competitions/data") == os.listdir(os.environ["PODIUM_DATA"]) == ["texts.txt"]
+assert [name for *_, names in os.walk("/kaggle/input") for name in names] == ["texts.txt"]
+assert os.environ["MODE"] == "a=b" and not os.listdir()
+"""
+    )
+    run, log = run_model(tmp_path, in_sandbox(tmp_path, environment=("MODE=a=b",)), source + SUBMIT)
+    assert run.outcome is DONE, log
+
+
+@SANDBOXES
+@pytest.mark.slow
+def test_a_notebook_installs_wheels_and_imports_modules_beside_it(tmp_path: Path, given_by) -> None:
+    folder = write_model(tmp_path / "models" / "team", "X = 3", "helper.py")
+    (folder / "wheels").mkdir()
+    with zipfile.ZipFile(folder / "wheels" / "tiny_one-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tiny_one.py", "Y = 4")
+        about = {"METADATA": "Metadata-Version: 2.1\nName: tiny_one\nVersion: 1.0\n"}
+        about |= {"WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", "RECORD": ""}
+        for name, text in about.items():
+            wheel.writestr(f"tiny_one-1.0.dist-info/{name}", text)
+    install = "!pip install --no-index --find-links $PODIUM_MODEL/wheels tiny_one"
+    content = notebook("import helper", install, "import tiny_one\nprint(helper.X + tiny_one.Y)", SUBMIT)
+    run, log = run_model(tmp_path, given_by(tmp_path, memory_limit=2**30), content, "model.ipynb")
+    assert run.outcome is DONE, log
+    assert log.endswith("\n7\n")
 
 
 @SANDBOXES

@@ -78,6 +78,11 @@ class CompanionError(HostError):
     """The metric's companion is wrong; the metric itself may be right."""
 
 
+def complain(error: ToolError) -> None:
+    """Print why a command ends, with foreign text in it made harmless."""
+    _say(f"error: {error}")
+
+
 def run(work: Callable[[], None]) -> int:
     """Do a command's work, and print what went wrong without a traceback.
 
@@ -93,7 +98,7 @@ def run(work: Callable[[], None]) -> int:
             work()
         sys.stdout.flush()
     except ToolError as error:
-        _say(f"error: {error}")
+        complain(error)
         # Where a metric ran out of memory, the machine is too small, and the metric may be right.
         return UsageError.exit_code if isinstance(error.__cause__, MemoryError) else error.exit_code
     except MemoryError:

@@ -22,6 +22,7 @@ from typing import IO, Any, TypeVar
 
 from podium import cluster
 from podium.errors import UsageError
+from podium.supervised import ending
 
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 SECONDS_TO_CLOSE = 0.1
@@ -61,10 +62,7 @@ class WorkerLostError(Exception):
     @property
     def ending(self) -> str:
         """How the process has ended, in words."""
-        if self.code is None:
-            return "it closed its connection"
-        name = signal.Signals(-self.code).name if -self.code in {*signal.Signals} else ""
-        return f"signal {-self.code} ({name})" if name else f"exit code {self.code}"
+        return "it closed its connection" if self.code is None else ending(self.code)
 
 
 # ---- The side of the command ----------------------------------------------------------------------------

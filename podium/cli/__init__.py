@@ -8,7 +8,9 @@ import argparse
 import atexit
 import contextlib
 import difflib
+import functools
 import importlib
+import math
 import os
 import sys
 from collections.abc import Iterable
@@ -16,7 +18,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import podium
-from podium import errors
+from podium import errors, own
+from podium.supervised import Patience, supervised
 
 __all__ = ["COMMANDS", "main", "process"]
 
@@ -82,8 +85,8 @@ READ_ON = "Read on in docs/{} of the repository."
 MESSAGES = "Messages are explained in docs/reference/messages.md."
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run a command line."""
+def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
+    """Run a command line; a stranger's metric may be executed `apart` from this process."""
     parser = argparse.ArgumentParser(
         prog="podium",
         description="Hosted competition metrics, and everything around them.",
@@ -110,7 +113,31 @@ def main(arguments: list[str] | None = None) -> int:
     )
     command.add_arguments(of_command)
     options = of_command.parse_args(chosen.rest)
-    return errors.run(lambda: _run(command, options))
+    work = functools.partial(errors.run, functools.partial(_run, command, options))
+    patience = _patience(chosen.command, options) if apart else None
+    return work() if patience is None else supervised(work, patience)
+
+
+# Commands that execute a metric, and those of them that also may have to wait for somebody else.
+EXECUTING = frozenset(
+    {"agreement", "bundle", "check", "emulate", "make", "publish", "rank", "score", "tune", "verify"}
+)
+WAITING = frozenset({"publish", "rank", "verify"})  # for a site, or for workers, which have limits of their own
+
+
+def _patience(name: str, options: argparse.Namespace) -> Patience | None:
+    """How long a command may take if its metric may be a stranger's; None if it is podium's own."""
+    given = getattr(options, "metric", None)
+    is_recorded = name == "verify" or getattr(options, "again", None) is not None  # run.json names the metric
+    if name not in EXECUTING or (given in own.names() and not is_recorded):
+        return None
+    idle, processor = (getattr(options, limit, None) for limit in ("idle_limit", "time_limit"))
+    submissions = getattr(options, "submission", None)
+    if name in WAITING or (
+        isinstance(submissions, list) and "-" in submissions
+    ):  # the standard input may be slow
+        return Patience(math.inf)
+    return Patience(Patience().idle if idle is None else idle, math.inf if processor is None else processor)
 
 
 # Options whose values are no inputs, or, as --data of podium run, are checked there, with another reason.
@@ -174,7 +201,7 @@ def _open_standard_streams() -> None:
 def process() -> NoReturn:
     """Run the command line of this process and end it."""
     _open_standard_streams()
-    code = main()
+    code = main(apart=True)
     if "pyarrow" in sys.modules:
         # A thread of Arrow may release a Python object while the interpreter shuts down. Then the process
         # aborts although all work is done (apache/arrow#34314). Therefore the interpreter is not shut down.

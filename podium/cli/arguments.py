@@ -39,6 +39,32 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_limits(parser: argparse._ActionsContainer) -> None:
+    """Declare --time-limit and --idle-limit, for a metric that a stranger wrote."""
+    parser.add_argument(
+        "--time-limit",
+        type=seconds,
+        metavar="TIME",
+        help="end a metric of one's own after so much processor time, such as 90s or 20m (default: never)",
+    )
+    parser.add_argument(
+        "--idle-limit",
+        type=seconds,
+        metavar="TIME",
+        help="end a metric of one's own that uses no processor time for so long (default: 60s)",
+    )
+
+
+def seconds(text: str) -> float:
+    """Parse a time such as 90s."""
+    from podium.running.settings import parse_seconds
+
+    try:
+        return parse_seconds(text, "it")
+    except UsageError:
+        raise argparse.ArgumentTypeError(f"expected a time such as 90s or 20m, found {text}") from None
+
+
 def add_competition(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that describe a competition to put on a platform."""
     parser.add_argument("files", type=Path, help="the folder that podium make wrote")

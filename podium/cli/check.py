@@ -15,7 +15,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from podium.cli.arguments import add_parameters, parameters
+from podium.cli.arguments import add_limits, add_parameters, parameters
 from podium.errors import HostError, UsageError
 
 
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("submission", type=Path, nargs="?", help="a submission that must get a score")
     add_parameters(parser)
+    add_limits(parser)
     parser.add_argument(
         "--python",
         metavar="VERSION",

@@ -8,7 +8,7 @@ Each part of the solution is scored in a fresh process.
 import argparse
 from pathlib import Path
 
-from podium.cli.arguments import add_parameters, parameters
+from podium.cli.arguments import add_limits, add_parameters, parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="switch “Pass complete submission” on, as COMPLETE_SUBMISSION = True in the file does",
     )
     add_parameters(parser)
+    add_limits(parser)
 
 
 def run(options: argparse.Namespace) -> None:

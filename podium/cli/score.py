@@ -93,6 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="a number that decides what is drawn at random (default: 0)",
     )
+    arguments.add_limits(advanced)
     advanced.add_argument(
         "--report-items",
         type=arguments.natural,

@@ -8,18 +8,28 @@ limits::
         evaluation = scoring.evaluate(solution, submission)
 """
 
+import math
+import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from podium.errors import SubmissionRejected
+from podium.supervised import busy_seconds
 
 if sys.platform != "win32":
     import resource
+
+
+SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_TO_LISTEN = 5.0  # for a main thread that was interrupted
+LOOKING = 0.001  # seconds of processor time that one look may take beyond what its thread counts
+IDLE = 75  # the exit code of a process that waits and does not listen
 
 
 class Limits(NamedTuple):
@@ -28,6 +38,7 @@ class Limits(NamedTuple):
     memory: int = 4 * 2**30  # bytes beyond those that the process had before
     # Seconds of processor time, so that no submission is rejected because the machine is busy
     seconds: float = 600.0
+    idle: float = math.inf  # seconds without any processor time
 
 
 class LimitExceededError(SubmissionRejected):
@@ -43,12 +54,12 @@ def within(limits: Limits) -> Iterator[None]:
     """
     in_main = threading.current_thread() is threading.main_thread()
     try:
-        with _time_limited(limits.seconds, in_main), _memory_limited(limits.memory, in_main):
+        with _time_limited(limits, in_main), _memory_limited(limits.memory, in_main):
             yield
     except SubmissionRejected:
         raise
-    except _TimeExceededError:
-        raise LimitExceededError(f"takes more than {limits.seconds:g} s of processor time") from None
+    except _TimeExceededError as problem:
+        raise LimitExceededError(str(problem)) from None
     except Exception as problem:
         if not (_lacks_memory(problem) and _available_memory() > limits.memory):
             raise
@@ -63,23 +74,50 @@ class _TimeExceededError(BaseException):
 
 
 @contextmanager
-def _time_limited(seconds: float, in_main: bool) -> Iterator[None]:
-    """Raise `_TimeExceededError` after so many seconds of processor time, whatever Python is doing."""
+def _time_limited(limits: Limits, in_main: bool) -> Iterator[None]:
+    """Raise `_TimeExceededError` after so much processor time, or so long without any, whatever Python does."""
     if not (in_main and hasattr(signal, "setitimer")):
         yield
         return
+    is_idle, is_done = threading.Event(), threading.Event()
 
     def stop(*_: object) -> None:
-        raise _TimeExceededError
+        if is_idle.is_set():
+            raise _TimeExceededError(f"uses no processor time for {limits.idle:g} s")
+        raise _TimeExceededError(f"takes more than {limits.seconds:g} s of processor time")
 
     before = signal.signal(signal.SIGPROF, stop)
+    watch = threading.Thread(target=_watch, args=(limits.idle, is_idle, is_done), daemon=True)
     try:
         # It is raised again every second, in case a metric catches it.
-        signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
+        signal.setitimer(signal.ITIMER_PROF, limits.seconds, 1.0)
+        if math.isfinite(limits.idle):
+            watch.start()
         yield
     finally:
+        is_done.set()
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def _watch(idle: float, is_idle: threading.Event, is_done: threading.Event) -> None:
+    """Interrupt the main thread when this process and its children have used no processor time for so long.
+
+    What does not listen, such as native code that waits, is ended with the process.
+    """
+    busy, busy_at = -1.0, time.monotonic()
+    while not is_done.wait(min(SECONDS_BETWEEN_LOOKS, idle / 4)):
+        # The own time of this thread is taken off, for looking is work, too.
+        spent = time.process_time() - time.thread_time() + (busy_seconds(os.getpid()) or 0.0)
+        now = time.monotonic()
+        if spent > busy + LOOKING:
+            busy, busy_at = spent, now
+        elif now - busy_at > idle:
+            is_idle.set()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
+            if not is_done.wait(SECONDS_TO_LISTEN):
+                os._exit(IDLE)
+            return
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import math
 import os
 import select
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -20,7 +21,7 @@ from typing import NamedTuple, NoReturn
 
 from podium.errors import HostError, UsageError, complain
 
-__all__ = ["Patience", "busy_seconds", "ending", "supervised"]
+__all__ = ["Patience", "busy_seconds", "end_session", "ending", "supervised"]
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_END = 2.0  # for a child that has said its result, or was interrupted
@@ -80,6 +81,15 @@ def ending(code: int) -> str:
         return f"exit code {code}"
     name = signal.Signals(-code).name if -code in {*signal.Signals} else ""
     return f"signal {-code} ({name})" if name else f"signal {-code}"
+
+
+def end_session(process: subprocess.Popen[bytes]) -> None:
+    """End a process that has a session of its own, with all that it has started there."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):  # nobody of its session is left
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
 
 
 # ---- The child --------------------------------------------------------------------------------------------

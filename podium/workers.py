@@ -10,7 +10,6 @@ import itertools
 import os
 import pickle
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -20,9 +19,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any, TypeVar
 
-from podium import cluster
+from podium import cluster, limits
 from podium.errors import UsageError
-from podium.supervised import ending
+from podium.supervised import end_session, ending
 
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 SECONDS_TO_CLOSE = 0.1
@@ -62,6 +61,8 @@ class WorkerLostError(Exception):
     @property
     def ending(self) -> str:
         """How the process has ended, in words."""
+        if self.code == limits.IDLE:
+            return "it used no processor time and could not be interrupted"
         return "it closed its connection" if self.code is None else ending(self.code)
 
 
@@ -214,10 +215,7 @@ def _own_end(process: "subprocess.Popen[bytes]") -> int | None:
 
 def _ended(process: "subprocess.Popen[bytes]") -> int:
     """End a process with all that it has started, close its pipes, and return its exit code."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(OSError):  # nobody of its session is left
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
+    end_session(process)
     code = process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:

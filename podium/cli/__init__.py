@@ -123,6 +123,7 @@ EXECUTING = frozenset(
     {"agreement", "bundle", "check", "emulate", "make", "publish", "rank", "score", "tune", "verify"}
 )
 WAITING = frozenset({"publish", "rank", "verify"})  # for a site, or for workers, which have limits of their own
+SECONDS_FOR_OTHERS = 600.0  # without any processor time, where somebody else may be slow
 
 
 def _patience(name: str, options: argparse.Namespace) -> Patience | None:
@@ -136,7 +137,7 @@ def _patience(name: str, options: argparse.Namespace) -> Patience | None:
     if name in WAITING or (
         isinstance(submissions, list) and "-" in submissions
     ):  # the standard input may be slow
-        return Patience(math.inf)
+        return Patience(SECONDS_FOR_OTHERS)
     return Patience(Patience().idle if idle is None else idle, math.inf if processor is None else processor)
 
 

@@ -160,6 +160,13 @@ def _add_advanced(group: argparse._ArgumentGroup) -> None:
         metavar="SIZE",
         help="memory for one submission, such as 500M; one that needs more is rejected (default: 4G)",
     )
+    group.add_argument(
+        "--idle-limit",
+        default="60s",
+        metavar="TIME",
+        help="how long one submission may use no processor time, as where a metric waits; one that waits "
+        "longer is rejected (default: 60s)",
+    )
 
 
 def choice(text: str) -> str:

@@ -88,7 +88,8 @@ class Fault(NamedTuple):
 
     text: str  # the reason in one line
     is_of_host: bool  # whether the metric, a parameter or a table is certainly wrong, and not the machine
-    died: str = ""  # how the process ended in which it was scored; empty if it did not, or somebody killed it
+    died: str = ""  # how the process ended in which it was scored; empty if it did not
+    is_killed: bool = False  # whether somebody has killed it, perhaps because the machine lacked memory
 
 
 # ---- In a worker ----------------------------------------------------------------------------------------
@@ -217,8 +218,16 @@ def score(job: Job, submissions: Sequence[Submission], folder: Path, workers: Wo
         again, left = _round(job, some, frozenset(), folder, workers, "trying again after faults", at_once=1)
         results |= again
         crashed = {number: fault for number, fault in left.items() if fault.died and faults[number].died}
-        results |= _crashed(job, submissions, crashed, folder)
-        left = {number: fault for number, fault in left.items() if number not in crashed}
+        by_itself = {number: fault.died for number, fault in crashed.items() if not fault.is_killed}
+        told = {number: f"the metric crashed on it twice: {died}" for number, died in by_itself.items()}
+        killed = [number for number in crashed if number not in by_itself]
+        if killed:
+            survived, of_killed = _killed(job, everything, killed, [*results], (folder, workers))
+            results |= survived
+            told |= of_killed
+            left = {number: fault for number, fault in left.items() if number not in survived}
+        results |= _rejected_by_crash(job, submissions, told, folder)
+        left = {number: fault for number, fault in left.items() if number not in told}
         if left:
             is_of_host = all(fault.is_of_host and faults[number].is_of_host for number, fault in left.items())
             texts = {submissions[number]: fault.text for number, fault in sorted(left.items())}
@@ -247,7 +256,7 @@ def _round(
     def finished() -> Iterator[None]:
         for batch, answers in spread(workers, work, batches, window=1 if at_once == 1 else None):
             if isinstance(answers, Exception):
-                fault = Fault(describe(answers), is_of_host=False, died=_death(answers))
+                fault = _of_worker(answers)
                 answers = [(number, "", fault) for number, _ in batch]
             for number, digests, answer in answers:
                 name = entry_name(job.context, digests)
@@ -267,25 +276,47 @@ def _round(
     return results, faults
 
 
-def _death(problem: Exception) -> str:
-    """How a worker has died by its own work; empty for other problems, and for a kill by somebody else."""
-    if not isinstance(problem, WorkerLostError) or problem.code == -signal.SIGKILL:
-        return ""
-    return problem.ending
+def _of_worker(problem: Exception) -> Fault:
+    """The fault of a submission for which a worker gave no answer."""
+    if not isinstance(problem, WorkerLostError):
+        return Fault(describe(problem), is_of_host=False)
+    is_killed = problem.code == -signal.SIGKILL
+    return Fault(describe(problem), is_of_host=False, died=problem.ending, is_killed=is_killed)
 
 
-def _crashed(
-    job: Job, submissions: Sequence[Submission], crashed: Mapping[int, Fault], folder: Path
+def _killed(
+    job: Job,
+    submissions: dict[int, Submission],
+    killed: Sequence[int],
+    scored: Sequence[int],
+    where: tuple[Path, Workers],
+) -> tuple[dict[int, Scored], dict[int, str]]:
+    """Try submissions a third time whose process was killed twice, and say on which it is killed once more.
+
+    Nothing runs beside a third try.  If another submission does not survive there either, it is the machine.
+    """
+    time.sleep(SECONDS_BEFORE_RETRY)
+    some = {number: submissions[number] for number in [*killed, *scored[:1]]}
+    survived, left = _round(job, some, frozenset(), *where, "trying a third time", at_once=1)
+    if not scored or scored[0] in left:
+        return survived, {}
+    told = (
+        "the process was killed on it three times, the last time with nothing beside it; it is not certain that"
+    )
+    return survived, {number: f"{told} this file is at fault" for number in killed if number in left}
+
+
+def _rejected_by_crash(
+    job: Job, submissions: Sequence[Submission], told: Mapping[int, str], folder: Path
 ) -> dict[int, Scored]:
-    """Note in the store that the metric crashed on submissions twice, the second time with nothing beside them.
+    """Note in the store that the metric crashed on submissions every time, at last with nothing beside them.
 
     So a submission that crashes native code stops nobody else.
     """
     results = {}
-    for number, fault in crashed.items():
+    for number, failed in told.items():
         content, side = contents_of(submissions[number])
         digests = digests_of(sha256(content), "" if side is None else sha256(side))
-        failed = f"the metric crashed on it twice: {fault.died}"
         entry = store.encode(_header(job, digests) | {"failed": failed, store.UNSURE: True}, None)
         store.save(folder, entry_name(job.context, digests), entry, True)
         results[number] = _scored(entry)

@@ -60,6 +60,7 @@ def rank(
     dask: str | None = None,
     time_limit: str | float = "10m",
     memory_limit: str | int = "4G",
+    idle_limit: str | float = "60s",
     parameters: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> FinalBoard:
@@ -137,6 +138,8 @@ def rank(
     time_limit, memory_limit : str or number
         The processor time and the memory for one submission, such as ``"90s"`` and ``"500M"``, or seconds and
         bytes. One that needs more is rejected.
+    idle_limit : str or number
+        How long one submission may use no processor time, as where a metric waits for something.
     parameters : mapping of str to object, optional
         Parameters of the metric's ``score``, whose names may also be those of arguments of this function.
         Without it, an argument such as `seed` or `title` goes to the metric if the metric has a parameter of
@@ -199,7 +202,11 @@ def rank(
     )
     request = request._replace(failed=request.failed or _failed_beside(request.runtimes))
     files = find(request.submissions, request.side)
-    limits = Limits(parse_bytes(memory_limit, "--memory-limit"), parse_seconds(time_limit, "--time-limit"))
+    limits = Limits(
+        parse_bytes(memory_limit, "--memory-limit"),
+        parse_seconds(time_limit, "--time-limit"),
+        parse_seconds(idle_limit, "--idle-limit"),
+    )
     inputs = inputs_of(request._replace(limits=limits), files, folder / STORE, folder)
     score_all = functools.partial(passes.score, inputs.job, files, inputs.store)
     return _ranked(inputs, score_all, jobs, dask, command)
@@ -248,7 +255,7 @@ def _command_of(given: dict[str, Any], parameters: dict[str, Any]) -> list[str]:
     """Write a call of `rank` as the command that does the same."""
     positional = ("solution", "submissions", "runtimes")
     command = ["podium", "rank", *(os.fspath(given[name]) for name in positional if given[name] is not None)]
-    defaults = {"metric": "unified", "jobs": 0, "time_limit": "10m", "memory_limit": "4G"}
+    defaults = {"metric": "unified", "jobs": 0, "time_limit": "10m", "memory_limit": "4G", "idle_limit": "60s"}
     for name, value in given.items():
         option = f"--{name.replace('_', '-')}"
         if name in positional or value is None or value == defaults.get(name):

@@ -65,7 +65,7 @@ def test_where_arrow_is_loaded_the_interpreter_is_not_shut_down(code, monkeypatc
         calls.append(("ended with", given, capsys.readouterr().out))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "main", lambda: print("printed", end="") or code)
+    monkeypatch.setattr(cli, "main", lambda *, apart: print("printed", end="") or code)
     monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: calls.append("exit functions"))
     monkeypatch.setattr(os, "_exit", end)
     monkeypatch.setitem(sys.modules, "pyarrow", object())

@@ -158,7 +158,7 @@ def test_anything_else_looks_the_same_to_the_participant(capsys, accuracy, in_pr
 
 def test_a_metric_that_ends_its_process(capsys, accuracy):
     _, _, err = run_podium(capsys, "emulate", *accuracy("import os; os._exit(9)", FIVE))
-    detail = "the metric file ended its process with exit code 9."
+    detail = "the metric file ended its process: exit code 9."
     assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}\n"
 
 

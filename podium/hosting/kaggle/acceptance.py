@@ -45,6 +45,7 @@ CHECKS = {  # each check's name, by the key under which `podium.hosting.kaggle.k
     "warnings": "prints nothing and warns of nothing in the given files",
     "messages": "has messages of at most 280 characters",
     "opens": "opens no files",
+    "left": "leaves no thread and no process behind",
     "module": MODULE,
 }
 IDS = "the solution has every id once"

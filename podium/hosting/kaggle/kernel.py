@@ -17,6 +17,7 @@ import os
 import pickle
 import platform
 import sys
+import threading
 import time
 import traceback
 import types
@@ -55,6 +56,9 @@ def main(task_file: str, answer_file: str) -> None:
     task = pickle.loads(Path(task_file).read_bytes())
     answer = TASKS[task.pop("do")](**task)
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # a thread that the metric has left behind is not waited for
 
 
 def run_cell(source: str, name: str = "__main__") -> types.ModuleType:
@@ -163,6 +167,7 @@ def score_given(
     """Score the given files, and check that this prints nothing, warns of nothing and opens no file."""
     opened: list[str] = []
     printed = io.StringIO()
+    before = running()
     with (
         watched(opened),
         contextlib.suppress(BaseException),  # it is kept in the record of the call
@@ -174,12 +179,34 @@ def score_given(
     told = [shortened(str(each.message), LONGEST_TEXT) for each in caught]
     if printed.getvalue().strip():
         told.append(f"it prints {shortened(printed.getvalue(), 60)}")
-    answer = {}
+    answer = {"left": passed_unless(left_behind(running() - before))}
     if told or calls[-1].raised is None:
         answer["warnings"] = passed_unless("; ".join(dict.fromkeys(told)), NOTE)
     if opened or calls[-1].raised is None:
         answer["opens"] = passed_unless(f"score() opens {shortened(', '.join(opened), 200)}" if opened else "")
     return answer
+
+
+def running() -> set[tuple[str, int]]:
+    """List what a platform would wait for: threads that are not daemons, and the children of this process."""
+    threads = {("thread", each.ident or 0) for each in threading.enumerate() if not each.daemon}
+    children = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if int(fields[1]) == os.getpid() and fields[0] != "Z":
+                children.add(("process", int(path.parent.name)))
+    return threads | children
+
+
+def left_behind(left: set[tuple[str, int]]) -> str:
+    """Say what score() has begun and not ended."""
+    plural = {"thread": "threads", "process": "processes"}
+    counts = {kind: sum(each == kind for each, _ in left) for kind in plural}
+    told = " and ".join(
+        f"{count} {kind if count == 1 else plural[kind]}" for kind, count in counts.items() if count
+    )
+    return f"score() leaves {told} behind, and the site waits: end what is begun there" if told else ""
 
 
 @contextlib.contextmanager

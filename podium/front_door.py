@@ -39,7 +39,7 @@ def score(
     metric : str or Path, optional
         The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
         The default is the Unified Metric, "unified". Do not give it with a prepared solution, which has its
-        metric.
+        metric. A file of your own is executed in this process, which it can end; the commands use a child.
     row_id : str, optional
         The column of the solution that names the rows. The default is its first column.
     parameters : mapping of str to object, optional

@@ -33,7 +33,10 @@ assert cli.main(["score", "solution_sample.csv", "sample_submission.csv", "--bar
 
 @pytest.mark.parametrize(
     ("already", "command", "expected"),
-    [("", HELP, ["podium"]), ("import pandas, pyarrow.csv", SCORE, ["podium", "podium_metrics"])],
+    [
+        ("", HELP, ["podium"]),
+        ("import pandas, pyarrow.csv", SCORE, ["kaggle_metric_utilities", "podium", "podium_metrics"]),
+    ],
     ids=["help", "score"],
 )
 def test_commands_load_only_what_they_need(already, command, expected):

@@ -36,6 +36,8 @@ OUTCOMES = (
 )
 CORRECT, WRONG_LABEL, INCOMPLETE, BEYOND, NOT_IN_GOLD, REPEATED, MISSED = OUTCOMES
 
+MUCH_BETTER = 0.05  # a gain of the score that a shift of all sentences does not give by chance
+
 EXPECTED_LINE = "one JSON object per line, with an id (a whole number or text) and evidence (an object)"
 EXPECTED_DOCUMENT = "one JSON object per line, with doc_id, title (text) and abstract (a list of texts)"
 
@@ -307,7 +309,30 @@ class Explanation(contract.Explanation):
         if repeated := numbers["sentence", REPEATED]:
             number = counted(repeated, "sentence")
             notices.append(f"a sentence that stands earlier in the same list counts as wrong: {number}")
-        return notices
+        return notices + self._counted_from_1()
+
+    def _counted_from_1(self) -> list[str]:
+        """Say that sentences seem to be counted from 1, if numbers one smaller give a much better score."""
+        answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
+        sentences = [each for answer in answers for _, listed in answer.values() for each in listed]
+        if not sentences or min(sentences) < 1:
+            return []
+        earlier = [
+            {
+                document: (label, tuple(each - 1 for each in listed))
+                for document, (label, listed) in answer.items()
+            }
+            for answer in answers
+        ]
+        counts = [self.metric.count(gold, answer) for gold, answer in zip(self.prepared.gold, earlier)]
+        score = float(self.prepared.measures(np.sum(counts, axis=0)[np.newaxis])[0])
+        gain = score - float(self.prepared.measures(self.statistics.sum(axis=0)[np.newaxis])[0])
+        if gain < MUCH_BETTER:
+            return []
+        return [
+            "sentences seem to be counted from 1: they count from 0, and with every number one smaller the score "
+            f"would be {gain:.4f} higher"
+        ]
 
 
 companion = Companion(

@@ -40,6 +40,7 @@ METRIC = "unified"
 ESSAY_IDS = ("essay_id_comp", "essay_id", "id")
 UNANNOTATED = "Unannotated"
 EFFECTIVENESS = {"Ineffective": 0, "Adequate": 0, "Effective": 1}
+AS_NUMBERS = {"0": "Ineffective", "0.0": "Ineffective", "1": "Effective", "1.0": "Effective"}
 PROMPT = "prompt_name"
 DEMOGRAPHICS = (
     "gender",
@@ -239,7 +240,7 @@ def _annotations(corpus: Corpus, attributes: list[str], spellings: Mapping[str, 
     named.check(named.mapped(len) == 0, "a value in every row")
     _check_meanings(spellings)
     type_of = _spelled(types, (*TYPES, UNANNOTATED), spellings)
-    label_of = _spelled(labels, (*EFFECTIVENESS, ""), spellings)
+    label_of = _spelled(labels, (*EFFECTIVENESS, ""), AS_NUMBERS | dict(spellings))
     unused = [repr(text) for text in spellings if text not in types.values + labels.values]
     if unused:
         raise HostError(f"--map: {', '.join(unused)} occurs neither in {TYPE} nor in {LABEL}")

@@ -146,6 +146,20 @@ def test_notices_of_wasted_sentences():
     ]
 
 
+def test_sentences_that_count_from_1_are_told():
+    """The fault is told where a shift gives a much better score, and nowhere else."""
+    gold = gold_of([4], [0]) | gold_of([2, 3], document="12")
+    right = answer_of(0, 4) | answer_of(2, 3, document="12")
+    shifted = answer_of(1, 5) | answer_of(3, 4, document="12")
+    (notice,) = explain(gold, shifted).notices
+    assert notice == (
+        "sentences seem to be counted from 1: they count from 0, and with every number one smaller the score "
+        "would be 1.0000 higher"
+    )
+    for answer in (right, answer_of(1, 2), answer_of(4)):
+        assert not any("counted from 1" in each for each in explain(gold, answer).notices)
+
+
 @given(competitions())
 @examples(30)
 def test_explanations_add_up_to_the_counts(competition):

@@ -329,6 +329,16 @@ def test_the_report(by_offsets, whole):
     assert "Left out" not in files.report
 
 
+def test_effectiveness_may_be_a_number_as_in_what_make_writes(by_offsets):
+    words = make(by_offsets).private["solution.csv"]
+    for one, zero in ((1, 0), (1.0, 0.0), ("1", "0")):
+        numbers = by_offsets["discourse_effectiveness"].map(
+            {"Effective": one, "Adequate": zero, "Ineffective": zero}
+        )
+        again = make(by_offsets.assign(discourse_effectiveness=numbers)).private["solution.csv"]
+        pd.testing.assert_frame_equal(words, again)
+
+
 # --- faults of the corpus ---------------------------------------------------------------------------
 
 

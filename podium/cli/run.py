@@ -47,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory-limit",
         default="16G",
         metavar="SIZE",
-        help="memory limit of a model, such as 500M or 16G (default: 16G)",
+        help="memory limit of a model, such as 500M or 16G; --disk-limit is added if its files are in memory "
+        "(default: 16G)",
     )
     parser.add_argument(
         "--gpus", action="store_true", help="let the models use the GPUs of this machine (default: none)"

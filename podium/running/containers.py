@@ -95,7 +95,7 @@ def _result(
     seconds = max((over - began).total_seconds(), 0.0)
     run = Run(Outcome.DONE, "", seconds, exit_code=int(state["ExitCode"]))
     if ended.in_time and state.get("OOMKilled"):
-        return failed(run, Outcome.MEMORY, settings, log)
+        return failed(run, Outcome.MEMORY, settings._replace(sandbox=""), log)
     return judged(run, ended.in_time, working, settings, log)
 
 

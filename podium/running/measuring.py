@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -34,6 +34,7 @@ LOG_BYTES = 2**20  # of a log, written while the model runs; of what follows onl
 TAIL = 2**15  # bytes of this end
 BLOCK = 2**16  # bytes that are read at once
 USER, NICE, STEAL = 1, 2, 8  # columns in a line of /proc/stat, see proc_stat(5)
+INSTALLATION = ("ERROR: Could not", "ERROR: No matching")  # how pip says that it has not installed a package
 LAST_LINES, LONGEST_REASON = 5, 600  # at the end of a log, quoted as the reason of a failure
 UNKNOWN = float("nan")
 
@@ -132,7 +133,10 @@ class Log:
     def last_lines(self) -> str:
         """The last lines on one line, without those of nothing but ^ and ~, which underline Python's code."""
         lines = [line.strip() for line in self.end.splitlines() if line.strip(" ^~")]
-        return " | ".join(lines[-LAST_LINES:])[-LONGEST_REASON:]
+        last = " | ".join(lines[-LAST_LINES:])[-LONGEST_REASON:]
+        # A failed installation is the reason of a module that is missing later.
+        cause = [line for line in lines[:-LAST_LINES] if line.startswith(INSTALLATION)]
+        return f"{cause[-1][:LONGEST_REASON]} | … | {last}" if cause else last
 
 
 def _shown(text: str) -> str:
@@ -140,19 +144,32 @@ def _shown(text: str) -> str:
     return printable(text.replace("\r\n", "\n").replace("\r", "\n"), keep="\n\t")
 
 
-def failed(run: Run, outcome: Outcome, settings: Settings, log: Log) -> Run:
-    """Say that a run has failed, and why: the limit or the exit code; and what the model printed at last."""
+def failed(run: Run, outcome: Outcome, settings: Settings, log: Log, left: Sequence[str] = ()) -> Run:
+    """Say that a run has failed, and why: the limit or the exit code; and what the model printed at last.
+
+    `left` has the names of the submissions that it left all the same.
+    """
     number = -run.exit_code if run.exit_code < 0 else run.exit_code - 128  # of a signal
     signal_name = signal.Signals(number).name if number in {*signal.Signals} else ""
     if outcome is Outcome.EXIT and signal_name == "SIGXFSZ":
         outcome = Outcome.DISK
     what = {
         Outcome.TIME: f"time limit of {settings.time_limit:g} s (--time-limit)",
-        Outcome.MEMORY: f"memory limit of {_size(settings.memory_limit)} (--memory-limit)",
+        Outcome.MEMORY: memory_limit(settings),
         Outcome.DISK: f"disk limit of {_size(settings.disk_limit)} (--disk-limit)",
-        Outcome.EXIT: f"exit code {run.exit_code}" + (f" ({signal_name})" if signal_name else ""),
+        Outcome.EXIT: f"exit code {run.exit_code}"
+        + (f" ({signal_name})" if signal_name else "")
+        + (f", although {left[0]} was there" if left else ""),
     }[outcome]
     return run._replace(outcome=outcome, reason=what, printed=log.last_lines())
+
+
+def memory_limit(settings: Settings) -> str:
+    """The limit of memory that a model has exceeded; in bubblewrap its files are in memory, too."""
+    if settings.sandbox != "bubblewrap" or not settings.control_group:
+        return f"memory limit of {_size(settings.memory_limit)} (--memory-limit)"
+    both = _size(settings.memory_limit + settings.disk_limit)
+    return f"memory limit of {both} for all of its processes and files (--memory-limit plus --disk-limit)"
 
 
 def _size(number: int) -> str:

@@ -5,6 +5,7 @@ Something wrong with a team's folder is a failure of that team alone: podium run
 
 import enum
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import stat
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from podium.errors import UsageError
 from podium.names import fault_of, is_of_system, left_out
@@ -29,12 +30,15 @@ __all__ = [
     "interpreter_of",
     "key_of",
     "paths_in",
+    "read_notebook",
     "with_printed",
 ]
 
 SHELL_SCRIPTS = ("run", "run.sh")
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
+# Where a notebook names its language, and how Python's kernels name it.
+LANGUAGE, PYTHON = (("language_info", "name"), ("kernelspec", "language")), {"python", "python3", "ipython"}
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
 # The name of an image in a registry.  Podman would take names such as dir:/folder from the machine's disk.
@@ -48,6 +52,7 @@ MOST_MODELS = 100  # in a team's folder
 LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
 NAMES_SHOWN = 5  # in a message
 FIRST_LINE = 256  # bytes of the line that names the interpreter, as in the kernel
+MOST_OF_A_NOTEBOOK = 1 << 28  # bytes of one whose language and cells are looked at
 SCRIPT_READ = 1 << 20  # bytes of a script in which line ends are looked for
 
 
@@ -208,6 +213,8 @@ def _entry(folder: Path) -> tuple[str, Kind]:
         return image, Kind.CONTAINER
     if name in SHELL_SCRIPTS:
         _require_startable(path)
+    if path.suffix == ".ipynb":
+        _require_python(path)
     return name, Kind.NOTEBOOK if path.suffix == ".ipynb" else Kind.SCRIPT
 
 
@@ -241,6 +248,31 @@ def _require_startable(path: Path) -> None:
     if first.startswith(b"#!") and not (first[2:].strip() and shutil.which(interpreter_of(path)[0])):
         shown = first.decode("utf-8", "replace")
         raise ValueError(f"{path.name} begins with {shown}, but that program does not exist")
+
+
+def _require_python(path: Path) -> None:
+    """Raise a ValueError if a notebook says that it is written in another language."""
+    about = _part(read_notebook(path), "metadata")
+    said = [_part(_part(about, part), name) for part, name in LANGUAGE]
+    language = next((text for text in said if isinstance(text, str) and text), "python")
+    if language.lower() not in PYTHON:
+        found = printable(language)[:40]
+        raise ValueError(f"{path.name}: expected a notebook in Python, found {found}; give a run.sh instead")
+
+
+def read_notebook(path: Path) -> Any:
+    """What a notebook has; None if it is none, of which podium's program for notebooks says what is wrong."""
+    if path.stat().st_size > MOST_OF_A_NOTEBOOK:
+        return None
+    try:
+        return json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+
+
+def _part(whole: Any, name: str) -> Any:
+    """A part of a notebook, or None if there is none."""
+    return whole.get(name) if isinstance(whole, dict) else None
 
 
 def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:

@@ -184,7 +184,7 @@ def _measured(command: list[str], files: list[int], settings: Settings, log: Log
     if not code and is_late.is_set():
         return failed(run, Outcome.TIME, settings, log)
     if run.exit_code != 0:
-        return failed(run, Outcome.DISK if "0" in left.room else Outcome.EXIT, settings, log)
+        return failed(run, Outcome.DISK if "0" in left.room else Outcome.EXIT, settings, log, left.submissions)
     return _with_submission(run, left, is_whole=process.returncode == 0)
 
 

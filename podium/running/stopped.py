@@ -5,11 +5,10 @@ list: a line of the model's own files, which it brought along, and the name of o
 """
 
 import builtins
-import json
 import re
 from pathlib import Path
 
-from podium.running.models import Kind, Model
+from podium.running.models import Kind, Model, read_notebook
 from podium.running.view import MODEL
 
 __all__ = ["where"]
@@ -62,9 +61,9 @@ def _in_notebook(model: Model, printed: str) -> tuple[str, str]:
         return "", ""
     cell, raised = failed[-1]
     try:
-        source = json.loads((model.folder / model.entry).read_bytes())["cells"][int(cell) - 1]["source"]
-    except (OSError, ValueError, LookupError, TypeError):
+        source = read_notebook(model.folder / model.entry)["cells"][int(cell) - 1]["source"]
+        lines = "".join(source).count("\n") + 1
+    except (OSError, LookupError, TypeError):
         return "", ""
-    lines = (source if isinstance(source, str) else "".join(source)).count("\n") + 1
     line = next((line for line in reversed(IN_CELL.findall(printed)) if int(line) <= lines), "")
     return raised, f"{model.entry}, cell {cell}" + (f", line {line}" if line else "")

@@ -42,7 +42,8 @@ def judged(run: Run, in_time: bool, folder: str, settings: Settings, log: Log) -
     if not in_time:
         return failed(run, Outcome.TIME, settings, log)
     if run.exit_code != 0:
-        return failed(run, Outcome.EXIT, settings, log)
+        names = os.listdir(folder)
+        return failed(run, Outcome.EXIT, settings, log, [name for name in SUBMISSIONS if name in names])
     try:
         name, content = _submission_in(folder)
     except (OSError, ValueError) as problem:

@@ -142,6 +142,16 @@ def test_a_notebook_installs_wheels_and_imports_modules_beside_it(tmp_path: Path
         ),
         ("print('one')\nprint('two')\nraise SystemExit(3)", Outcome.EXIT, r"exit code 3: one \| two$"),
         ("import os\nos.abort()", Outcome.EXIT, r"exit code -?\d+ \(SIGABRT\)"),
+        (
+            "echo a,b >submission.csv\n[ -f none ] && cat none",
+            Outcome.EXIT,
+            r"exit code 1, although submission.csv was there \(run by sh\)$",
+        ),
+        (
+            "import sys\nprint('ERROR: Could not find a version')\nprint('1\\n2\\n3\\n4\\n5')\nsys.exit(1)",
+            Outcome.EXIT,
+            r"exit code 1: ERROR: Could not find a version \| … \| 1 \| 2 \| 3 \| 4 \| 5$",
+        ),
         ("exit 7", Outcome.EXIT, r"exit code 7 \(run by sh\)$"),
         ("echo loading\nsleep 100", Outcome.TIME, r"time limit of 5 s \(--time-limit\): loading$"),
     ],
@@ -340,7 +350,9 @@ def test_a_model_out_of_memory_fails_and_a_machine_out_of_memory_loses_the_run(t
         pytest.skip("no control group can be had here")
     run, _ = run_model(tmp_path, given, greedy)
     assert run.outcome is Outcome.MEMORY
-    assert run.reason.startswith("memory limit of 256 MB (--memory-limit)")
+    assert run.reason.startswith(
+        "memory limit of 320 MB for all of its processes and files (--memory-limit plus"
+    )
     monkeypatch.setattr(control_group.Group, "_has_reached_its_limit", lambda group: False)
     run, _ = run_model(tmp_path, given, greedy)
     assert (run.outcome, run.reason) == (Outcome.LOST, "the machine ran out of memory")

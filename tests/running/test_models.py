@@ -97,13 +97,16 @@ def test_what_is_no_model_is_listed_with_a_reason_and_the_others_go_on(tmp_path:
     write_model(tmp_path / "line\nend \x1b[2J")
     write_model(tmp_path / ("x" * 201))
     write_model(tmp_path / "'=1")
+    write_model(tmp_path / "R", '{"metadata": {"kernelspec": {"name": "ir", "language": "R"}}}', "model.ipynb")
+    write_model(tmp_path / "Deep", "[" * 100_000, "model.ipynb")
     write_model(tmp_path / "Packed", name="model.zip")
     (tmp_path / "Packed.zip").write_bytes(b"")
     models, failures = find_models(tmp_path)
-    assert [model.key for model in models] == ["Good"]
+    assert [model.key for model in models] == ["Deep", "Good"]
     reasons = {failure.team: failure.reason for failure in failures}
     expected = {
         "Empty": NO_MODEL + "nothing",
+        "R": "model.ipynb: expected a notebook in Python, found R; give a run.sh instead",
         "Packed": NO_MODEL + "model.zip; unpack it",
         "Packed.zip": "expected a folder with one notebook (*.ipynb), run, run.py, run.sh or container.txt, "
         "found a file; unpack it",

@@ -330,8 +330,8 @@ class Explanation(contract.Explanation):
         if gain < MUCH_BETTER:
             return []
         return [
-            "sentences seem to be counted from 1: they count from 0, and with every number one smaller the score "
-            f"would be {gain:.4f} higher"
+            "sentences seem to be counted from 1: they count from 0, and with every number one smaller the "
+            f"score would be {gain:.4f} higher"
         ]
 
 

@@ -59,7 +59,12 @@ def prepared(
     """Read and prepare a solution, or only one part of it, with exactly these parameters."""
     table = reading.read_solution(metric, path, parameters)
     if not part:
-        return scoring.prepare(metric, table, parameters, show)
+        try:
+            return scoring.prepare(metric, table, parameters, show)
+        except HostError as problem:
+            if reading.SHAPE not in table.attrs:
+                raise
+            raise HostError(reading.with_account(str(problem), table)) from problem
     solution = scoring.prepare(metric, scoring.only_part(table, part), parameters, show)
     solution.further["part"] = part
     return solution

@@ -28,6 +28,10 @@ class Differences(ToolError):
     exit_code = 1
 
 
+class AccountWarning(UserWarning):
+    """Something in the files that were read was left out; the text is the account of it."""
+
+
 class ContractWarning(UserWarning):
     """A metric's score may be wrong: it is not finite, or it depends on the order of rows."""
 

@@ -17,6 +17,9 @@ from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
 from podium.scoring import Solution
 
+# Under these names a table says in its attrs what was read of which files, and what files should be like.
+READ, SHAPE = "read", "shape"
+
 Official = Callable[[Path], pd.DataFrame]  # how a companion reads an official file
 
 
@@ -127,3 +130,9 @@ def _has_column(content: bytes, names: set[str]) -> bool:
         content = zlib.decompressobj(31).decompress(content, 2**16)  # packed by gzip
     header = content[: 2**16].partition(b"\n")[0].decode("utf-8-sig", errors="replace")
     return not names.isdisjoint(cell.strip('" \r') for cell in header.split(","))
+
+
+def with_account(fault: str, table: pd.DataFrame) -> str:
+    """A fault of a table that says how it was read, with that and with what files should be like."""
+    shape = f" ({table.attrs[SHAPE]})" if SHAPE in table.attrs else ""
+    return f"{fault}{shape}. {table.attrs[READ]}" if READ in table.attrs else fault

@@ -96,7 +96,7 @@ def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 def from_table(table: pd.DataFrame) -> pd.DataFrame:
     """The markups of a table, which may be one of spans."""
-    return spans.from_spans(table) if spans.is_spans(table) else table
+    return spans.from_spans(table) if spans.is_spans(table) else files.from_table(table)
 
 
 # ---- Two markups -----------------------------------------------------------------------------------------

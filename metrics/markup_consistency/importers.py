@@ -6,7 +6,8 @@ fragments, and its notes become overtexts.  A brat event with its arguments is o
 so is an Equiv set.  Annotators are the experts, except one called "algorithm".  Predictions of Label Studio are
 the algorithm's.
 
-What markups cannot have, such as relations, is left out, and a warning counts it by kind.  Another one counts
+Every reader also says how many annotations a file has, and counts by kind what markups cannot have, such as
+relations.  What is neither in a mark nor counted is counted by `podium.markups.files.Account`.  A warning names
 the marks whose place is in doubt.  What is not an annotation of text is refused.
 """
 
@@ -30,7 +31,7 @@ import pandas as pd
 
 from podium.errors import ToolError, missing_extra
 from podium.files import MOST_BYTES, parse_json, read_bytes, read_text
-from podium.markups.files import ALGORITHM, READ, account, read_documents, visible_files
+from podium.markups.files import ALGORITHM, Account, FileRead, read_documents, visible_files
 from podium.wording import counted, listed
 
 from .foreign import refuse_foreign
@@ -74,6 +75,7 @@ class Mark:
     labels: list[Label] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    annotations: int = 1  # how many of the tool's annotations it is made of
 
 
 @dataclass
@@ -84,7 +86,17 @@ class Export:
     error: type[ToolError]  # what a fault in the export raises
     texts: dict[str, str] = field(default_factory=dict)  # by the ids of the documents
     marks: dict[str, dict[str, list[Mark]]] = field(default_factory=dict)  # by document and author
-    left_out: Counter[str] = field(default_factory=Counter)  # the number of each kind of thing
+    account: Account = field(default_factory=Account)
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """The annotations of the present file that are left out, by their kinds."""
+        return self.account.read[-1].left_out
+
+    @property
+    def details(self) -> Counter[str]:
+        """What else is left out, by its kinds."""
+        return self.account.details
 
     def add(self, document_id: str, author: str, text: str, marks: list[Mark]) -> None:
         """Add the marks that an annotator made in a document."""
@@ -97,6 +109,7 @@ class Export:
         if author in by_author:
             raise ValueError(f"document {document_id!r}: expected one file by {author}, this is another one")
         by_author[author] = marks
+        self.account.read[-1].kept += sum(mark.annotations for mark in marks)
 
 
 def _difference(one: str, other: str) -> str:
@@ -113,44 +126,52 @@ def _difference(one: str, other: str) -> str:
     return f"from character {place:,} on, {one[place : place + 20]!r} and {other[place : place + 20]!r}"
 
 
-Reader = Callable[[Path, Export], None]
+class Tool(NamedTuple):
+    """How the exports of a tool are read."""
+
+    read: Callable[[Path, Export], int]  # it adds the marks of a file, and returns how many annotations it has
+    shape: str  # what an export is like in which experts meet
 
 
 def read(path: Path, error: type[ToolError]) -> pd.DataFrame | None:
     """Read an export of an annotation tool; None if the path is not one."""
+    export = collected(path, error)
+    if export is None:
+        return None
+    documents = read_documents(((path, document) for document in _documents(export)), error)
+    return export.account.tell(documents)
+
+
+def collected(path: Path, error: type[ToolError]) -> Export | None:
+    """Collect the marks of all files of an export, with an account of them; None if the path is not one."""
     found, hidden = visible_files(path)
-    files, reader = _export(path, found, error)
-    if reader is None:
+    files, tool = _export(path, found, error)
+    if tool is None:
         refuse_foreign(path, found, error)
         return None
-    export = Export(path, error)
+    export = Export(path, error, account=Account(left_out=hidden, shape=tool.shape))
     for file in files:
+        present = FileRead(file.relative_to(path.parent))
+        export.account.read.append(present)
         try:
-            reader(file, export)
+            present.found = tool.read(file, export)
         except FAULTS as problem:
-            name = file.relative_to(path.parent)
-            raise error(f"{name}: expected an export, found a fault: {_told(problem)}") from None
-    if export.left_out:
-        counts = ", ".join(f"{kind} ({number:,})" for kind, number in sorted(export.left_out.items()))
-        warnings.warn(f"left out of the markups: {counts}", stacklevel=2)
-    foreign = [file for file in found if file not in files and file.suffix not in _BESIDE]
+            raise error(f"{present.name}: expected an export, found a fault: {_told(problem)}") from None
+        export.account.close(present)
+    rest = [file for file in found if file not in files]
+    foreign = [str(file.relative_to(path)) for file in rest if file.suffix not in _BESIDE]
+    export.account.beside = len(rest) - len(foreign)
     if foreign:
-        names = [str(file.relative_to(path)) for file in foreign]
-        warnings.warn(
-            f"files that were not read: {listed(names)} ({counted(len(names), 'file')})", stacklevel=2
-        )
-    documents = read_documents(((path, document) for document in _documents(export)), error)
-    left_out = export.left_out + hidden + Counter({"files of another kind": len(foreign)} if foreign else {})
-    documents.attrs[READ] = account(documents, len(files), left_out)
-    return documents
+        export.account.left_out[f"files {listed(foreign)}"] += len(foreign)
+    return export
 
 
 # What stands beside the annotations of an export and is read with them.
 _BESIDE = (".txt", ".conf", ".xml")
 
 
-def _export(path: Path, found: Sequence[Path], error: type[ToolError]) -> tuple[list[Path], Reader | None]:
-    """The files of an export and their reader; no reader if the path is not an export."""
+def _export(path: Path, found: Sequence[Path], error: type[ToolError]) -> tuple[list[Path], Tool | None]:
+    """The files of an export and its tool; no tool if the path is not an export."""
 
     def named(*suffixes: str) -> list[Path]:
         return [file for file in found if file.suffix in suffixes]
@@ -158,18 +179,19 @@ def _export(path: Path, found: Sequence[Path], error: type[ToolError]) -> tuple[
     if not path.is_dir():
         if path.suffix == ".zip":
             raise error(f"{path}: expected an unpacked export, found a zip. {_HOW_TO_EXPORT}")
-        return [path], _read_label_studio if isinstance(_json(path), list) else None
+        return [path], _LABEL_STUDIO if isinstance(_json(path), list) else None
     if any(path.glob("exportedproject*.json")) or named(".ser"):
         raise error(f"{path}: expected markups, found a whole project of INCEpTION. {_HOW_TO_EXPORT}")
     if files := named(".ann"):
-        return files, _read_brat
-    if files := named(".xmi", ".zip"):
-        return files, _read_cas
+        return files, Tool(_read_brat, "a folder for each annotator, with DOCUMENT.ann and DOCUMENT.txt")
     files = named(".json")
     content = _json(files[0]) if files else None
+    is_cas = isinstance(content, dict) and _CAS_JSON in content
+    if cas := named(".xmi", ".zip", *([".json"] if is_cas else [])):
+        return cas, Tool(_read_cas, "the folder annotation, with DOCUMENT/ANNOTATOR.json or .xmi")
     if isinstance(content, list):
-        return files, _read_label_studio if len(files) == 1 else _read_of_one_annotator
-    return files, _read_cas if isinstance(content, dict) and _CAS_JSON in content else None
+        return files, _LABEL_STUDIO if len(files) == 1 else _LABEL_STUDIO._replace(read=_read_of_one_annotator)
+    return files, None
 
 
 def _json(file: Path) -> Any:
@@ -291,11 +313,13 @@ class _Brat:
         self.notes: dict[str, list[Note]] = {}
         self.others: set[str] = set()  # the ids of relations, normalizations and attributes
         self.left_out = left_out
+        self.lines = 0
         for number, line in enumerate(text.split("\n" if "\n" in text else "\r"), 1):
             key, _, rest = line.rstrip("\r").partition("\t")
             head, _, tail = rest.partition("\t")
-            if not key.strip():
+            if not line.strip():
                 continue
+            self.lines += 1
             # brat itself has written the same id twice: then both stay, and others refer to the first one.
             own = key if key != "*" and key not in self.labels else f"{key} {number}"
             try:
@@ -343,11 +367,15 @@ class _Brat:
         The trigger of an event and the spans of an Equiv set belong to those marks and have none of their own.
         """
         parts = {target for members in self.members.values() for role, target in members if not role}
+        told = set[str]()
         for key, label in self.labels.items():
             if key not in parts:
                 spans = [Span(self.places[key])] if key in self.places else self._of_members(key)
                 labels = [Label(label), *self.attributes.get(key, [])]
-                yield Mark(labels, spans, self.notes.get(key, []))
+                members = {key, *(target for role, target in self.members.get(key, []) if not role)} - told
+                lines = sum(1 + len(self.attributes.get(m, [])) + len(self.notes.get(m, [])) for m in members)
+                told |= members
+                yield Mark(labels, spans, self.notes.get(key, []), lines)
 
     def _of_members(self, key: str) -> list[Span]:
         """The places of an event or an Equiv set."""
@@ -364,10 +392,7 @@ class _Brat:
         return spans
 
 
-_BRAT_FOLDER = "DOCUMENT.ann and DOCUMENT.txt"
-
-
-def _read_brat(file: Path, export: Export) -> None:
+def _read_brat(file: Path, export: Export) -> int:
     """Read a file of brat.
 
     The first folder in the export is the annotator, and the folders in it are part of the document's name.  If
@@ -382,8 +407,9 @@ def _read_brat(file: Path, export: Export) -> None:
     places = [above[0], export.folder / f"{document_id}.txt", *above[1:]]
     text = next((place for place in places if place.is_file()), None)
     if text is None:
-        raise ValueError(f"no text {file.stem}.txt; expected a folder for each annotator, with {_BRAT_FOLDER}")
+        raise ValueError(f"no text {file.stem}.txt; expected {export.account.shape}")
     export.add(document_id, author, read_text(text, export.error), [*content.marks()])
+    return content.lines
 
 
 # ---- INCEpTION -------------------------------------------------------------------------------------------
@@ -408,17 +434,19 @@ _ENDS_OF_RELATION = {"Governor", "Dependent"}
 _PLACE = {"begin", "end", "sofa"}
 
 
-def _read_cas(file: Path, export: Export) -> None:
+def _read_cas(file: Path, export: Export) -> int:
     """Read a UIMA CAS; the features of an annotation that are values become tags."""
     content, name, types = _parts_of_cas(file, export)
     who = Path(name).stem
     if who in _NOBODY:
-        export.left_out[f"documents of {who}"] += 1
-        return
+        export.account.read.pop()
+        export.account.left_out[f"files of {who}"] += 1
+        return 0
     cas = _load_cas(content, types)
     text: str = cas.sofa_string or ""
     marks = list[Mark]()
-    for structure in cas.select_all_fs():
+    found = [*cas.select_all_fs()]
+    for structure in found:
         kind = structure.type.name
         layer = kind.rpartition(".")[2]
         features = {feature.name for feature in structure.type.all_features}
@@ -429,7 +457,7 @@ def _read_cas(file: Path, export: Export) -> None:
         else:
             labels, links = _labels_of(structure, sorted(features - _PLACE), layer)
             if links:
-                export.left_out[f"links of {layer}"] += links
+                export.details[f"links of {layer}"] += links
             # An annotation of the whole document has no place.
             spans = []
             if "begin" in features:
@@ -440,13 +468,15 @@ def _read_cas(file: Path, export: Export) -> None:
     parts = (export.folder.name, *file.relative_to(export.folder).parts)
     document_id = parts[parts.index("annotation") + 1] if "annotation" in parts[:-2] else file.parent.name
     export.add(document_id, who, text, marks)
+    return len(found)
 
 
 def _parts_of_cas(file: Path, export: Export) -> tuple[bytes, str, bytes | None]:
     """The content of a CAS, the name of its file, and the type system of XMI, or None if there is none."""
     if file.suffix != ".zip":
         beside = (folder / "TypeSystem.xml" for folder in file.parents[:3])
-        types = next((read_bytes(path) for path in beside if path.is_file()), None)
+        found = (read_bytes(path) for path in beside if path.is_file())
+        types = next(found, None) if file.suffix == ".xmi" else None
         content, name = read_bytes(file), file.name
     else:
         members = _unpacked(file, export.error)
@@ -521,21 +551,22 @@ class _Task(NamedTuple):
     results: dict[str, list[Result]]  # by author
 
 
-def _read_label_studio(file: Path, export: Export) -> None:
+def _read_label_studio(file: Path, export: Export) -> int:
     """Read the annotations and the first prediction of each task in a JSON export of Label Studio.
 
     A task can show several texts.  Then each of them is a document.
     """
-    repeated = Counter[str]()
     tasks = list[_Task]()
     models = set[str]()
+    found = 0
     for number, task in enumerate(parse_json(read_bytes(file)), 1):
         if not _is_task(task):
             refuse_foreign(file, [file], export.error)
             raise export.error(f"{file.name}: expected tasks with annotations, found none in task {number}")
         with _faults_of(task.get("id", number)):
             models |= {str(prediction.get("model_version")) for prediction in _predictions(task)[:1]}
-            by_author = _results_by_author(task, export.left_out, repeated)
+            found += sum(len(each.get("result") or []) for each in _everything(task))
+            by_author = _results_by_author(task, export)
             tasks.append(_Task(str(task["id"]), task["data"], by_author))
     ids = Counter(task.task_id for task in tasks)
     if twice := [task_id for task_id, count in ids.items() if count > 1]:
@@ -554,20 +585,17 @@ def _read_label_studio(file: Path, export: Export) -> None:
                         raise ValueError(f"no text under {key!r} in its data")
                     marks = _marks([each for each in results if _shown(each) == shown])
                     export.add(document_id, author, task.data[key], marks)
-    if repeated:
-        who = ", ".join(f"{name} ({number:,})" for name, number in sorted(repeated.items()))
-        warnings.warn(
-            f"of several annotations of a task by one annotator, the last one counts: {who}", stacklevel=3
-        )
+    return found
 
 
-def _read_of_one_annotator(file: Path, export: Export) -> None:
+def _read_of_one_annotator(file: Path, export: Export) -> int:
     """Read one of several exports of Label Studio: the project of one annotator, whose name is the file's.
 
     The projects have ids of their own, so their documents are those with the same text.
     """
-    own = Export(file, export.error, left_out=export.left_out)
-    _read_label_studio(file, own)
+    own = Export(file, export.error, account=Account([FileRead(file)], details=export.details))
+    found = _read_label_studio(file, own)
+    export.left_out.update(own.left_out)
     known: dict[str, list[str]] = {}
     for document_id, text in export.texts.items():
         known.setdefault(text, []).append(document_id)
@@ -583,6 +611,12 @@ def _read_of_one_annotator(file: Path, export: Export) -> None:
             joined = f"{file.stem}/{document_id}" if document_id in export.texts else document_id
         for author, marks in by_author.items():
             export.add(joined, author if author == ALGORITHM else file.stem, text, marks)
+    return found
+
+
+_LABEL_STUDIO = Tool(
+    _read_label_studio, "tasks with annotations by two people, or a folder with an export of each annotator"
+)
 
 
 def _is_task(task: Any) -> bool:
@@ -601,31 +635,38 @@ def _faults_of(task: Any) -> Iterator[None]:
         raise ValueError(f"task {task}: {_told(problem)}") from None
 
 
-def _results_by_author(
-    task: Mapping[str, Any], left_out: Counter[str], repeated: Counter[str]
-) -> dict[str, list[Result]]:
-    """Read what each author says in a task, and count by author the annotations that a later one replaces."""
+def _results_by_author(task: Mapping[str, Any], export: Export) -> dict[str, list[Result]]:
+    """Read what each author says in a task; of several annotations by one author the last one counts."""
     by_author: dict[str, Mapping[str, Any]] = {}
+
+    def leave_out(kind: str, *whole: Mapping[str, Any]) -> None:
+        export.details.update({kind: len(whole)} if whole else {})
+        if results := sum(len(each.get("result") or []) for each in whole):
+            export.left_out[f"annotations in {kind}"] += results
+
     # An annotation without a date comes first, and the order in the file decides among equal dates.
     annotations = sorted(enumerate(task.get("annotations") or []), key=lambda each: _time_of(each[1]))
     for number, annotation in annotations:
         if annotation.get("was_cancelled"):
-            left_out["skipped tasks"] += 1
+            leave_out("skipped tasks", annotation)
             continue
         name = _name_of_annotator(annotation, number)
-        repeated.update([name] if name in by_author else [])
+        if name in by_author:
+            leave_out(f"earlier versions by {name}", by_author[name])
         by_author[name] = annotation
     predictions = _predictions(task)
-    unread = {
-        "further predictions": len(predictions[1:]),
-        "predictions without content": len(task.get("predictions") or []) - len(predictions),
-        "drafts": len(task.get("drafts") or []),
-        "tasks without annotations": 0 if annotations or predictions else 1,
-    }
-    left_out.update({kind: number for kind, number in unread.items() if number})
+    leave_out("further predictions", *predictions[1:])
+    leave_out("predictions without content", *[{}] * (len(task.get("predictions") or []) - len(predictions)))
+    leave_out("drafts", *(task.get("drafts") or []))
+    leave_out("tasks without annotations", *([] if annotations or predictions else [{}]))
     if predictions:
         by_author[ALGORITHM] = predictions[0]
-    return {name: _about_text(annotation["result"], left_out) for name, annotation in by_author.items()}
+    return {name: _about_text(annotation["result"], export) for name, annotation in by_author.items()}
+
+
+def _everything(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The annotations, the predictions and the drafts of a task, whether they count or not."""
+    return [*(task.get("annotations") or []), *_predictions(task), *(task.get("drafts") or [])]
 
 
 def _predictions(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -652,18 +693,18 @@ def _name_of_annotator(annotation: Mapping[str, Any], number: int) -> str:
     return f"annotator {who}"
 
 
-def _about_text(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
+def _about_text(results: Iterable[Result], export: Export) -> list[Result]:
     """The results without relations; a ValueError names one that is not about text."""
     kept = []
     for result in results:
         kind = result["type"]
         if kind == "relation":
-            left_out["relations"] += 1
+            export.left_out["relations"] += 1
             continue
         if kind not in _SAID or "channel" in result["value"]:
             raise ValueError(f"a result of type {kind}, which is not about text")
         if result.get("parentID"):
-            left_out["parents of regions"] += 1
+            export.details["parents of regions"] += 1
         kept.append(result)
     return kept
 
@@ -753,7 +794,8 @@ def _marks(results: Iterable[Result]) -> list[Mark]:
         own = result.get("id") or number
         same = [key for key in marks if key[0] == own and (place is None or key[1] in (None, *place.ends))]
         key = same[0] if same else (own, None if place is None else place.ends[0])
-        mark = marks.setdefault(key, Mark())
+        mark = marks.setdefault(key, Mark(annotations=0))
+        mark.annotations += 1
         if place is not None and (place.quote is not None or not mark.spans):
             mark.spans = [Span(place)]
         kind, value, control = result["type"], result["value"], str(result.get("from_name") or "")

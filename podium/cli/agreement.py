@@ -7,11 +7,12 @@ The metric must be one that compares experts' markups.
 """
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import Any
 
 from podium.cli import arguments
-from podium.errors import UsageError
+from podium.errors import AccountWarning, UsageError
 
 NAMES_SHOWN = 10  # how many documents without γ are named
 
@@ -59,7 +60,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(f"--gamma: the companion of {options.metric} offers no γ")
     given = arguments.parameters(metric, options.set, options.solution)
     parameters = {**metric.companion.agreement_parameters, **given}
-    with progress.shown("comparing experts") as show:
+    with progress.shown("comparing experts") as show, warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccountWarning)  # which is told before the tables
         whole = contest.prepared(metric, options.solution, parameters, show)
     prepared = whole.prepared[scoring.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
@@ -71,11 +73,11 @@ def run(options: argparse.Namespace) -> None:
         from podium.report import histograms
 
         histograms.save(agreement, options.plot)
+    read = files.account_of(whole.frame)
     if options.json:
-        console.print_json(tables | {"Documents": documents, "warnings": notices})
+        console.print_json(tables | {"Documents": documents, "read": read, "warnings": notices})
         return
-    if files.READ in whole.frame.attrs:
-        print(whole.frame.attrs[files.READ])
+    print(read)
     console.warn(notices)
     for title, table in tables.items():
         console.print_table(title, table)

@@ -8,11 +8,12 @@ say what is unusual. If there are several submissions, the first one is compared
 """
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import Any
 
 from podium.cli import arguments
-from podium.errors import UsageError
+from podium.errors import AccountWarning, UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +120,9 @@ def run(options: argparse.Namespace) -> None:
     given = hosted.parse_parameters(metric, options.set)
     choice = score_files.Choice(options.essays, options.only_predicted, options.effectiveness, options.side)
     warn = (lambda notices: None) if options.json else console.warn
-    with progress.shown("scoring") as show:
+    with progress.shown("scoring") as show, warnings.catch_warnings():
+        if not options.bare:  # which is told with the scores
+            warnings.simplefilter("ignore", AccountWarning)
         done = score_files.score_files(metric, options.solution, options.submission, given, choice, warn, show)
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
@@ -233,6 +236,8 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
 
     evaluation = done.evaluation
     notices = [*done.chosen, *evaluation.notices]  # if the companion is wrong, nothing is printed
+    for line in read_by(evaluation):
+        print(line)
     print(evaluation.score_lines)
     console.warn(notices)
     for title, table in evaluation.explanation.tables.items():
@@ -262,6 +267,16 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
             print(f"written to {path}")
 
 
+def read_by(evaluation: Any) -> list[str]:
+    """What was read of files with markups."""
+    from podium import reading
+    from podium.markups import files
+
+    solution, submission = evaluation.solution.frame, evaluation.submission
+    told = [files.account_of(each) for each in (solution, submission) if reading.READ in solution.attrs]
+    return [*dict.fromkeys(told)]
+
+
 def print_json(done: Any, intervals: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> None:
     """Print scores, measures, tables and notices as JSON."""
     from podium.cli import console
@@ -278,6 +293,8 @@ def print_json(done: Any, intervals: Any, comparisons: dict[str, Any], options: 
         "tables": evaluation.explanation.tables,
         "warnings": [*done.renamed, *done.chosen, *evaluation.notices],
     }
+    if told := read_by(evaluation):
+        values["read"] = told
     if evaluation.explanation.details:
         values["details"] = evaluation.explanation.details
     if official is not None:

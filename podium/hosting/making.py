@@ -141,6 +141,7 @@ def make_files(
     report = [
         "# The competition's files",
         drawn,
+        *([labels.attrs[reading.READ]] if reading.READ in labels.attrs else []),
         section("The labels", ("what", "number"), counts.items()),
         scores(prepared, trials),
         f"`{prepared.signature}`",

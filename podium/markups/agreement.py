@@ -32,6 +32,7 @@ from podium.markups.explanation import (
     unnamed,
 )
 from podium.progress import shown
+from podium.reading import with_account
 from podium.wording import counted, listed
 
 LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
@@ -58,7 +59,7 @@ class Agreement:
         if not self._two.any():
             found = sorted({name for of in names_of_experts(prepared, solution) for name in of})
             told = f"every document has at most one, of {listed(found)}" if found else "no document has any"
-            raise HostError(f"expected a document with markups of two experts; {told}")
+            raise HostError(with_account(f"expected a document with markups of two experts; {told}", solution))
         is_marked = [any(any(expert.content) for expert in experts) for experts in prepared.experts]
         self._counts = self._two & is_marked
         # the criteria of the pairs of experts, of which there are none where a document does not count

@@ -1,39 +1,150 @@
 """Read and write the files of the two markup metrics: JSON documents, and single markups."""
 
+import difflib
 import json
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from podium.contract import Evaluation
-from podium.errors import SubmissionRejected, ToolError, UsageError
+from podium.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import parse_json, read_text
+from podium.reading import READ, SHAPE, with_account
 from podium.wording import counted, listed
 
 ALGORITHM = "algorithm"
-READ = "read"  # under this name a table of documents says in its attrs what was read
+HIDDEN = "hidden files"
 # Under which keys a markup may name its expert.
 EXPERT_NAMES = ("expert", "annotator", "user", "name", "completed_by", "id")
+ANNOTATIONS = ("elements", "selections")  # under which keys a markup has its annotations
+MARKUP_KEYS = (*ANNOTATIONS, "criteria", "criterias", "isExpert", "third", "text", *EXPERT_NAMES)
+DOCUMENT_KEYS = (*MARKUP_KEYS, "document_id", "subject", "meta", "markups", "markup")
 EXPECTED: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
 
 
-def read_folder(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
+@dataclass
+class FileRead:
+    """What was found in a file, and what became of it."""
+
+    name: Path  # below the folder that the user gave, with that folder's name
+    found: int = 0  # its annotations, counted before they are read
+    kept: int = 0  # those of them that are in the table
+    left_out: Counter[str] = field(default_factory=Counter)  # the others, by their kinds
+
+
+@dataclass
+class Account:
+    """What was found in files, and what became of it: nothing is passed over without a word."""
+
+    read: list[FileRead] = field(default_factory=list)
+    beside: int = 0  # the texts and settings that are read with these files
+    left_out: Counter[str] = field(default_factory=Counter)  # files, by their kinds
+    details: Counter[str] = field(default_factory=Counter)  # what is neither a file nor an annotation, by kind
+    shape: str = ""  # what files should be like in which experts meet
+
+    def close(self, file: FileRead) -> None:
+        """Count whatever a reader has passed over without a word."""
+        if rest := file.found - file.kept - file.left_out.total():
+            file.left_out["annotations without a place in a markup"] += rest
+
+    def line(self, documents: pd.DataFrame, where: str) -> str:
+        """Say in one line what was read into a table of documents, and what was left out by its kind."""
+        left_out = sum((file.left_out for file in self.read), self.left_out + self.details)
+        kinds = [f"{kind} ({number:,})" for kind, number in sorted(left_out.items())]
+        more = f"; left out: {', '.join(kinds)}" if kinds else ""
+        return f"Read: {_contents(documents)} in {where}{more}"
+
+    def tell(self, documents: pd.DataFrame) -> pd.DataFrame:
+        """Let a table of documents say what was read, and warn if something was left out."""
+        beside = f", and {self.beside:,} of texts and settings" if self.beside else ""
+        told = self.line(documents, counted(len(self.read), "file") + beside)
+        if self.details or self.left_out.keys() - {HIDDEN} or any(file.left_out for file in self.read):
+            warnings.warn(told, AccountWarning, stacklevel=3)
+        return accounted(documents, told, self.shape)
+
+
+def accounted(table: pd.DataFrame, told: str, shape: str) -> pd.DataFrame:
+    """Let a table say what was read, and what files should be like if no document has two experts."""
+    table.attrs[READ] = told
+    if "markups" in table and all(len(parse_json(cell)) < 2 for cell in table["markups"]):
+        table.attrs[SHAPE] = shape
+    return table
+
+
+def account_of(table: pd.DataFrame) -> str:
+    """What a table of markups says of how it was read, or what is in it."""
+    if READ in table.attrs:
+        return str(table.attrs[READ])
+    account = Account()
+    for markup in _markups(table):
+        account.details.update(_unknown(markup, MARKUP_KEYS))
+    return account.line(table, "a table")
+
+
+def _markups(table: pd.DataFrame, columns: Sequence[str] = ("markups", "markup")) -> Iterator[dict[str, Any]]:
+    """The markups in the cells of a table; what is no markup is refused elsewhere."""
+    for column in columns:
+        for cell in table[column].dropna() if column in table else ():
+            with suppress(ValueError, TypeError):
+                value = parse_json(cell)
+                yield from (
+                    each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)
+                )
+
+
+def _annotations(value: Any) -> int:
+    """The number of annotations in a value from JSON, at whatever place."""
+    if isinstance(value, list):
+        return sum(map(_annotations, value))
+    if not isinstance(value, dict):
+        return 0
+    own = [each for key in ANNOTATIONS if isinstance(each := value.get(key), list)]
+    return sum(map(len, own)) + sum(_annotations(each) for key, each in value.items() if key not in ANNOTATIONS)
+
+
+def _contents(table: pd.DataFrame) -> str:
+    """Say what a table of markups has: experts, documents and annotations."""
+    documents = counted(len(table), "document")
+    of_algorithm = sum(map(_annotations, _markups(table, ["markup"])))
+    if "markups" not in table:
+        return f"{documents}, {counted(of_algorithm, 'annotation')}"
+    names, annotations = set[str](), 0
+    for cell in table["markups"]:
+        for number, markup in enumerate(parse_json(cell), 1):
+            names.add(name_in(markup) or f"expert {number}")
+            annotations += _annotations(markup)
+    experts = f"{counted(len(names), 'expert')} ({listed(sorted(names))})" if names else "no expert"
+    told = f"{experts}, {documents}, {counted(annotations, 'annotation')}"
+    has_algorithm = "markup" in table and table["markup"].notna().any()
+    return told + (f", {counted(of_algorithm, 'annotation')} of the algorithm" if has_algorithm else "")
+
+
+SHAPE_OF_DOCUMENTS = (
+    "a file for each document, with the markups of its experts; or for each markup, with meta.id"
+)
+SHAPE_OF_TABLE = "a row for each document, with a list of the markups of its experts"
+
+
+def read_folder(path: str | Path, error: type[ToolError], account: Account | None = None) -> pd.DataFrame:
     """Read the documents in a JSON file, or in the JSON files of a folder and its sub-folders."""
     path = Path(path)
-    found, left_out = visible_files(path)
+    found, hidden = visible_files(path)
     files = [file for file in found if file.name.endswith((".json", ".json.gz"))] if path.is_dir() else found
     if not files:
         raise error(f"{path}: expected files named *.json, found none")
-    left_out.update({f"files {file.suffix or file.name}": 1 for file in found if file not in files})
+    account = account or Account()
+    account.left_out, account.shape = hidden, SHAPE_OF_DOCUMENTS
+    account.left_out.update(f"files {file.suffix or file.name}" for file in found if file not in files)
     named = ((file, file.relative_to(path.parent)) for file in files)
-    documents = read_documents(((name, _read_json(file, name, error)) for file, name in named), error)
-    documents.attrs[READ] = account(documents, len(files), left_out)
-    return documents
+    contents = ((name, _read_json(file, name, error)) for file, name in named)
+    return account.tell(read_documents(contents, error, account))
 
 
 def visible_files(path: Path) -> tuple[list[Path], Counter[str]]:
@@ -43,35 +154,13 @@ def visible_files(path: Path) -> tuple[list[Path], Counter[str]]:
     """
     if not path.is_dir():
         return [path], Counter()
-    files = sorted(file for file in path.rglob("*") if not file.is_dir() or file.suffix == ".json")
-    parts = {file: file.relative_to(path).parts for file in files}
-    hidden = [file for file in files if any(part.startswith((".", "__MACOSX")) for part in parts[file])]
-    return [file for file in files if file not in hidden], Counter(
-        {"hidden files": len(hidden)} if hidden else {}
-    )
-
-
-def account(documents: pd.DataFrame, files: int, left_out: Mapping[str, int]) -> str:
-    """Say in one line what was read of how many files, and what was left out of them by its kind."""
-    names, annotations = set[str](), 0
-    for cell in documents["markups"]:
-        for number, markup in enumerate(json.loads(cell), 1):
-            names.add(name_in(markup) or f"expert {number}")
-            annotations += len(markup.get("elements", markup.get("selections")) or [])
-    of_algorithm = 0
-    for cell in documents["markup"].dropna():
-        markup = json.loads(cell)
-        of_algorithm += len(markup.get("elements", markup.get("selections")) or [])
-    parts = [
-        f"{counted(len(names), 'expert')} ({listed(sorted(names))})" if names else "no expert",
-        counted(len(documents), "document"),
-        counted(annotations, "annotation"),
-    ]
-    if documents["markup"].notna().any():
-        parts.append(f"{counted(of_algorithm, 'annotation')} of the algorithm")
-    told = f"Read: {', '.join(parts)} in {counted(files, 'file')}"
-    kinds = [f"{kind} ({number:,})" for kind, number in sorted(left_out.items())]
-    return f"{told}; left out: {', '.join(kinds)}" if kinds else told
+    visible, hidden = list[Path](), Counter[str]()
+    for file in sorted(path.rglob("*")):
+        if any(part.startswith((".", "__MACOSX")) for part in file.relative_to(path).parts):
+            hidden[HIDDEN] += file.is_file()
+        elif file.suffix == ".json" or not file.is_dir():
+            visible.append(file)
+    return visible, +hidden
 
 
 def name_in(markup: Mapping[str, Any]) -> str:
@@ -95,7 +184,9 @@ def _read_json(file: Path, name: Path, error: type[ToolError]) -> Any:
         raise error(f"{name}: expected JSON, found a fault: {problem}") from None
 
 
-def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError]) -> pd.DataFrame:
+def read_documents(
+    contents: Iterable[tuple[Path, Any]], error: type[ToolError], account: Account | None = None
+) -> pd.DataFrame:
     """Collect the markups in JSON files by document.
 
     A file can have three forms.  The first is a document ``{"id": …, "text": …, "markups": […], "markup":
@@ -106,12 +197,16 @@ def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError])
     """
     documents: dict[str, dict[str, Any]] = {}
     unsaid: list[str] = []
+    account = account or Account()
     for file, content in contents:
+        read = FileRead(file, found=_annotations(content))
         try:
-            if not _gather(content, file, error is not SubmissionRejected, documents):
+            if not _gather(content, read, error is not SubmissionRejected, documents, account.details):
                 unsaid.append(file.name)
         except ValueError as fault:
             raise error(f"{file}: {fault}") from None
+        account.read.append(read)
+        account.close(read)
     if unsaid and error is not SubmissionRejected:
         warnings.warn(
             "files without meta.expert were taken for experts' markups: "
@@ -126,7 +221,48 @@ def read_documents(contents: Iterable[tuple[Path, Any]], error: type[ToolError])
                 raise error(f"document {document_id!r}: expected one {what}, found {number} in its files")
         subject, text, markup = (next(iter(document[name]), None) for name in ("subject", "text", "algorithm"))
         rows.append((document_id, subject, text, _dump(document["expert"]), _dump(markup)))
-    return pd.DataFrame(rows, columns=["document_id", "subject", "text", "markups", "markup"], dtype=object)
+    columns = ["document_id", "subject", "text", "markups", "markup"]
+    return checked(pd.DataFrame(rows, columns=columns, dtype=object), error)
+
+
+def from_table(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of markups that says what is in it, if they are the experts', and contradicts no text."""
+    if "markups" not in table:
+        return table
+    checked(table, HostError)
+    with suppress(ValueError, TypeError, AttributeError):  # the metric says what is wrong
+        table = accounted(table, account_of(table), SHAPE_OF_TABLE)
+    return table
+
+
+def checked(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
+    """A table of markups, in which no fragment quotes another text than stands at its place."""
+    for row in table.to_dict("records") if "text" in table else ():
+        for column in ("markups", "markup"):
+            cell, text = row.get(column), row["text"]
+            if isinstance(cell, str) and isinstance(text, str) and '"text"' in cell:
+                for place, quote in _quotes(list(_markups(pd.DataFrame({column: [cell]})))):
+                    if fault := contradiction(text, place, quote):
+                        raise error(f"document {row['document_id']!r}: {fault}")
+    return table
+
+
+def _quotes(value: Any) -> Iterator[tuple[tuple[int, int], str]]:
+    """The places in a value from JSON that quote a text, wherever they are."""
+    if isinstance(value, dict):
+        start, end, quote = (value.get(name) for name in ("start", "end", "text"))
+        if isinstance(quote, str) and isinstance(start, int) and isinstance(end, int):
+            yield (start, end), quote
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _quotes(each)
+
+
+def contradiction(text: str, place: tuple[int, int], quote: str) -> str | None:
+    """Say what stands at a place instead of the text that is quoted there; None if it is this text."""
+    found = text[slice(*place)]
+    if quote in ("", found):
+        return None
+    return f"expected the text {quote!r:.60} from {place[0]} to {place[1]}, found {found!r:.60}"
 
 
 def _dump(value: Any) -> str | None:
@@ -134,8 +270,10 @@ def _dump(value: Any) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dict[str, Any]]) -> bool:
-    """Add a file's content to its document.
+def _gather(
+    content: Any, read: FileRead, is_experts: bool, documents: dict[str, dict[str, Any]], unknown: Counter[str]
+) -> bool:
+    """Add a file's content to its document, and count the keys that are not known.
 
     The result is False if the file has a single markup and does not say whose it is; then `is_experts` decides.
     """
@@ -143,7 +281,7 @@ def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dic
     content = _expect(content.get("essay", content), dict, "essay")
     meta = _expect({} if content.get("meta") is None else content["meta"], dict, "meta")
     ids = (content.get("id"), content.get("document_id"), meta.get("id"))
-    stem = file.name.removesuffix(".gz").removesuffix(".json")
+    stem = read.name.name.removesuffix(".gz").removesuffix(".json")
     document_id = next((str(value) for value in ids if value not in (None, "")), stem)
     empty: dict[str, Any] = {"subject": set(), "text": set(), "expert": [], "algorithm": []}
     document = documents.setdefault(document_id, empty)
@@ -151,11 +289,13 @@ def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dic
     for key, value in about.items():
         if value is not None:
             document[key].add(_expect(value, str, key))
+    unknown.update(_unknown(content, DOCUMENT_KEYS))
 
     def add(markup: Mapping[str, Any], is_experts: bool) -> None:
         grades = {"criteria": markup["criterias"]} if "criterias" in markup else {}
         kept = {name: value for name, value in markup.items() if name not in ("text", "criterias")}
         document["expert" if is_experts else "algorithm"].append(grades | kept)
+        read.kept += _annotations({key: kept[key] for key in ANNOTATIONS if key in kept})
 
     if "elements" in content or "selections" in content:
         named = {"expert": meta["expert"]} if meta.get("expert") else {}
@@ -166,9 +306,18 @@ def _gather(content: Any, file: Path, is_experts: bool, documents: dict[str, dic
     markups = [] if content.get("markups") is None else content["markups"]
     for markup in _expect(markups, list, "markups"):
         add(markup, _expect(markup, dict, "a markup").get("isExpert", True))
+        unknown.update(_unknown(markup, MARKUP_KEYS))
     if content.get("markup") is not None:
         add(_expect(content["markup"], dict, "markup"), False)
+        unknown.update(_unknown(content["markup"], MARKUP_KEYS))
     return True
+
+
+def _unknown(holder: Mapping[str, Any], known: Sequence[str]) -> Iterator[str]:
+    """Name the keys that are not known, with the nearest one that is."""
+    for key in set(holder).difference(known):
+        near = difflib.get_close_matches(key.casefold(), known, 1, 0.75)
+        yield f"the key {key!r:.40}" + (f", which is not {near[0]!r}" if near else "")
 
 
 def _expect(value: Any, kind: type, what: str) -> Any:
@@ -180,7 +329,9 @@ def _expect(value: Any, kind: type, what: str) -> Any:
 
 
 def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
-    """Turn documents into a solution."""
+    """Turn documents into a solution, which needs markups of experts."""
+    if (documents["markups"] == "[]").all():
+        raise HostError(with_account("expected documents with markups of experts", documents))
     solution = documents.drop(columns="markup")
     return solution.drop(columns="text") if solution["text"].isna().any() else solution
 

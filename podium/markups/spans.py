@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.errors import HostError, SubmissionRejected, ToolError
-from podium.markups.files import name_in
+from podium.markups.files import Account, accounted, contradiction, name_in
 from podium.wording import counted, listed
 
 SEPARATOR = "|"  # between the tags of a span
@@ -92,7 +92,9 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
     made = pd.DataFrame(
         rows, columns=["document_id", "text", "markups" if has_experts else "markup"], dtype=object
     )
-    return made if has_experts and known is not None else made.drop(columns="text")
+    made = made if has_experts and known is not None else made.drop(columns="text")
+    told = Account().line(made, counted(len(table), "row"))
+    return accounted(made, told, "rows of two experts with the same document_id")
 
 
 class _Span(NamedTuple):
@@ -149,9 +151,8 @@ def _compare(place: tuple[int, int] | None, quote: str, document_id: str, known:
     text = known[document_id]
     if place[1] > len(text):
         raise ValueError(f"expected a place within {len(text):,} characters, found {place[0]} to {place[1]}")
-    found = text[slice(*place)]
-    if quote and quote != found:
-        raise ValueError(f"expected the text {quote!r:.60} from {place[0]} to {place[1]}, found {found!r:.60}")
+    if fault := contradiction(text, place, quote):
+        raise ValueError(fault)
 
 
 def _text(value: Any) -> str:

@@ -11,19 +11,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from podium import hosted
 from podium.cli import main
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.errors import AccountWarning, HostError, SubmissionRejected, UsageError
+from podium.markups import files
+from tests.support.samples import DOCUMENTS, ESSAYS
 from tests.support.writing import write
 
 markup_consistency = hosted.module("markup_consistency", "companion")
+importers = markup_consistency.importers
 
 
 def left_out(counts: str) -> Any:
     """Expect the warning about what is left out."""
-    return pytest.warns(UserWarning, match=f"^left out of the markups: {re.escape(counts)}$")
+    return pytest.warns(AccountWarning, match=f"^Read: .*; left out: {re.escape(counts)}$")
 
 
 @contextmanager
@@ -315,9 +319,7 @@ def test_a_project_of_inception(form: str, tmp_path: Path) -> None:
     for who in ("anna", "boris", "algorithm", "INITIAL_CAS"):
         errors = [(start, end, dict(features)) for start, end, features in ERRORS if who != "boris"]
         export(tmp_path, who, cas("NE" if who == "boris" else "NN", *errors), form)
-    counts = (
-        "TagDescription (3), Token (3), documents of INITIAL_CAS (1), links of Slot (3), relations of Link (4)"
-    )
+    counts = "TagDescription (3), Token (3), files of INITIAL_CAS (1), links of Slot (3), relations of Link (4)"
     with left_out(counts):
         read = elements(tmp_path)
     of_both = [(["Topic.value: pets"], [], [])], [(["Slot"], [(2, 5)], [])]
@@ -466,7 +468,8 @@ def test_an_export_of_label_studio(tmp_path: Path) -> None:
     cat = region("p", 4, 7, "cat", labels=["Animal"])
     predictions = [{"id": number, "model_version": "v1", "result": [cat]} for number in range(2)]
     path = label_studio(tmp_path, task(12, THE_CAT, *annotations, predictions=predictions, drafts=[{"id": 1}]))
-    with left_out("drafts (1), further predictions (1), relations (1), skipped tasks (1)"):
+    counts = "drafts (1), further predictions (1), relations (1), skipped tasks (1)"
+    with left_out(f"annotations in further predictions (1), {counts}"):
         read = elements(path)
     assert read == {
         "annotator 5": [
@@ -498,8 +501,8 @@ def test_one_person_is_one_expert(tmp_path: Path) -> None:
     old, new = (region("r", 4, 7, "cat", labels=[name]) for name in ("old", "new"))
     unnamed = [annotation(number, None, old) for number in (4, 6)]
     path = label_studio(tmp_path, task(1, THE_CAT, annotation(3, 5, new), annotation(2, 5, old), *unnamed))
-    message = r"^of several annotations of a task by one annotator, the last one counts: annotator 5 \(1\)$"
-    with pytest.warns(UserWarning, match=message):
+    kind = "earlier versions by annotator 5"
+    with left_out(f"annotations in {kind} (1), {kind} (1)"):
         read = elements(path)
     assert {who: tags for who, [(tags, *_)] in read.items()} == {
         "annotator 5": ["new"],
@@ -784,6 +787,122 @@ def export_of_brat(folder: Path, **annotators: str) -> Path:
 X, Y, Z = "T1\tX 0 5\tAlpha\n", "T2\tY 6 10\tbeta\n", "T3\tZ 17 22\tdelta\n"
 
 
+# Exports of each form, with a function that counts the annotations of a file without podium.
+
+
+def lines(file: Path) -> int:
+    """The annotations of brat."""
+    return len(file.read_text().split("\n")) - file.read_text().split("\n").count("")
+
+
+def structures(file: Path) -> int:
+    """The feature structures of a UIMA CAS, without those that hold texts and lists."""
+    if file.suffix == ".json":
+        found = json.loads(file.read_text())["%FEATURE_STRUCTURES"]
+        return sum(not each["%TYPE"].startswith("uima.cas.") for each in found)
+    content = file.read_bytes()
+    if file.suffix == ".zip":
+        with zipfile.ZipFile(file) as archive:
+            content = next(archive.read(name) for name in archive.namelist() if name.endswith(".xmi"))
+    return len(re.findall(rb"<(?!xmi:|cas:|/|\?)\w+:\w+ xmi:id", content))
+
+
+def results(file: Path) -> int:
+    """The results of Label Studio."""
+    return file.read_text().count('"value"') + file.read_text().count('"relation"')
+
+
+def elements_and_selections(file: Path) -> int:
+    """The annotations of podium's own form."""
+    content = json.loads(file.read_text())
+    document = content.get("essay", content)
+    markups = [*document["markups"], *filter(None, [document.get("markup")])]
+    return sum(len(markup.get("elements", markup.get("selections"))) for markup in markups)
+
+
+def brat_export(folder: Path) -> Path:
+    write(folder, "deal.txt", BRAT_TEXT)
+    write(folder, "anna/deal.ann", BRAT)
+    write(folder, "boris/deal.ann", BRAT.replace("E2", "E1") + "\n\n#4\tAnnotatorNotes R1\tshares T3?\n")
+    write(folder, "boris/.deal.ann", BRAT)
+    write(folder, "carl.docx", "x")
+    return folder
+
+
+def inception_export(folder: Path, form: str) -> Path:
+    for who in ("anna", "boris", "INITIAL_CAS", "CURATION_USER"):
+        export(folder, who, cas("NN", *((start, end, dict(more)) for start, end, more in ERRORS)), form)
+    return folder
+
+
+def label_studio_export(folder: Path, files: int) -> Path:
+    for number in range(files):
+        cat, dog = (region(name, 4, 7, "cat", labels=[name]) for name in ("Cat", "Dog"))
+        said = [cat, dog, region("Cat", 4, 7, "cat", choices=["sure"]), whole("choices", ["good"])]
+        versions = [annotation(1, 5, cat), annotation(2, 5, *said, relation("Cat", "Dog"))]
+        skipped = annotation(3, 7, dog, was_cancelled=True)
+        predictions = [286, {"result": [cat, dog]}, {"result": [dog]}][: 1 if number else 3]
+        more = {"predictions": predictions, "drafts": [{"result": [cat]}]}
+        tasks = [task(1, THE_CAT, *versions, skipped, **more), task(2, {"text": "A dog."})]
+        write(folder, f"{number}.json", tasks)
+    return folder
+
+
+EXPORTS = {
+    "brat": (brat_export, lines),
+    "cas json": (lambda folder: inception_export(folder, "json"), structures),
+    "cas xmi": (lambda folder: inception_export(folder, "xmi"), structures),
+    "cas zip": (lambda folder: inception_export(folder, "zip"), structures),
+    "label studio": (lambda folder: label_studio_export(folder, 1), results),
+    "of one annotator": (lambda folder: label_studio_export(folder, 2), results),
+    "documents": (lambda folder: DOCUMENTS, elements_and_selections),
+    "essays": (lambda folder: ESSAYS, elements_and_selections),
+}
+
+
+@pytest.mark.filterwarnings("ignore::podium.errors.AccountWarning")
+@pytest.mark.parametrize("form", EXPORTS)
+def test_what_is_found_is_read_or_counted(form: str, tmp_path: Path) -> None:
+    """For each file: its annotations are in the markups or left out by kind; and so are the folder's files."""
+    write_export, count = EXPORTS[form]
+    path = write_export(tmp_path)
+    made = importers.collected(path, HostError)
+    account = files.Account() if made is None else made.account
+    if made is None:
+        documents = files.read_folder(path, HostError, account)
+    else:
+        documents = markup_consistency.read_documents(path)
+        assert sum(len(marks) for of in made.marks.values() for marks in of.values()) == annotations_of(
+            documents
+        )
+    for file in account.read:
+        assert file.found == count(path.parent / file.name)
+        assert file.found == file.kept + file.left_out.total()
+        assert "annotations without a place in a markup" not in file.left_out
+    assert sum(file.found for file in account.read) > 10
+    there = [file for file in path.rglob("*") if file.is_file()]
+    assert len(there) == len(account.read) + account.beside + account.left_out.total()
+    told = documents.attrs["read"]
+    assert f" in {len(account.read)} file" in told
+    for kind, number in sum(
+        (file.left_out for file in account.read), account.left_out + account.details
+    ).items():
+        assert f"{kind} ({number})" in told
+
+
+def annotations_of(documents: pd.DataFrame) -> int:
+    """The elements in a table of documents."""
+    cells = [*documents["markups"], *(f"[{cell}]" for cell in documents["markup"].dropna())]
+    return sum(len(markup["elements"]) for cell in cells for markup in json.loads(cell))
+
+
+def test_what_a_reader_passes_over_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = importers._Brat.marks
+    monkeypatch.setattr(importers._Brat, "marks", lambda self: [*marks(self)][1:])
+    with left_out("annotations without a place in a markup (2)"):
+        markup_consistency.read_documents(export_of_brat(tmp_path, a=X + Y, b=X))
+
+
 def test_an_id_that_stands_twice_overwrites_nothing(tmp_path: Path) -> None:
     twice = X + Y + Z.replace("T3", "T1")
     assert agreement(export_of_brat(tmp_path / "spans", a=twice, b=X + Y + Z)) == 1
@@ -804,15 +923,15 @@ def test_hidden_files_are_nobodys(tmp_path: Path) -> None:
     solution = markup_consistency.read_solution(path)
     assert len(json.loads(solution["markups"][0])) == 2
     read = "Read: 2 experts (a, b), 1 document, 2 annotations in 2 files"
-    assert solution.attrs["read"] == f"{read}; left out: hidden files (3)"
+    assert solution.attrs["read"] == f"{read}, and 1 of texts and settings; left out: hidden files (3)"
 
 
 def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
     path = export_of_brat(tmp_path, a=X, b=X)
     (tmp_path / "c.zip").write_bytes(b"PK")
-    with pytest.warns(UserWarning, match=r"^files that were not read: c\.zip \(1 file\)$"):
+    with left_out("files c.zip (1)"):
         solution = markup_consistency.read_solution(path)
-    assert solution.attrs["read"].endswith("in 2 files; left out: files of another kind (1)")
+    assert solution.attrs["read"].endswith("in 2 files, and 1 of texts and settings; left out: files c.zip (1)")
 
 
 def test_the_algorithm_may_be_written_with_a_capital_letter(tmp_path: Path) -> None:
@@ -863,7 +982,8 @@ def test_the_later_annotation_counts_whatever_its_time_zone(tmp_path: Path) -> N
         tmp_path,
         annotated(1, annotation_of(1, ("a", 0, 5), when=early), annotation_of(1, ("a", 6, 10), when=late)),
     )
-    with pytest.warns(UserWarning, match="the last one counts"):
+    kind = "earlier versions by annotator 1"
+    with left_out(f"annotations in {kind} (1), {kind} (1)"):
         assert elements(path)["annotator 1"] == [(["X"], [(6, 10)], [])]
 
 

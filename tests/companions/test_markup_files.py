@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 import subprocess
 import sys
 import warnings
@@ -12,11 +13,13 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from podium import hosted
-from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.markups import agreement
+from podium.cli import main
+from podium.errors import AccountWarning, HostError, SubmissionRejected, UsageError
+from podium.markups import agreement, files
 from tests.support.samples import DOCUMENTS, ESSAYS, case_of
 from tests.support.writing import write
 
@@ -162,6 +165,78 @@ def test_bad_folders(tmp_path: Path) -> None:
     assert message() == "document 'd': expected one subject, found 2 in its files"
     write(tmp_path, "c.json", {"id": "e", "subject": "rus", "markups": [], "markup": None})
     assert message() == "expected the algorithm's markup of every document, found none for 1 document: e"
+
+
+# ---- What is read is accounted for -----------------------------------------------------------------------
+
+
+def document(*markups: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A document with the markups of experts."""
+    return {"id": "d", "text": "Alpha beta.", "markups": [*markups]} | more
+
+
+def test_keys_that_are_not_known_are_told_with_the_nearest_one(tmp_path: Path) -> None:
+    markup = elements((0, 5)) | {"expert": "a", "Elements": [], "language": "en"}
+    path = write(tmp_path, "d.json", document(markup, elements((0, 5)), algorithm={}, lang="en"))
+    kinds = "the key 'Elements', which is not 'elements' (1), the key 'algorithm' (1), the key 'lang' (1), "
+    with pytest.warns(AccountWarning, match=f"; left out: {re.escape(kinds)}the key 'language'"):
+        solution = markup_consistency.read_solution(path)
+    table = solution.drop(columns="text")
+    table.attrs.clear()
+    assert "the key 'language' (1)" in files.account_of(table)
+
+
+def test_a_quote_that_contradicts_the_text_is_refused(tmp_path: Path) -> None:
+    quoting = {"elements": [{"fragments": [{"start": 0, "end": 5, "text": "beta"}]}]}
+    fault = "document 'd': expected the text 'beta' from 0 to 5, found 'Alpha'"
+    path = write(tmp_path, "d.json", document(quoting))
+    with pytest.raises(HostError, match=fault):
+        markup_consistency.read_solution(path)
+    table = pd.DataFrame({"document_id": ["d"], "text": "Alpha beta.", "markups": [json.dumps([quoting])]})
+    with pytest.raises(HostError, match=fault):
+        markup_consistency.companion.from_table(table)
+    path = write(tmp_path, "d.json", document(markup=quoting))
+    with pytest.raises(SubmissionRejected, match=fault):
+        markup_consistency.read_submission(path)
+    true = json.dumps([quoting]).replace("beta", "Alpha")
+    assert markup_consistency.companion.from_table(table.assign(markups=true))["markups"].tolist() == [true]
+
+
+@pytest.mark.parametrize("form", ["documents", "table", "spans"])
+def test_experts_who_do_not_meet_are_told_with_what_was_read(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spans = pd.DataFrame({"document_id": ["d", "e"], "expert": ["a", "b"], "start": 0, "end": 5, "tag": "X"})
+    markups = [elements((0, 5)) | {"expert": name} for name in "ab"]
+    path = tmp_path / "experts"
+    if form == "documents":
+        for number, markup in enumerate(markups):
+            write(path, f"{number}.json", document(markup, id=number))
+    else:
+        table = pd.DataFrame({"document_id": ["d", "e"], "markups": [json.dumps([each]) for each in markups]})
+        path = path.with_suffix(".csv")
+        (spans if form == "spans" else table).to_csv(path, index=False)
+    for command in (["agreement"], ["score", str(path)]):
+        assert main([command[0], "--metric", "markup_consistency", str(path), *command[1:]]) != 0
+        error = capsys.readouterr().err
+        assert "Read: 2 experts (a, b), 2 documents, 2 annotations in " in error
+        assert {"documents": "a file for each", "table": "a row for", "spans": "rows of two"}[form] in error
+
+
+def test_score_and_agreement_say_what_was_read(capsys: pytest.CaptureFixture[str]) -> None:
+    documents = [json.loads(path.read_text()) for path in DOCUMENTS.glob("*.json")]
+    experts = [len(markup["elements"]) for each in documents for markup in each["markups"]]
+    algorithm = sum(len(each["markup"]["elements"]) for each in documents)
+    names = ", ".join(f"expert {n}" for n in range(1, max(len(each["markups"]) for each in documents) + 1))
+    read = f"Read: 3 experts ({names}), {len(documents)} documents, {sum(experts)} annotations, "
+    read += f"{algorithm} annotations of the algorithm in {len(documents)} files"
+    metric = ["--metric", "markup_consistency", str(DOCUMENTS)]
+    assert main(["score", *metric, str(DOCUMENTS)]) == 0
+    assert capsys.readouterr().out.startswith(f"{read}\nScore ")
+    assert main(["score", *metric, str(DOCUMENTS), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["read"] == [read]
+    assert main(["agreement", *metric, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["read"] == read
 
 
 # ---- γ ---------------------------------------------------------------------------------------------------

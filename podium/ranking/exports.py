@@ -28,6 +28,9 @@ NAMES = {
     "submitted_at": ("submittedat", "lastsubmissiondate", "submissiondate", "submissionsubmittedat"),
     "runtime": (),
 }
+RUNTIME = re.compile(
+    "(?i)run.?time|(time|seconds|secs|duration|elapsed|wall.?(clock|time))(_?(s|ms|sec|min))?$"
+)
 NEEDED = {"team": "the names of the teams", "score": "the scores"}
 BENCHMARK = "0"  # the rank that Kaggle's download gives to the host's benchmark
 
@@ -50,7 +53,8 @@ def read_board(path: str) -> tuple[pd.DataFrame, list[str]]:
         left = listed(board.loc[is_baseline, "team"].tolist())
         notices.append(f"{name}: left out, as a baseline does not compete: {left}")
         board = board[~is_baseline].reset_index(drop=True)
-    return _told_apart(board), notices
+    _refuse_histories(board, name)
+    return _told_apart(board), [*notices, *_unused_runtimes(columns, board, name)]
 
 
 def _meaning(column: str, columns: list[str]) -> str | None:
@@ -77,6 +81,27 @@ def _check_needed(board: pd.DataFrame, name: str) -> None:
             raise HostError(f"{name}: rename the column with {what} to {needed}. It has the columns {found}")
     if board.empty:
         raise HostError(f"{name}: expected a row for every team, found none")
+
+
+def _refuse_histories(board: pd.DataFrame, name: str) -> None:
+    """Refuse Kaggle's older leaderboards, which have a row for each improvement of a team."""
+    if "TeamId" in board and (repeated := board["TeamId"].duplicated(keep=False)).any():
+        teams = listed(sorted({*board.loc[repeated, "team"]}), 3)
+        raise HostError(
+            f"{name}: expected one row for each team, found several for {teams}: Kaggle's older leaderboards "
+            "have a row for each improvement; keep the last row of each team"
+        )
+
+
+def _unused_runtimes(columns: list[str], board: pd.DataFrame, name: str) -> list[str]:
+    """Say which column may have the runtimes if none is called so."""
+    found = [column for column in columns if RUNTIME.match(column)]
+    if "runtime" in board or not found:
+        return []
+    return [
+        f"{name}: no speed is rewarded, because there is no column runtime; if {listed(found)} has runtimes, "
+        "give them in seconds in a column runtime"
+    ]
 
 
 def _told_apart(board: pd.DataFrame) -> pd.DataFrame:

@@ -24,7 +24,11 @@ OF_FILES = ["sha256", "fingerprint", "side_sha256", "rejected", "failed", "chose
 SAME = "same score as"
 BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", "the order of the names"
 # What puts a team behind the other one.
-BEHIND = {BY_TIME: "the later submission", BY_RUNTIME: "the longer runtime", BY_NAME: BY_NAME}
+BY_KNOWN_TIME = "the known time of submission"
+BEHIND = {
+    BY_TIME: "the later submission", BY_KNOWN_TIME: "no time of submission", BY_RUNTIME: "the longer runtime",
+    BY_NAME: BY_NAME,
+}  # fmt: skip
 
 
 def is_boosted(board: pd.DataFrame, rules: Rules) -> bool:
@@ -100,7 +104,7 @@ def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list
         if mine[0] != next_one[0]:
             return ""
         if mine[1] != next_one[1]:
-            return BY_TIME
+            return BY_KNOWN_TIME if next_one[1] == boost.LATEST else BY_TIME
         return BY_NAME if mine[2] == next_one[2] else BY_RUNTIME
 
     return [decided_by(mine, next_one) for mine, next_one in itertools.pairwise(rows)]

@@ -135,6 +135,7 @@ def verify(
         if fault := fault_of(request.rules):
             raise UsageError(fault)
     run_json.check_addresses(request, given, lambda name: f"--{name} ADDRESS")
+    _check_places(request, [name for name in moved if name not in given])
     if changed := run_json.changed_metric(facts, request):
         return Verification(home, [f"{changed[0]}; so it was not executed, and nothing compared"], [])
     _check_parameters(request)
@@ -158,6 +159,17 @@ def verify(
     except HostError as problem:  # with these inputs there is no board at all
         differences.append(str(problem))
     return Verification(home, differences, _notices(facts, home, others))
+
+
+def _check_places(request: Request, names: Sequence[str]) -> None:
+    """Say which option names an input that is not where run.json says."""
+    for name in names:
+        path = getattr(request, name)
+        is_file = path is not None and not is_url(path) and not (name == "metric" and path in hosted.names())
+        if is_file and not os.path.exists(path):
+            raise UsageError(
+                f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: --{name} PATH"
+            )
 
 
 def _check_addresses_of(there: Sequence[Submission]) -> None:

@@ -79,6 +79,10 @@ def test_exports_of_platforms_are_read(boosted, export, teams):
         ("Name,score\nRed,1\n", "rename the column with the names of the teams to team"),
         ("team,Points\nRed,1\n", "rename the column with the scores to score. It has the columns 'team', 'Poi"),
         ("Username,A(1)-score,B(2)-score\nRed,1,2\n", "rename the column with the scores to score. It has"),
+        (
+            "TeamId,TeamName,SubmissionDate,Score\n1,Red,2017-01-02,0.7\n1,Red,2017-01-03,0.8\n2,Blue,2017,0\n",
+            "expected one row for each team, found several for Red: Kaggle's older leaderboards",
+        ),
         ("team,score\n", "expected a row for every team, found none"),
         ("team,score\nRed\n", "expected 2 cells in every row, as in the header, found 1 in row number 1"),
         ("team;score\nRed;0,5\n", "expected commas between the columns, found semicolons"),
@@ -88,3 +92,19 @@ def test_other_boards_say_what_to_do(boosted, content, message):
     code, lines, err = boosted(content)
     assert (code, lines) == (4, [])
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("column", "is_named"),
+    [
+        ("runtime_ms", True),
+        ("time", True),
+        ("elapsed_s", True),
+        ("Run Time", False),
+        ("times_submitted", False),
+    ],
+)
+def test_a_column_that_may_have_the_runtimes_is_named(boosted, column, is_named):
+    code, _, err = boosted(f"team,score,{column}\nRed,0.7,80\nBlue,0.6,59\n")
+    assert code == 0
+    assert (f"if {column} has runtimes, give them in seconds in a column runtime" in err) == is_named

@@ -79,7 +79,7 @@ def test_what_verify_cannot_do_is_said(run_copy, call):
     (run_copy / "solution.csv").rename(run_copy / "moved.csv")
     code, _, err = call("verify", run_copy / "final", "--jobs", 1)
     assert code == 2
-    assert "cannot read" in err
+    assert "say where it is now: --solution PATH" in err
     assert call("verify", run_copy / "final", "--jobs", 1, "--solution", run_copy / "moved.csv")[0] == 0
     code, _, err = call("verify", run_copy)
     assert code == 2

@@ -22,6 +22,7 @@ def board(**columns) -> pd.DataFrame:
         ({"score": [0.5, 0.5, 0.5], "runtime": [30, 36, 37]}, ["", rewards.BY_RUNTIME]),  # neither is boosted
         ({"score": [0.5, 0.525], "runtime": [10, 100]}, [rewards.BY_RUNTIME]),  # equal by a reward of 5%
         ({"score": [0.5, 0.5], "submitted_at": ["2024-01-02", "2024-01-01"]}, [rewards.BY_TIME]),
+        ({"score": [0.5, 0.5], "submitted_at": ["", "2024-01-01"]}, [rewards.BY_KNOWN_TIME]),
     ],
 )
 def test_what_decided(columns, decided):

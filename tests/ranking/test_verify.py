@@ -230,6 +230,15 @@ def test_other_files_beside_a_board_are_named_and_inputs_are_not(run_copy, compu
     assert (verification.differences, verification.notices) == ([], [expected])
 
 
+@pytest.mark.parametrize(("place", "option"), [("solution.csv", "solution"), ("teams", "submissions")])
+def test_an_input_that_was_moved_is_told_with_its_option(run_copy, place, option):
+    (run_copy / place).rename(run_copy / "moved")
+    with pytest.raises(
+        UsageError, match=rf"{place}, which is not there; say where it is now: --{option} PATH$"
+    ):
+        podium.verify(run_copy / "final", jobs=1)
+
+
 @pytest.mark.filterwarnings("ignore:runtimes without a submission")
 def test_a_missing_file_of_the_team_with_a_page_is_told_first(run_copy):
     (run_copy / "teams" / "Cy.csv").unlink()

@@ -9,7 +9,7 @@ What only one command does, such as choosing essays or drawing a part, stands be
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,14 +33,15 @@ def opened(
     given: Mapping[str, Any],
     show: Progress | None = None,
     submission: str = "-",
+    without: Sequence[str] = (),
 ) -> Solution:
     """Read and prepare a solution, with the given parameters and those that its competition records.
 
-    If it is none, tell whether the `submission` is the solution.
+    If it is none, tell whether the `submission` is the solution.  Experts can be left out by name.
     """
     parameters = recorded.arguments(metric, given, path)
     try:
-        return prepared(metric, path, parameters, show)
+        return prepared(metric, path, parameters, show, without=without)
     except HostError:
         if metric.prepare is not None and "-" not in (path, submission):
             refuse_exchanged(
@@ -54,19 +55,31 @@ def opened(
 
 
 def prepared(
-    metric: Metric, path: str | Path, parameters: dict[str, Any], show: Progress | None = None, part: str = ""
+    metric: Metric,
+    path: str | Path,
+    parameters: dict[str, Any],
+    show: Progress | None = None,
+    part: str = "",
+    without: Sequence[str] = (),
 ) -> Solution:
-    """Read and prepare a solution, or only one part of it, with exactly these parameters."""
+    """Read and prepare a solution or one part of it, with exactly these parameters and without some experts."""
     table = reading.read_solution(metric, path, parameters)
-    if not part:
-        try:
-            return scoring.prepare(metric, table, parameters, show)
-        except HostError as problem:
-            if reading.SHAPE not in table.attrs:
-                raise
-            raise HostError(reading.with_account(str(problem), table)) from problem
-    solution = scoring.prepare(metric, scoring.only_part(table, part), parameters, show)
-    solution.further["part"] = part
+    further = {}
+    if without:
+        if metric.companion.leave_out is None:
+            raise UsageError(f"--leave-out: {metric.path.name} compares no experts")
+        table = metric.companion.leave_out(table, without)
+        further["leave_out"] = ",".join(without)
+    if part:
+        table = scoring.only_part(table, part)
+        further["part"] = part
+    try:
+        solution = scoring.prepare(metric, table, parameters, show)
+    except HostError as problem:
+        if reading.SHAPE not in table.attrs:
+            raise
+        raise HostError(reading.with_account(str(problem), table)) from problem
+    solution.further.update(further)
     return solution
 
 

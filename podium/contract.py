@@ -607,6 +607,9 @@ class Companion:
         measure that is also defined where the experts agree on nothing.
     gamma : function
         From a prepared solution it makes a table with γ of each document.
+    leave_out : function
+        From a solution's table and the names of experts it makes the table without their markups. If a name is
+        not there, it raises `UsageError`.
     advice : function
         From a solution's table and the arguments of `score` it makes sentences to a host, about parameters that
         are better given explicitly.
@@ -643,6 +646,7 @@ class Companion:
     agreement: Callable[[Any, pd.DataFrame], Agreement] | None = None
     agreement_parameters: Mapping[str, Any] = field(default_factory=dict)
     gamma: Callable[[Any], pd.DataFrame] | None = None
+    leave_out: Callable[[pd.DataFrame, Sequence[str]], pd.DataFrame] | None = None
     advice: Callable[[pd.DataFrame, Mapping[str, Any]], list[str]] | None = None
     side_columns: tuple[str, ...] = ()
     add_side: Callable[[pd.DataFrame, pd.DataFrame, str], pd.DataFrame] | None = None

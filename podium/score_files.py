@@ -25,6 +25,7 @@ class Choice:
     only_predicted: bool = False  # whether only items with a prediction count
     effectiveness: float | None = None  # the probability of effective that replaces those of the submission
     side: str | None = None  # a file with what only the host may say of a submission
+    leave_out: Sequence[str] = ()  # the experts who do not count
 
 
 @dataclass
@@ -48,7 +49,7 @@ def score_files(
 ) -> Scored:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = submissions
-    whole = contest.opened(metric, solution, given, show, first)
+    whole = contest.opened(metric, solution, given, show, first, choice.leave_out)
     ids = None if choice.essays is None else _ids(choice.essays)
     with limits.within(limits.Limits()):
         submission, renamed = contest.submitted(whole, first, choice.effectiveness)
@@ -75,7 +76,7 @@ def _other(path: str, solution: Solution, choice: Choice, tell: Callable[[Iterab
 
 def _chosen(whole: Solution, submission: pd.DataFrame, choice: Choice, ids: set[str] | None) -> Solution:
     """Reduce the solution to the items that were asked for; its signature says what changes the score."""
-    further: dict[str, str] = {}
+    further = dict(whole.further)
     if choice.effectiveness is not None:
         further["effectiveness"] = f"{choice.effectiveness:g}"
     if choice.side is not None:

@@ -367,6 +367,7 @@ companion = Companion(
     agreement=agreement,
     agreement_parameters={"measure": "ama"},
     gamma=gamma,
+    leave_out=files.leave_out,
     advice=advice,
     sample_submission=sample_submission,
     perfect_submission=perfect_submission,

@@ -296,6 +296,7 @@ companion = Companion(
     agreement=agreement,
     agreement_parameters={"measure": "m"},
     gamma=gamma,
+    leave_out=files.leave_out,
     sample_submission=sample_submission,
     perfect_submission=perfect_submission,
     side_columns=SIDE_COLUMNS,

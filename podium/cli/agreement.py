@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a metric that compares experts: markup_consistency, readable, or a folder with your own",
     )
     arguments.add_parameters(parser)
+    arguments.add_leave_out(parser)
     parser.add_argument(
         "--gamma",
         action="store_true",
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
     parameters = {**metric.companion.agreement_parameters, **given}
     with progress.shown("comparing experts") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)  # which is told before the tables
-        whole = contest.prepared(metric, options.solution, parameters, show)
+        whole = contest.prepared(metric, options.solution, parameters, show, without=options.leave_out)
     prepared = whole.prepared[scoring.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
     tables, documents, notices = agreement.tables, agreement.documents, [*agreement.notices]

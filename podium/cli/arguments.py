@@ -39,6 +39,17 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_leave_out(parser: argparse._ActionsContainer) -> None:
+    """Declare --leave-out, for a metric that compares experts."""
+    parser.add_argument(
+        "--leave-out",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="leave out the markups of this expert; may be repeated",
+    )
+
+
 def add_limits(parser: argparse._ActionsContainer) -> None:
     """Declare --time-limit and --idle-limit, for a metric that a stranger wrote."""
     parser.add_argument(

@@ -81,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a table with what only the host can say of the submission, such as READ//ABLE's M7",
     )
+    arguments.add_leave_out(advanced)
     advanced.add_argument(
         "--items",
         default="",
@@ -118,7 +119,9 @@ def run(options: argparse.Namespace) -> None:
         check_table_name(options.rows)
     metric = hosted.load(options.metric)
     given = hosted.parse_parameters(metric, options.set)
-    choice = score_files.Choice(options.essays, options.only_predicted, options.effectiveness, options.side)
+    choice = score_files.Choice(
+        options.essays, options.only_predicted, options.effectiveness, options.side, options.leave_out
+    )
     warn = (lambda notices: None) if options.json else console.warn
     with progress.shown("scoring") as show, warnings.catch_warnings():
         if not options.bare:  # which is told with the scores

@@ -6,6 +6,7 @@ import itertools
 import logging
 import math
 import os
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -160,7 +161,8 @@ class Agreement:
                 of_others.append(pairs[np.array(kept)].mean(axis=0)[0])
         told = f"{name} marked nothing in any document and counts as an expert"
         total = self.measure_names[0]
-        return f"{told}; without {name}, {total} is {np.mean(of_others):.6f}" if of_others else told
+        without = f"with --leave-out {shlex.quote(name)}, {total} is"
+        return f"{told}; {without} {np.mean(of_others):.6f}" if of_others else told
 
     @property
     def histograms(self) -> dict[str, Any]:

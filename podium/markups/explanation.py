@@ -3,8 +3,10 @@
 import functools
 import itertools
 import json
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +17,7 @@ import pandas as pd
 from podium import contract, scoring, statistics
 from podium.contract import Evaluation
 from podium.explain import ratio
-from podium.markups.files import ALGORITHM, name_in
+from podium.markups.files import ALGORITHM, leave_out, name_in
 from podium.wording import counted, listed
 
 NAMES_SHOWN = 10
@@ -268,12 +270,19 @@ class Explanation(contract.Explanation):
             *notice(without, items, self.experts == 0),
             *notice(one, items, self.experts == 1),
             *unnamed(self.prepared, names),
-            *(
-                f"{name} marked nothing in any document and counts as an expert: leave out who only looked"
-                for name in only_looked(self.prepared, names)
-            ),
+            *map(self._without, only_looked(self.prepared, names)),
             *unfinished(self.prepared, names),
         ]
+
+    def _without(self, name: str) -> str:
+        """Say of an expert who marked nothing anywhere what the score is without this expert."""
+        solution = self.evaluation.solution
+        told = f"{name} marked nothing in any document and counts as an expert"
+        with suppress(self.metric.HostVisibleError):  # such as where no document has two other experts
+            frame = leave_out(solution.frame[solution.rows[scoring.ALL]], [name])
+            score = self.metric.score(frame, self.evaluation.submission.copy(), **solution.arguments)
+            told += f"; with --leave-out {shlex.quote(name)}, the score is {score:.6f}"
+        return told
 
     def figures(
         self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]

@@ -336,6 +336,31 @@ def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
     return solution.drop(columns="text") if solution["text"].isna().any() else solution
 
 
+def leave_out(solution: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Leave out the markups of experts; the others keep their names and numbers."""
+    left_out: Counter[str] = Counter()
+    present = set[str]()
+
+    def without(cell: str) -> str:
+        kept = []
+        for number, markup in enumerate(parse_json(cell), 1):
+            name = name_in(markup) or f"expert {number}"
+            present.add(name)
+            if name in names:
+                left_out[name] += 1
+            else:
+                kept.append(markup if name_in(markup) else {"expert": name} | markup)
+        return json.dumps(kept, ensure_ascii=False)
+
+    read = account_of(solution)
+    table = solution.assign(markups=solution["markups"].map(without))
+    for name in names:
+        if name not in left_out:
+            raise UsageError(f"--leave-out: expected one of {listed(sorted(present))}, found {name!r}")
+    told = ", ".join(f"{name} ({counted(number, 'document')})" for name, number in sorted(left_out.items()))
+    return accounted(table, f"{read}; experts left out: {told}", table.attrs.get(SHAPE, SHAPE_OF_TABLE))
+
+
 def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
     """Turn documents into a submission."""
     lacking = documents.loc[documents["markup"].isna(), "document_id"].tolist()

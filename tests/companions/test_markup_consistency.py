@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 from podium import hosted, scoring, statistics
+from podium.cli import main
 from podium.errors import HostError
 from tests.support.markups import Evaluated
 from tests.support.samples import case_of
@@ -253,7 +255,40 @@ def test_an_expert_who_only_looked_is_told_with_the_value_without() -> None:
     agreement = agreement_of([a, b, {"elements": [], "expert": "C"}], [a, b])
     assert agreement.criteria["mean"][0] == pytest.approx((1 / 3 + 1) / 2)
     [told] = [notice for notice in agreement.notices if "marked nothing in any" in notice]
-    assert told == "C marked nothing in any document and counts as an expert; without C, total is 1.000000"
+    counts = "C marked nothing in any document and counts as an expert"
+    assert told == f"{counts}; with --leave-out C, total is 1.000000"
+
+
+def test_an_expert_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The value is the one that was told before, and the signature says who was left out."""
+    a, b, c = (spans((0, 10)) | {"expert": name} for name in ("A", "B", "C"))
+    far, nobody = spans((50, 60)) | {"expert": "B"}, {"elements": [], "expert": "C"}
+    frame = pd.DataFrame(
+        {"document_id": ["1", "2"], "markups": [json.dumps([a, b, nobody]), json.dumps([a, far])]}
+    )
+    for name, table in (("e", frame), ("a", pd.DataFrame({"document_id": [1, 2], "markup": json.dumps(c)}))):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    metric = ["--metric", "markup_consistency", str(tmp_path / "e.csv")]
+    for command in (["agreement", *metric], ["score", *metric, str(tmp_path / "a.csv")]):
+        assert main(command) == 0
+        told = re.search(r"--leave-out C, (?:total is|the score is) (\S+)", capsys.readouterr().err)
+        assert main([*command, "--leave-out", "C"]) == 0
+        printed = capsys.readouterr()
+        assert told is not None
+        assert re.search(rf"^(total .*|Score +){told[1]}\b", printed.out, re.MULTILINE)
+        assert "experts left out: C (1 document)" in printed.out
+        assert "marked nothing in any" not in printed.err
+    assert "|leave_out:C" in printed.out
+    assert main([*command, "--leave-out", "D"]) == 2
+    assert "expected one of A, B, C, found 'D'" in capsys.readouterr().err
+    assert main(["score", "solution_sample.csv", "sample_submission.csv", "--leave-out", "C"]) == 2
+    assert "compares no experts" in capsys.readouterr().err
+
+
+def test_experts_without_a_name_keep_their_number_when_others_are_left_out() -> None:
+    frame = pd.DataFrame({"document_id": ["1"], "markups": [json.dumps([spans((0, 5))] * 3)]})
+    kept = json.loads(companion.companion.leave_out(frame, ["expert 1"])["markups"][0])
+    assert [markup["expert"] for markup in kept] == ["expert 2", "expert 3"]
 
 
 def test_a_solution_with_ignored_rows_keeps_its_names() -> None:

@@ -1,9 +1,10 @@
 """Find the quotes that a language model gives in the essays that it quotes."""
 
+import itertools
 import numbers as numbers_of
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -41,7 +42,14 @@ TYPOGRAPHY = str.maketrans(
     }
 )
 ELLIPSIS = re.compile(r"…|\.{3}")
-AROUND = " \t\r\n\"'“”‘’«»…"  # characters that models put around a quote
+AROUND = " \t\r\n\"'“”‘’«»…*_"  # characters that models put around a quote
+EMPHASIS = frozenset("*_")  # of markdown
+BULLET = re.compile(r"^\s*(?:[-*+•‣◦–—>#]+|\(?\d{1,2}[.)])\s+")
+BRACKET = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])[\s.\"”]*$")
+SEARCHED = 0.8  # how close the whole quote must be, as a share of how close its aligned part must be
+ALIKE = 70.0  # from which ratio on two words are alike
+SHORT = 3  # letters of a word that says little of where it is
+GAP = 0.45  # what a word that only one of quote and text has takes off, see `_aligned`
 
 
 class Quotes(NamedTuple):
@@ -94,9 +102,12 @@ def from_quotes(
     """Find the segments that a language model quotes.
 
     A quote may stand in the essay exactly, in another spelling, or nearly. Another spelling differs in white
-    space, case, the typography of quotation marks and dashes, composed or decomposed letters, or characters
-    that are not visible. If there are several such passages, those are chosen that keep the essay's quotes in
-    their order; among these, the better ones.
+    space, case, the typography of quotation marks and dashes, letters of other width or composition, characters
+    that are not visible, or what models put around a quote: the asterisks of Markdown, a bullet, the number of
+    a list, a bracket behind. A close passage goes from the first to the last word that both have. A first or
+    last word that replaces one of the essay's belongs to it, and a lead-in such as "However," does not. If
+    there are several such passages, those are chosen that keep the essay's quotes in their order; among these,
+    the better ones.
 
     Parameters
     ----------
@@ -116,8 +127,8 @@ def from_quotes(
     d1 : float or (n,) float in [0, 1]
         The probability that the segment is effective.
     closeness : float or None
-        How close a passage must be, in percent of rapidfuzz's ``partial_ratio``. With None, there is no
-        search for close passages.
+        How close a passage must be: the percentage of its characters and the quote's that both have in the same
+        order, where a word more or less counts half. With None, there is no search for close passages.
 
     Returns
     -------
@@ -254,50 +265,83 @@ class _Essay:
 
     def _whole(self, quote: str, closeness: float | None) -> list[_Place]:
         """List the passages that a quote means as a whole, in the order of the text."""
-        quote = quote.strip()
+        sure = self._sure(quote.strip(), EXACT) or self._sure(_undecorated(quote), SPELLED)
+        if closeness is None:
+            return sure
+        # Between the passages that are sure, others may be close.
+        bounds = [-1, *(word for place in sure for word in self.words_of(place)), len(self.words)]
+        gaps = zip(bounds[::2], bounds[1::2])
+        close = [self._close(_Wanted.of(quote), last + 1, first, closeness) for last, first in gaps]
+        return sorted([*sure, *itertools.chain.from_iterable(close)])
+
+    def _sure(self, quote: str, how: str) -> list[_Place]:
+        """List the passages that are a quote exactly, which `how` is the word for, or in another spelling."""
         bare = quote.strip(AROUND)
         plain, _, _ = _plain(bare)
         if not plain:
             return []
         before = quote.index(bare)
-        sure = [
-            (begin, end)
-            for begin, end in _occurrences(self.plain, plain)
-            if not (self._is_within_word(self.starts[begin]) or self._is_within_word(self.ends[end - 1]))
-        ][:MOST_PLACES]
         places = []
-        for begin, end in sure:
-            start = self.starts[begin] - before
-            is_exact = start >= 0 and self.text.startswith(quote, start)
-            places.append(self._place(begin, end, EXACT if is_exact else SPELLED, 100.0))
-        if closeness is not None:
-            # Between the passages that are sure, others may be close.
-            bounds = [0, *(bound for place in sure for bound in place), len(self.plain)]
-            for begin, end in zip(bounds[::2], bounds[1::2]):
-                places += self._close(plain, begin, end, closeness)
-        return sorted(places)
+        for begin, end in _occurrences(self.plain, plain):
+            start, behind = self.starts[begin], self.ends[end - 1]
+            if self._is_within_word(start) or self._is_within_word(self.ends[end - 1]):
+                continue
+            is_exact = start >= before and self.text.startswith(quote, start - before)
+            places.append(_Place(start, behind, how if is_exact else SPELLED, 100.0))
+        return places[:MOST_PLACES]
 
-    def _close(self, plain: str, begin: int, end: int, closeness: float) -> Iterator[_Place]:
-        """Find the passages of a part of the text that are close to a quote: the closest, then those around."""
+    def _close(self, quote: "_Wanted", first: int, behind: int, closeness: float) -> Iterator[_Place]:
+        """Find the passages of some words of the text that are close to a quote: the closest, then others."""
         from rapidfuzz import fuzz
 
-        part = self.plain[begin:end]
-        if len(part) < len(plain):
-            ratio = fuzz.ratio(plain, part, score_cutoff=closeness)
-            if ratio:
-                yield self._place(begin, end, CLOSE, ratio)
+        if behind <= first or not quote.plain:
             return
-        found = fuzz.partial_ratio_alignment(plain, part, score_cutoff=closeness)
+        at = bisect_left(self.starts, self.words[first][0])
+        part = self.plain[at : bisect_left(self.starts, self.words[behind - 1][1])]
+        found = fuzz.partial_ratio_alignment(quote.plain, part, score_cutoff=SEARCHED * closeness)
         if found is None or found.dest_end <= found.dest_start:
             return
-        first, behind = begin + found.dest_start, begin + found.dest_end
-        yield self._place(first, behind, CLOSE, found.score)
-        yield from self._close(plain, begin, first, closeness)
-        yield from self._close(plain, behind, end, closeness)
+        start, end = self.starts[at + found.dest_start], self.ends[at + found.dest_end - 1]
+        near = self.words_of(_Place(start, end, CLOSE, 0.0))
+        place = self._fitted(quote, near, (first, behind), closeness)
+        if place is not None:
+            near = self.words_of(place)
+            yield place
+        yield from self._close(quote, first, near[0], closeness)
+        yield from self._close(quote, near[1] + 1, behind, closeness)
 
-    def _place(self, begin: int, end: int, how: str, closeness: float) -> _Place:
-        """Make a passage from characters of the plain text."""
-        return _Place(self.starts[begin], self.ends[end - 1], how, closeness)
+    def _fitted(
+        self, quote: "_Wanted", near: tuple[int, int], bounds: tuple[int, int], closeness: float
+    ) -> _Place | None:
+        """Find the words near a passage that a quote means, from its first to its last aligned word."""
+        from rapidfuzz import fuzz
+        from rapidfuzz.distance import LCSseq
+
+        more = len(quote.words) // 4 + 3
+        around = range(max(bounds[0], near[0] - more), min(bounds[1], near[1] + 1 + more))
+        words = [self._word(number) for number in around]
+        ends = list(map(_ends_sentence, words))
+        inside = [not (before or end) for before, end in zip([False, *ends], ends)]
+        aligned = _aligned(list(map(_letters, quote.words)), list(map(_letters, words)), inside)
+        if aligned is None:
+            return None
+        (begin, first), (end, last) = aligned
+        core, passage = (
+            _plain("".join(quote.words[begin : end + 1]))[0],
+            _plain("".join(words[first : last + 1]))[0],
+        )
+        common = LCSseq.similarity(core, passage)
+        # A word more or less counts half as much as another word.
+        share = 200 * common / (len(core) + len(passage) - abs(len(core) - len(passage)) / 2)
+        first -= _replaced_before(quote.words[:begin], words, first)
+        last += _replaced_behind(quote.words[end:], words, last)
+        place = _Place(self.words[around[first]][0], self.words[around[last]][1], CLOSE, share)
+        whole = fuzz.ratio(quote.plain, _plain("".join(words[first : last + 1]))[0])
+        return place if share >= closeness and whole >= SEARCHED * closeness else None
+
+    def _word(self, number: int) -> str:
+        """Get a word of the text."""
+        return self.text[slice(*self.words[number])]
 
     def _is_within_word(self, at: int) -> bool:
         """Tell whether a position is within a word of letters, or within a letter and its marks."""
@@ -315,20 +359,106 @@ class _Essay:
         """Find the first and the last word of a passage; -1 if there is none."""
         if place is None:
             return -1, -1
-        # The ends of a close passage are vague, so a word belongs to it if the word's middle does.
-        if place.how == CLOSE:
-            inside = [n for n, (a, b) in enumerate(self.words) if place.start <= (a + b) // 2 < place.end]
-        else:
-            inside = [n for n, (a, b) in enumerate(self.words) if a < place.end and b > place.start]
-        return (inside[0], inside[-1]) if inside else (-1, -1)
+        inside = [n for n, (a, b) in enumerate(self.words) if a < place.end and b > place.start]
+        return inside[0], inside[-1]
 
     def described(self, place: _Place | None) -> dict[str, Any]:
         """Make the part of the report's row that says which words a passage has."""
         first, last = self.words_of(place)
-        if place is None or first < 0:
+        if place is None:
             return {"found": NOWHERE, "closeness": 0.0, "first": -1, "last": -1, "text": ""}
         passage = self.text[self.words[first][0] : self.words[last][1]]
         return {"found": place.how, "closeness": place.closeness, "first": first, "last": last, "text": passage}
+
+
+class _Wanted(NamedTuple):
+    """A quote as close passages are compared with it."""
+
+    plain: str  # without what models put around it
+    words: list[str]  # those with a letter or digit, each with the signs in front of it
+
+    @classmethod
+    def of(cls, quote: str) -> "_Wanted":
+        """Read a quote."""
+        return cls(_plain(_undecorated(quote).strip(AROUND))[0], re.findall(r"[^\w\s][\W_]*\w\S*|\w\S*", quote))
+
+
+def _undecorated(quote: str) -> str:
+    """Take off what models put around a quote: a bullet or the number of a list, and a bracket behind."""
+    return BRACKET.sub("", BULLET.sub("", quote)).strip()
+
+
+def _letters(word: str) -> str:
+    """Reduce a word to its letters and digits, as they are compared."""
+    return "".join(filter(str.isalnum, _plain(word)[0]))
+
+
+def _aligned(
+    quote: list[str], text: list[str], inside: list[bool]
+) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Align the words of a quote and of a text: the best local alignment, from its first pair to its last.
+
+    Words that are alike add up to 1, and a word that only one of them has takes off GAP. So one word more or
+    less between the first word and the others does not cut the first one off. At the first or last word of a
+    sentence, which is not `inside`, it takes off twice as much. Short words add half, because "and" and "the"
+    stand near every passage.
+    """
+    from rapidfuzz import fuzz, process
+
+    alike = process.cdist(quote, text, scorer=fuzz.ratio) / (100 - ALIKE) - ALIKE / (100 - ALIKE)
+    alike[[len(word) <= SHORT for word in quote]] *= 0.5
+    best, ends = (0.0, 0, 0), None
+    above = [(0.0, 0, column) for column in range(len(text) + 1)]
+    for row in range(len(quote)):
+        cells = [(0.0, row + 1, 0)]
+        for column, same in enumerate(alike[row].tolist()):
+            value, *start = above[column]
+            paired = (value + same, *start)
+            if same > 0 and paired > best:
+                best, ends = paired, (row, column)
+            value, *begin = max(above[column + 1], cells[column])
+            gap = GAP if inside[column] else 2 * GAP
+            cells.append(max(paired, (value - gap, *begin), (0.0, row + 1, column + 1)))
+        above = cells
+    return None if ends is None else (best[1:], ends)
+
+
+def _replaced_before(lead: list[str], words: list[str], first: int) -> int:
+    """Count the words before the first aligned one that the words in front of a quote replace.
+
+    "Kids" may stand for "Children", but "However," is only a lead-in. Where a sentence begins decides, then
+    what ends the words in front, then whether they look like the beginning of another sentence.
+    """
+    most = min(len(lead), first)
+    if not most or _ends_sentence(words[first - 1]):
+        return 0
+    if not lead[-1][-1].isalnum() and lead[-1][-1] != words[first - 1][-1]:
+        return 0
+    for number in range(1, most + 1):
+        if first == number or _ends_sentence(words[first - number - 1]):
+            return number
+    return int(len(lead) == 1 and lead[0][0].isupper() <= words[first - 1][0].isupper())
+
+
+def _replaced_behind(rest: list[str], words: list[str], last: int) -> int:
+    """Count the words behind the last aligned one that a quote's words behind its own replace.
+
+    `rest` begins with the quote's last aligned word.
+    """
+    most = min(len(rest) - 1, len(words) - last - 1)
+    if most <= 0 or _ends_sentence(words[last]) or not rest[1][0].isalnum():
+        return 0
+    if not rest[0][-1].isalnum() and rest[0][-1] != words[last][-1]:
+        return 0
+    for number in range(1, most + 1):
+        if _ends_sentence(words[last + number]):
+            return number
+    return int(len(rest) == 2)
+
+
+def _ends_sentence(word: str) -> bool:
+    """Tell whether a word is the last one of a sentence."""
+    return word.rstrip("\"'”’»)]*_").endswith((".", "!", "?", "…"))
 
 
 def _can_search_closely(lacking: str | None) -> bool:
@@ -354,14 +484,14 @@ def _plain(text: str) -> tuple[str, list[int], list[int]]:
         if unicodedata.combining(character) and letters:
             letter, start, _ = letters.pop()
             letters.append((letter + character, start, index + 1))
-        elif not (character.isspace() or _is_invisible(character)):
+        elif not (character.isspace() or character in EMPHASIS or _is_invisible(character)):
             letters.append((character, index, index + 1))
     characters: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     for letter, start, end in letters:
-        composed = letter if letter.isascii() else unicodedata.normalize("NFC", letter)
-        spelled = composed.translate(TYPOGRAPHY).casefold()
+        typed = letter.translate(TYPOGRAPHY)
+        spelled = (typed if typed.isascii() else unicodedata.normalize("NFKC", typed)).casefold()
         characters.append(spelled)
         starts += [start] * len(spelled)
         ends += [end] * len(spelled)

@@ -629,6 +629,10 @@ class Companion:
     make_files : function
         From a corpus and its options it makes the files of a competition; see
         `podium.hosting.corpus.make`.
+    baseline : Path
+        A file with a function ``predict(learned, ids, read)``, which becomes a cell of the starter notebook. It
+        gets labels to learn from, the ids to answer, and a function that reads a public table by its name, and
+        returns a submission. Without it, all answers are alike.
     variants : Variants
         The metric with other decisions.
     """
@@ -656,6 +660,7 @@ class Companion:
     perfect_submission: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     official_json: Callable[[Mapping[str, float]], Mapping[str, float]] | None = None
     make_files: Callable[..., Any] | None = None
+    baseline: Path | None = None
     variants: Variants | None = None
 
 

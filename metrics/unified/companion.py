@@ -397,5 +397,6 @@ companion = Companion(
     predicted=predicted,
     explain=Explanation,
     make_files=make_files,
+    baseline=Path(__file__).with_name("baseline.py"),
     variants=Variants(variants.of_measures, variants.of_statistics, variants.PATH),
 )

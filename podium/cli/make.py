@@ -5,7 +5,8 @@
 
 It writes these files:
 
-    files/public/            train.csv, sample_submission.csv, and the texts of the essays if there are any
+    files/public/            train.csv, sample_submission.csv, the texts of the essays if there are any, and
+                             starter.ipynb, a notebook that makes a first submission
     files/private/           solution.csv with Usage, perfect_submission.csv
     files/report.md          what was dropped, sizes of the parts, scores to compare with those on the site
     files/competition.json   the metric's parameters, which the other commands use on this folder
@@ -80,6 +81,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the share of the test set that is Public (default: 0.3)",
     )
     advanced.add_argument(
+        "--publish-metric",
+        action="store_true",
+        help="put the file of your own metric into public/, so that participants can score a fold with it "
+        "(podium's own metrics always are there)",
+    )
+    advanced.add_argument(
         "--seed",
         type=int,
         help="a number that decides what is drawn (default: a secret one, which only report.md names)",
@@ -103,7 +110,7 @@ def run(options: argparse.Namespace) -> None:
         known = [name.strip() for name in (options.public_columns or "").split(",") if name.strip()]
         given = options.corpus, options.sample, options.public, seed, parameters, known, options.test or 1.0
         files = making.make_files(metric, *given)
-    making.write(files, options.out)
+    files = making.write(files, options.out, options.publish_metric)
     print(f"{files.report}\nwritten to {options.out}")
     console.warn(files.warnings)
     if abs(seed) < GUESSABLE and options.seed is not None:

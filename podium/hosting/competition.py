@@ -44,6 +44,8 @@ KINDS = {
     "test_essays.csv": "the texts to predict for",
     "test.csv": "the items to predict for",
     SAMPLE: "a submission in the right format; it names every item to predict for",
+    "metric.py": "the file that scores submissions",
+    "starter.ipynb": "a notebook that makes a first submission",
 }
 OTHER_FILE = "a further file of the hosts"
 

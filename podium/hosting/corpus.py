@@ -20,6 +20,7 @@ from podium.errors import HostError
 from podium.explain import SMALL_SUBPOPULATION
 from podium.files import read_texts
 from podium.hosting.folders import (
+    LEARNED,
     PERFECT,
     SAMPLE,
     SOLUTION,
@@ -480,7 +481,7 @@ def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.N
     perfect = solution[[ROW_ID, ESSAY_ID, TYPE, WORDS]].copy()
     for column, value in zip(PROBABILITIES, (1 - solution[LABEL], solution[LABEL])):
         perfect[column] = value.astype(object)
-    public = {"train.csv": table[~tested].drop(columns=USAGE).reset_index(drop=True)}
+    public = {LEARNED: table[~tested].drop(columns=USAGE).reset_index(drop=True)}
     if TEXT in essays:
         for name, chosen in (("train_essays.csv", part == TRAIN), ("test_essays.csv", np.isin(part, PARTS))):
             public[name] = essays.loc[chosen, [ESSAY_ID, TEXT]].reset_index(drop=True)

@@ -20,6 +20,7 @@ from podium.scoring import PARTS
 
 PUBLIC = "public"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
+LEARNED = "train.csv"  # what participants learn from
 REPORT = "report.md"
 BUILDING = ".making-"  # how a folder begins whose content is not complete yet
 

@@ -323,7 +323,8 @@ def _check_complete(files: Iterable[Path], known: Known) -> None:
     ids = set(known.rows)
     of_kind: dict[tuple[Path, str], set[str]] = defaultdict(set)
     for path in files:
-        of_kind[path.parent, path.suffix].add(known.ids.first_in(path.stem) or "")
+        if path.suffix:  # cells of notebooks have none
+            of_kind[path.parent, path.suffix].add(known.ids.first_in(path.stem) or "")
     for (folder, suffix), named in of_kind.items():
         lacking = [item for item in known.rows if item not in named]
         if lacking and len(ids & named) > len(ids) / 2:

@@ -18,8 +18,9 @@ from podium import demands, hosted, ids, reading, recorded, scoring
 from podium.errors import HostError, UsageError
 from podium.files import csv_bytes
 from podium.hosted import Metric
-from podium.hosting import leaks, round_trip, samples
+from podium.hosting import leaks, round_trip, samples, starter
 from podium.hosting.folders import (
+    LEARNED,
     PERFECT,
     PUBLIC,
     REPORT,
@@ -40,7 +41,7 @@ from podium.recorded import PRIVATE
 from podium.scoring import PARTS, USAGE
 
 TRAIN = "train"
-LEARNED, TEST, TEXT = "train.csv", "test.csv", "text"
+TEST, TEXT = "test.csv", "text"
 ONE_BOARD = "For one board alone, give the labels a column Usage that says Public in every row."
 NO_ITEMS = (
     "The metric has no prepare(), so each row was drawn by itself. If rows belong together, such as those of "
@@ -232,7 +233,8 @@ def _sample(
     if path is not None:
         frame = reading.read_submission(solution.metric, path, {"row_id_column_name": row_id})
         if len(learned) and row_id in frame:
-            to_learn = ids.texts(frame[row_id]).isin(ids.texts(learned[row_id]))
+            known_ids = ids.as_in(learned, frame, [row_id])[row_id]
+            to_learn = ids.texts(known_ids).isin(ids.texts(learned[row_id]))
             frame = frame[~to_learn].reset_index(drop=True)
         return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, truth)
     if companion.sample_submission is not None:
@@ -251,8 +253,10 @@ def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[s
     return [*known, *(name for name in of_host if name not in known)]
 
 
-def write(files: Files, folder: Path) -> None:
-    """Save the files of a competition in a new folder.
+def write(files: Files, folder: Path, publish_metric: bool = False) -> Files:
+    """Save the files of a competition in a new folder, with a starter notebook.
+
+    Returns what was saved, with the whole report.
 
     Every table is read again and compared with what was meant to be written, and `round_trip.check` compares
     the scores.  Then `leaks.refuse` checks the files for participants.  If a check fails, nothing is left on
@@ -268,7 +272,9 @@ def write(files: Files, folder: Path) -> None:
                     raise HostError(
                         f"{name}/{file}: expected the table that was written, found another one on the disk"
                     )
+        files = starter.add(whole, files, publish_metric)
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
         recorded.write(whole, files.metric, files.parameters, files.public_columns, files.digest)
         round_trip.check(whole, files)
         leaks.refuse(whole, files.items, advice=ALLOWED)
+    return files

@@ -89,7 +89,8 @@ def test_participants_of_scifact_get_the_claims(capsys, tmp_path):
         assert run_podium(capsys, "make", path, "--metric", "scifact", "--out", out)[0] == 0
     shown = pd.read_csv(tmp_path / "a" / "public" / "test.csv", dtype=str)
     assert shown.set_index("claim_id")["claim"].to_dict() == {str(each["id"]): each["claim"] for each in gold}
-    assert [path.name for path in (tmp_path / "b" / "public").iterdir()] == ["sample_submission.csv"]
+    written = {path.name for path in (tmp_path / "b" / "public").iterdir()}
+    assert written == {"sample_submission.csv", "starter.ipynb", "metric.py"}
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,10 @@ def test_all_steps(capsys, site, files, monkeypatch):
     site.page_of_files = 2
     code, out, err = run(capsys, files, *LAUNCH)
     assert (code, err) == (0, "")
-    assert steps_done(out) == ALL_STEPS
+    assert steps_done(out) == [*ALL_STEPS, "starter"]
+    metadata = json.loads((files / "kaggle" / "starter" / "kernel-metadata.json").read_text())
+    assert metadata["competition_sources"] == [SLUG]
+    assert (files / "kaggle" / "starter" / metadata["code_file"]).is_file()
     assert_published(site, files)
     report = (files / "report.md").read_text()
     scores = next(line.split("|")[2:4] for line in report.splitlines() if "sample_submission.csv" in line)
@@ -106,7 +109,9 @@ def test_nothing_opens_without_a_date(capsys, site, files):
     code, out, _ = run(capsys, files, *LAUNCH[2:])
     assert (code, steps_done(out)) == (0, ALL_STEPS[:-1])
     assert site.launched is None
-    assert run(capsys, files, "--step", "launch")[:2] == (0, "launch: now\n")
+    code, out, _ = run(capsys, files, "--step", "launch")
+    assert (code, out.splitlines()[0]) == (0, "launch: now")
+    assert out.splitlines()[1].endswith(f"and type: kaggle kernels push -p {files / 'kaggle' / 'starter'}")
     assert site.launched == "now"
 
 
@@ -181,8 +186,8 @@ FAULTS = {
         "create: Kaggle calls it another: start again with --slug another\n",
     ),
     # The client ignores a failed upload, but podium does not.
-    "an upload that fails": ({"lost_files": 1}, f"data: sample_submission.csv: {AGAIN}"),
-    "an upload that is cut short": ({"lost_bytes": 1}, f"data: sample_submission.csv: {AGAIN}"),
+    "an upload that fails": ({"lost_files": 1}, f"data: metric.py: {AGAIN}"),
+    "an upload that is cut short": ({"lost_bytes": 1}, f"data: metric.py: {AGAIN}"),
     "no click": (
         {"metric_chosen": False},
         "metric: the metric is not chosen or the solution is not read after 0.0001 minutes: start the same "
@@ -232,6 +237,7 @@ def test_a_dry_run_prints_calls_that_the_client_has(capsys, site, files, monkeyp
     assert [line[2] for line in lines] == commands
     assert "“Pass complete submission” on, “higher score is better” on" in out
     assert str(files / "kaggle") not in "\n".join(" ".join(line) for line in lines)  # it is not left behind
+    assert f"and type: kaggle kernels push -p {files / 'kaggle' / 'starter'}" in out
     parser = cli.argparse.ArgumentParser()
     commands = parser.add_subparsers(dest="command")
     commands.choices = cli.Help.kaggle_choices

@@ -65,6 +65,9 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         with monkeypatch.context() as context:
             context.setitem(sys.modules, "__main__", sys.modules["__main__"])
             context.setitem(sys.modules, kernel.UTILITIES, None)
+            for name in ("metric", "matplotlib"):  # A starter notebook imports them, or does without.
+                context.setitem(sys.modules, name, None)
+                del sys.modules[name]
             context.setattr(sys, "argv", sys.argv)
             context.setattr(sys, "path", sys.path.copy())
             context.setattr(sys, "dont_write_bytecode", True)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from podium.hosting import starter
 from podium.hosting.bundles import program
 from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms, pages
@@ -40,9 +41,10 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     files: Content = texts | {"logo.png": program.logo()}
     files |= program.within("scoring_program", scoring_program)
     files |= program.within("public_data", public)
-    files |= program.within(
-        "starting_kit", {SAMPLE: public[SAMPLE], "metric.py": scoring_program[program.METRIC]}
-    )
+    kit = {name: public[name] for name in (SAMPLE, starter.METRIC, starter.STARTER) if name in public}
+    if competition.metric.is_own:
+        kit[starter.METRIC] = scoring_program[program.METRIC]
+    files |= program.within("starting_kit", kit)
     for part, *_ in terms.phases:
         phase = program.to_json({"part": part, "keys": keys})
         files |= program.within(_reference(part), {SOLUTION: competition.solution, "phase.json": phase})

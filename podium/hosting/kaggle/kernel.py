@@ -36,6 +36,7 @@ CELL = "<cell>"
 MODULE = "a_utility_script"
 OURS = "podium"
 UTILITIES = "kaggle_metric_utilities"
+UTILITIES_FILE = Path(__file__).parents[2] / f"{UTILITIES}.py"
 DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
 SKIPPED = ("SkipTest", "Skipped")  # how unittest and pytest leave a test out
 LONGEST_TEXT = 1000  # characters of an error's text
@@ -73,7 +74,7 @@ def run_cell(source: str, name: str = "__main__") -> types.ModuleType:
 
 def metric_utilities() -> types.ModuleType:
     """Load the stand-in for Kaggle's module of helpers from its file, because podium cannot be imported."""
-    spec = importlib.util.spec_from_file_location(UTILITIES, Path(__file__).parents[2] / f"{UTILITIES}.py")
+    spec = importlib.util.spec_from_file_location(UTILITIES, UTILITIES_FILE)
     assert spec is not None
     assert spec.loader is not None
     utilities = importlib.util.module_from_spec(spec)
@@ -551,10 +552,26 @@ def peak_memory() -> int | None:
     return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
 
 
+def run_cells(sources: list[str], folder: str) -> Answer:
+    """Execute the cells of a notebook in a folder; an empty answer if none fails."""
+    os.chdir(folder)
+    modules: dict[str, Any] = sys.modules
+    modules["matplotlib"] = None  # it takes long, and whoever lacks it must be able to run them
+    shared: dict[str, Any] = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for number, source in enumerate(sources, 1):
+            try:
+                exec(compile(source, CELL, "exec", dont_inherit=True), shared)
+            except (Exception, SystemExit) as problem:
+                return {"cell": number, "problem": described(problem)}
+    return {}
+
+
 TASKS: dict[str, Callable[..., Answer]] = {
     "check": try_file,
     "import": import_module,
     "score": score_part,
+    "cells": run_cells,
 }
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
 from podium.hosting.folders import PERFECT, PUBLIC
 from podium.hosting.kaggle import acceptance, client
+from podium.hosting.starter import STARTER
 from podium.scoring import PARTS, USAGE
 
 HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"
@@ -40,6 +41,7 @@ METADATA_OF_THE_HOST = (
     "reward",
 )
 SETTINGS_OF_OPTIONS = ("title", "brief_description", "briefDescription", "deadline")
+NOTEBOOK, KERNEL, YOU = "starter", "kernel-metadata.json", "YOUR-NAME"
 SECONDS_BETWEEN_LOOKS = 10.0
 DATA, TRY = "The competition's files", "a try of the host"  # the names under which the site lists what is sent
 NOT_UPLOADED = "the upload failed: start the same command again"
@@ -111,6 +113,8 @@ def publish(plan: Plan, steps: list[str], again: bool, force: bool) -> Iterator[
         done[name] = {"inputs": inputs, "said": said}
         _save(plan, state)
         yield f"{name}: {said}"
+        if name == "launch":
+            yield from _starter_clicks(plan)
 
 
 def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
@@ -219,17 +223,53 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
         "settings": f"settings: {json.dumps(_settings(plan), ensure_ascii=False)}",
         "metric": _clicks(plan),
     }
-    said = []
+    said: list[str] = []
     for step in steps:
         said += [words[step]] if step in words else []
         said += [shlex.join(["kaggle", "competitions", *line]) for line in lines.get(step, [])]
-    return said
+    return [*said, *_starter_clicks(plan)]
+
+
+def _starter_clicks(plan: Plan) -> list[str]:
+    """Say how the starter notebook gets to Kaggle, if there is one."""
+    if STARTER not in plan.public:
+        return []
+    folder = plan.own / NOTEBOOK
+    push = shlex.join(["kaggle", "kernels", "push", "-p", str(folder)])
+    return [
+        f"starter: once the competition is open, put your name on Kaggle for {YOU} in {folder / KERNEL}, which "
+        f"is written before the steps, and type: {push}"
+    ]
+
+
+def _write_starter(plan: Plan) -> None:
+    """Write the starter notebook with Kaggle's metadata, which the host's own name may be in already."""
+    if STARTER not in plan.public:
+        return
+    folder = plan.own / NOTEBOOK
+    _write(folder / STARTER, plan.public[STARTER].read_text(encoding="utf-8"))
+    if not (folder / KERNEL).exists():
+        metadata = {
+            "id": f"{YOU}/{plan.slug}-starter",
+            "title": f"{plan.slug} starter",
+            "code_file": STARTER,
+            "language": "python",
+            "kernel_type": "notebook",
+            "is_private": False,
+            "enable_gpu": False,
+            "enable_internet": False,
+            "dataset_sources": [],
+            "competition_sources": [plan.slug],
+            "kernel_sources": [],
+        }
+        _write(folder / KERNEL, json.dumps(metadata, indent=2) + "\n")
 
 
 def _write_own(plan: Plan, state: dict[str, Any]) -> list[str]:
     """Write the pages and settings that the steps send, except pages that the host has edited; list these."""
     _write(plan.own / METADATA, json.dumps(_metadata(plan), indent=2) + "\n")
     _write(plan.own / SETTINGS, json.dumps(_settings(plan), indent=2) + "\n")
+    _write_starter(plan)
     edited = []
     for name, text in pages(plan).items():
         path = plan.own / "pages" / f"{name}.md"

@@ -1,0 +1,193 @@
+"""The starter notebook, which participants get with the public files: it makes a first submission.
+
+Its cells come from a template. It is carried out in a copy of ``public/`` before anybody gets it, and what it
+writes is scored.
+"""
+
+import ast
+import json
+import math
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from podium import ids, reading, scoring
+from podium.contract import Metric
+from podium.errors import HostError, ToolError
+from podium.hosting.folders import LEARNED, PUBLIC, Files, section
+from podium.hosting.kaggle import fresh, kernel
+
+STARTER, METRIC, SUBMISSION = "starter.ipynb", "metric.py", "submission.csv"
+TEMPLATE = Path(__file__).parent / "templates" / "starter.py"
+CELL = re.compile(r"^# %%(?: \[(markdown)\])? (\w+)\n", re.MULTILINE)
+SECONDS = 600.0  # that it may take
+
+# The cells by name. Without a training part no fold is held out, and the notebook does what the sample does.
+BEGINNING, FOLD, END = ("start", "read", "settings", "table"), ("fold", "baseline"), ("submission", "picture")
+SCORED, UNSCORED = (*BEGINNING, *FOLD, "metric", *END), (*BEGINNING, *FOLD, "unscored", *END)
+COPIED = (*BEGINNING, "copy", "picture")
+
+PRIVATE_METRIC = "the file of your metric stays with you; --publish-metric gives it to participants"
+NOTHING_TO_LEARN = f"there is no {LEARNED} with several items; --test makes one"
+OTHER_ROWS = "the sample does not answer each row, or each item, of the labels once"
+
+
+class Columns(NamedTuple):
+    """The columns that a starter notebook has to know."""
+
+    row_id: str  # names a row of the submission
+    item: str  # names what belongs together, and is held out as a whole
+    key: str  # names what is answered; empty if nothing does
+
+
+class Cell(NamedTuple):
+    """A cell of a notebook."""
+
+    kind: str  # "code" or "markdown"
+    name: str
+    source: str
+
+
+def add(folder: Path, files: Files, publish_metric: bool = False) -> Files:
+    """Add a starter notebook to the public files in a folder, and what its submission scores to the report."""
+    if files.solution is None:
+        return files
+    metric = files.solution.metric
+    if metric.is_own or publish_metric:
+        _publish(metric, folder / PUBLIC)
+    columns = columns_of(files)
+    names, reason = _choice(files, columns, folder / PUBLIC / METRIC)
+    told = [reason] if reason else []
+    for chosen in dict.fromkeys([names, UNSCORED if "fold" in names else COPIED, COPIED]):
+        cells = _cells(chosen, columns, files)
+        try:
+            of_parts = _carried_out(cells, folder / PUBLIC, files.solution)
+        except ToolError as problem:
+            told.append(str(problem))
+            continue
+        text = json.dumps(notebook(cells), indent=1, ensure_ascii=False) + "\n"
+        (folder / PUBLIC / STARTER).write_text(text, encoding="utf-8", newline="\n")
+        parts = [part for part in scoring.PARTS if part in of_parts]
+        row = [f"{SUBMISSION} of {PUBLIC}/{STARTER}", *(of_parts[part] for part in parts)]
+        scores = section("The starter notebook", ("file", *parts), [row])
+        limits = [f"It scores no fold: {' '.join(told)}."] if told else []
+        return files._replace(report="\n".join([files.report, "\n\n".join([scores, *limits]), ""]))
+    return files._replace(warnings=[*files.warnings, f"there is no starter notebook: {told[-1]}"])
+
+
+def columns_of(files: Files) -> Columns:
+    """Find out which columns name the rows, the items and the answers."""
+    assert files.solution is not None
+    row_id = str(files.solution.arguments["row_id_column_name"])
+    item = _item(files.solution, row_id)
+    sample = ids.as_in(files.solution.frame, files.trials[0].submission, [row_id])
+    if row_id not in sample:
+        return Columns(row_id, item, "")
+    answered, asked = (ids.texts(table[row_id]) for table in (sample, files.solution.frame))
+    if set(answered) == set(asked) and not answered.duplicated().any():
+        return Columns(row_id, item, row_id)
+    return Columns(row_id, item, item if item in sample and item != row_id else "")
+
+
+def _item(solution: scoring.Solution, row_id: str) -> str:
+    """Find the column of a solution with one value for each item; without items, a row is one."""
+    if not solution.prepared:
+        return row_id
+    frame = solution.frame[solution.rows[scoring.ALL]]
+    items = np.asarray(solution.prepared[scoring.ALL].item_of_row)
+    for name in [row_id, *frame.columns]:
+        codes = pd.factorize(frame[name])[0]
+        pairs = len(np.unique(np.stack([codes, items]), axis=1).T)
+        if pairs == len(np.unique(codes)) == len(np.unique(items)):
+            return str(name)
+    return row_id
+
+
+def _choice(files: Files, columns: Columns, metric: Path) -> tuple[Sequence[str], str]:
+    """Choose the cells, and say why no fold is scored if none is."""
+    learned = files.public.get(LEARNED)
+    if learned is None or columns.item not in learned or learned[columns.item].nunique() < 2:
+        return COPIED, NOTHING_TO_LEARN
+    if not columns.key or columns.key not in learned:
+        return COPIED, OTHER_ROWS
+    return (SCORED, "") if metric.is_file() else (UNSCORED, PRIVATE_METRIC)
+
+
+def _publish(metric: Metric, public: Path) -> None:
+    """Copy a metric's file to the public files, with Kaggle's module of helpers if it imports that."""
+    shutil.copyfile(metric.path, public / METRIC)
+    imported = [node for node in ast.walk(ast.parse(metric.path.read_bytes())) if isinstance(node, ast.Import)]
+    if kernel.UTILITIES in {alias.name for node in imported for alias in node.names}:
+        shutil.copyfile(kernel.UTILITIES_FILE, public / f"{kernel.UTILITIES}.py")
+
+
+def _cells(names: Sequence[str], columns: Columns, files: Files) -> list[Cell]:
+    """The cells with some names, as this competition needs them."""
+    assert files.solution is not None
+    metric = files.solution.metric
+    baseline = metric.companion.baseline
+    _, *found = CELL.split(TEMPLATE.read_text(encoding="utf-8"))
+    cells = list[Cell]()
+    for kind, name, source in zip(found[::3], found[1::3], found[2::3]):
+        if name not in names:
+            continue
+        if kind is None and name == "settings":
+            source = _settings(columns, files)
+        if kind is None and name == "baseline" and baseline is not None:
+            source = baseline.read_text(encoding="utf-8")
+        if kind is not None:
+            source = re.sub("^# ?", "", source, flags=re.MULTILINE)
+        cells.append(Cell(kind or "code", name, source.strip()))
+    return cells
+
+
+def _settings(columns: Columns, files: Files) -> str:
+    """The cell with what differs between competitions."""
+    assert files.solution is not None
+    frame = files.solution.frame
+    texts = [name for name in dict.fromkeys(columns) if name in frame and frame[name].dtype.kind not in "iuf"]
+    shown = [
+        f"    {name!r}: {f'float({str(value)!r})' if value in (math.inf, -math.inf) else repr(value)},"
+        for name, value in files.parameters.items()
+        if name != "row_id_column_name"
+    ]
+    of_metric = "\n".join(["{", *shown, "}"]) if shown else "{}"
+    return (
+        f"ROW_ID = {columns.row_id!r}  # names a row of the submission\n"
+        f"ITEM = {columns.item!r}  # names what belongs together\n"
+        f"KEY = {columns.key or columns.row_id!r}  # names what is answered\n"
+        f"TEXTS = {texts!r}  # are no numbers\n"
+        f"PARAMETERS = {of_metric}  # of the metric"
+    )
+
+
+def _carried_out(cells: Sequence[Cell], public: Path, solution: scoring.Solution) -> Mapping[str, float]:
+    """Carry out the cells in a copy of the public files, and score the submission that they write."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        copy = Path(elsewhere, PUBLIC)
+        shutil.copytree(public, copy)
+        sources = [each.source for each in cells if each.kind == "code"]
+        answer = fresh.run_fresh("cells", seconds=SECONDS, sources=sources, folder=str(copy))
+        if answer:
+            raise HostError(f"its cell {answer['cell']} fails: {answer['problem']}")
+        submission = reading.read_submission(solution.metric, copy / SUBMISSION, dict(solution.arguments))
+        return scoring.evaluate(solution, submission).scores
+
+
+def notebook(cells: Sequence[Cell]) -> dict[str, Any]:
+    """Make a notebook of cells, in version 4.5 of Jupyter's format."""
+    made: list[dict[str, Any]] = []
+    for kind, name, source in cells:
+        cell: dict[str, Any] = {"cell_type": kind, "id": f"{kind}-{name}", "metadata": {}}
+        if kind == "code":
+            cell |= {"execution_count": None, "outputs": []}
+        made.append(cell | {"source": source.splitlines(keepends=True)})
+    kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernelspec, "language_info": {"name": "python"}}
+    return {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}

@@ -1,0 +1,182 @@
+"""The starter notebook that `podium make` writes makes a submission from the public files alone."""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import podium
+from podium import hosted
+from tests.support.corpora import make_corpus
+from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium
+
+SCIFACT = ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl"
+TREC_IS = ROOT / "metrics" / "trec_is" / "samples" / "labels.json"
+PARTS = ["Public", "Private"]
+ERROR = "return float(-((solution['answer'] - submission['answer']) ** 2).mean() ** 0.5)"  # a BODY
+
+# Carries out the cells of a notebook in its folder. Like most environments, it has no podium.
+ALONE = """
+import json, sys
+sys.modules["podium"] = None
+shared = {"__name__": "__main__"}
+for cell in json.load(open("starter.ipynb", encoding="utf-8"))["cells"]:
+    if cell["cell_type"] == "code":
+        exec("".join(cell["source"]), shared)
+"""
+
+
+@pytest.fixture
+def labels() -> pd.DataFrame:
+    """Labels of two kinds, of which one is known by its size."""
+    random = np.random.default_rng(8)
+    frame = pd.DataFrame({"id": [f"{n:03}" for n in range(150)], "size": random.random(150).round(3)})
+    return frame.assign(answer=random.choice(["cat", "dog", "dog"], 150))
+
+
+def make(capsys, folder: Path, labels: pd.DataFrame, body: str = EQUAL, *options) -> tuple[Path, str]:
+    """Make a competition of labels with a metric of one's own; return its folder and what was printed."""
+    (folder / "mine.py").write_text(ACCURACY.replace("BODY", body))
+    labels.to_csv(folder / "labels.csv", index=False)
+    line = ["make", folder / "labels.csv", "--metric", folder / "mine.py", "--seed", 1, *options]
+    code, out, _ = run_podium(capsys, *line, "--out", folder / "files")
+    assert code == 0
+    return folder / "files", out
+
+
+def sources(files: Path) -> str:
+    """The code of the notebook."""
+    cells = json.loads((files / "public" / "starter.ipynb").read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def carried_out(files: Path, folder: Path) -> tuple[str, Path]:
+    """Carry out the notebook in a copy of the public files; return what it printed, and its submission."""
+    shutil.copytree(files / "public", folder / "copy")
+    command = [sys.executable, "-I", "-c", ALONE]
+    done = subprocess.run(command, cwd=folder / "copy", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, folder / "copy" / "submission.csv"
+
+
+def promised(files: Path) -> list[float]:
+    """The scores of the notebook's submission that the report names."""
+    report = (files / "report.md").read_text(encoding="utf-8")
+    row = next(line for line in report.splitlines() if line.startswith("| submission.csv of "))
+    return [float(cell) for cell in row.split("|")[2:-1]]
+
+
+def check_scores(files: Path, submission: Path, metric: str | Path) -> None:
+    """Make sure that a submission scores what the report promises."""
+    record = json.loads((files / "competition.json").read_text())
+    solution = pd.read_csv(files / "private" / "solution.csv", dtype={"tweet_id": str})
+    given = pd.read_csv(submission, dtype={"tweet_id": str})
+    scored = podium.score(solution, given, metric=str(metric), **record["parameters"])
+    assert [round(scored.scores[part], 6) for part in PARTS] == promised(files)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
+@pytest.mark.parametrize(
+    ("metric", "path"), [("unified", None), ("wordless", None), ("scifact", SCIFACT), ("trec_is", TREC_IS)]
+)
+def test_it_scores_as_the_report_says_without_podium(capsys, tmp_path, metric, path):
+    if path is None:
+        corpus = make_corpus(60)
+        if metric == "wordless":
+            corpus, metric = corpus.drop(columns="full_text"), "unified"
+        corpus.to_csv(tmp_path / "corpus.csv", index=False)
+        line = ["make", tmp_path / "corpus.csv", "--seed", 1]
+    else:
+        line = ["make", path, "--metric", metric, "--seed", 1, "--test", 0.5]
+    assert run_podium(capsys, *line, "--out", tmp_path / "files")[0] == 0
+    printed, submission = carried_out(tmp_path / "files", tmp_path)
+    assert "score of the fold: " in printed
+    check_scores(tmp_path / "files", submission, hosted.find(metric))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["classes", "numbers", "copied"])
+def test_a_table_has_a_starter(capsys, tmp_path, labels, kind):
+    """So has one without anything to learn from."""
+    options, body = ["--test", 0.4, "--publish-metric"], EQUAL
+    if kind == "numbers":
+        labels["answer"] = (labels["size"] * 30).round(2)
+        body = ERROR
+    if kind == "copied":
+        options = []
+    files, _ = make(capsys, tmp_path, labels, body, *options)
+    printed, submission = carried_out(files, tmp_path)
+    assert ("score of the fold: " in printed) == (kind != "copied")
+    check_scores(files, submission, tmp_path / "mine.py")
+    if kind == "numbers":  # the mean of what is public, and of nothing else
+        learned = pd.read_csv(files / "public" / "train.csv")
+        assert pd.read_csv(submission)["answer"].unique() == pytest.approx([learned["answer"].mean()])
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(
+    ("options", "published", "told"),
+    [
+        (["--test", 0.4, "--publish-metric"], True, None),
+        (["--test", 0.4], False, "It scores no fold: the file of your metric stays with you; --publish-metric"),
+        ([], False, "It scores no fold: there is no train.csv with several items; --test makes one."),
+    ],
+)
+def test_the_file_of_an_own_metric_stays_private_unless_the_host_gives_it(
+    capsys, tmp_path, labels, options, published, told
+):
+    files, out = make(capsys, tmp_path, labels, EQUAL, *options)
+    assert (files / "public" / "metric.py").exists() == published
+    assert ("import metric" in sources(files)) == published
+    assert ("It scores no fold: " in out) == (told is not None)
+    assert told is None or told in out
+    assert len(promised(files)) == 2
+    dates = ["--start", "2027-01-01", "--switch", "2027-01-15", "--end", "2027-02-01", "--title", "T"]
+    bundle = ["bundle", "codabench", files, "--metric", tmp_path / "mine.py", *dates, "--out", tmp_path / "b"]
+    assert run_podium(capsys, *bundle)[0] == 0
+    with zipfile.ZipFile(tmp_path / "b" / "competition.zip") as archive:
+        kit = {name.removeprefix("starting_kit/") for name in archive.namelist() if "starting_kit/" in name}
+    assert kit == {"sample_submission.csv", "starter.ipynb", *(["metric.py"] if published else [])}
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_metric_that_fails_for_the_fold_leaves_a_notebook_that_scores_none(capsys, tmp_path, labels):
+    body = f"assert len(solution) > 20, 'too few rows'\n    {EQUAL}"
+    files, out = make(capsys, tmp_path, labels, body, "--test", 0.4, "--public", 0.5, "--publish-metric")
+    assert "It scores no fold: its cell 6 fails: AssertionError: too few rows." in out
+    assert "import metric" not in sources(files)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_where_the_metric_refuses_the_baseline_the_notebook_does_what_the_sample_does(capsys, tmp_path, labels):
+    body = f"assert submission['answer'].nunique() > 1, 'all alike'\n    {EQUAL}"
+    sample = labels[["id"]].assign(answer=np.random.default_rng(2).choice(["cat", "dog"], 150))
+    sample.to_csv(tmp_path / "sample.csv", index=False)
+    files, out = make(capsys, tmp_path, labels, body, "--test", 0.4, "--sample", tmp_path / "sample.csv")
+    assert "AssertionError: all alike" in out
+    assert "predict" not in sources(files)
+    assert promised(files) == [float(cell) for cell in out.split("sample_submission.csv |")[1].split("|")[:2]]
+
+
+@pytest.mark.usefixtures("in_process")
+def test_it_has_no_output_and_no_answer(capsys, tmp_path, labels):
+    files, _ = make(capsys, tmp_path, labels, EQUAL, "--test", 0.4)
+    notebook = json.loads((files / "public" / "starter.ipynb").read_text(encoding="utf-8"))
+    assert not any(cell.get("outputs") for cell in notebook["cells"])
+    assert "dog" not in json.dumps(notebook)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+
+
+@pytest.mark.slow
+def test_it_shows_a_picture_where_matplotlib_is_there(capsys, tmp_path, labels, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    files, _ = make(capsys, tmp_path, labels, EQUAL, "--test", 0.4)
+    assert "without matplotlib" not in carried_out(files, tmp_path)[0]

@@ -100,6 +100,7 @@ class Export:
 
     def add(self, document_id: str, author: str, text: str, marks: list[Mark]) -> None:
         """Add the marks that an annotator made in a document."""
+        document_id, author = (unicodedata.normalize("NFC", name) for name in (document_id, author))
         author = ALGORITHM if author.casefold() == ALGORITHM else author
         known = self.texts.setdefault(document_id, text)
         if known != text:

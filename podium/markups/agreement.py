@@ -24,6 +24,9 @@ from podium.markups.explanation import (
     AMONG,
     Criteria,
     Floats,
+    lonely_criteria,
+    look_alikes,
+    markups_of,
     mean,
     name_of,
     names_of_experts,
@@ -56,9 +59,11 @@ class Agreement:
     def __init__(self, prepared: Any, solution: pd.DataFrame, criteria: Criteria) -> None:
         self.prepared, self._criteria, self.measure_names = prepared, criteria, criteria.names
         self.labels = prepared.labels
+        self.markups = markups_of(prepared, solution)
+        self.names = names_of_experts(prepared, self.markups)
         self._two = np.array([len(experts) >= 2 for experts in prepared.experts])
         if not self._two.any():
-            found = sorted({name for of in names_of_experts(prepared, solution) for name in of})
+            found = sorted({name for of in self.names for name in of})
             told = f"every document has at most one, of {listed(found)}" if found else "no document has any"
             raise HostError(with_account(f"expected a document with markups of two experts; {told}", solution))
         is_marked = [any(any(expert.content) for expert in experts) for experts in prepared.experts]
@@ -69,7 +74,6 @@ class Agreement:
         self.items = [item for item, counts in zip(prepared.items, self._counts) if counts]
         self.groups = np.zeros((1, len(self.items)), dtype=np.int64)
         self.numbers = np.column_stack([self.means[self._counts], np.ones(len(self.items))])
-        self.names = names_of_experts(prepared, solution)
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """Compute the means of the criteria from sums of statistics."""
@@ -150,6 +154,8 @@ class Agreement:
             *unnamed(self.prepared, self.names),
             *map(self._without, only_looked(self.prepared, self.names)),
             *unfinished(self.prepared, self.names),
+            *look_alikes(self.names, self.markups),
+            *lonely_criteria(items, self.markups),
         ]
 
     def _without(self, name: str) -> str:

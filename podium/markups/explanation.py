@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import shlex
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract, scoring, statistics
+from podium import contract, ids, scoring, statistics
 from podium.contract import Evaluation
 from podium.explain import ratio
 from podium.markups.files import ALGORITHM, leave_out, name_in
+from podium.names import alike, skeleton_of
 from podium.wording import counted, listed
 
 NAMES_SHOWN = 10
@@ -106,23 +108,80 @@ def notice(told: str, documents: Sequence[str], concerned: npt.NDArray[np.bool_]
     return [f"{told}: {listed(names, NAMES_SHOWN)} ({counted(len(names), 'document')})"] if names else []
 
 
-def names_of_experts(prepared: Any, solution: pd.DataFrame) -> list[list[str]]:
-    """The names of each document's experts.
+def markups_of(prepared: Any, solution: pd.DataFrame) -> list[list[dict[str, Any]]]:
+    """The experts' markups of each document, as the solution has them."""
+    cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
+    return [json.loads(cells[document]) for document in range(len(prepared.items))]
+
+
+def names_of_experts(prepared: Any, markups: Sequence[Sequence[Mapping[str, Any]]]) -> list[list[str]]:
+    """The names of each document's experts, whose `markups_of` are given.
 
     An expert whom a document does not name, or names like another one before, has a number in this document
     alone.  Where no document names anybody, all experts have numbers.
     """
-    cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
     names = []
-    for document, experts in enumerate(prepared.experts):
-        markups = json.loads(cells[document])
+    for experts, of_experts in zip(prepared.experts, markups):
         of_document = list[str]()
         for expert in sorted(experts, key=lambda expert: expert.number):
-            own = name_in(markups[expert.number - 1])
+            own = name_in(of_experts[expert.number - 1])
             of_document.append(own if own and own not in of_document else name_of(expert.number))
         in_order = sorted(expert.number for expert in experts)
         names.append([of_document[in_order.index(expert.number)] for expert in experts])
     return names
+
+
+def look_alikes(names: Sequence[Sequence[str]], markups: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Name the experts, criteria and tags that differ in nothing but case or look-alike letters."""
+    kinds: dict[str, set[str]] = {"experts": {name for of in names for name in of}}
+    for markup in itertools.chain.from_iterable(markups):
+        kinds.setdefault("criteria", set()).update(criteria_in(markup))
+        kinds.setdefault("tags", set()).update(unicodedata.normalize("NFC", tag) for tag in _tags_in(markup))
+    return [
+        f"{kind} that differ in nothing but case or look-alike letters: {listed(told, NAMES_SHOWN)}"
+        for kind, found in kinds.items()
+        if (told := [" and ".join(map(_spelled, group)) for group in alike(found, skeleton_of)])
+    ]
+
+
+def _spelled(name: str) -> str:
+    """A name, and which of its letters are not Latin ones."""
+    scripts = {
+        unicodedata.name(letter, "").partition(" ")[0].capitalize() for letter in name if letter.isalpha()
+    }
+    return f"{name!r:.40}" + (f" ({', '.join(sorted(scripts))})" if scripts - {"Latin"} else "")
+
+
+def criteria_in(markup: Mapping[str, Any]) -> list[str]:
+    """The names of a markup's criteria, which a READ//ABLE markup has."""
+    criteria = markup.get("criteria")
+    return [unicodedata.normalize("NFC", name) for name in criteria] if isinstance(criteria, Mapping) else []
+
+
+def _tags_in(value: Any) -> Iterator[str]:
+    """The tags in a value from JSON, wherever they are; the types of selections are compared without case."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            if key == "tags" and isinstance(each, list):
+                yield from each
+            elif key in ("type", "subtype") and isinstance(each, str):
+                yield each.strip().casefold()
+            else:
+                yield from _tags_in(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _tags_in(each)
+
+
+def lonely_criteria(items: Sequence[str], markups: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Name the criteria that only one of the markups of a document names; the others have the grade 0 there."""
+    told = []
+    for item, of_document in zip(items, markups):
+        counts = Counter(name for markup in of_document for name in criteria_in(markup))
+        lonely = [name for name, number in counts.items() if number == 1 and len(of_document) > 1]
+        told += [f"{name!r:.40} in {item}" for name in lonely]
+    what = "criteria that only one markup of a document names"
+    return [f"{what}: {listed(told, NAMES_SHOWN)} ({len(told):,})"] if told else []
 
 
 def unnamed(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
@@ -265,13 +324,19 @@ class Explanation(contract.Explanation):
         items, without = self.prepared.items, "documents without an expert are left out everywhere"
         one = f"documents with one expert are left out of {self.criteria.measure} and of the experts' agreement"
         solution = self.evaluation.solution
-        names = names_of_experts(self.prepared, solution.frame[solution.rows[scoring.ALL]])
+        markups = markups_of(self.prepared, solution.frame[solution.rows[scoring.ALL]])
+        names = names_of_experts(self.prepared, markups)
+        written = ids.texts(self.evaluation.submission[solution.arguments["row_id_column_name"]])
+        of_algorithm = dict(zip(written, map(json.loads, self.evaluation.submission["markup"])))
+        everyone = [[*of, of_algorithm[item]] for of, item in zip(markups, items)]
         return [
             *notice(without, items, self.experts == 0),
             *notice(one, items, self.experts == 1),
             *unnamed(self.prepared, names),
             *map(self._without, only_looked(self.prepared, names)),
             *unfinished(self.prepared, names),
+            *look_alikes(names, everyone),
+            *lonely_criteria(items, everyone),
         ]
 
     def _without(self, name: str) -> str:

@@ -283,6 +283,7 @@ def _gather(
     ids = (content.get("id"), content.get("document_id"), meta.get("id"))
     stem = read.name.name.removesuffix(".gz").removesuffix(".json")
     document_id = next((str(value) for value in ids if value not in (None, "")), stem)
+    document_id = unicodedata.normalize("NFC", document_id)
     empty: dict[str, Any] = {"subject": set(), "text": set(), "expert": [], "algorithm": []}
     document = documents.setdefault(document_id, empty)
     about = {"subject": content.get("subject", meta.get("subject")), "text": content.get("text")}

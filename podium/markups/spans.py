@@ -113,7 +113,7 @@ def _texts(texts: pd.DataFrame) -> dict[str, str]:
     lacking = [name for name in ("document_id", "text") if name not in texts]
     if lacking:
         raise HostError(f"the texts: expected the columns document_id and text, found no {listed(lacking)}")
-    ids = [_text(value) for value in texts["document_id"]]
+    ids = [_name(value) for value in texts["document_id"]]
     twice = [document_id for document_id in dict.fromkeys(ids) if ids.count(document_id) > 1]
     if twice:
         raise HostError(f"the texts: expected each document once, found {listed(twice)} again")
@@ -125,7 +125,7 @@ def _read(table: pd.DataFrame, known: Mapping[str, str] | None, error: type[Tool
     columns = {name: table[name].tolist() if name in table else [None] * len(table) for name in COLUMNS}
     for number, cells in enumerate(zip(*columns.values()), 1):
         row = dict(zip(columns, cells))
-        document_id, quote = _text(row["document_id"]), _text(row["text"])
+        document_id, quote = _name(row["document_id"]), _text(row["text"])
         where = f"the spans: row {number} (document {document_id!r})"
         if not document_id:
             raise error(f"the spans: row {number}: expected a document_id, found none")
@@ -138,8 +138,9 @@ def _read(table: pd.DataFrame, known: Mapping[str, str] | None, error: type[Tool
         except ValueError as fault:
             raise error(f"{where}: {fault}") from None
         tags = dict.fromkeys(tag.strip() for tag in _text(row["tag"]).split(SEPARATOR) if tag.strip())
-        expert = unicodedata.normalize("NFC", _text(row["expert"]).strip())
-        yield _Span(document_id, expert, place, tuple(tags), _text(row["element"]), _text(row["comment"]))
+        yield _Span(
+            document_id, _name(row["expert"]), place, tuple(tags), _text(row["element"]), _text(row["comment"])
+        )
 
 
 def _compare(place: tuple[int, int] | None, quote: str, document_id: str, known: Mapping[str, str]) -> None:
@@ -160,6 +161,11 @@ def _text(value: Any) -> str:
     if value is None or (not isinstance(value, str) and pd.isna(value)):
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _name(value: Any) -> str:
+    """A cell with the name of a document or an expert, without differences of Unicode form and outer spaces."""
+    return unicodedata.normalize("NFC", _text(value).strip())
 
 
 def _place(start: Any, end: Any) -> tuple[int, int] | None:

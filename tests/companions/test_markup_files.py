@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+import unicodedata
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -200,6 +201,20 @@ def test_a_quote_that_contradicts_the_text_is_refused(tmp_path: Path) -> None:
         markup_consistency.read_submission(path)
     true = json.dumps([quoting]).replace("beta", "Alpha")
     assert markup_consistency.companion.from_table(table.assign(markups=true))["markups"].tolist() == [true]
+
+
+def test_ids_of_documents_in_two_forms_of_unicode_are_the_same(tmp_path: Path) -> None:
+    for name, form in (("a", "NFC"), ("b", "NFD")):
+        written = unicodedata.normalize(form, "\u00e9t\u00e9")
+        meta = {"id": written, "expert": written + name}
+        write(tmp_path / "own", f"{name}.json", {"meta": meta} | elements((0, 5)))
+        write(tmp_path / "brat", f"{name}/{written}.ann", "T1\tX 0 5\tAlpha\n")
+        write(tmp_path / "brat", f"{name}/{written}.txt", "Alpha")
+    for source in ("own", "brat"):
+        solution = markup_consistency.read_solution(tmp_path / source)
+        assert solution["document_id"].tolist() == ["\u00e9t\u00e9"]
+    spans = pd.DataFrame({"document_id": ["e\u0301", "\u00e9"], "expert": ["a", "b"], "start": 0, "end": 5})
+    assert len(markup_consistency.companion.from_table(spans.assign(tag="X"))) == 1
 
 
 @pytest.mark.parametrize("form", ["documents", "table", "spans"])

@@ -196,6 +196,32 @@ def test_wrong_points_are_the_hosts_fault(points: pd.DataFrame, message: str) ->
     assert str(error.value) == f"the side file: {message}"
 
 
+# ---- Notices ---------------------------------------------------------------------------------------------
+
+
+def test_criteria_of_one_markup_and_look_alikes_are_told() -> None:
+    experts = [markup(K1=1, K2=0), markup(K1=1, К2=0) | {"expert": "Anna"}]
+    solution = pd.DataFrame({"document_id": [7], "subject": "lit", "markups": [json.dumps(experts)]})
+    submission = pd.DataFrame({"document_id": [7.0], "markup": [json.dumps(markup(K1=1, K2=1))]})
+    alike = "criteria that differ in nothing but case or look-alike letters: 'K2' and '\u041a2' (Cyrillic)"
+    lonely = "criteria that only one markup of a document names: "
+    notices = evaluate(solution, submission).notices
+    assert [told for told in notices if told.startswith("criteria")] == [alike, f"{lonely}'\u041a2' in 7 (1)"]
+    notices = companion.agreement(metric.prepare(solution, "document_id"), solution).notices
+    told = f"{lonely}'K2' in 7, '\u041a2' in 7 (2)"
+    assert [each for each in notices if each.startswith("criteria")] == [alike, told]
+
+
+def test_names_and_tags_that_look_alike_are_told() -> None:
+    one, other = (markup(selection(0, 5, kind)) for kind in ("\u0430b", "AB"))
+    experts = [one | {"expert": "anna"}, other | {"expert": "Anna"}]
+    solution = pd.DataFrame({"document_id": [7], "subject": "lit", "markups": [json.dumps(experts)]})
+    notices = companion.agreement(metric.prepare(solution, "document_id"), solution).notices
+    differ = "that differ in nothing but case or look-alike letters"
+    assert f"experts {differ}: 'Anna' and 'anna'" in notices
+    assert f"tags {differ}: 'ab' and '\u0430b' (Cyrillic, Latin)" in notices
+
+
 # ---- Agreement -------------------------------------------------------------------------------------------
 
 

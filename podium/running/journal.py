@@ -18,6 +18,7 @@ from podium.wording import spreadsheet_original, spreadsheet_safe
 
 __all__ = [
     "PRINTED",
+    "REFERENCE",
     "RUNS",
     "WARM_UP",
     "Row",
@@ -25,13 +26,16 @@ __all__ = [
     "differ",
     "is_known",
     "measured",
+    "own",
     "predictions_of",
     "read_journal",
+    "sessions_of",
     "write_journal",
     "write_table",
 ]
 
 RUNS, PRINTED = "runs.csv", "printed.csv"
+REFERENCE = "reference"
 WARM_UP = 0  # the number of the run that is not measured
 
 
@@ -56,6 +60,8 @@ class Row(NamedTuple):
     engine: str  # what isolated the model: "bubblewrap", "docker", "podman" or "none"
     image: str  # the id of a container's image, or ""
     digest: str  # of the model's files and image
+    session: int = 1  # the number of the call of podium that made the run; models of several calls are compared
+    role: str = ""  # REFERENCE if the run only compares this session with an earlier one
     printed: str = ""  # what the model printed at last or left behind, which not everybody may read
 
     @property
@@ -71,6 +77,16 @@ RUN_PRINTED = ("round", "team", "model", "printed")  # the columns of printed.cs
 def measured(runs: Iterable[Row]) -> list[Row]:
     """Select the runs whose times count: those that gave predictions, without the first."""
     return [row for row in runs if row.round != WARM_UP and row.outcome is Outcome.DONE]
+
+
+def own(rows: Iterable[Row]) -> list[Row]:
+    """Leave out the runs that only compare sessions."""
+    return [row for row in rows if row.role != REFERENCE]
+
+
+def sessions_of(runs: Iterable[Row]) -> set[int]:
+    """The sessions in which these runs were measured."""
+    return {row.session for row in measured(runs)}
 
 
 def by_model(rows: Iterable[Row]) -> "defaultdict[str, list[Row]]":

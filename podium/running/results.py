@@ -15,11 +15,13 @@ from podium.running.journal import (
     differ,
     is_known,
     measured,
+    own,
     predictions_of,
     write_table,
 )
 from podium.running.measuring import Outcome
 from podium.running.models import Failure, Model
+from podium.running.sessions import Later, later, main_session, worst_state
 from podium.wording import counted, listed
 
 __all__ = [
@@ -51,6 +53,7 @@ class Timing(NamedTuple):
     runtime: float  # the median of these times, in seconds
     error: float  # the standard error of the runtime, in seconds
     marks: list[str]  # what a reader of the runtime has to know
+    is_apart: bool = False  # whether it was measured later and cannot be compared with the others
 
     @property
     def cpu_seconds(self) -> float:
@@ -75,7 +78,7 @@ def results_of(
 ) -> Results:
     """Judge the runs."""
     failures, chosen = list(failures), []
-    runs_of = by_model(rows)
+    runs_of = by_model(own(rows))
     for model in models:
         runs = runs_of[model.key]
         failed = failure_of(runs)
@@ -87,9 +90,11 @@ def results_of(
             failures.append(Failure(model.team, model.name, reason, failed.printed if failed else ""))
         else:
             chosen.append((model, predictions, runs, [predictions] if differ(runs) else measured(runs)))
-    state = fairness.state_of(rows)
+    state = worst_state(rows)
     noise = fairness.noise_of([[row.seconds for row in counting] for *_, counting in chosen])
-    timings = [_timing(*one, noise) for one in chosen]
+    counting_of = {model.key: counting for model, *_, counting in chosen}
+    main = main_session(counting_of.values())
+    timings = [_timing(*one, noise, later(one[-1], main, rows, counting_of, noise)) for one in chosen]
     pairs = [
         (timings[faster], timings[slower])
         for faster, slower in fairness.undecided(
@@ -116,6 +121,8 @@ def results_of(
         "these models of one team have the same predictions but very different runtimes": _pairs(alike),
         "the first run of these models needed much more processor time than later ones, as if they had "
         "remembered their results": [one.model.key for one in slow_first],
+        "these models were measured later, and cannot be compared with the others (measure all again, with "
+        "another --out)": [one.model.key for one in timings if one.is_apart],
     }
     return Results(timings, failures, state, _notices(timings, pairs, told, noise, state))
 
@@ -126,7 +133,9 @@ def failure_of(runs: Sequence[Row]) -> Row | None:
     return next((row for row in deciding if row.outcome is not Outcome.DONE), None)
 
 
-def _timing(model: Model, predictions: Row, runs: list[Row], counting: list[Row], noise: Noise) -> Timing:
+def _timing(
+    model: Model, predictions: Row, runs: list[Row], counting: list[Row], noise: Noise, since: Later | None
+) -> Timing:
     """The runtime of a model whose counting runs are known."""
     seconds = [row.seconds for row in counting]
     runtime = round(statistics.median(seconds), 6)
@@ -137,8 +146,10 @@ def _timing(model: Model, predictions: Row, runs: list[Row], counting: list[Row]
         marks.append("predictions differ: the slowest run counts")
     if len(counting) == 1:
         marks.append("measured once")
-    error = round(runtime * noise.error_of(seconds), 6)
-    return Timing(model, predictions, runs, counting, runtime, error, marks)
+    if since:
+        marks.append(since.mark)
+    error = round(runtime * math.hypot(noise.error_of(seconds), since.error if since else 0.0), 6)
+    return Timing(model, predictions, runs, counting, runtime, error, marks, bool(since and since.is_apart))
 
 
 def _in_a_mark(timing: Timing) -> str:
@@ -245,7 +256,7 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
         timing.error,
         len(seconds),
         "; ".join(timing.marks),
-        state.is_provisional,
+        state.is_provisional or timing.is_apart,
         state.text,
         round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else "",
         " ".join(map(str, seconds)),

@@ -20,25 +20,41 @@ from podium.errors import UsageError
 from podium.files import alone_in, write_atomically
 from podium.running import hardware, machine, results
 from podium.running.journal import (
+    REFERENCE,
     RUNS,
     WARM_UP,
     Row,
     by_model,
     differ,
+    measured,
+    own,
     predictions_of,
     read_journal,
+    sessions_of,
     write_journal,
 )
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Failure, Kind, Model, digest_of, with_printed
 from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
+from podium.running.sessions import main_session
 from podium.running.settings import Settings
 from podium.running.submission import table_in
 from podium.sameness import fingerprint, is_same
 from podium.wording import counted, printable
 
-__all__ = ["Execute", "Plan", "Result", "Turn", "here", "next_turns", "not_run", "run_all", "run_once"]
+__all__ = [
+    "Execute",
+    "Plan",
+    "Result",
+    "Turn",
+    "here",
+    "next_turns",
+    "not_run",
+    "reference_of",
+    "run_all",
+    "run_once",
+]
 
 RUNTIMES, FAILED, HARDWARE = "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
@@ -82,14 +98,7 @@ def run_all(
         rows = _still_valid(read_journal(out), models, out, plan)
         if rows:
             tell(f"going on after {counted(len(rows), 'run')} in {out / RUNS}")
-        warm: set[str] = set()
-        while turns := next_turns(models, rows, plan, warm):
-            for ended in execute(turns):
-                result = _recognized(ended, rows, out)
-                _save(result, rows, out)
-                rows.append(result.row)
-                write_journal(out, rows)
-            warm |= {model.key for model, _ in turns}
+        _run_turns(models, rows, out, plan, execute)
         said = results_of(models, rows, failures, plan.differing_fails)
         failed = {failure[:2] for failure in said.failures}
         _remove_submissions([row for row in rows if (row.team, row.model) in failed], out)
@@ -99,18 +108,61 @@ def run_all(
     return said
 
 
-def next_turns(models: list[Model], rows: list[Row], plan: Plan, warm: set[str]) -> list[Turn]:
-    """Decide what to run next; `warm` has the keys of the models that have run since podium was started."""
-    runs_of = by_model(rows)
+def _run_turns(models: list[Model], rows: list[Row], out: Path, plan: Plan, execute: Execute) -> None:
+    """Make all runs of a session, and note each in the journal and in `rows` as it ends."""
+    session = 1 + max((row.session for row in rows), default=0)
+    if reference := reference_of(models, rows, plan, session):
+        tell(f"{printable(reference.key)} runs along, to compare the new runtimes with the earlier ones")
+    warm: set[str] = set()
+    while turns := next_turns(models, rows, plan, warm, reference):
+        for ended in execute(turns):
+            role = REFERENCE if reference and ended.row.key == reference.key else ""
+            ended = ended._replace(row=ended.row._replace(session=session, role=role))
+            result = _recognized(ended, rows, out)
+            _save(result, rows, out)
+            rows.append(result.row)
+            write_journal(out, rows)
+        warm |= {model.key for model, _ in turns}
+
+
+def reference_of(models: list[Model], rows: list[Row], plan: Plan, session: int) -> Model | None:
+    """Draw one of the earlier models that runs along if new or mended ones are measured later.
+
+    The machine is never the same on another day, so without it nobody could tell who is faster.
+    """
+    runs_of = by_model(own(rows))
+    waiting = _waiting(models, rows, plan)
+    done = [one for one in models if measured(runs_of[one.key]) and one.key not in waiting]
+    done = [one for one in done if not failure_of(runs_of[one.key])]
+    main = main_session(measured(runs_of[one.key]) for one in done)
+    done = [one for one in done if main in sessions_of(runs_of[one.key])]
+    if not done or all(main in sessions_of(runs_of[key]) for key in waiting):
+        return None
+    return random.Random(f"{plan.seed} reference {session}").choice(done)
+
+
+def _waiting(models: Iterable[Model], rows: Iterable[Row], plan: Plan) -> dict[str, int]:
+    """The models that are still to be measured, with how often they were."""
+    runs_of = by_model(own(rows))
     going = {model.key: runs_of[model.key] for model in models if not failure_of(runs_of[model.key])}
     attempts = {key: sum(row.round != WARM_UP for row in runs) for key, runs in going.items()}
-    waiting = {key: number for key, number in attempts.items() if number < plan.repeats}
+    return {key: number for key, number in attempts.items() if number < plan.repeats}
+
+
+def next_turns(
+    models: list[Model], rows: list[Row], plan: Plan, warm: set[str], reference: Model | None = None
+) -> list[Turn]:
+    """Decide what to run next; `warm` has the keys of the models that have run since podium was started."""
+    waiting = _waiting(models, rows, plan)
     cold = waiting.keys() - warm if plan.warm_up else set()
     number = WARM_UP if cold else 1 + min(waiting.values(), default=0)
     order = random.Random(f"{plan.seed} {number}").sample(models, len(models))
+    along = reference.key if reference and waiting else ""
     if cold:
-        return [(model, WARM_UP) for model in order if model.key in cold]
-    return [(model, number) for model in order if waiting.get(model.key) == number - 1]
+        return [(model, WARM_UP) for model in order if model.key in cold or model.key in {along} - warm]
+    last = max((row.round for row in rows if row.key == along), default=0)
+    turns = [(model, last + 1 if model.key == along else number) for model in order]
+    return [turn for turn in turns if turn[0].key == along or waiting.get(turn[0].key) == number - 1]
 
 
 def here(settings: Settings, out: Path) -> Execute:
@@ -200,7 +252,7 @@ def _recognized(result: Result, rows: Iterable[Row], out: Path) -> Result:
     Two fingerprints can differ where numbers lie on both sides of a border between two rounded ones.
     """
     row = result.row
-    of_team = by_model(earlier for earlier in rows if earlier.team == row.team).values()
+    of_team = by_model(own(earlier for earlier in rows if earlier.team == row.team)).values()
     kept = [chosen for runs in of_team if (chosen := predictions_of(runs)) and _is_there(out, chosen)]
     if not row.fingerprint or any(earlier.fingerprint == row.fingerprint for earlier in kept):
         return result
@@ -247,7 +299,7 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) ->
     kept = []
     of_key = {model.key: model for model in models}
     for key, all_runs in by_model(rows).items():
-        runs = [row for row in all_runs if row.outcome is not Outcome.LOST]
+        runs = own(row for row in all_runs if row.outcome is not Outcome.LOST)
         predictions = predictions_of(runs)
         has_failed = failure_of(runs) or (plan.differing_fails and differ(runs))
         if key not in of_key:
@@ -257,7 +309,7 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) ->
         elif predictions and not has_failed and not _is_there(out, predictions):
             why = "its submission is gone"
         else:
-            kept += runs
+            kept += [row for row in all_runs if row in runs or row.role == REFERENCE]
             continue
         tell(f"{printable(key)}: earlier runs do not count, because {why}")
         _remove_submissions(runs, out)
@@ -282,12 +334,12 @@ def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
 
 def _save(result: Result, rows: list[Row], out: Path) -> None:
     """Save a run's submission if its predictions count, and the log of a run on another machine."""
-    row, earlier = result.row, [one for one in rows if one.key == result.row.key]
+    row, earlier = result.row, own(one for one in rows if one.key == result.row.key)
     if result.log:
         path = out / LOGS / log_of(row.team, row.model, row.round)
         write_atomically(path, lambda part: part.write_text(result.log, encoding="utf-8", errors="replace"))
     before, now = predictions_of(earlier), predictions_of([*earlier, row])
-    if now is row:
+    if now is row and row.role != REFERENCE:
         write_atomically(out / SUBMISSIONS / row.submission, lambda part: part.write_bytes(result.submission))
         if before and before.submission != row.submission:
             (out / SUBMISSIONS / before.submission).unlink(missing_ok=True)

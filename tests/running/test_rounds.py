@@ -185,15 +185,61 @@ def test_a_model_that_has_changed_runs_again_and_a_line_says_so(tmp_path, capsys
     play(tmp_path, Player({"A": 1.0, "B": 2.0}))
     player = Player({"A": 1.0, "B": 2.0})
     play(tmp_path, player, [model("A"), model("B", digest="2")])
-    assert {team for team, _ in player.ran} == {"B"}
+    assert player.ran == [("A", 0), ("B", 0), ("A", 3), ("B", 1), ("A", 4), ("B", 2)]  # A runs along
     assert (
         "B: earlier runs do not count, because its files or its image have changed" in capsys.readouterr().err
     )
     (tmp_path / "out" / "submissions" / "A" / "submission.csv").write_text("other")
     player = Player({"A": 1.0, "B": 2.0})
     play(tmp_path, player, [model("A"), model("B", digest="2")])
-    assert {team for team, _ in player.ran} == {"A"}
+    assert {team for team, number in player.ran if number in (1, 2)} == {"A"}
     assert "A: earlier runs do not count, because its submission is gone" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("then", "marks", "provisional"),
+    [
+        (1.0, "measured later, beside A", "false"),
+        (1.03, "measured later, beside A; order undecided: A", "false"),
+        (1.4, "measured later, beside A, which took 1.40 times as long; order undecided: A", "true"),
+    ],
+)
+def test_a_model_that_is_measured_later_is_compared_by_one_that_ran_before(
+    tmp_path: Path, capsys, then: float, marks: str, provisional: str
+) -> None:
+    play(tmp_path, Player({"A": 1.0, "B": 3.0}), plan=Plan(3))
+    before = table(tmp_path / "out" / "runtimes.csv")
+    player = Player({"A": then, "B": 3.0, "C": 1.02})
+    for _ in range(2):  # what was measured is kept
+        play(tmp_path, player, [model("A"), model("B"), model("C")], plan=Plan(3, seed=0))
+    assert "A runs along, to compare the new runtimes with the earlier ones" in capsys.readouterr().err
+    assert sorted(player.ran) == sorted([("A", 0), ("A", 4), ("A", 5), ("A", 6), *(("C", n) for n in range(4))])
+    *others, late = table(tmp_path / "out" / "runtimes.csv")
+    assert [{**one, "marks": "", "runtime_error": ""} for one in others] == [
+        {**one, "marks": "", "runtime_error": ""} for one in before
+    ]
+    assert (late["team"], late["marks"], late["provisional"]) == ("C", marks, provisional)
+    assert (tmp_path / "out" / "submissions" / "A" / "submission.csv").read_text() == "a"
+
+
+def test_what_nothing_can_be_compared_with_is_marked(tmp_path: Path) -> None:
+    play(tmp_path, Player({"A": 1.0, "B": 3.0}))
+    player = Player({"A": 1.0, "B": 3.0, "C": 1.0}, A="fail", B="fail")
+    with pytest.warns(UserWarning, match=r"measured later, and cannot be compared with .*: C$"):
+        play(tmp_path, player, [model("A"), model("B"), model("C")])
+    rows = table(tmp_path / "out" / "runtimes.csv")
+    assert [(one["team"], one["provisional"]) for one in rows] == [
+        ("A", "false"),
+        ("B", "false"),
+        ("C", "true"),
+    ]
+    assert "measured later, without a reference" in rows[-1]["marks"]
+
+
+def test_a_session_that_was_not_quiet_stays_in_the_state(tmp_path: Path) -> None:
+    rows = [*rows_of("A", 1.0, 1.0, 1.0, others=0.3), *rows_of("B", 1.0, 1.0, 1.0, others=0.3)]
+    rows += [row(team, number, session=2) for team in "CDEFGH" for number in (1, 2, 3)]
+    assert results_of([model(team) for team in "ABCDEFGH"], rows).state.is_provisional
 
 
 def test_another_machine_is_refused_and_another_package_is_a_warning(tmp_path):

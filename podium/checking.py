@@ -134,22 +134,36 @@ def _outcome(
 
 def ignores_order(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that a score without statistics does not depend on the order of rows."""
+    backward = score_backward(evaluation)
+    if backward is None:
+        return  # The metric may rightly refuse rows in another order.
+    if not is_close(evaluation.score, backward):
+        yield note(
+            AGAIN,
+            f"{where(evaluation.solution.metric)}: the score depends on the order of the rows: "
+            f"{evaluation.score:.6f}, and {backward:.6f} with the rows of both tables in reverse. "
+            "Match rows by their ids, unless the order has a meaning",
+        )
+
+
+def score_backward(evaluation: Evaluation) -> float | None:
+    """The score with the rows of both tables in reverse; None if the metric refuses them.
+
+    A score that is made of statistics does not depend on their order, which is another check.
+    """
     if evaluation.statistics is not None:
-        return
-    metric = evaluation.solution.metric
+        return evaluation.score
     frame, answers = evaluation.solution.tables(evaluation.submission)
     reverse = frame.iloc[::-1].reset_index(drop=True), answers.iloc[::-1].reset_index(drop=True)
     try:
-        backward = _score(evaluation, reverse)
+        return _score(evaluation, reverse)
     except ToolError:
-        return  # The metric may rightly refuse rows in another order.
-    score = evaluation.score
-    if np.isfinite(score) and not np.isclose(backward, score, rtol=1e-6, atol=1e-9):
-        yield note(
-            AGAIN,
-            f"{where(metric)}: the score depends on the order of the rows: {score:.6f}, and {backward:.6f} "
-            "with the rows of both tables in reverse. Match rows by their ids, unless the order has a meaning",
-        )
+        return None
+
+
+def is_close(score: float, backward: float) -> bool:
+    """Whether two scores differ by no more than the order of additions explains; all do if one is no number."""
+    return not np.isfinite(score) or bool(np.isclose(backward, score, rtol=1e-6, atol=1e-9))
 
 
 def parts_are_finite(evaluation: Evaluation) -> Iterator[Finding]:

@@ -74,6 +74,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "rest (default: 0.4 of the essays, and the whole table)",
     )
     advanced.add_argument(
+        "--items",
+        metavar="COLUMN",
+        help="a column of the labels, such as the patient; rows with the same value are all Public, all "
+        "Private, or all to learn from (default: the items of the metric)",
+    )
+    advanced.add_argument(
+        "--new-ids",
+        action="store_true",
+        help="give the rows of the labels other ids, in a random order (default: those of the labels)",
+    )
+    advanced.add_argument(
         "--public",
         type=share,
         default=0.3,
@@ -108,8 +119,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--columns, --subpopulations and --map are for corpora of essays")
     else:
         known = [name.strip() for name in (options.public_columns or "").split(",") if name.strip()]
-        given = options.corpus, options.sample, options.public, seed, parameters, known, options.test or 1.0
-        files = making.make_files(metric, *given)
+        draw = making.Draw(seed, options.public, options.test or 1.0, options.items or "", options.new_ids)
+        files = making.make_files(metric, options.corpus, options.sample, draw, parameters, known)
     files = making.write(files, options.out, options.publish_metric)
     print(f"{files.report}\nwritten to {options.out}")
     console.warn(files.warnings)
@@ -126,8 +137,9 @@ def _files_of_corpus(
     metric: "Metric", options: argparse.Namespace, parameters: dict[str, Any], seed: int
 ) -> "Files":
     """Let the metric's companion make the files of a competition from a corpus."""
-    for option, value in (("--sample", options.sample), ("--public-columns", options.public_columns)):
-        if value is not None:
+    of_labels = "sample", "public_columns", "items", "new_ids"
+    for option, value in ((f"--{name.replace('_', '-')}", getattr(options, name)) for name in of_labels):
+        if value:
             raise UsageError(f"{option} is for labels of another metric, not for a corpus of essays")
     if Path(options.corpus).is_dir() or options.corpus.endswith((".json", ".jsonl")):
         raise UsageError(

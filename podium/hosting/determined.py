@@ -113,6 +113,11 @@ def order_told(truths: Sequence[str]) -> float:
     return equal if tells(equal, chance, len(truths) - 1) else 0.0
 
 
+def natural(item: str) -> list[tuple[int, str]]:
+    """The key by which ids are sorted so that x10 comes after x9."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", item)]
+
+
 def tells(rate: float, chance: float, number: int, least: float = LEAST_EVIDENCE) -> bool:
     """Whether so many truths are told at a rate that chance does not explain."""
     if chance >= 1 or (rate - chance) / (1 - chance) < CLEARLY:

@@ -20,7 +20,15 @@ import pandas as pd
 
 from podium import recorded
 from podium.errors import HostError
-from podium.hosting.determined import LEAST_EVIDENCE, LEAST_ROWS, classes_told, numbers_told, order_told, tells
+from podium.hosting.determined import (
+    LEAST_EVIDENCE,
+    LEAST_ROWS,
+    classes_told,
+    natural,
+    numbers_told,
+    order_told,
+    tells,
+)
 from podium.hosting.folders import PERFECT, PUBLIC, SOLUTION, public_files, read_csv
 from podium.hosting.unpacking import decoded, tables_of, unpacked
 from podium.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
@@ -132,6 +140,12 @@ class Known:
     def values_in(self, words: Sequence[bytes]) -> set[str]:
         """The values of the solution that stand among some words."""
         return {value for _, _, value in self.values.within(words)}
+
+    @property
+    def orders(self) -> list[Sequence[str]]:
+        """The ids of the rows as a file without ids may have them: in the order of the solution, and sorted."""
+        ordered = sorted(self.rows, key=natural)
+        return [self.rows, ordered] if ordered != list(self.rows) else [self.rows]
 
 
 @dataclass(frozen=True)
@@ -351,14 +365,17 @@ def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in 
     """Compare each column of a table with the truths of the ids in its rows; ids may be in any column."""
     columns = {str(column): cells.tolist() for column, cells in table.items()}
     for named, cells in columns.items():
-        ids = _ids_in(cells, known)
         column = (name, named, *columns)
-        if not ids or known.compared[column] >= MOST_IDS:
+        if known.compared[column] >= MOST_IDS:
             continue
+        beside = {other: columns[other] for other in columns if other != named}
+        readings = [ids for ids in _ids_in(cells, known) if ids]
+        for ids in readings:
+            _compare_columns(name, beside, ids, known, where)
+        if not readings:
+            continue
+        ids = readings[0]
         known.compared[column] += len(ids)
-        _compare_columns(
-            name, {other: columns[other] for other in columns if other != named}, ids, known, where
-        )
         _check_order(name, list(ids.values()), known)
         truths = {truth.name for truth in known.truths}
         others = [other for other in table if str(other) not in {named, *truths, *known.ids_of}]
@@ -390,12 +407,13 @@ def _check_positions(name: str, table: pd.DataFrame, known: Known) -> None:
         table = pd.concat([pd.DataFrame([dict(zip(table.columns, table.columns))]), table])
     if len(table) == len(known.rows):
         columns = {str(column): cells.astype(str).tolist() for column, cells in table.items()}
-        ids = dict(enumerate(known.rows))
-        _compare_columns(name, columns, ids, known, "in the column {}, by the order of the rows")
+        for order in known.orders:
+            ids = dict(enumerate(order))
+            _compare_columns(name, columns, ids, known, "in the column {}, by the order of the rows")
 
 
-def _ids_in(cells: Sequence[str], known: Known) -> dict[int, str]:
-    """The ids in some cells, by row: spelled as they are, by their numbers, or by their positions."""
+def _ids_in(cells: Sequence[str], known: Known) -> list[dict[int, str]]:
+    """The ids in some cells, by row: spelled as they are, or else by their numbers, and by their positions."""
     ids: dict[int, str] = {}
     step = -(-len(cells) // MOST_IDS) or 1  # all parts of a long table are looked at
     if known.ids.may_be_in(cells):
@@ -404,17 +422,20 @@ def _ids_in(cells: Sequence[str], known: Known) -> dict[int, str]:
             if item is not None:
                 ids[row] = item
                 if len(ids) == MOST_IDS:
-                    return dict(sorted(ids.items()))
+                    break
     if ids or not all(cell.isdecimal() and len(cell) < 18 for cell in cells):
-        return dict(sorted(ids.items()))
+        return [dict(sorted(ids.items()))]
     numbers = list(map(int, cells))
-    if len(numbers) == len(known.rows) and sorted(numbers) in (
+    found = {row: known.numbered[number] for row, number in enumerate(numbers) if number in known.numbered}
+    numbered = [found] if len(set(found.values())) == len(found) else []
+    if len(numbers) != len(known.rows) or sorted(numbers) not in (
         list(range(len(numbers))),
         list(range(1, len(numbers) + 1)),
     ):
-        return {row: known.rows[number - min(numbers)] for row, number in enumerate(numbers)}
-    found = {row: known.numbered[number] for row, number in enumerate(numbers) if number in known.numbered}
-    return found if len(set(found.values())) == len(found) else {}
+        return numbered
+    first = min(numbers)
+    positions = [{row: order[number - first] for row, number in enumerate(numbers)} for order in known.orders]
+    return numbered + positions
 
 
 def _compare_columns(
@@ -434,7 +455,7 @@ def _check_order(name: str, ids: Sequence[str], known: Known) -> None:
     """Refuse a file in which the order of the rows tells their truths, unless the ids have this order, too."""
     order = {item: position for position, item in enumerate(known.rows)}
     positions = [order[item] for item in ids if item in order]
-    if len(positions) < len(ids) or positions == sorted(positions) or list(ids) == sorted(ids, key=_natural):
+    if len(positions) < len(ids) or positions == sorted(positions) or list(ids) == sorted(ids, key=natural):
         return
     for truth in known.truths:
         if told := order_told([_only(truth, item) or "" for item in ids]):
@@ -442,11 +463,6 @@ def _check_order(name: str, ids: Sequence[str], known: Known) -> None:
                 f"{name} reveals {truth.name} of {SOLUTION} by the order of its rows: of neighbors, {told:.0%} "
                 "are alike"
             )
-
-
-def _natural(item: str) -> list[tuple[int, str]]:
-    """The key by which ids are sorted so that x10 comes after x9."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", item)]
 
 
 def _compare_cells(

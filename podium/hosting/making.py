@@ -4,11 +4,10 @@ The drawing depends on the seed and the ids alone. It is the same on every machi
 rows.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from podium import demands, hosted, ids, reading, recorded, scoring
 from podium.errors import HostError, UsageError
 from podium.files import csv_bytes
 from podium.hosted import Metric
-from podium.hosting import leaks, round_trip, samples, starter
+from podium.hosting import leaks, order, round_trip, samples, starter
 from podium.hosting.folders import (
     LEARNED,
     PERFECT,
@@ -33,6 +32,7 @@ from podium.hosting.folders import (
     read_csv,
     scores,
     section,
+    text_table,
     tried,
     written_rows,
 )
@@ -42,10 +42,11 @@ from podium.scoring import PARTS, USAGE
 
 TRAIN = "train"
 TEST, TEXT = "test.csv", "text"
+NEW_IDS = "new_ids.csv"
 ONE_BOARD = "For one board alone, give the labels a column Usage that says Public in every row."
 NO_ITEMS = (
     "The metric has no prepare(), so each row was drawn by itself. If rows belong together, such as those of "
-    "one patient, define prepare(), or choose the parts in a column Usage of the labels."
+    "one patient, name the column that says so by --items, or choose the parts in a column Usage of the labels."
 )
 IDS_ALONE = (
     f"Participants get the ids of the test set and nothing else about it: {PUBLIC}/ has no {TEST}. Name the "
@@ -96,116 +97,275 @@ def drawn(ids: Sequence[str], strata: Strata, share: float, seed: str) -> npt.ND
     [True, False, False, True]
     """
 
-    def chance(text: str) -> bytes:
-        return hashlib.sha256(f"{seed} {text}".encode("utf-8", "surrogatepass")).digest()
-
-    order = sorted(range(len(ids)), key=lambda item: (strata[item], chance(ids[item])))
-    start = int.from_bytes(chance("")[:6]) / 2**48
+    in_order = sorted(range(len(ids)), key=lambda item: (strata[item], order.chance(seed, ids[item])))
+    start = int.from_bytes(order.chance(seed, "")[:6]) / 2**48
     chosen = np.zeros(len(ids), dtype=bool)
     # Along this order the shares are added up, and each item at which the sum passes a whole number is drawn.
     # So every stratum gets its share, up to one item.
-    chosen[order] = np.diff(np.floor(np.arange(len(ids) + 1) * share + start)) > 0
+    chosen[in_order] = np.diff(np.floor(np.arange(len(ids) + 1) * share + start)) > 0
     return chosen
+
+
+class Draw(NamedTuple):
+    """How the rows of labels are drawn."""
+
+    seed: int
+    public_share: float = 0.3  # of the items of the test set
+    test_share: float = 1.0  # of all items; the others are published with their labels, to learn from
+    items: str = ""  # a column; rows with the same value in it stay together
+    new_ids: bool = False  # whether the rows get other ids
+
+
+class Drawn(NamedTuple):
+    """Labels whose rows were drawn."""
+
+    labels: pd.DataFrame  # without the column `Usage`
+    cells: pd.DataFrame  # the same, as they are to be written
+    items: Texts  # (rows,) the item of each row
+    parts: Texts  # (rows,) the part of each row
+
+    def taken(self, rows: npt.NDArray[np.int64]) -> "Drawn":
+        """Take the rows with these numbers."""
+        labels, cells = (table.iloc[rows].reset_index(drop=True) for table in (self.labels, self.cells))
+        return Drawn(labels, cells, self.items[rows], self.parts[rows])
+
+    def of(self, *parts: str) -> "Drawn":
+        """Take the rows of some parts."""
+        return self.taken(np.flatnonzero(np.isin(self.parts, parts)))
+
+
+class Sample(NamedTuple):
+    """A sample submission."""
+
+    frame: pd.DataFrame
+    cells: pd.DataFrame  # the same, as they are to be written
+
+    def taken(self, rows: npt.NDArray[Any]) -> "Sample":
+        """Take the rows with these numbers."""
+        return Sample(*(table.iloc[rows].reset_index(drop=True) for table in self))
 
 
 def make_files(
     metric: Metric,
     path: str | Path,
     sample: str | Path | None,
-    public_share: float,
-    seed: int,
+    draw: Draw,
     parameters: Mapping[str, Any] = {},
     public_columns: Sequence[str] = (),
-    test_share: float = 1.0,
 ) -> Files:
-    """Make the files of a competition from official labels; participants get the public columns, too.
-
-    What is not in the test set is published with its labels, to learn from.
-    """
+    """Make the files of a competition from official labels; participants get the public columns, too."""
     arguments = dict(parameters)
-    labels = reading.read_solution(metric, path, arguments)
-    row_id = str(arguments.get("row_id_column_name", labels.columns[0]))
-    items, parts, drawn = _parts(metric, labels, arguments, row_id, (test_share, public_share), seed)
-    everything = labels.drop(columns=USAGE, errors="ignore")
-    tested = parts != TRAIN
-    truth, learned = (everything[rows].reset_index(drop=True) for rows in (tested, ~tested))
-    solution = truth.assign(**{USAGE: parts[tested]})
-    prepared = scoring.prepare(metric, solution, arguments)
-    known = _known(truth, metric.companion.public_columns, public_columns)
-    shown, best = _sample(prepared, truth, learned, sample, row_id, known), metric.companion.perfect_submission
-    perfect = None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
-    counts = {"rows": len(labels), "items": len(set(items))}
-    counts |= {f"items that are {name}": len(set(items[parts == name])) for name in PARTS}
-    if len(learned):
-        counts["items to learn from"] = len(set(items[~tested]))
-    trials = tried(prepared, seed, shown, perfect, acceptance.refusals)
+    everything, row_id, told = _drawn(metric, path, arguments, draw)
+    names = order.renamed(everything.labels[row_id], draw.seed) if draw.new_ids else {}
+    everything = _renamed(everything, row_id, names)
+    known = _known(everything.labels, metric.companion.public_columns, public_columns)
+    learned, tested = everything.of(TRAIN), everything.taken(np.flatnonzero(everything.parts != TRAIN))
+    solution = _prepared(metric, tested, arguments)
+    shown = _sample(solution, tested, learned, sample, row_id, {TEXT, draw.items, *known}, names)
+    solution, tested, shown, kept = _in_order(solution, tested, shown, row_id, draw.seed)
+    learned = learned if kept else _shuffled(learned, row_id, draw.seed)
+    perfect = _perfect(metric, tested.labels)
+    trials = tried(solution, draw.seed, shown.frame, perfect, acceptance.refusals)
     report = [
         "# The competition's files",
-        drawn,
-        *([labels.attrs[reading.READ]] if reading.READ in labels.attrs else []),
-        section("The labels", ("what", "number"), counts.items()),
-        scores(prepared, trials),
-        f"`{prepared.signature}`",
+        *told,
+        *([f"The rows keep their order, because {kept}."] if kept else []),
+        section("The labels", ("what", "number"), _counts(everything, draw.items).items()),
+        scores(solution, trials),
+        f"`{solution.signature}`",
     ]
-    made = sample is None or metric.companion.kaggle_submission is not None
-    missing = " " if metric.is_own else None  # to whose rules an empty text and a missing one are the same
-    public = {SAMPLE: as_texts(shown, None if made else sample, missing)}
-    cells = as_texts(everything, path, missing)
-    whole = cells[tested].assign(**{USAGE: parts[tested]}).reset_index(drop=True)
-    if len(learned):
-        public[LEARNED] = cells[~tested].reset_index(drop=True)
-    if known or TEXT in truth:
-        public[TEST] = whole[[row_id, *known, *([TEXT] if TEXT in truth else [])]]
-    elif not metric.is_own:
+    public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
+    if TEST not in public and not metric.is_own:
         report.append(IDS_ALONE)
-    private = {SOLUTION: whole} | ({} if perfect is None else {PERFECT: as_texts(perfect, None, missing)})
+    missing = _missing_text(metric)
     return Files(
         public,
-        private,
+        _private(tested, None if perfect is None else as_texts(perfect, None, missing), names),
         "\n\n".join(report) + "\n",
-        list(prepared.notices),
-        sorted(set(items)),
+        [*solution.notices, *([] if kept else _doubts(tested, row_id, shown, metric))],
+        sorted(set(everything.items)),
         metric.name,
         arguments,
         known,
         "" if metric.is_own else recorded.digest_of(metric),
-        prepared,
-        [*trials, Trial("a submission with errors", samples.with_errors(truth, shown, perfect, row_id))],
+        solution,
+        [*trials, Trial("a submission with errors", _with_errors(tested, shown, perfect, row_id))],
         missing,
     )
 
 
+def _missing_text(metric: Metric) -> str | None:
+    """How a missing text is written: to the rules of podium's own metrics, an empty text is the same."""
+    return " " if metric.is_own else None
+
+
+def _drawn(
+    metric: Metric, path: str | Path, arguments: dict[str, Any], draw: Draw
+) -> tuple[Drawn, str, list[str]]:
+    """Read official labels and draw the part of each row.
+
+    Returns the column of the row ids, too, and what the report says of the parts.
+    """
+    labels = reading.read_solution(metric, path, arguments)
+    row_id = str(arguments.get("row_id_column_name", labels.columns[0]))
+    items, parts, told = _parts(metric, labels, arguments, row_id, draw)
+    told += [labels.attrs[reading.READ]] if reading.READ in labels.attrs else []
+    everything = labels.drop(columns=USAGE, errors="ignore")
+    return Drawn(everything, as_texts(everything, path, _missing_text(metric)), items, parts), row_id, told
+
+
+def _renamed(drawn: Drawn, row_id: str, names: Mapping[str, str]) -> Drawn:
+    """Give the rows new ids."""
+    if not names:
+        return drawn
+    new = _new_names(drawn.labels[row_id], names)
+    labels, cells = (table.assign(**{row_id: new}) for table in (drawn.labels, drawn.cells))
+    items = np.array([names.get(item, item) for item in drawn.items], dtype=object)
+    return drawn._replace(labels=labels, cells=cells.astype({row_id: object}), items=items)
+
+
+def _new_names(row_ids: pd.Series, names: Mapping[str, str]) -> pd.Series:
+    """The new names of ids; an unknown id keeps its own."""
+    return ids.texts(row_ids).map(lambda text: names.get(text, text)).astype(ids.TEXT)
+
+
+def _prepared(metric: Metric, tested: Drawn, arguments: dict[str, Any]) -> scoring.Solution:
+    """Prepare the solution."""
+    return scoring.prepare(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
+
+
+def _in_order(
+    solution: scoring.Solution, tested: Drawn, shown: Sample, row_id: str, seed: int
+) -> tuple[scoring.Solution, Drawn, Sample, str]:
+    """Put the rows of the test set and of the sample into a random order, or say why they keep theirs."""
+    if row_id not in tested.labels or row_id not in shown.frame:
+        return solution, tested, shown, ""
+    texts = ids.texts(tested.labels[row_id])
+    errors = _with_errors(tested, shown, _perfect(solution.metric, tested.labels), row_id)
+    if kept := order.why_kept(solution, errors, texts.tolist()):
+        return solution, tested, shown, kept
+    item_of_id = dict(zip(texts, tested.items))
+    tested = _shuffled(tested, row_id, seed)
+    shown = shown.taken(order.shuffled(shown.frame[row_id], item_of_id, seed))
+    return _prepared(solution.metric, tested, solution.arguments), tested, shown, ""
+
+
+def _shuffled(drawn: Drawn, row_id: str, seed: int) -> Drawn:
+    """Put rows into a random order, in which those of an item stay together."""
+    texts = ids.texts(drawn.labels[row_id])
+    return drawn.taken(order.shuffled(texts, dict(zip(texts, drawn.items)), seed))
+
+
+def _doubts(tested: Drawn, row_id: str, shown: Sample, metric: Metric) -> list[str]:
+    """Warn of ids whose order tells an answer."""
+    answers = tested.cells[[name for name in shown.cells if name in tested.cells and name != row_id]]
+    told = "" if metric.is_own else order.told_by_ids(tested.labels[row_id], answers)
+    cure = f"--new-ids gives others, and keeps the old ones in {PRIVATE}/{NEW_IDS}"
+    return [f"the order of the ids in {row_id} tells {told}: {cure}"] if told else []
+
+
+def _perfect(metric: Metric, truth: pd.DataFrame) -> pd.DataFrame | None:
+    """The perfect submission, if the companion makes one."""
+    best = metric.companion.perfect_submission
+    return None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
+
+
+def _with_errors(tested: Drawn, shown: Sample, perfect: pd.DataFrame | None, row_id: str) -> pd.DataFrame:
+    """A submission with errors."""
+    return samples.with_errors(tested.labels, shown.frame, perfect, row_id)
+
+
+def _counts(drawn: Drawn, column: str) -> dict[str, int]:
+    """Count the rows, the items and the values of a column that keeps rows together, also in each part."""
+    units = {"rows": np.arange(len(drawn.items)), "items": drawn.items}
+    if column:
+        units[f"different {column}"] = drawn.cells[column].to_numpy()
+    counts = {name: len(set(of_rows)) for name, of_rows in units.items()}
+    if counts["rows"] == counts["items"]:
+        del units["rows"]
+    for name, of_rows in units.items():
+        for part in (*PARTS, *([TRAIN] if TRAIN in drawn.parts else [])):
+            what = "to learn from" if part == TRAIN else f"that are {part}"
+            counts[f"{name} {what}"] = len(set(of_rows[drawn.parts == part]))
+    return counts
+
+
+def _public(tested: Drawn, learned: Drawn, row_id: str, known: list[str]) -> dict[str, pd.DataFrame]:
+    """The tables for participants, beside the sample submission."""
+    public = {LEARNED: learned.cells} if len(learned.cells) else {}
+    if known or TEXT in tested.cells:
+        public[TEST] = tested.cells[[row_id, *known, *([TEXT] if TEXT in tested.cells else [])]]
+    return public
+
+
+def _private(tested: Drawn, perfect: pd.DataFrame | None, names: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    """The tables for the host."""
+    private = {SOLUTION: tested.cells.assign(**{USAGE: tested.parts})}
+    if perfect is not None:
+        private[PERFECT] = perfect
+    if names:
+        private[NEW_IDS] = text_table({"old": list(names), "new": list(names.values())})
+    return private
+
+
 def _parts(
-    metric: Metric,
-    labels: pd.DataFrame,
-    arguments: dict[str, Any],
-    row_id: str,
-    shares: tuple[float, float],
-    seed: int,
-) -> tuple[Texts, Texts, str]:
+    metric: Metric, labels: pd.DataFrame, arguments: dict[str, Any], row_id: str, draw: Draw
+) -> tuple[Texts, Texts, list[str]]:
     """Draw the part of each row of official labels, or take the host's own.
 
-    The shares are that of the test set, and that of the Public part in it.  Returns the item and the part of
-    each row, and how the parts were chosen.
+    Returns the item and the part of each row, and what the report says of it.
     """
     whole = scoring.prepare(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
-    test_share, public_share = shares
-    of_test = "" if test_share == 1 else f"{test_share:g} of the items are for the test, and of these "
-    drawn = (
-        f"The parts were drawn with seed {seed}: {of_test}{public_share:g} of the items are Public. {ONE_BOARD}"
-    )
     item_of_row, items, strata = _items(whole, labels, row_id)
     of_rows = np.array(items, dtype=object)[item_of_row]
+    groups = _groups(labels, draw.items, of_rows) if draw.items else of_rows
     if USAGE in labels:
-        if test_share != 1:
+        if draw.test_share != 1:
             raise UsageError(
                 f"--test: the labels have a column {USAGE}, which chooses the test set; leave out one"
             )
         if PARTS[0] not in scoring.rows_of_parts(labels):
             raise HostError(f"{USAGE}: expected Public rows in the labels, found none")
-        return of_rows, labels[USAGE].to_numpy(), f"The parts are those of the column {USAGE} of the labels."
-    of_items = split(items, strata, items, test_share, public_share, seed)
-    return of_rows, of_items[item_of_row], drawn if whole.prepared else f"{drawn}\n\n{NO_ITEMS}"
+        if draw.items:
+            _refuse_several(f"{USAGE}: expected one part", groups, labels[USAGE], draw.items)
+        return of_rows, labels[USAGE].to_numpy(), [f"The parts are those of the column {USAGE} of the labels."]
+    twins = pd.Series(groups).groupby(item_of_row).first().tolist()
+    of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed)
+    return of_rows, of_items[item_of_row], _how_drawn(draw, bool(whole.prepared))
+
+
+def _how_drawn(draw: Draw, has_items: bool) -> list[str]:
+    """Say in the report how the parts were drawn."""
+    said = f"The parts were drawn with seed {draw.seed}: "
+    if draw.test_share != 1:
+        said += f"{draw.test_share:g} of the items are for the test, and of these "
+    said += f"{draw.public_share:g} of the items are Public."
+    if draw.items:
+        said += f" Rows with the same {draw.items} stay together."
+    return [f"{said} {ONE_BOARD}", *([] if has_items or draw.items else [NO_ITEMS])]
+
+
+def _groups(labels: pd.DataFrame, column: str, items: Texts) -> Texts:
+    """The value of each row in a column that keeps rows together."""
+    if column not in labels:
+        there = ", ".join(map(str, labels.columns))
+        raise HostError(f"--items: the labels have no column {column}; they have {there}")
+    missing = np.flatnonzero(labels[column].isna())
+    if len(missing):
+        expected = f"a value of {column} in every row of the labels"
+        raise HostError(f"--items: expected {expected}, found none in row number {missing[0] + 1:,}")
+    groups = ids.texts(labels[column])
+    _refuse_several(f"--items: expected one {column}", items, groups, "item")
+    return groups.to_numpy()
+
+
+def _refuse_several(expected: str, items: Texts, values: pd.Series, what: str) -> None:
+    """Raise an error if rows that belong together have different values."""
+    several = values.reset_index(drop=True).groupby(items).unique()
+    several = several[several.map(len) > 1]
+    if len(several):
+        found = " and ".join(map(str, several.iloc[0][:2]))
+        raise HostError(f"{expected} for all rows of the same {what}, found {found} for {several.index[0]!r}")
 
 
 def _items(
@@ -222,25 +382,42 @@ def _items(
 
 def _sample(
     solution: scoring.Solution,
-    truth: pd.DataFrame,
-    learned: pd.DataFrame,
+    tested: Drawn,
+    learned: Drawn,
     path: str | Path | None,
     row_id: str,
-    known: list[str],
-) -> pd.DataFrame:
+    no_answers: Collection[str],
+    names: Mapping[str, str],
+) -> Sample:
     """The sample submission in the form that Kaggle takes: a file, or what the companion or podium makes."""
-    companion = solution.metric.companion
+    metric, truth = solution.metric, tested.labels
+    companion, missing = metric.companion, _missing_text(metric)
     if path is not None:
-        frame = reading.read_submission(solution.metric, path, {"row_id_column_name": row_id})
-        if len(learned) and row_id in frame:
-            known_ids = ids.as_in(learned, frame, [row_id])[row_id]
-            to_learn = ids.texts(known_ids).isin(ids.texts(learned[row_id]))
-            frame = frame[~to_learn].reset_index(drop=True)
-        return frame if companion.kaggle_submission is None else companion.kaggle_submission(frame, truth)
-    if companion.sample_submission is not None:
-        return demands.made_submission("sample_submission", companion.sample_submission(truth))
-    named = set[str]().union(*hosted.columns_named(solution.metric, solution.arguments).values())
-    return samples.made(solution, truth, row_id, {TEXT, *known}, named, learned if len(learned) else truth)
+        frame = reading.read_submission(metric, path, {"row_id_column_name": row_id})
+        given = Sample(frame, as_texts(frame, path, missing))
+        if row_id in frame:
+            given = _sample_of_test(given, learned, row_id, names)
+        if companion.kaggle_submission is None:
+            return given
+        frame = companion.kaggle_submission(given.frame, truth)
+    elif companion.sample_submission is not None:
+        frame = demands.made_submission("sample_submission", companion.sample_submission(truth))
+    else:
+        named = set[str]().union(*hosted.columns_named(metric, solution.arguments).values())
+        known = learned.labels if len(learned.labels) else truth
+        frame = samples.made(solution, truth, row_id, no_answers, named, known)
+    return Sample(frame, as_texts(frame, None, missing))
+
+
+def _sample_of_test(given: Sample, learned: Drawn, row_id: str, names: Mapping[str, str]) -> Sample:
+    """Leave out what is to learn from, and give the rows new ids."""
+    if names:
+        old = ids.as_in(pd.DataFrame({row_id: list(names)}), given.frame, [row_id])[row_id]
+        new = _new_names(old, names)
+        given = Sample(*(table.assign(**{row_id: new.astype(table[row_id].dtype)}) for table in given))
+    known = ids.as_in(learned.labels, given.frame, [row_id])[row_id]
+    to_learn = ids.texts(known).isin(ids.texts(learned.labels[row_id]))
+    return given.taken(np.flatnonzero(~to_learn)) if to_learn.any() else given
 
 
 def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[str]) -> list[str]:

@@ -613,3 +613,23 @@ def test_a_link_to_another_public_file_is_followed(tmp_path):
     (folder / "public" / "s.txt").symlink_to("images/a.txt")
     leaks.refuse(folder, ())
     assert "s.txt" in folders.public_files(folder)
+
+
+def test_labels_in_the_order_of_the_ids_are_found(tmp_path):
+    """The solution may have its rows in another order than the file from which it was made."""
+    truth = pd.DataFrame(
+        {"id": [f"k{n}" for n in range(90)], "label": np.random.default_rng(1).choice([*"abc"], 90)}
+    )
+    shuffled = truth.sample(frac=1, random_state=2).assign(Usage="Public")
+    for name, file in {
+        "y.txt": truth[["label"]],
+        "numbers.csv": truth.assign(id=range(90)),
+        "positions.csv": shuffled.assign(id=range(90)).drop(columns="Usage").sort_values("label"),
+    }.items():
+        folder = tmp_path / name
+        for part in ("public", "private"):
+            (folder / part).mkdir(parents=True)
+        shuffled.to_csv(folder / "private" / "solution.csv", index=False)
+        file.to_csv(folder / "public" / name, index=False)
+        with pytest.raises(HostError, match=f"public/{name} reveals label of solution.csv in the column label"):
+            leaks.refuse(folder, [])

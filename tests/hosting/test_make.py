@@ -18,7 +18,7 @@ from podium.cli.make import secret_seed
 from podium.errors import HostError
 from podium.hosting import corpus, folders, making
 from tests.support.corpora import make_corpus
-from tests.support.host_line import run_podium
+from tests.support.host_line import ACCURACY, EQUAL, run_podium
 
 metric = hosted.module("unified")
 
@@ -627,3 +627,135 @@ def test_what_a_killed_command_left_is_removed(tmp_path):
         (whole / "a.txt").write_text("a")
         assert len(list(tmp_path.glob(".making-*"))) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == [".making-busy", "out"]
+
+
+# --- labels of a metric of one's own ----------------------------------------------------------------
+
+
+def patients(folder: Path, **columns: object) -> list[object]:
+    """Write 120 labels of 40 patients and a metric, and return the beginning of the command line."""
+    (folder / "mine.py").write_text(ACCURACY.replace("BODY", EQUAL))
+    labels = pd.DataFrame(
+        {"id": [f"r{n:03}" for n in range(120)], "patient": [f"p{n % 40}" for n in range(120)]}
+    )
+    labels["answer"] = np.random.default_rng(2).choice(["a", "b"], 120)
+    labels.assign(**columns).to_csv(folder / "labels.csv", index=False)
+    return ["make", folder / "labels.csv", "--metric", folder / "mine.py", "--out", folder / "out"]
+
+
+@pytest.mark.usefixtures("in_process")
+def test_rows_of_one_patient_stay_together(capsys, tmp_path):
+    line = [*patients(tmp_path), "--items", "patient", "--seed", 3, "--test", 0.5]
+    code, out, _ = run_podium(capsys, *line)
+    assert code == 0
+    assert "Rows with the same patient stay together." in out
+    assert "name the column" not in out
+    for line in ("different patient to learn from | 20", "rows", "different patient that are Public | 6"):
+        assert f"| {line} |" in out
+    learned = pd.read_csv(tmp_path / "out" / "public" / "train.csv").assign(Usage="train")
+    both = pd.concat([learned, pd.read_csv(tmp_path / "out" / "private" / "solution.csv")])
+    assert len(both) == 120
+    assert both.groupby("patient")["Usage"].nunique().max() == 1
+    assert both.groupby("Usage")["patient"].nunique().to_dict() == {"Private": 14, "Public": 6, "train": 20}
+    assert list(pd.read_csv(tmp_path / "out" / "public" / "sample_submission.csv")) == ["id", "answer"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "option", "message"),
+    [
+        ({}, "ward", "--items: the labels have no column ward; they have id, patient, answer"),
+        (
+            {"patient": ["p1", None] * 60},
+            "patient",
+            "--items: expected a value of patient in every row of the labels, found none in row number 2",
+        ),
+        (
+            {"Usage": ["Public", "Private"] * 30 + ["Private", "Public"] * 30},
+            "patient",
+            "Usage: expected one part for all rows of the same patient, found Public and Private for 'p",
+        ),
+    ],
+)
+def test_why_rows_cannot_stay_together(capsys, tmp_path, columns, option, message):
+    code, out, err = run_podium(capsys, *patients(tmp_path, **columns), "--items", option)
+    assert (code, out, message in err) == (4, "", True)
+    assert not (tmp_path / "out").exists()
+
+
+def one_metric(folder: Path, labels: pd.DataFrame, body: str = EQUAL) -> list[object]:
+    """Write labels and a metric, and return the beginning of the command line."""
+    (folder / "mine.py").write_text(ACCURACY.replace("BODY", body))
+    labels.to_csv(folder / "labels.csv", index=False)
+    return ["make", folder / "labels.csv", "--metric", folder / "mine.py", "--out", folder / "out"]
+
+
+SORTED = pd.DataFrame(
+    {"id": np.random.default_rng(4).permutation(120) + 1000, "answer": np.repeat([*"abc"], 40)}
+)
+
+
+def made_in(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The solution and the sample in the folder of a competition."""
+    names = "private/solution.csv", "public/sample_submission.csv"
+    solution, sample = (pd.read_csv(folder / name) for name in names)
+    return solution, sample
+
+
+@pytest.mark.usefixtures("in_process")
+def test_the_order_of_the_rows_tells_no_label(capsys, tmp_path):
+    """It is the same in both tables, and for every order of the labels."""
+    code, _, err = run_podium(capsys, *one_metric(tmp_path, SORTED), "--seed", 2)
+    assert (code, "--new-ids" in err) == (0, False)
+    solution, sample = made_in(tmp_path / "out")
+    assert solution["id"].tolist() == sample["id"].tolist()
+    assert 60 < (solution["answer"] != solution["answer"].shift()).sum() < 100
+    (tmp_path / "other").mkdir()
+    assert run_podium(capsys, *one_metric(tmp_path / "other", SORTED.iloc[::-1]), "--seed", 2)[0] == 0
+    assert made_in(tmp_path / "other" / "out")[0].equals(solution)
+
+
+# Each step upward that is predicted counts.
+STEPS = """ups = [table["answer"].diff().dropna() > 0 for table in (solution, submission)]
+    return float((ups[0] == ups[1]).mean())"""
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.filterwarnings("ignore:mine.py, line 11")
+@pytest.mark.parametrize(
+    ("names", "body", "why"),
+    [
+        (lambda n: f"shop-{n % 3}_2024-{1 + n // 28:02}-{1 + n % 28:02}", EQUAL, "the ids are dates"),
+        (lambda n: f"{1 + n % 28:02}.{1 + n // 28:02}.2024", EQUAL, "the ids are dates"),
+        (lambda n: f"r{n:03}", STEPS, "the score depends on it"),
+    ],
+)
+def test_rows_whose_order_has_a_meaning_keep_it(capsys, tmp_path, names, body, why):
+    labels = pd.DataFrame(
+        {"id": map(names, range(100)), "answer": np.random.default_rng(1).integers(0, 9, 100)}
+    )
+    code, out, _ = run_podium(capsys, *one_metric(tmp_path, labels, body))
+    assert (code, f"The rows keep their order, because {why}." in out) == (0, True)
+    for table in made_in(tmp_path / "out"):
+        assert table["id"].tolist() == labels["id"].tolist()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_ids_in_the_order_of_the_labels_are_told_and_get_other_names(capsys, tmp_path):
+    labels = SORTED.assign(id=[f"x{n}" for n in range(120)])
+    line = one_metric(tmp_path, labels)
+    code, _, err = run_podium(capsys, *line)
+    assert (code, "warning: the order of the ids in id tells answer: --new-ids gives others" in err) == (
+        0,
+        True,
+    )
+    sample = labels[["id"]].assign(answer="a")
+    sample.to_csv(tmp_path / "sample.csv", index=False)
+    for given in ([], ["--sample", tmp_path / "sample.csv"]):
+        line[-1] = tmp_path / f"out{len(given)}"
+        code, _, err = run_podium(capsys, *line, "--new-ids", *given)
+        assert (code, "the order of the ids" in err) == (0, False)
+        solution, sample = made_in(line[-1])
+        names = pd.read_csv(line[-1] / "private" / "new_ids.csv").set_index("new")["old"]
+        assert solution["id"].tolist() == sample["id"].tolist()
+        old = solution.assign(id=solution["id"].map(names)).drop(columns="Usage")
+        assert sorted(map(tuple, old.to_numpy())) == sorted(map(tuple, labels.to_numpy()))

@@ -1,0 +1,81 @@
+"""The order of the rows and of the ids of a test set, which must not tell the labels."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import checking, ids, scoring
+from podium.errors import ToolError
+from podium.hosting.determined import natural, order_told
+
+# A day or a month, with the year in front or behind, or eight digits.
+DATE = re.compile(
+    r"(?<!\d)(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])(?:[-/.](?:0?[1-9]|[12]\d|3[01]))?"
+    r"|(?:0?[1-9]|[12]\d|3[01])[-/.](?:0?[1-9]|1[0-2])[-/.](?:19|20)\d\d"
+    r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?!\d)"
+)
+
+
+def chance(seed: object, text: str) -> bytes:
+    """Draw a number for a text, which is the same on every machine and in every version."""
+    return hashlib.sha256(f"{seed} {text}".encode("utf-8", "surrogatepass")).digest()
+
+
+def shuffled(row_ids: pd.Series, item_of_id: Mapping[str, str], seed: int) -> npt.NDArray[np.int64]:
+    """Draw an order of rows, (n,), in which the rows of an item stay together.
+
+    It depends on the ids and not on the order that the rows have. So the rows of another table with the same
+    ids get the same order.
+    """
+    texts = ids.texts(row_ids)
+    times = texts.groupby(texts).cumcount()  # of rows with the same id
+    key = [
+        (chance(f"{seed} items", item_of_id.get(text, text)), chance(f"{seed} rows", f"{text} {time}"))
+        for text, time in zip(texts, times)
+    ]
+    return np.array(sorted(range(len(key)), key=key.__getitem__), dtype=np.int64)
+
+
+def why_kept(solution: scoring.Solution, submission: pd.DataFrame, row_ids: Sequence[str]) -> str:
+    """Say why the rows keep their order; nothing if they need not.
+
+    The `submission` has errors, as the scores of others may be the same in every order.
+    """
+    if len(row_ids) and all(DATE.search(text) for text in row_ids):
+        return "the ids are dates"
+    return "the score depends on it" if _is_needed(solution, submission) else ""
+
+
+def _is_needed(solution: scoring.Solution, submission: pd.DataFrame) -> bool:
+    """Whether a metric scores, or takes, the rows of both tables in reverse otherwise."""
+    if solution.prepared:  # Podium refuses statistics that depend on it.
+        return False
+    frame = solution.frame[solution.rows[scoring.ALL]]
+    try:
+        evaluation = scoring.evaluate(scoring.prepare(solution.metric, frame, solution.arguments), submission)
+    except ToolError:
+        return False
+    backward = checking.score_backward(evaluation)
+    return backward is None or not checking.is_close(evaluation.score, backward)
+
+
+def told_by_ids(row_ids: pd.Series, answers: pd.DataFrame) -> str:
+    """Name a column of answers, which are texts, that the order of the ids tells; nothing if there is none."""
+    texts = ids.texts(row_ids).tolist()
+    rows = sorted(range(len(texts)), key=lambda row: natural(texts[row]))
+    in_order = answers.iloc[rows].fillna("")
+    return next((str(name) for name in in_order if order_told(in_order[name].tolist())), "")
+
+
+def renamed(row_ids: pd.Series, seed: int) -> dict[str, str]:
+    """Give ids new names whose numbers tell nothing.
+
+    >>> sorted(renamed(pd.Series(["a1", "a2", "a2", "b1"]), 0).values())
+    ['id_1', 'id_2', 'id_3']
+    """
+    names = sorted(ids.texts(row_ids).unique(), key=lambda text: chance(f"{seed} ids", text))
+    return {name: f"id_{number:0{len(str(len(names)))}}" for number, name in enumerate(names, 1)}

@@ -203,6 +203,7 @@ def slow_word_positions(text: str, start: int, end: int) -> tuple[int, int]:
     return first, min(first + len(text[start:end].split()), len(text.split())) - 1
 
 
+@pytest.mark.filterwarnings("ignore:left out .* without a word of the text")
 @given(texts=st.lists(TEXTS.filter(bool), min_size=1, max_size=3), data=st.data())
 def test_characters_become_words_by_the_organizers_rule(texts, data):
     essay = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=5))
@@ -396,7 +397,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_tokens(*GOOD, ["O"]), "number of each, found 2 offsets of window 0, 1 predictions"),
         (lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]), "found 1 texts, 2 windows"),
         (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "indices of the 1 texts, .*, found 1"),
-        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=["A"]), "found <U1, such as 'A'; number the"),
+        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=["A"]), "found 'A' for segment 0; number the"),
         (lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]), r"\(2, 4\) for token 1 of window 0"),
         (lambda: from_tokens("a b", [0, 2], ["O", "O"]), r"found int64 of shape \(2,\)"),
         (lambda: from_tokens(*GOOD, ["O", "B-Klaim"]), r"names or indices of the labels .*, found 'B-Klaim'"),
@@ -410,9 +411,12 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_characters("a b", [0, 2], [1], "Lead"), "found 2 starts, 1 ends"),
         (lambda: from_words([3], [2], "Lead"), r"a last word not before it, up to 99999. .*: 3 to 2"),
         (lambda: from_words([0], [100_000], "Lead"), "0 to 100000"),
-        (lambda: from_words([0.5], [2], "Lead"), "first: expected whole numbers, found float64, such as 0.5$"),
+        (lambda: from_words([0.5], [2], "Lead"), "first: expected a whole number for every segment, found 0.5"),
         (lambda: from_words([0, 0], [2, 2], [0, 7]), "found 7 for segment 1"),
-        (lambda: from_words([0], [2], "Lead", probability=np.nan), r"probability from 0 to 1. .*: nan"),
+        (
+            lambda: from_words([0], [2], "Lead", probability=np.nan),
+            "probability: expected a number for every segment, found nan",
+        ),
         (lambda: from_words([0], [2], "Lead", d1=1.5), r"d1 from 0 to 1. .*: 1.5"),
         (lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")), "word 1 is also in another"),
         (lambda: spans.from_word_ids([[0, 1, 0]], [["O"] * 3]), "ascend within a window, found 0 after 1 in"),

@@ -303,7 +303,7 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
         (lambda: from_tokens([TEXTS[0], None], OFFSETS, TAGS), "texts: expected text, found .* for text 1"),
         (lambda: from_tokens([TEXTS[0], np.nan], OFFSETS, TAGS), "texts: expected text, found .* for text 1"),
         (lambda: from_tokens([TEXTS[0], b"I"], OFFSETS, TAGS), "texts: expected text, found .* for text 1"),
-        (lambda: from_quotes("A text.", ["text"], "Lead", essay=1), "essay: expected indices of the 1 text"),
+        (lambda: from_quotes("A text.", ["text"], "Lead", essay=1), "expected indices of the 1 essay"),
         (lambda: spans.Spans(INTS, INTS + 1, INTS, INTS, FLOATS, FLOATS, INTS), "a first word from 0 on"),
         (lambda: spans.Spans(INTS, INTS, INTS, INTS + 7, FLOATS, FLOATS, INTS), "types from 0 to 6"),
         (lambda: spans.Spans(*[INTS] * 4, FLOATS, np.ones(2), INTS), "1 probability, 2 d1"),
@@ -331,7 +331,7 @@ def test_a_message_names_the_cause(call, message):
 
 
 def test_groups_named_o_are_left_out_with_a_warning():
-    with pytest.warns(UserWarning, match="left out 1 group named O, which is not a segment"):
+    with pytest.warns(UserWarning, match="left out 1 segment named O"):
         segments = from_pipeline(TEXTS[0], [GROUP, {**GROUP, "entity_group": "O", "start": 9, "end": 16}])
     assert triples(segments) == [(0, "Claim", 0, 1)]
 

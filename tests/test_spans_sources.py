@@ -157,7 +157,8 @@ def test_groups_of_a_pipeline_become_segments():
         # This group would begin in the middle of a word.
         {"entity_group": "Lead", "score": 0.9, "word": "s", "start": 33, "end": 35},
     ]
-    segments = spans.from_pipeline(text, groups)
+    with pytest.warns(UserWarning, match="left out 1 segment without a word of the text"):
+        segments = spans.from_pipeline(text, groups)
     assert triples(segments) == [(0, "Position", 0, 1), (0, "Claim", 2, 5)]
     assert segments.probability.tolist() == [0.5, 0.75]
     both = spans.from_pipeline([text, ""], [groups[:1], []], d1=0.25)
@@ -427,7 +428,7 @@ OF_CLAIM = {"entity_group": "Claim", "start": 0, "end": 43, "score": 0.9}
     [
         ({"score": 95.0}, "expected probability from 0 to 1"),
         ({"score": -2.0}, "expected probability from 0 to 1"),
-        ({"score": None}, "expected probability from 0 to 1"),
+        ({"score": None}, "probability: expected a number for every segment"),
         ({"start": 100, "end": 143}, "expected a start and a later end of characters within the text"),
         ({"start": 43, "end": 0}, "expected a start and a later end of characters within the text"),
         ({"end": 400}, "expected a start and a later end of characters within the text"),
@@ -473,7 +474,7 @@ def test_quotes_and_types_of_other_shapes_are_refused():
         spans.from_quotes([PHONES], [["Schools"]], "Claim")
     with pytest.raises(ValueError, match="expected the same number of each, found 2 quotes, 1 types"):
         spans.from_quotes(PHONES, ["Schools", "They"], ["Claim"])
-    with pytest.raises(ValueError, match="starts: expected a position for every segment, found none for segm"):
+    with pytest.raises(ValueError, match="starts: expected a whole number for every segment, found None for s"):
         spans.from_characters(PHONES, [0, None], [8, 9], "Claim")
 
 
@@ -490,6 +491,74 @@ def test_a_series_by_type_is_the_mapping():
         spans.vote(three, votes={"Claim": [1, 2]})
 
 
+# Each source says of two segments what the others say in their own way.
+SOURCES = {
+    "characters": lambda types, **said: spans.from_characters(PHONES, [0, 44], [43, 69], types, **said),
+    "words": lambda types, **said: spans.from_words([0, 7], [6, 10], types, **said),
+    "quotes": lambda types, **said: spans.from_quotes(PHONES, [PHONES[:43], PHONES[44:]], types, **said).spans,
+    "table": lambda types, probability=1.0, d1=0.5: spans.from_table(
+        pd.DataFrame(
+            {
+                "essay_id": "a",
+                "discourse_type": types,
+                "predictionstring": ["0 1 2 3 4 5 6", "7 8 9 10"],
+                "probability": probability,
+                "score_discourse_effectiveness_1": d1,
+            }
+        ),
+        ["a"],
+    ),
+    "pipeline": lambda types, probability=1.0, d1=0.5: spans.from_pipeline(
+        PHONES,
+        [
+            {"entity_group": kind, "score": score, "start": start, "end": end}
+            for kind, score, start, end in zip(
+                types, np.broadcast_to(probability, 2).tolist(), [0, 44], [43, 69]
+            )
+        ],
+        d1=d1,
+    ),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_all_sources_read_and_refuse_the_same(source):
+    made = source(["claim ", "Concluding statement"], probability=["0.5", 1], d1=[0, 0.25])
+    assert made.to_frame()[["discourse_type", "first", "last", "probability", "d1"]].values.tolist() == [
+        ["Claim", 0, 6, 0.5, 0.0],
+        ["Concluding Statement", 7, 10, 1.0, 0.25],
+    ]
+    for said, message in (
+        ({"probability": [0.5, 50]}, "expected probability from 0 to 1.* 1 of 2 segments, first in segment 1"),
+        (
+            {"probability": [None, 1]},
+            "probability: expected a number for every segment, found .* for segment 0",
+        ),
+        ({"probability": [0.5, "high"]}, "probability: expected a number .*, found 'high' for segment 1"),
+        ({"d1": [-0.1, 0]}, "expected d1 from 0 to 1"),
+        ({"d1": [0.1, None]}, "d1: expected a number for every segment"),
+        ({"d1": [[0.1, 0.9], [0.2, 0.8]]}, "expected one value for each segment"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            source(["Claim", "Lead"], **said)
+
+
+@pytest.mark.parametrize("name", sorted(set(SOURCES) - {"quotes"}))
+def test_types_are_known_in_all_sources(name):
+    for types in (["Claim", "Thesis"], ["Claim", None]):
+        with pytest.raises(
+            ValueError, match=r"types: expected Lead, .*, found '?(Thesis|None|nan)'? for segment 1"
+        ):
+            SOURCES[name](types)
+
+
+def test_what_has_no_word_is_left_out_with_a_warning():
+    with pytest.warns(UserWarning, match="left out 1 segment without a word of the text"):
+        assert len(spans.from_characters(PHONES, [0, 43], [43, 44], "Claim")) == 1
+    with pytest.warns(UserWarning, match="left out 1 segment named O"):
+        assert len(spans.from_characters(PHONES, [0, 44], [43, 69], ["O", "Claim"])) == 1
+
+
 def test_tables_as_people_have_them():
     rows = {"discourse_type": ["Lead", "Claim"], "predictionstring": ["0 1 2", "0 1"]}
     table = pd.DataFrame({"essay_id": ["a", "b"], **rows})
@@ -497,7 +566,7 @@ def test_tables_as_people_have_them():
     assert effective.d1.tolist() == [0, 1]
     assert spans.from_table(table.set_index("essay_id"), ["a", "b"]).essay.tolist() == [0, 1]
     assert spans.from_table(table.assign(essay_id=[1.0, 2.0]), [1, 2]).essay.tolist() == [0, 1]
-    with pytest.raises(ValueError, match=r"probability: expected a number in every row, found <NA> in row 1"):
+    with pytest.raises(ValueError, match=r"probability: expected a number for every segment, found <NA> for"):
         spans.from_table(table.assign(probability=pd.array([0.5, pd.NA], dtype="Float64")), ["a", "b"])
     with pytest.raises(ValueError, match="expected one column predictionstring, found 2"):
         spans.from_table(pd.concat([table, table[["predictionstring"]]], axis=1), ["a", "b"])

@@ -1,11 +1,11 @@
 """Find the quotes that a language model gives in the essays that it quotes."""
 
 import itertools
-import numbers as numbers_of
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,16 +14,7 @@ import pandas as pd
 
 from podium.arrays import Bools, Ints, by_essay
 from podium.spans.by_position import by_position
-from podium.spans.segments import (
-    TYPES,
-    Spans,
-    essay_of,
-    from_words,
-    indices,
-    integers,
-    require_equal_sizes,
-    texts_of,
-)
+from podium.spans.segments import OUTSIDE, TYPES, Spans, candidates, kind_of, texts_of
 from podium.wording import counted
 
 __all__ = ["Quotes", "from_quotes"]
@@ -156,47 +147,32 @@ def from_quotes(
     texts = texts_of(texts)
     if isinstance(quotes, str):
         raise TypeError("quotes: expected a sequence of quotes, found one text; put it into a list")
-    if closeness is not None and not (isinstance(closeness, numbers_of.Real) and 1 <= closeness <= 100):
+    if closeness is not None and not (isinstance(closeness, Real) and 1 <= closeness <= 100):
         raise ValueError(f"closeness: expected a percentage from 1 to 100, or None, found {closeness!r:.40}")
     if any(isinstance(quote, list | tuple) for quote in quotes):
         raise ValueError(
             "quotes: expected one sequence of quotes, and their texts as essay=, found a sequence for each text"
         )
-    size = len(quotes)
-    of_types = _kinds(types)
-    if of_types.ndim:
-        require_equal_sizes({"quotes": quotes, "types": of_types})
-    kinds = np.broadcast_to(of_types, size)
-    numbers = np.broadcast_to(integers("essay", essay_of(essay, len(texts))), size)
-    sure, effective = (np.broadcast_to(np.asarray(each, dtype=np.float64), size) for each in (probability, d1))
-    require_equal_sizes({"quotes": quotes, "essay": numbers})
-    if ((numbers < 0) | (numbers >= len(texts))).any():
-        raise ValueError(f"essay: expected indices of the {counted(len(texts), 'text')}, counted from 0")
-    names = np.broadcast_to(np.array(types, dtype=object), size)
-    rows: list[dict[str, Any]] = [{}] * size
-    for number in np.unique(numbers).tolist():
-        own = np.flatnonzero(numbers == number).tolist()
+    # A name of no type is reported, unless all quotes have it.
+    known = [OUTSIDE if kind_of(name) is None else name for name in types] if np.ndim(types) else types
+    wanted = np.array(quotes, dtype=object)
+    given = candidates({"quotes": wanted}, len(texts), essay, known, probability, d1, outside=True)
+    rows: list[dict[str, Any]] = [{}] * len(quotes)
+    for number, own in by_essay(given.essay):
         essay_text = _Essay(texts[number])
         # A missing quote may be None or NaN.
-        wanted = [quotes[row] if isinstance(quotes[row], str) and kinds[row] >= 0 else None for row in own]
-        for row, place in zip(own, essay_text.located(wanted, closeness)):
-            name = names[row] if kinds[row] < 0 else TYPES[kinds[row]]
-            rows[row] = {"essay": number, "quote": quotes[row], "type": name} | essay_text.described(place)
-            if kinds[row] < 0:
+        is_sought = [isinstance(quotes[row], str) and given.kind[row] >= 0 for row in own]
+        sought = [quotes[row] if is_so else None for row, is_so in zip(own, is_sought)]
+        for row, place in zip(own.tolist(), essay_text.located(sought, closeness)):
+            kind = int(given.kind[row])
+            name = {"type": types[row] if kind < 0 else TYPES[kind]}
+            rows[row] = {"essay": number, "quote": quotes[row]} | name | essay_text.described(place)
+            if kind < 0:
                 rows[row]["found"] = UNKNOWN
     columns = ["essay", "quote", "type", "found", "closeness", "first", "last", "text"]
     report = pd.DataFrame(rows, columns=columns)
     first, last = (report[name].to_numpy(dtype=np.int64) for name in ("first", "last"))
-    there = first >= 0
-    spans = from_words(
-        first[there],
-        last[there],
-        kinds[there],
-        essay=numbers[there],
-        probability=sure[there],
-        d1=effective[there],
-    )
-    return Quotes(spans, report.assign(shared=_shared(numbers, first, last)))
+    return Quotes(given.spans(first, last, first >= 0), report.assign(shared=_shared(given.essay, first, last)))
 
 
 def _shared(essay: Ints, first: Ints, last: Ints) -> Bools:
@@ -208,18 +184,6 @@ def _shared(essay: Ints, first: Ints, last: Ints) -> Bools:
         there = begin >= 0
         shared[rows] = there & ((common & there).sum(axis=1) > 1)
     return shared
-
-
-def _kinds(types: Any) -> Ints:
-    """Turn types into indices, whatever their case; an unknown name in a list becomes -1."""
-    array = np.asarray(types)
-    if array.dtype.kind in "iu":
-        return indices(array, TYPES, "types: expected", "quote")
-    known = {name.casefold(): number for number, name in enumerate(TYPES)}
-    found = [known.get(str(name).strip().casefold(), -1) for name in array.ravel().tolist()]
-    if not array.ndim and found[0] < 0:
-        return indices(array, TYPES, "types: expected", "quote")  # which raises the error
-    return np.array(found, dtype=np.int64).reshape(array.shape)
 
 
 class _Essay:

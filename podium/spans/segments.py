@@ -15,11 +15,11 @@ import functools
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,8 @@ ROWS_SHOWN = 5
 
 Thresholds = float | Mapping[str, float]
 Gaps = int | Mapping[str, int | None] | None
-OUTSIDE = "O"  # the label of words outside of all segments
+OUTSIDE = "O"  # the label of what is in no segment
+KINDS = {name.casefold(): number for number, name in enumerate(TYPES)} | {OUTSIDE.casefold(): -1}
 ROUNDED = 1e-6  # by which a mean of probabilities in float32 may be above 1
 UNKNOWN = ("[UNK]", "<unk>", "\ufffd")  # what a pipeline writes for characters that its tokenizer cannot show
 
@@ -237,7 +238,7 @@ def from_characters(
     """Make segments from positions of characters.
 
     A segment that starts within a word begins at the next word, as when ``podium make`` reads a corpus.
-    Segments without a word are left out.
+    Segments without a word are left out with a warning, and so are those named O.
 
     Parameters
     ----------
@@ -270,35 +271,7 @@ def from_characters(
     >>> spans.first.tolist(), spans.last.tolist()
     ([2], [3])
     """
-    texts = texts_of(texts)
-    places = {"starts": integers("starts", starts), "ends": integers("ends", ends)}
-    columns = _columns_of(places, essay_of(essay, len(texts)), types, probability, d1)
-    numbers, start, end = columns.pop("essay"), columns.pop("starts"), columns.pop("ends")
-    _require_places(texts, numbers, start, end)
-    first, last = word_positions(texts, numbers, start, end)
-    kept = last >= first
-    others = {name: column[kept] for name, column in columns.items()}
-    nothing = np.zeros(int(kept.sum()), dtype=np.int64)
-    return Spans(essay=numbers[kept], first=first[kept], last=last[kept], repaired=nothing, **others)
-
-
-def essay_of(essay: npt.ArrayLike | None, texts: int) -> npt.ArrayLike:
-    """The text of each segment; of several texts, it has to be said which is meant."""
-    if essay is None and texts > 1:
-        raise ValueError(
-            f"essay: expected the text of each segment, as an index into the {texts:,} texts, found none; if "
-            "each segment has its text in the same row, give the distinct texts and pandas.factorize(text)[0]"
-        )
-    return 0 if essay is None else essay
-
-
-def _require_places(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> None:
-    """Check that segments belong to one of the texts, and that their characters are within it and in order."""
-    require_essays(essay, len(texts))
-    lengths = np.array([len(text) for text in texts], dtype=np.int64)[essay]
-    wrong = (start < 0) | (end <= start) | (end > lengths)
-    expected = "a start and a later end of characters within the text"
-    require(essay, wrong, expected, "{} to {} of {} characters", start, end, lengths)
+    return of_characters(texts, starts, ends, word_positions, essay, types, probability, d1)
 
 
 def word_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
@@ -358,9 +331,9 @@ def from_words(
     >>> from_words([0, 9], [3, 20], ["Lead", "Claim"]).words.tolist()
     [4, 12]
     """
-    places = {"first": integers("first", first), "last": integers("last", last)}
-    columns = _columns_of(places, essay, types, probability, d1)
-    return Spans(repaired=np.zeros(len(columns["essay"]), dtype=np.int64), **columns)
+    words = {"first": integers("first", first), "last": integers("last", last)}
+    rows = candidates(words, None, essay, types, probability, d1)
+    return rows.spans(*(np.broadcast_to(column, len(rows.essay)) for column in words.values()))
 
 
 @by_position
@@ -423,30 +396,15 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
     require(essay, last < 0, expected, "{!r}", cells.to_numpy(dtype=object))
-    d1 = _numbers(frame, LABEL if PROBABILITIES[1] not in frame else PROBABILITIES[1], 0.5)
-    kinds, distinct = pd.factorize(frame["discourse_type"])
-    of_kinds = indices(distinct, TYPES, "types: expected", "type")
-    if (kinds < 0).any():
-        raise ValueError(f"types: expected {', '.join(TYPES)}, found none in row {int(np.argmin(kinds))}")
-    probability = _numbers(frame, "probability", 1.0)
-    return from_words(first, last, of_kinds[kinds], essay=essay, probability=probability, d1=d1)
+    d1 = frame.get(PROBABILITIES[1], _effectiveness(frame.get(LABEL, 0.5)))
+    probability = frame.get("probability", 1.0)
+    return from_words(first, last, frame["discourse_type"], essay=essay, probability=probability, d1=d1)
 
 
-def _numbers(frame: pd.DataFrame, name: str, default: float) -> Any:
-    """The numbers of a column that may be absent; of the words for effectiveness, Effective is 1."""
-    if name not in frame:
-        return default
-    column = frame[name]
-    if name == LABEL and not pd.api.types.is_numeric_dtype(column):
-        known = {"Adequate": 0.0, "Ineffective": 0.0, "Effective": 1.0}
-        column = column.map(lambda cell: known.get(cell, cell) if isinstance(cell, str) else cell)
-    numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64)
-    if np.isnan(numbers).any():
-        row = int(np.isnan(numbers).argmax())
-        raise ValueError(
-            f"{name}: expected a number in every row, found {frame[name].iloc[row]!r:.40} in row {row}"
-        )
-    return numbers
+def _effectiveness(given: Any) -> Any:
+    """Read the words for effectiveness as probabilities of effective."""
+    known = {"Adequate": 0.0, "Ineffective": 0.0, "Effective": 1.0}
+    return [known.get(cell, cell) for cell in given] if isinstance(given, pd.Series) else given
 
 
 @by_position
@@ -488,31 +446,23 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
         outputs = [outputs]
     texts = texts_of(texts)
     groups = _groups(texts, outputs)
-    essay = np.array([number for number, _ in groups], dtype=np.int64)
-    start, end = (np.array([group[name] for _, group in groups], dtype=np.int64) for name in ("start", "end"))
-    _require_places(texts, essay, start, end)
-    first, last = np.zeros(len(groups), dtype=np.int64), np.full(len(groups), -1)
-    for number, rows in by_essay(essay):
-        middles = middles_of_words(texts[number])
-        first[rows] = np.searchsorted(middles, start[rows])
-        last[rows] = np.searchsorted(middles, end[rows]) - 1
-    names = np.array([_name_of(group) for _, group in groups], dtype=object)
-    kept = (last >= first) & (names != OUTSIDE)
-    scores = np.array([group.get("score", 1.0) for _, group in groups], dtype=np.float64)
+    scores = numbers("probability", [group.get("score", 1.0) for _, group in groups])
     # A mean of float32 may be a little above 1.
     scores = np.where((scores > 1) & (scores <= 1 + ROUNDED), 1.0, scores)
-    effective = np.asarray(d1, dtype=np.float64)
-    if effective.ndim:
-        require_equal_sizes({"groups": groups, "d1": effective})
-    d1 = np.broadcast_to(effective, len(groups))
-    return from_words(
-        first[kept],
-        last[kept],
-        names[kept],
-        essay=essay[kept],
-        probability=scores[kept],
-        d1=d1[kept],
-    )
+    starts, ends = ([group[name] for _, group in groups] for name in ("start", "end"))
+    essay, types = [number for number, _ in groups], [_name_of(group) for _, group in groups]
+    return of_characters(texts, starts, ends, _by_middles, essay, types, scores, d1)
+
+
+def _by_middles(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Find the first and the last word whose middle character is within a passage."""
+    first, last = np.empty_like(start), np.empty_like(start)
+    for number, rows in by_essay(essay):
+        words = re.finditer(r"\S+", texts[number])
+        middles = [(match.start() + match.end()) // 2 for match in words]
+        first[rows] = np.searchsorted(middles, start[rows])
+        last[rows] = np.searchsorted(middles, end[rows]) - 1
+    return first, last
 
 
 def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, Any]]]:
@@ -544,9 +494,6 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
             f"{found!r:.60} instead of {group['word']!r:.60} in text {number}",
             stacklevel=4,
         )
-    outside = sum(_name_of(group) == OUTSIDE for _, group in groups)
-    if outside:
-        warnings.warn(f"left out {counted(outside, 'group')} named O, which is not a segment", stacklevel=4)
     return groups
 
 
@@ -568,72 +515,129 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
 
 
-def middles_of_words(text: str) -> Ints:
-    """Find the middle character of each word of a text."""
-    return np.array([(match.start() + match.end()) // 2 for match in re.finditer(r"\S+", text)], dtype=np.int64)
+# ---- The one door ----------------------------------------------------------------------------------------
 
 
-def _columns_of(
-    places: dict[str, npt.NDArray[Any]],
-    essay: npt.ArrayLike,
+class Candidates(NamedTuple):
+    """What every source says of its candidates, checked, with one row for each."""
+
+    essay: Ints
+    kind: Ints  # the type, as an index into `TYPES`; -1 for what is no segment
+    probability: Floats
+    d1: Floats
+
+    def spans(self, first: Ints, last: Ints, kept: Any = slice(None)) -> Spans:
+        """Make segments of the rows that are kept, from the positions of their words."""
+        places = (self.essay, first, last, self.kind, self.probability, self.d1, np.zeros_like(first))
+        return Spans(*(column[kept] for column in places))
+
+
+def candidates(
+    places: Mapping[str, npt.NDArray[Any]],
+    texts: int | None,
+    essay: npt.ArrayLike | None,
     types: Any,
     probability: npt.ArrayLike,
     d1: npt.ArrayLike,
-) -> dict[str, npt.NDArray[Any]]:
-    """Read the columns of segments; a single number is repeated for every segment."""
-    given: dict[str, npt.NDArray[Any]] = {
-        "essay": integers("essay", essay),
+    outside: bool = False,
+) -> Candidates:
+    """Check what a source says of its candidates; a single value is repeated for each of them.
+
+    `places` are columns that say where they are, and `texts` is the number of texts, if it is known. With
+    `outside`, the type may be O, which is no segment.
+    """
+    if essay is None and texts != 1:
+        raise ValueError(
+            f"essay: expected the text of each segment, as an index into the {texts:,} texts, found none; if "
+            "each segment has its text in the same row, give the distinct texts and pandas.factorize(text)[0]"
+        )
+    given = {
         **places,
-        "discourse_type": indices(types, TYPES, "types: expected", "segment"),
-        "probability": np.asarray(probability, dtype=np.float64),
-        "d1": np.asarray(d1, dtype=np.float64),
+        "essay": integers("essay", 0 if essay is None else essay),
+        "types": np.array(types, dtype=object),
+        "probability": numbers("probability", probability),
+        "d1": numbers("d1", d1),
     }
     several = {name: column for name, column in given.items() if column.ndim}
+    for name, column in several.items():
+        if column.ndim > 1:
+            raise ValueError(
+                f"{name}: expected one value for each segment, found {column[0]!r:.60} for the first"
+            )
     require_equal_sizes(several)
     size = next((len(column) for column in several.values()), 1)
-    return {name: np.broadcast_to(column, size) for name, column in given.items()}
+    columns = {name: np.broadcast_to(column, size) for name, column in given.items()}
+    if texts is not None:
+        require_essays(columns["essay"], texts)
+    kinds = np.array([kind_of(cell) for cell in columns["types"].tolist()], dtype=np.float64)
+    unknown = ~(kinds >= (-1 if outside else 0))
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise ValueError(
+            f"types: expected {', '.join(TYPES)}, found {columns['types'][row]!r:.40} for segment {row}"
+        )
+    return Candidates(columns["essay"], kinds.astype(np.int64), columns["probability"], columns["d1"])
+
+
+def of_characters(
+    texts: str | Sequence[str],
+    starts: npt.ArrayLike,
+    ends: npt.ArrayLike,
+    words_of: Callable[[Sequence[str], Ints, Ints, Ints], tuple[Ints, Ints]],
+    essay: npt.ArrayLike | None,
+    types: Any,
+    probability: npt.ArrayLike,
+    d1: npt.ArrayLike,
+) -> Spans:
+    """Make segments of candidates that are given by characters; `words_of` says which words these are."""
+    texts = texts_of(texts)
+    places = {"starts": integers("starts", starts), "ends": integers("ends", ends)}
+    rows = candidates(places, len(texts), essay, types, probability, d1, outside=True)
+    start, end = (np.broadcast_to(column, len(rows.essay)) for column in places.values())
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)[rows.essay]
+    expected = "a start and a later end of characters within the text"
+    wrong = (start < 0) | (end <= start) | (end > lengths)
+    require(rows.essay, wrong, expected, "{} to {} of {} characters", start, end, lengths)
+    first, last = words_of(texts, rows.essay, start, end)
+    empty, outside = last < first, rows.kind < 0
+    for left_out, why in ((empty & ~outside, "without a word of the text"), (outside, "named O")):
+        if left_out.any():
+            warnings.warn(f"left out {counted(int(left_out.sum()), 'segment')} {why}", stacklevel=4)
+    return rows.spans(first, last, ~(empty | outside))
+
+
+def kind_of(given: Any) -> int | None:
+    """Read a type: its name in any case, or its index; O is -1, and what is no type is None."""
+    if isinstance(given, str):
+        return KINDS.get(given.strip().casefold())
+    return int(given) if isinstance(given, int | np.integer) and 0 <= given < len(TYPES) else None
 
 
 def integers(name: str, values: npt.ArrayLike) -> Ints:
     """Check that values are whole numbers."""
     array = np.asarray(values)
-    missing = np.asarray(pd.isna(array))
-    if missing.any():
-        raise ValueError(
-            f"{name}: expected a position for every segment, found none for segment {int(missing.argmax())}"
-        )
-    if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (array == np.trunc(array)).all():
+    if array.dtype.kind in "iu":
         return array.astype(np.int64)
-    if array.size and array.dtype.kind not in "iu":
-        example = array.ravel()[0]
-        if array.dtype.kind == "f":
-            example = array[~(array == np.trunc(array)) | (np.abs(array) >= 2**53)][0]
-        shown = repr(example.item() if isinstance(example, np.generic) else example)
-        is_id = name == "essay" and isinstance(example, str)
-        cure = "; number the texts from 0, as essay_id.map(essay_ids.index) does" if is_id else ""
-        raise ValueError(f"{name}: expected whole numbers, found {array.dtype}, such as {shown:.60}{cure}")
+    for row, cell in enumerate(array.ravel().tolist()):
+        if not (isinstance(cell, int | float) and abs(cell) < 2**53 and cell == int(cell)):
+            cure = "; number the texts from 0, as essay_id.map(essay_ids.index) does" if name == "essay" else ""
+            raise ValueError(
+                f"{name}: expected a whole number for every segment, found {cell!r:.40} for segment {row}{cure}"
+            )
     return array.astype(np.int64)
 
 
-def indices(given: Any, names: Sequence[str], expected: str, unit: str, none: Sequence[Any] = ()) -> Ints:
-    """Turn names into indices. Indices are accepted, too.
-
-    >>> indices(["b", "a"], ["a", "b"], "letters: expected", "letter").tolist()
-    [1, 0]
-    """
-    array = np.asarray(given)
-    if array.dtype.kind in "iu":
-        wrong = ~((array >= 0) & (array < len(names)) | np.isin(array, list(none)))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(f"{expected} {', '.join(names)}, found {array.ravel()[row]} for {unit} {row}")
-        return np.where(array >= 0, array, -1).astype(np.int64)
-    known: dict[Any, int] = dict(zip(names, range(len(names)))) | dict.fromkeys(none, -1)
-    values = array.ravel().tolist()
-    unknown = next((row for row, value in enumerate(values) if value not in known), None)
-    if unknown is not None:
-        raise ValueError(f"{expected} {', '.join(names)}, found {values[unknown]!r} for {unit} {unknown}")
-    return np.array([known[value] for value in values], dtype=np.int64).reshape(array.shape)
+def numbers(name: str, values: npt.ArrayLike) -> Floats:
+    """Check that values are numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu":
+        cells = pd.Series(array.ravel().tolist(), dtype=object)
+        array = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64).reshape(array.shape)
+    if np.isnan(array).any():
+        row = int(np.isnan(array).argmax())
+        found = np.asarray(values, dtype=object).ravel()[row]
+        raise ValueError(f"{name}: expected a number for every segment, found {found!r:.40} for segment {row}")
+    return array.astype(np.float64)
 
 
 # ---- Changing spans --------------------------------------------------------------------------------------

@@ -26,7 +26,6 @@ from podium.spans.segments import (
     Thresholds,
     concat,
     from_words,
-    indices,
     integers,
     require,
     require_equal_sizes,
@@ -631,11 +630,8 @@ def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Sche
     if not sized:
         return np.zeros((0, number))
     if sized[0].ndim == 1:
-        expected = "expected names or indices of the labels"
-        tags = [each.tolist() if each.dtype.kind not in "iu" else each for each in sized]
-        given = np.concatenate([np.asarray(each) for each in tags])
-        known = indices(given, scheme.labels, expected, "token", [IGNORED])
-        return np.eye(number + 1)[known, :-1]
+        tags = [tag for each in sized for tag in each.tolist()]
+        return np.eye(number + 1)[scheme.numbers_of(tags), :-1]
     for window, each in zip(windows.tolist(), tokens):
         if each.size and each.shape[1] != number:
             raise ValueError(
@@ -786,6 +782,18 @@ class _Scheme(NamedTuple):
         column[[PREFIXES.index(prefix or "I") for prefix in prefixes], kinds] = np.arange(len(labels))
         tagged = bool(used & {"B", "S"}), bool(used & {"E", "S"})
         return cls(labels, kinds, column, tagged)
+
+    def numbers_of(self, tags: list[Any]) -> Ints:
+        """Turn the labels of tokens, which are names or indices, into indices; -1 for no label."""
+        known: dict[Any, int] = {label: number for number, label in enumerate(self.labels)} | {IGNORED: -1}
+        known |= {number: number for number in range(len(self.labels))}
+        token = next((row for row, tag in enumerate(tags) if tag not in known), None)
+        if token is not None:
+            raise ValueError(
+                f"expected names or indices of the labels {', '.join(self.labels)}, found {tags[token]!r} for "
+                f"token {token}"
+            )
+        return np.array([known[tag] for tag in tags], dtype=np.int64)
 
     def tag(self, kind: Ints, begins: Bools, ends: Bools) -> Ints:
         """Choose the label of each token by its type and by whether it begins or ends its segment."""

@@ -21,6 +21,7 @@ from podium.checking import Platform
 from podium.contract import Metric, Progress
 from podium.demands import FINITE, ContractError, demand
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium.files import read_table
 from podium.scoring import Evaluation, Solution
 from podium.wording import listed
 
@@ -33,15 +34,15 @@ def opened(
     given: Mapping[str, Any],
     show: Progress | None = None,
     submission: str = "-",
-    without: Sequence[str] = (),
+    change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
 ) -> Solution:
     """Read and prepare a solution, with the given parameters and those that its competition records.
 
-    If it is none, tell whether the `submission` is the solution.  Experts can be left out by name.
+    If it is none, tell whether the `submission` is the solution.  What is read can be changed.
     """
     parameters = recorded.arguments(metric, given, path)
     try:
-        return prepared(metric, path, parameters, show, without=without)
+        return prepared(metric, path, parameters, show, change=change)
     except HostError:
         if metric.prepare is not None and "-" not in (path, submission):
             refuse_exchanged(
@@ -60,27 +61,38 @@ def prepared(
     parameters: dict[str, Any],
     show: Progress | None = None,
     part: str = "",
-    without: Sequence[str] = (),
+    change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
 ) -> Solution:
-    """Read and prepare a solution or one part of it, with exactly these parameters and without some experts."""
+    """Read and prepare a solution or one part, with exactly these parameters; what is read can be changed."""
     table = reading.read_solution(metric, path, parameters)
-    further = {}
-    if without:
-        if metric.companion.leave_out is None:
-            raise UsageError(f"--leave-out: {metric.path.name} compares no experts")
-        table = metric.companion.leave_out(table, without)
-        further["leave_out"] = ",".join(without)
+    if change is not None:
+        table = change(table)
     if part:
         table = scoring.only_part(table, part)
-        further["part"] = part
     try:
         solution = scoring.prepare(metric, table, parameters, show)
     except HostError as problem:
         if reading.SHAPE not in table.attrs:
             raise
         raise HostError(reading.with_account(str(problem), table)) from problem
-    solution.further.update(further)
+    solution.further.update({"part": part} if part else {})
     return solution
+
+
+def of_experts(
+    metric: Metric, without: Sequence[str], texts: str | Path | None
+) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """How a table of experts' markups is changed: some experts are left out, and texts are added."""
+    leave_out, add_texts = metric.companion.leave_out, metric.companion.add_texts
+    if without and leave_out is None:
+        raise UsageError(f"--leave-out: {metric.path.name} compares no experts")
+
+    def change(table: pd.DataFrame) -> pd.DataFrame:
+        if texts is not None and add_texts is not None:
+            table = add_texts(table, read_table(texts, {"document_id", "id", "text"}, UsageError))
+        return leave_out(table, without) if without and leave_out is not None else table
+
+    return change
 
 
 def submitted(

@@ -610,6 +610,9 @@ class Companion:
     leave_out : function
         From a solution's table and the names of experts it makes the table without their markups. If a name is
         not there, it raises `UsageError`.
+    add_texts : function
+        From a table of markups and a table of texts it makes the table with these texts, which its markups must
+        not contradict.
     advice : function
         From a solution's table and the arguments of `score` it makes sentences to a host, about parameters that
         are better given explicitly.
@@ -651,6 +654,7 @@ class Companion:
     agreement_parameters: Mapping[str, Any] = field(default_factory=dict)
     gamma: Callable[[Any], pd.DataFrame] | None = None
     leave_out: Callable[[pd.DataFrame, Sequence[str]], pd.DataFrame] | None = None
+    add_texts: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None
     advice: Callable[[pd.DataFrame, Mapping[str, Any]], list[str]] | None = None
     side_columns: tuple[str, ...] = ()
     add_side: Callable[[pd.DataFrame, pd.DataFrame, str], pd.DataFrame] | None = None

@@ -26,6 +26,7 @@ class Choice:
     effectiveness: float | None = None  # the probability of effective that replaces those of the submission
     side: str | None = None  # a file with what only the host may say of a submission
     leave_out: Sequence[str] = ()  # the experts who do not count
+    texts: Path | None = None  # a table with the texts of the documents that experts marked
 
 
 @dataclass
@@ -49,11 +50,15 @@ def score_files(
 ) -> Scored:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = submissions
-    whole = contest.opened(metric, solution, given, show, first, choice.leave_out)
+    change = contest.of_experts(metric, choice.leave_out, choice.texts)
+    whole = contest.opened(metric, solution, given, show, first, change)
+    whole.further.update({"leave_out": ",".join(choice.leave_out)} if choice.leave_out else {})
     ids = None if choice.essays is None else _ids(choice.essays)
     with limits.within(limits.Limits()):
         submission, renamed = contest.submitted(whole, first, choice.effectiveness)
         tell(renamed)
+        if metric.companion.add_texts is not None and "text" in whole.frame:
+            submission = metric.companion.add_texts(submission, whole.frame)
         if choice.side is not None:
             submission = reading.add_side(whole, submission, choice.side)
         with contest.cured(whole, submission):

@@ -7,6 +7,7 @@ of `companion`, which `podium.contract.Companion` describes.
 import functools
 import json
 import operator
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -62,7 +63,7 @@ CRITERIA = Criteria(
 BELOW = {"total": ("overtexts", "fragments"), "fragments": ("fragments.overtexts",)}
 
 COLUMNS = (
-    *("document_id", "markup", "against", "level", "element", "fragment", "overtext", "start", "end", "tags"),
+    *("document_id", "markup", "against", "level", "element", "fragment", "overtext", "start", "end", "tag"),
     *("outcome", "partner_element", "partner_fragment", "partner_overtext", "consistency"),
 )
 
@@ -238,7 +239,7 @@ def _criteria(prepared: Any) -> Criteria:
 class Explanation(shared.Explanation):
     """What became of every object of a markup; see `podium.markups.explanation`."""
 
-    roles: ClassVar = {"item": "document_id", "label": "tags", "outcome": "outcome"}
+    roles: ClassVar = {"item": "document_id", "label": "tag", "outcome": "outcome"}
 
     def __init__(self, evaluation: Evaluation) -> None:
         super().__init__(evaluation, _criteria(evaluation.prepared))
@@ -272,6 +273,17 @@ class Explanation(shared.Explanation):
         return super().notices + ([f"criteria that do not count: {', '.join(absent)}"] if absent else [])
 
     @property
+    def details(self) -> dict[str, pd.DataFrame]:
+        """The tables of each document, each pair of markups, and each span as it was read."""
+        solution, row_id = self.evaluation.solution, self.evaluation.solution.arguments["row_id_column_name"]
+        experts = solution.frame[solution.rows[scoring.ALL]].rename(columns={row_id: "document_id"})
+        answer = self.evaluation.submission.rename(columns={row_id: "document_id"})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the rows of the objects have what has no place among spans
+            of_algorithm = spans.to_spans(answer[["document_id", "markup"]]).assign(expert=files.ALGORITHM)
+            return super().details | {"span": pd.concat([spans.to_spans(experts), of_algorithm])}
+
+    @property
     def histograms(self) -> dict[str, Any]:
         """The paper's figures 3 to 5."""
         documents, measures = self.documents, self.evaluation.measures
@@ -291,7 +303,7 @@ class Explanation(shared.Explanation):
             for markup, *names, partners in ((one, first, second, partner_of), (other, second, first, back)):
                 for level, place, item in _objects(markup):
                     span = item.content[:2] if level == "fragment" else (-1, -1)
-                    tags = ", ".join(item.content[3]) or None
+                    tags = spans.SEPARATOR.join(item.content[3]) or None
                     outcome = "matched" if place in partners else "unmatched"
                     partner, worth = partners.get(place, ((-1, -1, -1), np.nan))
                     rows.append((document_id, *names, level, *place, *span, tags, outcome, *partner, worth))
@@ -368,6 +380,7 @@ companion = Companion(
     agreement_parameters={"measure": "ama"},
     gamma=gamma,
     leave_out=files.leave_out,
+    add_texts=files.add_texts,
     advice=advice,
     sample_submission=sample_submission,
     perfect_submission=perfect_submission,

@@ -31,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_parameters(parser)
     arguments.add_leave_out(parser)
     parser.add_argument(
+        "--texts",
+        type=Path,
+        metavar="FILE",
+        help="a table with document_id and text, with which the places and quotes of markups are compared",
+    )
+    parser.add_argument(
         "--gamma",
         action="store_true",
         help="also compute γ, another measure of agreement, which takes chance into account",
@@ -63,7 +69,8 @@ def run(options: argparse.Namespace) -> None:
     parameters = {**metric.companion.agreement_parameters, **given}
     with progress.shown("comparing experts") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)  # which is told before the tables
-        whole = contest.prepared(metric, options.solution, parameters, show, without=options.leave_out)
+        change = contest.of_experts(metric, options.leave_out, options.texts)
+        whole = contest.prepared(metric, options.solution, parameters, show, change=change)
     prepared = whole.prepared[scoring.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
     tables, documents, notices = agreement.tables, agreement.documents, [*agreement.notices]

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER_OR_FILE",
         help="texts for the report: a folder with a file ID.txt for each id, a CSV with columns id and text, "
-        "or an official file (default: no texts)",
+        "or an official file (default: no texts); such a CSV is also compared with markups",
     )
     advanced = parser.add_argument_group("advanced")
     advanced.add_argument(
@@ -113,15 +113,17 @@ def run(options: argparse.Namespace) -> None:
     _check(options)
     from podium import hosted, progress, score_files
     from podium.cli import console
-    from podium.files import check_table_name
+    from podium.files import check_table_name, is_table_name
 
     if options.rows is not None:
         check_table_name(options.rows)
     metric = hosted.load(options.metric)
     given = hosted.parse_parameters(metric, options.set)
-    choice = score_files.Choice(
-        options.essays, options.only_predicted, options.effectiveness, options.side, options.leave_out
-    )
+    has_texts = metric.companion.add_texts is not None and is_table_name(options.texts or "")
+    if options.texts is not None and options.report is None and not has_texts:
+        raise UsageError("--texts needs --report")
+    chosen = options.essays, options.only_predicted, options.effectiveness, options.side, options.leave_out
+    choice = score_files.Choice(*chosen, options.texts if has_texts else None)
     warn = (lambda notices: None) if options.json else console.warn
     with progress.shown("scoring") as show, warnings.catch_warnings():
         if not options.bare:  # which is told with the scores
@@ -156,8 +158,6 @@ def tell(done: Any, options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Check the options before anything is read."""
-    if options.report is None and options.texts is not None:
-        raise UsageError("--texts needs --report")
     others = options.submission[1:]
     if repeated := [path for path in others if others.count(path) > 1]:
         raise UsageError(f"{repeated[0]} is given twice: name each submission to compare with once")

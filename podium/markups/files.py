@@ -243,7 +243,7 @@ def checked(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
             if isinstance(cell, str) and isinstance(text, str) and '"text"' in cell:
                 for place, quote in _quotes(list(_markups(pd.DataFrame({column: [cell]})))):
                     if fault := contradiction(text, place, quote):
-                        raise error(f"document {row['document_id']!r}: {fault}")
+                        raise error(f"document {next(iter(row.values()))!r}: {fault}")
     return table
 
 
@@ -335,6 +335,22 @@ def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
         raise HostError(with_account("expected documents with markups of experts", documents))
     solution = documents.drop(columns="markup")
     return solution.drop(columns="text") if solution["text"].isna().any() else solution
+
+
+def add_texts(table: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
+    """Compare a table of markups with the texts of its documents; a solution gets them as a column."""
+    id_column = next((name for name in ("document_id", "id", table.columns[0]) if name in texts), None)
+    if id_column is None or "text" not in texts:
+        raise UsageError("the texts: expected the columns document_id and text")
+    known = dict(zip(texts[id_column].astype(str), texts["text"]))
+    wanted = table["document_id" if "document_id" in table else table.columns[0]].astype(str)
+    lacking = [each for each in wanted if not isinstance(known.get(each), str)]
+    if lacking and "markups" in table:
+        number = counted(len(lacking), "document")
+        raise UsageError(f"the texts: expected every document, found none of {number}: {listed(lacking)}")
+    with_texts = table.assign(text=wanted.map(known))
+    checked(with_texts, HostError if "markups" in table else SubmissionRejected)
+    return with_texts if "markups" in table else table
 
 
 def leave_out(solution: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ document and marked nothing, or something about the whole document if it has a t
 import json
 import unicodedata
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -105,6 +106,7 @@ class _Span(NamedTuple):
     place: tuple[int, int] | None  # None for what is not said about a place
     tags: tuple[str, ...]
     element: str  # empty for a span that is an element of its own
+    quote: str
     comment: str
 
 
@@ -138,9 +140,8 @@ def _read(table: pd.DataFrame, known: Mapping[str, str] | None, error: type[Tool
         except ValueError as fault:
             raise error(f"{where}: {fault}") from None
         tags = dict.fromkeys(tag.strip() for tag in _text(row["tag"]).split(SEPARATOR) if tag.strip())
-        yield _Span(
-            document_id, _name(row["expert"]), place, tuple(tags), _text(row["element"]), _text(row["comment"])
-        )
+        element, comment = _text(row["element"]), _text(row["comment"])
+        yield _Span(document_id, _name(row["expert"]), place, tuple(tags), element, quote, comment)
 
 
 def _compare(place: tuple[int, int] | None, quote: str, document_id: str, known: Mapping[str, str]) -> None:
@@ -202,7 +203,9 @@ def _element(parts: list[_Span]) -> dict[str, Any]:
     """
     are_alike = len({span.tags for span in parts}) == 1
     fragments = [
-        {"start": span.place[0], "end": span.place[1]} | ({} if are_alike else {"tags": [*span.tags]})
+        {"start": span.place[0], "end": span.place[1]}
+        | ({"text": span.quote} if span.quote else {})
+        | ({} if are_alike else {"tags": [*span.tags]})
         for span in parts
         if span.place is not None
     ]
@@ -220,13 +223,14 @@ def to_spans(markups: pd.DataFrame) -> pd.DataFrame:
     ----------
     markups : DataFrame
         One row for each document, with ``document_id`` and ``markups`` (of experts) or ``markup`` (of an
-        algorithm), in JSON.
+        algorithm), in JSON. If it has ``text``, the table says what stands at each place.
 
     Returns
     -------
     DataFrame
         One row for each span, with the columns that `from_spans` takes. The tags of an element and those of its
-        fragment stand together. If something has no place in such a table, a warning counts it.
+        fragment stand together, and so do the type and the subtype of a READ//ABLE selection. If something has
+        no place in such a table, a warning counts it by kind.
 
     Examples
     --------
@@ -237,35 +241,54 @@ def to_spans(markups: pd.DataFrame) -> pd.DataFrame:
     [['d1', 'ann', 0, 3, 'PER']]
     """
     of_experts = "markups" in markups
-    lost = 0
+    lost: Counter[str] = Counter()
     rows = []
-    for document_id, cell in zip(markups["document_id"], markups["markups" if of_experts else "markup"]):
+    texts = markups["text"] if "text" in markups else [None] * len(markups)
+    for document_id, text, cell in zip(
+        markups["document_id"], texts, markups["markups" if of_experts else "markup"]
+    ):
         value = json.loads(cell)
+        lost["documents without an expert"] += value == []
         for number, markup in enumerate(value if of_experts else [value], 1):
-            spans, more = _spans_of(markup)
-            lost += more
             expert = (name_in(markup) or f"expert {number}") if of_experts else None
-            rows += [(_text(document_id), expert, *span) for span in spans]
-    if lost:
-        what = counted(lost, "comment")
-        warnings.warn(f"left out of the table of spans: {what} of fragments or beyond one a row", stacklevel=2)
-    table = pd.DataFrame(rows, columns=[name for name in COLUMNS if name != "text"], dtype=object)
+            for start, end, tag, element, quote, comment in _spans_of(markup, lost):
+                if isinstance(text, str) and start is not None:
+                    quote = text[start:end]
+                rows.append((_text(document_id), expert, start, end, tag, element, quote, comment))
+    if told := [f"{kind} ({number:,})" for kind, number in lost.items() if number]:
+        warnings.warn(f"left out of the table of spans: {', '.join(told)}", stacklevel=2)
+    table = pd.DataFrame(rows, columns=[*COLUMNS], dtype=object)
     return table if of_experts else table.drop(columns="expert")
 
 
-def _spans_of(markup: Mapping[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
-    """The spans of a markup (start, end, tag, element, comment), and how many comments have no place there."""
-    rows, lost = list[tuple[Any, ...]](), 0
-    elements = markup.get("elements") or []
+def _spans_of(markup: Mapping[str, Any], lost: Counter[str]) -> list[tuple[Any, ...]]:
+    """The spans of a markup (start, end, tag, element, text, comment); what has no place there is counted."""
+    rows = list[tuple[Any, ...]]()
+    lost["grades"] += len(markup.get("criteria") or {})
+    elements = markup.get("elements")
+    if elements is None:
+        elements = map(_element_of, markup.get("selections") or [])
     for number, element in enumerate(elements, 1):
         fragments = element.get("fragments") or [{}]
-        comments = [overtext.get("comment", "") for overtext in element.get("overtexts") or []]
-        lost += max(0, len(comments) - len(fragments))
-        lost += sum(len(fragment.get("overtexts") or []) for fragment in fragments)
-        name = str(number) if len(fragments) > 1 else None
-        for place, fragment in enumerate(fragments):
-            tags = dict.fromkeys([*(element.get("tags") or []), *(fragment.get("tags") or [])])
-            comment = comments[place] if place < len(comments) else None
+        overtexts = element.get("overtexts") or []
+        within = [overtext for fragment in fragments for overtext in fragment.get("overtexts") or []]
+        own, others = (element.get("tags") or []), [fragment.get("tags") or [] for fragment in fragments]
+        lost["comments of fragments"] += len(within)
+        lost["comments beyond one for each fragment"] += max(0, len(overtexts) - len(fragments))
+        lost["tags of comments"] += sum(len(each.get("tags") or []) for each in [*overtexts, *within])
+        lost["whether a tag is the element's or the fragment's"] += bool(own) and any(others)
+        name = number if len(fragments) > 1 else None
+        for place, (fragment, tags) in enumerate(zip(fragments, others)):
+            tags = [*dict.fromkeys([*own, *tags])]
+            lost["bars in tags"] += sum(SEPARATOR in tag for tag in tags)
+            comment = overtexts[place].get("comment") if place < len(overtexts) else None
             ends = [fragment.get(end) for end in PLACE]
-            rows.append((*ends, SEPARATOR.join(tags) or None, name, comment))
-    return rows or [(None, None, None, None, None)], lost
+            rows.append((*ends, SEPARATOR.join(tags) or None, name, fragment.get("text"), comment or None))
+    return rows or [(None,) * 6]
+
+
+def _element_of(selection: Mapping[str, Any]) -> dict[str, Any]:
+    """A selection of READ//ABLE as an element."""
+    place = {"start": selection.get("startSelection"), "end": selection.get("endSelection")}
+    tags = [selection[key] for key in ("type", "subtype") if selection.get(key)]
+    return {"fragments": [place], "tags": tags, "overtexts": [{"comment": selection.get("comment")}]}

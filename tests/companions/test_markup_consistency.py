@@ -48,7 +48,7 @@ def test_rows_tell_the_accordance(evaluated: Any) -> None:
                 assert (document_id, ours, theirs) not in rows_of.index
                 continue
             rows = rows_of.loc[[(document_id, ours, theirs)]]
-            columns = ["level", "element", "fragment", "overtext", "start", "end", "tags"]
+            columns = ["level", "element", "fragment", "overtext", "start", "end", "tag"]
             cells = rows[columns].astype(object).where(rows[columns].notna(), None)
             assert [tuple(row) for row in cells.itertuples(index=False)] == objects
             result = consistency(named[ours], named[theirs], weights)
@@ -73,7 +73,7 @@ def objects_of(value: dict[str, Any]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
 
     def add(level: str, markup: dict[str, Any], *place: int) -> None:
-        rows.append((level, *place, ", ".join(sorted(set(markup.get("tags", [])))) or None))
+        rows.append((level, *place, "|".join(sorted(set(markup.get("tags", [])))) or None))
 
     for e, an_element in enumerate(value["elements"]):
         add("element", an_element, e, -1, -1, -1, -1)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import podium
 from podium.cli import main
-from podium.errors import HostError, SubmissionRejected
-from podium.markups import from_spans, to_spans
+from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.markups import files, from_spans, to_spans
 from tests.support.examples import examples
 
 COLUMNS = ["document_id", "expert", "start", "end", "tag"]
@@ -41,6 +41,33 @@ def test_what_is_read_goes_back_the_same(rows: list[tuple[Any, ...]]) -> None:
     markups = from_spans(spans)
     again = from_spans(to_spans(markups))
     assert again.to_numpy().tolist() == markups.to_numpy().tolist()
+
+
+def test_what_has_no_place_among_spans_is_counted() -> None:
+    comment = {"comment": "a", "tags": ["t"]}
+    element = {
+        "tags": ["a|b"],
+        "overtexts": [comment, comment],
+        "fragments": [{"start": 0, "end": 3, "tags": ["c"], "overtexts": [comment]}],
+    }
+    cells = [json.dumps([{"elements": [element]}]), "[]"]
+    kinds = ["comments of fragments (1)", "comments beyond one for each fragment (1)", "tags of comments (3)"]
+    kinds += ["whether a tag is the element's or the fragment's (1)", "bars in tags (1)"]
+    kinds += ["documents without an expert (1)"]
+    with pytest.warns(UserWarning, match="left out of the table of spans") as warned:
+        to_spans(pd.DataFrame({"document_id": ["1", "2"], "markups": cells}))
+    assert sorted(str(warned[0].message).partition(": ")[2].split(", ")) == sorted(kinds)
+
+
+def test_selections_of_essays_are_spans_with_what_they_cover() -> None:
+    place = {"startSelection": 0, "endSelection": 3, "type": "r", "subtype": "s", "comment": "why"}
+    markup = json.dumps({"criteria": {"K1": 1}, "selections": [place]})
+    table = pd.DataFrame({"document_id": ["1"], "text": ["Ann met Ben."], "markup": [markup]})
+    with pytest.warns(UserWarning, match=r"spans: grades \(1\)$"):
+        spans = to_spans(table)
+    assert spans.iloc[0].to_dict() == {
+        "document_id": "1", "start": 0, "end": 3, "tag": "r|s", "element": None, "text": "Ann", "comment": "why"
+    }  # fmt: skip
 
 
 def test_spans_with_the_same_element_are_its_fragments() -> None:
@@ -105,6 +132,85 @@ def test_columns_that_are_missing_or_not_read() -> None:
         from_spans(pd.DataFrame({"document_id": ["d"], "start": [0], "end": [3]}))
     with pytest.warns(UserWarning, match="columns of the spans that are not read: label"):
         from_spans(table(("d", "ann", 0, 3, "A")).assign(label="B"))
+
+
+@pytest.mark.parametrize("command", ["agreement", "score", "column"])
+def test_a_table_of_texts_is_compared_with_spans(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is given with --texts, or is a column of the solution."""
+    experts = table(("7", "ann", 0, 3, "P"), ("7", "ben", 0, 3, "P")).assign(text="Ann")
+    texts = pd.DataFrame({"document_id": ["7"], "text": ["Ann met Ben."]})
+    wrong = experts.assign(start=8, end=11)
+    beyond = experts.assign(end=99)
+    paths = {}
+    frames = {"experts": experts, "texts": texts, "wrong": wrong, "beyond": beyond}
+    for name, frame in frames.items():
+        paths[name] = str(tmp_path / f"{name}.csv")
+        frame.to_csv(paths[name], index=False)
+    from_spans(experts, texts).to_csv(tmp_path / "column.csv", index=False)
+    metric = ["--metric", "markup_consistency"]
+    if command == "agreement":
+        commands = {name: ["agreement", *metric, paths[name], "--texts", paths["texts"]] for name in paths}
+    else:
+        for name in ("experts", "wrong"):
+            frames[name].tail(1).drop(columns="expert").to_csv(tmp_path / f"{name}.csv", index=False)
+        experts.to_csv(tmp_path / "solution.csv", index=False)
+        given = [str(tmp_path / "column.csv")]
+        more = []
+        if command == "score":
+            given, more = [str(tmp_path / "solution.csv")], ["--texts", paths["texts"]]
+        commands = {name: ["score", *metric, *given, paths[name], *more] for name in ("experts", "wrong")}
+    assert main(commands["experts"]) == 0
+    capsys.readouterr()
+    assert main(commands["wrong"]) != 0
+    assert "document '7': expected the text 'Ann' from 8 to 11, found 'Ben'" in capsys.readouterr().err
+    if command == "agreement":
+        assert main(commands["beyond"]) != 0
+        assert "expected the text 'Ann' from 0 to 99" in capsys.readouterr().err
+        assert main([*commands["experts"][:-1], paths["beyond"]]) == 0  # its texts are those of the spans
+
+
+def test_texts_that_lack_a_document_or_a_column(tmp_path: Path) -> None:
+    markups = from_spans(table(("7", "ann", 0, 3, "P"), ("8", "ben", 0, 3, "P")))
+    texts = pd.DataFrame({"id": ["7"], "text": ["Ann met Ben."]})
+    with pytest.raises(UsageError, match="expected every document, found none of 1 document: 8"):
+        files.add_texts(markups, texts)
+    with pytest.raises(UsageError, match="expected the columns document_id and text"):
+        files.add_texts(markups, texts.drop(columns="text"))
+
+
+def test_a_competition_from_tables_of_spans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """make turns spans into one row for each document, and rank takes submissions of spans."""
+    rows = [(f"d{n}", who, n, n + 3 + (who == "ben"), "P") for n in range(12) for who in ("ann", "ben")]
+    spans, out = tmp_path / "spans.csv", tmp_path / "made"
+    table(*rows).to_csv(spans, index=False)
+    metric = ["--metric", "markup_consistency"]
+    assert main(["make", str(spans), *metric, "--seed", "1", "--out", str(out)]) == 0
+    assert "Read: 2 experts (ann, ben), 12 documents, 24 annotations in 24 rows" in capsys.readouterr().out
+    solution = pd.read_csv(out / "private" / "solution.csv")
+    assert solution["document_id"].tolist() == sorted(f"d{n}" for n in range(12))
+    (tmp_path / "teams").mkdir()
+    for team, who in (("Ada", "ann"), ("Bo", "ben")):
+        own = table(*[row for row in rows if row[1] == who]).drop(columns="expert")
+        own.to_csv(tmp_path / "teams" / f"{team}.csv", index=False)
+        from_spans(own).to_csv(tmp_path / f"{team}.csv", index=False)
+    given = [
+        str(out / "private" / "solution.csv"),
+        str(tmp_path / "teams"),
+        *metric,
+        "--no-boost",
+        "--jobs",
+        "1",
+    ]
+    assert main(["rank", *given, "--jobs", "1", "--resamples", "20", "--out", str(tmp_path / "board")]) == 0
+    board = pd.read_csv(tmp_path / "board" / "final_leaderboard.csv").set_index("team")["score"]
+    assert board.index.tolist() == ["Ada", "Bo"]
+    private = solution[solution["Usage"] == "Private"].drop(columns="Usage")
+    for team in ("Ada", "Bo"):
+        answer = pd.read_csv(tmp_path / f"{team}.csv")
+        answer = answer[answer["document_id"].isin(private["document_id"])]
+        assert board[team] == pytest.approx(podium.score(private, answer, "markup_consistency").score)
 
 
 def test_commands_read_a_table_of_spans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

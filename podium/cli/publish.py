@@ -15,7 +15,7 @@ import re
 from podium.cli import arguments
 from podium.errors import UsageError
 
-STEP_NAMES = ("create", "pages", "data", "solution", "settings", "metric", "sandbox", "launch")
+STEP_NAMES = ("create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark", "launch")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="ID",
         help="the number of a competition on the site whose settings and metric are copied (default: none)",
+    )
+    advanced.add_argument(
+        "--no-benchmark",
+        action="store_true",
+        help="do not publish the score of the sample submission as a benchmark on the board",
     )
     advanced.add_argument(
         "--force",
@@ -74,7 +79,8 @@ def run(options: argparse.Namespace) -> None:
         launch_at=options.launch_at,
         wait=options.wait * 60,
     )
-    steps = options.step or [name for name in STEP_NAMES if name != "launch" or options.launch_at]
+    left_out = {"launch": not options.launch_at, "benchmark": options.no_benchmark}
+    steps = options.step or [name for name in STEP_NAMES if not left_out.get(name)]
     if options.dry_run:
         print("\n".join(publish.commands(plan, steps)))
         return

@@ -100,6 +100,12 @@ def _add_advanced(group: argparse._ArgumentGroup) -> None:
         "2024-01-23T23:59+01:00 (in UTC without an offset)",
     )
     group.add_argument(
+        "--site-board",
+        metavar="CSV",
+        help="the leaderboard of the competition's site, to be compared: as Kaggle, Codabench, EvalAI or "
+        "podium collect writes it, or a table with the columns team and score",
+    )
+    group.add_argument(
         "--side",
         metavar="FOLDER",
         help="tables with what only the host can say of a submission, such as READ//ABLE's M7: TEAM.csv, or "

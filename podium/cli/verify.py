@@ -20,6 +20,7 @@ INPUTS = {
     "failed": "the table of failed models is",
     "side": "the tables beside the submissions are",
     "teams": "the table of decisions about teams is",
+    "site_board": "the site's board is",
 }
 DIFFERENCES_SHOWN = 10
 
@@ -29,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", help="the folder of the board, or its run.json")
     for name, what in INPUTS.items():
         parser.add_argument(
-            f"--{name}", metavar="PATH", help=f"where {what} now (default: where run.json says)"
+            f"--{name.replace('_', '-')}",
+            metavar="PATH",
+            help=f"where {what} now (default: where run.json says)",
         )
     parser.add_argument(
         "--deadline", metavar="TIME", help="the deadline that was announced (default: the one in run.json)"

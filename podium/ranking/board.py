@@ -30,6 +30,7 @@ from podium.ranking import (
     robustness,
     sentences,
     similarity,
+    site,
     speed,
     store,
     uncertainty,
@@ -40,6 +41,7 @@ from podium.ranking.job import Job, solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Request
+from podium.ranking.site import SiteBoard
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty, Detail
 from podium.statistics import group_slopes, halves, sums
@@ -77,6 +79,7 @@ class Inputs(NamedTuple):
     selection: pd.DataFrame | None = None
     failed: pd.DataFrame | None = None
     teams: pd.DataFrame | None = None  # what a jury decided about teams
+    site_board: SiteBoard | None = None  # the board that the competition's site shows
     manifest: str | None = None  # the SHA-256 of the manifest, if there is one
 
 
@@ -106,6 +109,8 @@ class FinalBoard:
         Pairs of teams that sent the same file, or agree where few others do.
     facts : dict
         The content of ``run.json``.
+    site : DataFrame or None
+        Each team with its score and its rank here and on the site's board, if that was given.
     groups : DataFrame or None
         The score of each team in each sub-population; None if the metric has none.
     variants : DataFrame or None
@@ -125,6 +130,7 @@ class FinalBoard:
     entries: tuple[int, ...] = ()
     resamples: int = 0  # the number of draws
     chance: Certainty | None = None  # what chance may have done; None without draws or statistics
+    site: pd.DataFrame | None = None
     groups: pd.DataFrame | None = None
     group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
     variants: pd.DataFrame | None = None
@@ -217,6 +223,7 @@ def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Fina
         final = _with_statistics(final, chosen, others, workers)
     else:
         final = _with_halves(final, chosen, workers)
+    final = _with_site(final)
     told += _cautions(final, decided, chosen, everybody.loc[everybody["failed"].notna(), "team"].tolist())
     return replace(final, facts=final.facts | _facts(final, rule, decided, told))
 
@@ -274,6 +281,15 @@ def _ranked(inputs: Inputs, everybody: pd.DataFrame) -> tuple[FinalBoard, list[s
     return replace(
         final, facts=facts | {"changes": decisions.changes(without, leaderboard, rules.prizes)}
     ), decided
+
+
+def _with_site(final: FinalBoard) -> FinalBoard:
+    """Compare the board with the one that the competition's site shows, if that was given."""
+    if final.inputs.site_board is None:
+        return final
+    ours = site.of_board(final.leaderboard, final.baselines)
+    table, facts = site.compare(final.inputs.site_board, ours, solution_of(final.inputs.job).higher_is_better)
+    return replace(final, site=table, facts=final.facts | {"site": facts})
 
 
 def _without_statistics(

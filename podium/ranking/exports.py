@@ -32,6 +32,7 @@ RUNTIME = re.compile(
     "(?i)run.?time|(time|seconds|secs|duration|elapsed|wall.?(clock|time))(_?(s|ms|sec|min))?$"
 )
 NEEDED = {"team": "the names of the teams", "score": "the scores"}
+OF_CODABENCH = re.compile(r".+\(\d+\)-.+")  # the name of a task with its number, and of a measure
 BENCHMARK = "0"  # the rank that Kaggle's download gives to the host's benchmark
 
 
@@ -55,6 +56,25 @@ def read_board(path: str) -> tuple[pd.DataFrame, list[str]]:
         board = board[~is_baseline].reset_index(drop=True)
     _refuse_histories(board, name)
     return _told_apart(board), [*notices, *_unused_runtimes(columns, board, name)]
+
+
+def read_site(path: str) -> tuple[str, pd.DataFrame, list[str]]:
+    """Read a site's board: the name of the site, its rows, and the columns that may have the scores."""
+    board = parse_texts(TOKEN.sub(b"", read_bytes(path)), path, HostError, is_complete=True).fillna("")
+    columns = list(map(str, board.columns))
+    of_scores = [name for name in columns if OF_CODABENCH.fullmatch(name)]
+    site = "Codabench" if of_scores else "Kaggle" if {"TeamId", "team_id"} & set(columns) else "the site"
+    board = board.set_axis([_meaning(column, columns) or column for column in columns], axis=1)
+    if not of_scores:
+        _check_needed(board, path)
+        of_scores = ["score"]
+    else:
+        board = board.set_axis(
+            [name if name in of_scores else new for name, new in zip(columns, board)], axis=1
+        )
+    if "Rank" in board:
+        board = board[board["Rank"] != BENCHMARK].reset_index(drop=True)
+    return site, _told_apart(board), of_scores
 
 
 def _meaning(column: str, columns: list[str]) -> str | None:

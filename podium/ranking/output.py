@@ -32,6 +32,7 @@ TABLES = {
     "differences": "differences.csv",
     "variants": "variants.csv",
     "similar": "similar.csv",
+    "site": "site.csv",
 }
 
 

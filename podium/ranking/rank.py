@@ -16,7 +16,7 @@ from podium.demands import demand
 from podium.errors import HostError, UsageError
 from podium.files import alone_in, check_apart, is_url
 from podium.limits import Limits
-from podium.ranking import decisions, output, page, passes, run_json, speed
+from podium.ranking import decisions, output, page, passes, run_json, site, speed
 from podium.ranking.board import FinalBoard, Inputs, board_of
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
@@ -44,6 +44,7 @@ def rank(
     failed: str | os.PathLike[str] | None = None,
     teams: str | os.PathLike[str] | None = None,
     deadline: str | None = None,
+    site_board: str | os.PathLike[str] | None = None,
     boost: bool | None = None,
     max_boost: float | None = None,
     eligibility_ratio: float | None = None,
@@ -110,6 +111,9 @@ def rank(
     deadline : str, optional
         A day and a time in ISO 8601, such as "2024-01-23T23:59+01:00", in UTC without an offset. Files that
         were submitted later do not count.
+    site_board : str or path, optional
+        The leaderboard of the competition's site, as Kaggle, Codabench, EvalAI or `podium.collect` writes it,
+        or a table with the columns ``team`` and ``score``. The board says how far both agree.
     boost : bool, optional
         False ranks by score alone. The default is to reward speed if there are runtimes.
     max_boost, eligibility_ratio, slowdown_limit : float, optional
@@ -177,11 +181,11 @@ def rank(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out {out} is not a folder")
-    check_apart(folder, [metric, solution, submissions, runtimes, select, failed, side, teams])
+    check_apart(folder, [metric, solution, submissions, runtimes, select, failed, side, teams, site_board])
     command = _command_of(given, together)
     if again is not None:
         _check_again(given)
-        tables = {"selection": select, "failed": failed, "teams": teams}
+        tables = {"selection": select, "failed": failed, "teams": teams, "site_board": site_board}
         moved = {"solution": solution, "submissions": submissions, "runtimes": runtimes}
         replaced = {name: os.fspath(path) for name, path in tables.items() if path is not None}
         where = {name: os.fspath(path) for name, path in moved.items() if path is not None}
@@ -190,7 +194,7 @@ def rank(
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(os.fspath(metric))
     hosted.check_parameters(loaded, together)
-    inputs_given = (metric, solution, submissions, runtimes, select, failed, side, teams)
+    inputs_given = (metric, solution, submissions, runtimes, select, failed, side, teams, site_board)
     paths: list[Any] = [None if path is None else os.fspath(path) for path in inputs_given]
     request = Request(
         **dict(zip(PATHS, paths)),
@@ -341,8 +345,9 @@ def inputs_of(request: Request, files: list[Submission], store: Path, folder: Pa
                 f"the failed models: expected exactly the names of the teams, found {listed(nearly)}"
             )
     teams = None if request.teams is None else decisions.read(request.teams, files, failed)
+    site_board = None if request.site_board is None else site.read(request.site_board)
     manifest = content_digest(request.submissions) if was_read and is_manifest(request.submissions) else None
-    return Inputs(request, job, files, store, folder, runtimes, selection, failed, teams, manifest)
+    return Inputs(request, job, files, store, folder, runtimes, selection, failed, teams, site_board, manifest)
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:

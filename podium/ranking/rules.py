@@ -7,7 +7,7 @@ from podium.limits import Limits
 
 __all__ = ["LAST", "PATHS", "Heading", "Request", "Rules", "fault_of", "is_choice"]
 
-PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side", "teams")
+PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side", "teams", "site_board")
 
 
 LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
@@ -100,6 +100,7 @@ class Request(NamedTuple):
     heading: Heading = Heading()
     limits: Limits = Limits()
     teams: str | None = None  # the table of what a jury decided about teams
+    site_board: str | None = None  # the board that the competition's site shows
     is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
 
     @property

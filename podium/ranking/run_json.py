@@ -74,7 +74,11 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
             "runtimes": input_of(request.runtimes),
             "selection": input_of(request.selection),
             "failed": input_of(request.failed),
-            **({"teams": input_of(request.teams)} if request.teams else {}),
+            **{
+                name: input_of(path)
+                for name, path in (("teams", request.teams), ("site_board", request.site_board))
+                if path
+            },
             # The hash of the file beside each submission stands with that submission below.
             **({"side": {"path": _relative(request.side, out)}} if request.side else {}),
         },

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from podium.ranking import site
 from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
 from podium.wording import counted, listed, ordinal, plural, together
@@ -163,6 +164,7 @@ def summary_by_question(final: "FinalBoard") -> dict[str, list[str]]:
         questions["How much of that is luck?"] = [*_of_chance(final), *_of_the_best(final)]
     questions["Who gets the last prize?"] = _of_the_last_prize(final)
     questions["What did the jury decide?"] = _of_the_jury(final.facts)
+    questions["Is it the site's board?"] = [site.sentence(final.facts["site"])] if "site" in final.facts else []
     questions["Do other decisions matter?"] = _of_decisions(final)
     return {question: answer for question, answer in questions.items() if answer}
 

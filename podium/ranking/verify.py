@@ -78,6 +78,7 @@ def verify(
     failed: str | os.PathLike[str] | None = None,
     side: str | os.PathLike[str] | None = None,
     teams: str | os.PathLike[str] | None = None,
+    site_board: str | os.PathLike[str] | None = None,
     deadline: str | None = None,
     jobs: int = 0,
 ) -> Verification:
@@ -92,7 +93,7 @@ def verify(
     folder : str or path
         The folder of the board, or its ``run.json``. The metric's file that it names is executed if it has the
         recorded SHA-256.
-    metric, solution, submissions, runtimes, selection, failed, side, teams : str or path, optional
+    metric, solution, submissions, runtimes, selection, failed, side, teams, site_board : str or path, optional
         Where these inputs are now. By default they are where ``run.json`` says. An address is opened only if it
         is given here, because ``run.json`` may be a stranger's.
     deadline : str, optional
@@ -124,6 +125,7 @@ def verify(
         "failed": failed,
         "side": side,
         "teams": teams,
+        "site_board": site_board,
     }
     facts = run_json.read(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent

@@ -1,10 +1,14 @@
 """What a site gives to its host becomes files that podium rank reads; all else is listed with a reason."""
 
 import csv
+import datetime
+import http.server
 import io
+import ssl
 import stat
+import threading
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +161,70 @@ def test_addresses_that_are_not_opened(tmp_path: Path, address: str) -> None:
     assert found == {"1": f"expected an address that begins with https://, found {address}"}
 
 
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, dict[str, list[Any]]]]:
+    """A server that speaks https, and the answers that it gives at each path, one after the other."""
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    builder = builder.serial_number(1).not_valid_before(now).not_valid_after(now + datetime.timedelta(days=1))
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+    certificate = builder.add_extension(names, critical=False).sign(key, hashes.SHA256())
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (tmp_path / "server.pem").write_bytes(secret + certificate.public_bytes(pem))
+    answers: dict[str, list[Any]] = {}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            code, content = answers[self.path].pop(0)
+            self.send_response(code)
+            if code == 302:
+                self.send_header("Location", content)
+                content = ""
+            self.end_headers()
+            self.wfile.write(content.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("localhost", 0), Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "server.pem"))
+    yield f"https://localhost:{server.server_port}", answers
+    server.shutdown()
+    server.server_close()
+
+
+def test_files_are_fetched_over_https(tmp_path: Path, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault is tried again, a redirection is followed to the same host alone, and no file is too large."""
+    address, answers = site
+    monkeypatch.setattr(collecting, "MOST_BYTES", 1000)
+    answers |= {
+        "/1.csv": [(503, ""), (200, "id,y\n1,2\n")],
+        "/2.csv": [(302, f"{address}/there.csv")],
+        "/there.csv": [(200, "id,y\n1,3\n")],
+        "/3.csv": [(302, "https://elsewhere.example/3.csv")],
+        "/4.csv": [(200, "x" * 1001)],
+        "/5.csv": [(404, "")] * 9,
+    }
+    rows = [(number, f"Team {number}", "finished", f"{address}/{number}.csv") for number in range(1, 6)]
+    told = outcomes(collect("evalai", evalai(tmp_path / "all.csv", *rows), out=tmp_path / "out"))
+    assert (told["1"], told["2"]) == ("taken", "taken")
+    assert told["3"] == "its address leads to another host, elsewhere.example"
+    assert told["4"].startswith("it has more than")
+    assert told["5"].startswith("it could not be fetched: HTTP Error 404")
+    texts = {path.read_text() for path in (tmp_path / "out" / "submissions").rglob("*.csv")}
+    assert texts == {"id,y\n1,2\n", "id,y\n1,3\n"}
+
+
 def test_a_redirection_to_another_host_is_not_followed() -> None:
     request: Any = type("Request", (), {"full_url": "https://evalai.example/1"})
     with pytest.raises(collecting.Left, match="leads to another host"):
@@ -235,3 +303,52 @@ def test_the_command_says_what_was_left_out(tmp_path: Path, capsys: pytest.Captu
         f"1 file of 1 team, 1 left out, written to {out}\n"
         f"  left out: {entry(2, 'ben')}: expected one file, found 0 candidates: none\n",
     )
+
+
+def test_two_commands_lead_from_codabench_to_a_board_that_names_who_differs(
+    tmp_path: Path, capsys: Any
+) -> None:
+    """The commands of host-on-codabench.md: one team's score on the site is not what podium computes."""
+    truth = {f"r{number}": "ab"[number % 2] for number in range(20)}
+    parts = ["Public", "Private"] * 10
+    rows = [f"{row},{y},{part}\n" for (row, y), part in zip(truth.items(), parts)]
+    (tmp_path / "solution.csv").write_text("id,y,Usage\n" + "".join(rows))
+    (tmp_path / "accuracy.py").write_text(ACCURACY)
+    entries, shown = [], ["Username,fact_sheet_answers,Private(12)-Score"]
+    for number, owner in enumerate(["ann_b", "PhaseId8", "müller"], 101):
+        right = number - 95
+        guess = {row: y if at < right else "c" for at, (row, y) in enumerate(truth.items())}
+        text = "id,y\n" + "".join(f"{row},{y}\n" for row, y in guess.items())
+        entries.append((entry(number, owner), packed(("submission.csv", text))))
+        score = sum(guess[row] == y for (row, y), part in zip(truth.items(), parts) if part == "Private") / 10
+        shown.append(f"{owner}-{number},,{score + 0.01 * (owner == 'PhaseId8'):.4f}")
+    bulk(tmp_path / "bulk.zip", entries)
+    (tmp_path / "leaderboard.csv").write_text("\n".join([*shown, ""]))
+    run_podium(capsys, "collect", "codabench", tmp_path / "bulk.zip", "--out", tmp_path / "collected")
+    code, said, _ = run_podium(
+        capsys, "rank", tmp_path / "solution.csv", tmp_path / "collected" / "manifest.csv", "--no-boost",
+        "--metric", tmp_path / "accuracy.py", "--site-board", tmp_path / "leaderboard.csv", "--resamples", 0,
+        "--choose", "private", "--out", tmp_path / "final",
+    )  # fmt: skip
+    assert code == 0
+    assert "2 of 3 teams have the score that Codabench showed (4 digits" in said
+    assert "PhaseId8 has 0.3000 here and 0.3100 there" in said
+
+
+ACCURACY = '''"""Accuracy."""
+
+import pandas as pd
+
+
+class ParticipantVisibleError(Exception):
+    pass
+
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    """Share of the rows that are right."""
+    return float((solution["y"].to_numpy() == submission["y"].to_numpy()).mean())
+
+
+def higher_is_better() -> bool:
+    return True
+'''

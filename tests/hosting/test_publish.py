@@ -19,7 +19,7 @@ TITLE = ["--title", "Feedback on writing"]
 RECORDED = "subpopulation_column_names=ell_status,economically_disadvantaged"
 NOW = datetime(2026, 12, 1)
 SLUG = "feedback-on-writing"
-ALL_STEPS = ["create", "pages", "data", "solution", "settings", "metric", "sandbox", "launch"]
+ALL_STEPS = ["create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark", "launch"]
 LAUNCH = ["--launch-at", "2027-01-15T12:00Z", "--deadline", "2027-04-15T23:59+02:00"]
 
 
@@ -75,7 +75,12 @@ def assert_published(site, files):
     pd.testing.assert_frame_equal(site.solution, pd.read_csv(files / "private" / "solution.csv"))
     assert site.settings["deadline"] == "2027-04-15T21:59:00.000Z"
     assert site.settings["rulesRequired"] is True
-    assert site.submissions[-1]["publicScore"] == site.submissions[-1]["privateScore"] == "1.00000"
+    scores = [(each["publicScore"], each["privateScore"]) for each in site.submissions]
+    assert ("1.00000", "1.00000") in scores
+    assert site.benchmarks
+    for each in site.benchmarks:  # the sample is on the board without a rank
+        assert each["benchmark"]
+        assert scores[each["submissionId"] - 1] == scores[0]
     assert site.launched == "2027-01-15T12:00:00.000Z"
 
 
@@ -113,6 +118,15 @@ def test_nothing_opens_without_a_date(capsys, site, files):
     assert (code, out.splitlines()[0]) == (0, "launch: now")
     assert out.splitlines()[1].endswith(f"and type: kaggle kernels push -p {files / 'kaggle' / 'starter'}")
     assert site.launched == "now"
+
+
+def test_a_benchmark_can_be_left_out(capsys, site, files):
+    code, out, _ = run(capsys, files, *LAUNCH, "--no-benchmark")
+    assert (code, site.benchmarks, len(site.submissions)) == (0, [], 2)
+    assert site.launched is not None
+    assert "benchmark" not in steps_done(out)
+    _, out, _ = run(capsys, files, "--dry-run")
+    assert "benchmark: sample_submission.csv in the sandbox once more" in out
 
 
 @pytest.mark.slow
@@ -289,7 +303,7 @@ def test_edited_pages_are_kept_and_others_written_anew(capsys, site, files):
         (["--deadline", "2027-05-01"], TITLE, None, ["settings"]),
         ([], ["--title", "Feedback on essays", "--slug", SLUG], None, ["pages", "settings"]),
         ([], TITLE, "public/train.csv", ["data"]),
-        ([], TITLE, "private/solution.csv", ["solution", "metric", "sandbox"]),
+        ([], TITLE, "private/solution.csv", ["solution", "metric", "sandbox", "benchmark"]),
     ],
 )
 def test_what_has_changed_is_sent(capsys, site, files, options, title, changed, expected):

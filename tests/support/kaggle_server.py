@@ -132,6 +132,7 @@ class Site(Kaggle):
         self.ref: str | None = None  # the competition's address, if the site chooses another one
         self.score: Callable[[pd.DataFrame, pd.DataFrame], float] = lambda solution, submission: 0.0
         self.submissions: list[dict[str, Any]] = []
+        self.benchmarks: list[dict[str, Any]] = []
         self.launched: str | None = None
         calls: dict[str, Callable[[dict[str, Any]], Any]] = {
             "CreateCompetition": self.create,
@@ -146,6 +147,7 @@ class Site(Kaggle):
             "GetCompetitionSolutionStatus": self.solution_status,
             "StartSubmissionUpload": self.start_upload,
             "CreateSubmission": self.create_submission,
+            "UpdateSubmissionBenchmark": self.benchmarks.append,
             "GetSubmission": lambda request: self.submissions[request["ref"] - 1],
             "LaunchCompetition": self.launch,
         }

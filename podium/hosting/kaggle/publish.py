@@ -188,7 +188,8 @@ def _check_launch(plan: Plan, done: dict[str, dict[str, str]], force: bool) -> N
     stale = [
         name
         for name, step in STEPS.items()
-        if name not in ("create", "launch") and done.get(name, {}).get("inputs") != _digest(step.inputs(plan))
+        if name not in ("create", "benchmark", "launch")
+        and done.get(name, {}).get("inputs") != _digest(step.inputs(plan))
     ]
     if stale and not force:
         raise UsageError(
@@ -222,6 +223,8 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
         "pages": f"pages: {names}, to be written to {plan.own / 'pages'}",
         "settings": f"settings: {json.dumps(_settings(plan), ensure_ascii=False)}",
         "metric": _clicks(plan),
+        "benchmark": f"benchmark: {plan.sample.name} in the sandbox once more, published as a row without a "
+        "rank (--no-benchmark leaves it out)",
     }
     said: list[str] = []
     for step in steps:
@@ -474,6 +477,15 @@ def _submitted(plan: Plan, path: Path) -> Any:
     return _awaited(plan, look, f"{path.name} is not scored")
 
 
+def publish_benchmark(plan: Plan) -> str:
+    """Publish the sample as a benchmark, a row of the site's board that has no rank."""
+    result = _submitted(plan, plan.sample)
+    with client.talking() as api:
+        asked = {"submission_id": result.ref, "benchmark": True}
+        client.ask(api, "update_submission_benchmark", "ApiUpdateSubmissionBenchmarkRequest", **asked)
+    return f"{plan.sample.name} stands on the board without a rank"
+
+
 def _is_rounded(text: str, score: float) -> bool:
     """Whether a text on the site is this score, rounded to the number of digits that the text has."""
     digits = len(str(text).partition(".")[2])
@@ -519,5 +531,6 @@ STEPS: dict[str, Step] = {
     "settings": Step(update_settings, lambda plan: [_settings(plan)]),
     "metric": Step(choose_metric, lambda plan: [*_of_the_metric(plan), plan.solution]),
     "sandbox": Step(try_sandbox, lambda plan: [*_of_the_metric(plan), plan.solution, *plan.tries]),
+    "benchmark": Step(publish_benchmark, lambda plan: [*_of_the_metric(plan), plan.solution, plan.sample]),
     "launch": Step(launch, lambda plan: [plan.launch_at and plan.launch_at.isoformat()]),
 }

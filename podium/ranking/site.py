@@ -1,0 +1,172 @@
+"""Compare a board with the one that the competition's site shows.
+
+The site's scores belong to some part of the solution and are given to some digits.  Both are found out from the
+table itself: the column and the part with which the most teams agree.
+"""
+
+import math
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium import names
+from podium.errors import HostError
+from podium.ranking.exports import read_site
+from podium.wording import counted, listed
+
+__all__ = ["SiteBoard", "compare", "read", "sentence"]
+
+OWNER = re.compile(r"(.+)-\d+")  # Codabench adds the number of the submission to the name of its owner
+# The part of a board in a column of all_submissions.csv, and what it is called in a sentence.
+PARTS = {"score": "whole", "private_score": "Private", "public_score": "Public"}
+NAMED = 3  # teams in the sentence
+
+Floats = npt.NDArray[np.float64]
+
+
+class SiteBoard(NamedTuple):
+    """What a site shows: its name, and a row for each team with the texts of its scores."""
+
+    name: str  # of the site, such as Codabench
+    teams: list[str]
+    scores: dict[str, list[str]]  # the columns of scores, each with a text per team
+    ranks: list[str] | None  # if the table has them
+
+
+def read(path: str) -> SiteBoard:
+    """Read Kaggle's, Codabench's or EvalAI's leaderboard, or a table with the columns team and score."""
+    name, board, columns = read_site(path)
+    teams = board["team"].tolist()
+    if name == "Codabench" and all(map(OWNER.fullmatch, teams)):
+        teams = [team.rpartition("-")[0] for team in teams]
+    scores = {column: board[column].tolist() for column in columns}
+    rank = next((column for column in ("Rank", "rank") if column in board), None)
+    if not any(math.isfinite(each) for texts in scores.values() for each in _numbers(texts)):
+        raise HostError(f"{path}: expected a score of any team, found none")
+    return SiteBoard(name, teams, scores, None if rank is None else board[rank].tolist())
+
+
+def compare(
+    board: SiteBoard, ours: pd.DataFrame, higher_is_better: bool
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Compare the scores of a site with ours, a row per team with the columns of `PARTS` that there are.
+
+    The table has the columns ``team``, ``score`` and ``rank`` here, ``site_score`` and ``site_rank``, and
+    ``same``; a team that only one of the boards has is in it, too.  The facts say what was found out.
+    """
+    own = {names.key_of(team): team for team in ours["team"]}
+    teams = [own.get(names.key_of(team), team) for team in board.teams]
+    best: tuple[int, str, str] | None = None
+    for column, texts in board.scores.items():
+        theirs = _of_teams(teams, texts, higher_is_better)
+        digits = _digits(texts)
+        for part in PARTS:
+            if part in ours and ours[part].notna().any():
+                agreeing = int(_same(ours["team"].map(theirs), ours[part], digits).sum())
+                if best is None or agreeing > best[0]:
+                    best = agreeing, column, part
+    assert best is not None, "a board has scores"
+    agreeing, column, part = best
+    theirs, digits = _of_teams(teams, board.scores[column], higher_is_better), _digits(board.scores[column])
+    table = ours[["team"]].assign(score=ours[part])
+    only_there = [team for team in theirs if team not in set(ours["team"])]
+    table = pd.concat([table, pd.DataFrame({"team": only_there, "score": np.nan})], ignore_index=True)
+    table["rank"] = _ranks(table["score"], higher_is_better)
+    table["site_score"] = table["team"].map(theirs).astype(np.float64)
+    table["site_rank"] = _site_ranks(board, teams, table, higher_is_better)
+    table["same"] = _same(table["site_score"], table["score"], digits)
+    both = table["score"].notna() & table["site_score"].notna()
+    differing = table[both & ~table["same"]]
+    facts = {
+        "name": board.name,
+        "part": PARTS[part],
+        "column": column,
+        "digits": digits,
+        "same": agreeing,
+        "both": int(both.sum()),
+        "differing": differing[["team", "score", "site_score"]].head(NAMED).to_dict("records"),
+        "only_here": ours.loc[~ours["team"].isin(list(theirs)), "team"].tolist(),
+        "only_there": only_there,
+    }
+    return table, facts
+
+
+def of_board(leaderboard: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
+    """Collect the scores that a site may show: those of teams and of baselines."""
+    both = pd.concat([leaderboard, baselines], ignore_index=True)
+    return both[["team", *(part for part in PARTS if part in both)]]
+
+
+def _numbers(texts: list[str]) -> Floats:
+    """Read texts as numbers, NaN for what is none."""
+    return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
+
+
+def _of_teams(teams: list[str], texts: list[str], higher_is_better: bool) -> dict[str, float]:
+    """The best score that a site shows for each team."""
+    scores: dict[str, float] = {}
+    for team, score in zip(teams, _numbers(texts).tolist()):
+        is_better = (
+            (score > scores.get(team, -math.inf)) if higher_is_better else (score < scores.get(team, math.inf))
+        )
+        if is_better or (team not in scores):
+            scores[team] = score
+    return scores
+
+
+def _digits(texts: list[str]) -> int:
+    """The number of digits behind the point to which scores are given.
+
+    >>> _digits(["0.5", "0.7250", "", "1"])
+    4
+    """
+    return max((len(text.partition(".")[2]) for text in texts if re.fullmatch(r"-?\d+\.\d+", text)), default=0)
+
+
+def _same(theirs: "pd.Series[Any]", ours: "pd.Series[Any]", digits: int) -> "pd.Series[bool]":
+    """Tell which scores agree to so many digits, rounded or cut."""
+    unit = 10.0**-digits
+    away = theirs.astype(np.float64) - ours.astype(np.float64)
+    return (away.abs() <= unit / 2 * (1 + 1e-9)) | ((away <= 0) & (away > -unit))
+
+
+def _ranks(scores: "pd.Series[Any]", higher_is_better: bool) -> "pd.Series[Any]":
+    """Rank scores, the best first; equal ones share the better rank."""
+    return scores.rank(method="min", ascending=not higher_is_better).astype("Int64")
+
+
+def _site_ranks(board: SiteBoard, teams: list[str], table: pd.DataFrame, higher_is_better: bool) -> Any:
+    """The ranks that a site gives, or those of its scores."""
+    if board.ranks is None:
+        return _ranks(table["site_score"], higher_is_better)
+    ranks = dict(zip(teams, _numbers(board.ranks).tolist()))
+    return table["team"].map(ranks).round().astype("Int64")
+
+
+def sentence(facts: dict[str, Any]) -> str:
+    """Say how far the board and that of the site agree."""
+    site, digits = facts["name"], facts["digits"]
+    part = "" if facts["part"] == "whole" else f" in the {facts['part']} part"
+    to = f"({counted(digits, 'digit')}{part})"
+    told = f"{facts['same']:,} of {counted(facts['both'], 'team')} have the score that {site} showed {to}"
+    shown = [
+        f"{each['team']} has {each['score']:.{digits}f} here and {each['site_score']:.{digits}f} there"
+        for each in facts["differing"]
+    ]
+    more = facts["both"] - facts["same"] - len(shown)
+    parts = [told, *shown, *([f"and {more:,} more differ"] if more > 0 else [])]
+    if facts["both"] == 0:
+        parts = [f"no team of the board is on that of {site}"]
+    elif facts["same"] * 2 < facts["both"]:
+        parts.append(
+            "so many differ where the site has scored another part, with another parameter, or with a metric "
+            "that has changed since"
+        )
+    for where, key in (("here", "only_here"), ("there", "only_there")):
+        if facts[key]:
+            parts.append(f"only {where}: {listed(facts[key])}")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."

@@ -492,7 +492,7 @@ def verdict(
         return found  # Other checks compare scores by it.
     if evaluation is not None:
         if lasting and not metric.is_own:
-            found += has_no_empty_cells(evaluation.solution)
+            found += has_no_empty_cells(evaluation)
         if lasting:
             found += names_its_parts(evaluation.solution)
         # Podium's tests hold its own metrics to the contract, but not the data, on which this one depends.
@@ -533,14 +533,19 @@ def names_its_parts(solution: Solution) -> Iterator[Finding]:
                 yield note(PARTS, f"the column {name} of the solution looks like its parts: {cure}")
 
 
-def has_no_empty_cells(solution: Solution) -> Iterator[Finding]:
-    """Look for empty cells in the truth, which many metrics leave out without a word."""
+def has_no_empty_cells(evaluation: Evaluation) -> Iterator[Finding]:
+    """Look for empty cells in the truth, which many metrics leave out and no submission may have."""
+    solution = evaluation.solution
     for name, cells in solution.frame.items():
         rows = np.flatnonzero(cells.isna().to_numpy() & solution.rows[scoring.ALL])
         if len(rows):
             empty = counted(len(rows), "empty cell")
             numbers = listed([f"{row + 1:,}" for row in rows.tolist()])
-            yield note(TRUTH, f"the solution: {empty} in {name}, in row number {numbers}")
+            is_answer = name in evaluation.submission
+            never = (
+                "; platforms refuse an empty answer, so no submission can be right there" if is_answer else ""
+            )
+            yield note(TRUTH, f"the solution: {empty} in {name}, in row number {numbers}{never}")
 
 
 def _made(checks: Sequence[Check], evaluation: Evaluation) -> list[Finding]:

@@ -148,7 +148,8 @@ def of_host(
             found = checking.verdict(solution.metric, evaluation, thorough=thorough, platform=platform)
             demand(found, goes_to)
         except SubmissionRejected as problem:
-            raise HostError(f"{name}: {problem}") from None
+            where = f": {problem.for_host}" if problem.for_host else ""
+            raise HostError(f"{name}: {problem}{where}") from None
         except ContractError as problem:
             if problem.finding.name != FINITE:
                 raise

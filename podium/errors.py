@@ -20,6 +20,7 @@ class ToolError(Exception):
     """An error that ends a command. The user sees its text and nothing else of it."""
 
     exit_code: int  # the exit code of the command
+    for_host = ""  # a sentence under the text, which no platform shows
 
 
 class Differences(ToolError):
@@ -85,6 +86,8 @@ class CompanionError(HostError):
 def complain(error: ToolError) -> None:
     """Print why a command ends, with foreign text in it made harmless."""
     _say(f"error: {error}")
+    if error.for_host:
+        _say(f"host only: {error.for_host}")
 
 
 def run(work: Callable[[], None]) -> int:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from podium.errors import HostError, SubmissionRejected
@@ -19,6 +20,8 @@ from podium.errors import HostError, SubmissionRejected
 REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
 Column = pd.Series  # of any kind
 WHOLE = re.compile(r"\s*([+-]?\d{1,19})(\.0*)?\s*")
+DECIMAL = re.compile(r"-?\d*\.\d*[1-9]\d*")
+USAGE = "Usage"  # the column that names the part of a row
 LARGEST_EXACT = 2**53  # up to which every whole number has a float of its own
 LARGEST = 2**63 - 1
 TEXT = pd.Series([""]).dtype  # of a column of texts that pandas reads
@@ -147,6 +150,40 @@ def otherwise_written(solution: pd.DataFrame, submission: pd.DataFrame, columns:
     return told
 
 
+def first_column(solution: pd.DataFrame, may_repeat: bool) -> str:
+    """The column of ids where none is named: the first one, unless it cannot have ids and a later one can."""
+    first, *others = map(str, solution.columns)
+    why = _why_no_ids(solution[first], may_repeat)
+    able = [name for name in others if name != USAGE and why and not _why_no_ids(solution[name], False)]
+    if able:
+        taken = f"ids in {first}, the first column, as no other is named"
+        raise HostError(
+            f"expected {taken}, found {why}; {able[0]} can have them: --set row_id_column_name={able[0]}"
+        )
+    return first
+
+
+def _why_no_ids(column: Column, may_repeat: bool) -> str:
+    """Say why a column cannot have the ids of rows: decimals, empty cells, or one value in several rows."""
+    written = texts(column)
+    decimals = written[written.map(lambda text: bool(DECIMAL.fullmatch(text)))]
+    if len(decimals):
+        return f"the decimal {decimals.iloc[0]}"
+    if (written == "").any():
+        return "an empty cell"
+    return "" if may_repeat or written.is_unique else f"{written[written.duplicated()].iloc[0]!r} twice"
+
+
+def refuse_empty(submission: pd.DataFrame) -> None:
+    """Refuse a submission with an empty cell in the words of Kaggle, and tell the host where it is."""
+    empty = submission.isna().to_numpy()
+    if empty.any():
+        row, column = (int(each[0]) for each in np.nonzero(empty))
+        rejection = SubmissionRejected("Submission contains null values")
+        rejection.for_host = f"the column {submission.columns[column]} is empty in row number {row + 1:,}"
+        raise rejection
+
+
 def in_order(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
     """Put the rows of a submission into the order of the solution, as Kaggle does before it calls a metric.
 
@@ -169,7 +206,6 @@ def in_order(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> p
         found = rewritten(submission[row_id])
         hint = f"; a spreadsheet seems to have written {found}: format the ids as text" if found else ""
         raise SubmissionRejected(f"Solution and submission values for {row_id} do not match{hint}")
-    if submission.isna().to_numpy().any():
-        raise SubmissionRejected("Submission contains null values")
+    refuse_empty(submission)
     ordered: pd.DataFrame = submission.iloc[pd.Index(given).get_indexer(wanted)]
     return ordered

@@ -27,7 +27,7 @@ from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.statistics import halves
 from podium.wording import counted, printable
 
-USAGE = "Usage"
+USAGE = ids.USAGE
 ALL = "All"
 PARTS = ("Public", "Private")
 IGNORED = "Ignored"
@@ -309,8 +309,8 @@ def prepare(
     """Check a solution and compute what depends on it alone, once for many submissions."""
     if not len(solution.columns):
         raise HostError("the solution has no columns")
-    row_id = {"row_id_column_name": str(solution.columns[0])}
-    arguments = row_id | parameters | hosted.settings(metric, parameters)
+    row_id = parameters.get("row_id_column_name") or row_ids(metric, solution)
+    arguments = {"row_id_column_name": row_id} | parameters | hosted.settings(metric, parameters)
     rows = rows_of_parts(solution)
     frame = solution.drop(columns=USAGE, errors="ignore")
     prepared: dict[str, Any] = {}
@@ -330,6 +330,12 @@ def prepare(
             items[part] = items_of(everything, of_part[rows[ALL]], part)
             prepared[part] = everything if items[part].all() else statistics.part(everything, items[part])
     return Solution(metric, arguments, frame, rows, prepared, items, notices)
+
+
+def row_ids(metric: Metric, solution: pd.DataFrame) -> str:
+    """The column of ids where none is named. Podium's own metrics know their columns and say what lacks."""
+    may_repeat = metric.complete_submission or metric.prepare is not None
+    return str(solution.columns[0]) if metric.is_own else ids.first_column(solution, may_repeat)
 
 
 def _groups_alike(labels: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -325,11 +325,11 @@ def _truth(name: str, ids: Iterable[str], values: Iterable[str], phrases: Phrase
 
 def _check_ids(known: Known) -> None:
     """Compare the parts of ids, such as img, 17 and cat of "img17_cat", with their truths."""
-    for ids in known.ids_of.values():
+    for column, ids in known.ids_of.items():
         parts = [re.findall(r"[0-9]+|[^\W\d_]+", item) for item in ids]
         if len({len(each) for each in parts}) == 1:
             columns = {f"part {number}": those for number, those in enumerate(zip(*parts), 1)}
-            _check_table(SOLUTION, pd.DataFrame({"": ids} | columns), known, "in {} of the ids")
+            _check_table(SOLUTION, pd.DataFrame({"": ids} | columns), known, f"in {{}} of the ids in {column}")
 
 
 def _check_complete(files: Iterable[Path], known: Known) -> None:

@@ -39,6 +39,7 @@ from podium.hosting.folders import (
 from podium.hosting.kaggle import acceptance
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS, USAGE
+from podium.wording import counted
 
 TRAIN = "train"
 TEST, TEXT = "test.csv", "text"
@@ -207,11 +208,25 @@ def _drawn(
     Returns the column of the row ids, too, and what the report says of the parts.
     """
     labels = reading.read_solution(metric, path, arguments)
-    row_id = str(arguments.get("row_id_column_name", labels.columns[0]))
+    row_id = str(arguments.get("row_id_column_name") or scoring.row_ids(metric, labels))
+    labels = _with_ids_first(metric, labels, row_id)
     items, parts, told = _parts(metric, labels, arguments, row_id, draw)
     told += [labels.attrs[reading.READ]] if reading.READ in labels.attrs else []
     everything = labels.drop(columns=USAGE, errors="ignore")
     return Drawn(everything, as_texts(everything, path, _missing_text(metric)), items, parts), row_id, told
+
+
+def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """Put the column of ids first, where every reader looks for it, and refuse an id twice."""
+    if row_id not in labels:
+        raise HostError(f"the labels have no column {row_id}; they have {', '.join(map(str, labels.columns))}")
+    texts = ids.texts(labels[row_id])
+    twice = np.flatnonzero(texts.duplicated(keep=False))
+    if len(twice) and not (metric.is_own or metric.prepare or metric.complete_submission):
+        found = f"{texts.iloc[twice[0]]!r} in {counted(int((texts == texts.iloc[twice[0]]).sum()), 'row')}"
+        cure = "should the metric file say COMPLETE_SUBMISSION = True?"
+        raise HostError(f"{row_id}: expected one row per id in the labels, found {found}; {cure}")
+    return labels[[row_id, *(name for name in labels if name != row_id)]]
 
 
 def _renamed(drawn: Drawn, row_id: str, names: Mapping[str, str]) -> Drawn:

@@ -392,8 +392,8 @@ def test_an_environment_is_kept_for_next_time(capsys, monkeypatch, tmp_path):
         ("1,1,Public\n2,0,Test\n", False, demands.PARTS, FAIL, "Usage: expected Public, "),
         ("1,1,Public\n2,0,Public\n", False, demands.PARTS, PASS, "2 rows are Public"),
         ("1,1,Private\n2,0,Private\n", False, demands.PARTS, FAIL, "no row is Public"),
-        ("1,1,Public\n1,0,Private\n", False, check.IDS, FAIL, "the id '1' occurs twice"),
-        ("1,1,Public\n1,0,Private\n", True, check.IDS, NOTE, "the id '1' occurs twice"),
+        ("1,1,Public\n1,0,Private\n", False, check.IDS, FAIL, "id: '1' occurs twice"),
+        ("1,1,Public\n1,0,Private\n", True, check.IDS, NOTE, "id: '1' occurs twice"),
         ("1,1,Public\n1,1,Public\n", True, check.ROWS, NOTE, "1 of 2 rows repeat an earlier one"),
     ],
 )

@@ -75,6 +75,9 @@ def test_parameters(capsys, accuracy, in_process):
 # --- Kaggle's own checks ----------------------------------------------------------------------------
 
 
+EMPTY = "host only: the column answer is empty in row number 5"
+
+
 @pytest.mark.parametrize(
     ("submission", "message"),
     [
@@ -82,8 +85,8 @@ def test_parameters(capsys, accuracy, in_process):
         ("id,answer\n1,1\n2,1\n", "Submission has 2 rows but 5 were expected."),
         ("id,answer\n1,1\n2,1\n3,1\n4,1\n6,1\n", "Solution and submission values for id do not match"),
         ("id,answer\n1,1\n2,1\n3,1\n4,1\n4,1\n", "Solution and submission values for id do not match"),
-        ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,\n", "Submission contains null values"),
-        ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,NA\n", "Submission contains null values"),
+        ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,\n", f"Submission contains null values\n{EMPTY}"),
+        ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,NA\n", f"Submission contains null values\n{EMPTY}"),
     ],
 )
 def test_kaggle_s_own_checks(capsys, accuracy, submission, message):

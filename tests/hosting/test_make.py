@@ -759,3 +759,60 @@ def test_ids_in_the_order_of_the_labels_are_told_and_get_other_names(capsys, tmp
         assert solution["id"].tolist() == sample["id"].tolist()
         old = solution.assign(id=solution["id"].map(names)).drop(columns="Usage")
         assert sorted(map(tuple, old.to_numpy())) == sorted(map(tuple, labels.to_numpy()))
+
+
+IDS = [f"h{n:03}" for n in range(80)]
+LABELS = ["cat", "dog"] * 40
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (
+            {"answer": LABELS, "house": IDS},
+            "ids in answer, the first column, as no other is named, found 'cat' twice",
+        ),
+        ({"price": np.arange(80) + 0.5, "answer": LABELS, "house": IDS}, "found the decimal 0.5"),
+        ({"note": ["x", None, *IDS[2:]], "answer": LABELS, "house": IDS}, "found an empty cell"),
+    ],
+)
+def test_a_first_column_without_ids_is_named_with_one_that_can_have_them(capsys, tmp_path, labels, found):
+    line = one_metric(tmp_path, pd.DataFrame(labels))
+    code, out, err = run_podium(capsys, *line)
+    assert (code, out, found in err) == (4, "", True)
+    assert err.endswith("; house can have them: --set row_id_column_name=house\n")
+    given = tmp_path / "mine.py", tmp_path / "labels.csv", tmp_path / "labels.csv"
+    for command in (["check", *given], ["emulate", *given], ["score", *given[1:], "--metric", given[0]]):
+        code, _, err = run_podium(capsys, *command)
+        assert (code, "; house can have them: " in err) == (4, True)
+    line += ["--set", "row_id_column_name=house", "--public-columns", ",".join({*labels} - {"answer", "house"})]
+    assert run_podium(capsys, *line)[0] == 0
+    solution, sample = made_in(tmp_path / "out")
+    assert [solution.columns[0], *sample] == ["house", "house", "answer"]
+    files = tmp_path / "out" / "private" / "solution.csv", tmp_path / "out" / "public" / "sample_submission.csv"
+    assert run_podium(capsys, "emulate", tmp_path / "mine.py", *files)[0] == 0
+
+
+def test_an_id_twice_in_the_labels_is_told_of_the_labels(capsys, tmp_path):
+    line = one_metric(tmp_path, pd.DataFrame({"id": [*IDS[:-1], "h000"], "answer": LABELS}))
+    code, out, err = run_podium(capsys, *line)
+    assert (code, out) == (4, "")
+    assert "error: id: expected one row per id in the labels, found 'h000' in 2 rows; should the metric " in err
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.filterwarnings("always")
+def test_empty_answers_that_nobody_can_give_are_told(capsys, tmp_path):
+    line = one_metric(tmp_path, pd.DataFrame({"id": IDS, "answer": ["cat", "cat", None, "dog"] * 20}))
+    code, _, err = run_podium(capsys, *line)
+    assert code == 0
+    assert "warning: the solution: 20 empty cells in answer, in row number " in err
+    assert "; platforms refuse an empty answer, so no submission can be right there\n" in err
+    pd.DataFrame({"id": IDS, "answer": [*LABELS[:-1], None]}).to_csv(tmp_path / "sample.csv", index=False)
+    line[-1] = tmp_path / "other"
+    code, _, err = run_podium(capsys, *line, "--sample", tmp_path / "sample.csv")
+    assert (code, ": Submission contains null values: the column answer is empty in row number " in err) == (
+        4,
+        True,
+    )

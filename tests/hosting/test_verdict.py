@@ -196,7 +196,7 @@ def test_empty_cells_of_the_truth_are_named(files: Path, capsys: pytest.CaptureF
     truth.to_csv("gap.csv", index=False)
     code, out, _ = run_podium(capsys, "check", "hosts.py", "gap.csv", PAIR[1])
     assert code == 0
-    assert "note  has the truth of every row: the solution: 1 empty cell in label, in row number 4\n" in out
+    assert "note  has the truth of every row: the solution: 1 empty cell in label, in row number 4; " in out
 
 
 ASSIGN = """both = solution.copy()

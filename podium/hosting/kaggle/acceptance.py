@@ -275,7 +275,7 @@ def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: boo
         of_ids = Finding(IDS, Level.FAIL, missing)
     else:
         texts = ids.texts(solution[row_id])
-        twice = "" if texts.is_unique else f"the id {texts[texts.duplicated()].iloc[0]!r} occurs twice"
+        twice = "" if texts.is_unique else f"{row_id}: {texts[texts.duplicated()].iloc[0]!r} occurs twice"
         of_ids = _found(IDS, twice, Level.NOTE if complete_submission else Level.FAIL)
         changed = changed_ids(solution[row_id])
         kept = [Finding(KEPT, Level.NOTE, changed)] if changed else []

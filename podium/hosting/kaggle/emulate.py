@@ -94,7 +94,8 @@ def read_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Read a solution and a submission whose ids are of one type, and the name of the column of ids."""
     truth = read_solution(metric, solution, row_id)
-    row_id = str(truth.columns[0]) if row_id is None else row_id
+    if row_id is None:
+        row_id = str(truth.columns[0]) if metric is None else scoring.row_ids(metric, truth)
     return truth, ids.as_in(truth, read_submission(metric, submission, row_id), [row_id]), row_id
 
 
@@ -134,8 +135,7 @@ def as_kaggle_aligns(
         return ids.in_order(solution, submission, row_id)
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
-    if submission.isna().to_numpy().any():
-        raise SubmissionRejected("Submission contains null values")
+    ids.refuse_empty(submission)
     return submission
 
 

@@ -414,7 +414,9 @@ def show(board: pd.DataFrame) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # so that every name can be printed
     board = board.set_index("rank").reset_index()
     board = board if board["note"].any() else board.drop(columns="note")
-    print(board.to_string(index=False, na_rep="", float_format="{:.10g}".format))
+    text = board.to_string(index=False, na_rep="", float_format="{:.10g}".format)
+    # What a name has for a terminal, such as colors, becomes visible.
+    print("".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
+from podium import overheard
 from podium.wording import printable
 
 
@@ -100,6 +101,7 @@ def run(work: Callable[[], None]) -> int:
         # A character that the terminal's encoding lacks must not end the command. stderr works like this
         # already.
         sys.stdout.reconfigure(errors="backslashreplace")
+    overheard.forget()
     try:
         with contextlib.redirect_stdout(_Printable(sys.stdout)), _warnings_told_once():
             work()
@@ -135,11 +137,12 @@ def run(work: Callable[[], None]) -> int:
 def _warnings_told_once() -> Iterator[None]:
     """Print each warning once: a folder may be both the solution and the submission, and so be read twice."""
     told: set[str] = set()
+    stream = sys.stderr  # a metric that warns has another one
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in told:
             told.add(str(message))
-            _say(f"warning: {message}")
+            _say(f"warning: {message}", stream)
 
     before, warnings.showwarning = warnings.showwarning, show
     try:
@@ -161,6 +164,6 @@ class _Printable:
         return getattr(self._stream, name)
 
 
-def _say(text: str) -> None:
+def _say(text: str, stream: TextIO | None = None) -> None:
     """Print a text on stderr, with foreign text in it made harmless."""
-    print(printable(text, keep="\n"), file=sys.stderr)
+    print(printable(text, keep="\n"), file=stream or sys.stderr)

@@ -11,10 +11,9 @@ import copy
 import dataclasses
 import functools
 import linecache
-import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from podium import demands
 from podium.contract import VISIBLE_ERRORS, Companion, Metric, Variants
 from podium.demands import demand
 from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
+from podium.overheard import caught
 
 # Each folder becomes a package below this one, and its files become modules of that package.
 PACKAGE = "podium_metrics"
@@ -169,7 +169,7 @@ def _guarded_in(metric: Metric, value: Any) -> Any:
 def _of_solution(problem: BaseException, description: str) -> ToolError:
     """What becomes of an error of the metric where it looks at the solution alone."""
     if type(problem).__name__ in VISIBLE:
-        return VISIBLE[type(problem).__name__](str(problem))
+        return VISIBLE[type(problem).__name__](_short(" ".join(str(problem).split())))
     is_alone = ". A metric file is uploaded alone, so it cannot read other files"
     return MetricError(description, is_alone if isinstance(problem, FileNotFoundError) else "")
 
@@ -202,7 +202,7 @@ def entered(file: Path, told: Told, may_print: bool = False) -> Iterator[None]:
     What a stranger's file prints goes to stderr, so that it does not mix with what a command prints.
     """
     try:
-        with nullcontext() if may_print else redirect_stdout(sys.stderr):
+        with nullcontext() if may_print else caught(file):
             yield
     except ToolError:
         raise
@@ -222,11 +222,15 @@ def _is_of_the_file(problem: BaseException) -> bool:
     return isinstance(problem, Exception | SystemExit) or is_panic or kind.__module__.startswith(PACKAGE)
 
 
+def _short(text: str) -> str:
+    """Cut a text of the metric, which may be filled with tables."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
 def _described(problem: BaseException, folder: Path) -> str:
     """Describe an exception, with the line in a file of this folder that raised it."""
     text = f"{type(problem).__name__}: {' '.join(str(problem).split())}".removesuffix(": ")
-    if len(text) > LONGEST_TEXT:  # it may be filled with tables
-        text = f"{text[:LONGEST_TEXT]}…"
+    text = _short(text)
     # The folder may be relative. The names of frames are not, except those of no file, such as "<string>".
     here = folder.resolve()
     files = [

@@ -27,7 +27,8 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Show the progress of work that reports it itself. To be used in a ``with`` statement."""
-    if not sys.stderr.isatty():
+    stream = sys.stderr  # a metric that shows its progress has another one
+    if not stream.isatty():
         start = last = time.monotonic()
         before = 0
 
@@ -39,7 +40,7 @@ def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], N
             before = done
             if now - last >= SECONDS_BETWEEN_LINES:
                 left = (now - start) / max(done, 1) * (total - done)
-                print(f"{title}: {done:,} of {total:,}, about {left:.0f} s left", file=sys.stderr, flush=True)
+                print(f"{title}: {done:,} of {total:,}, about {left:.0f} s left", file=stream, flush=True)
                 last = now
 
         yield print_line
@@ -48,7 +49,7 @@ def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], N
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=transient) as progress:
+    with Progress(*columns, console=Console(file=stream), transient=transient) as progress:
         task: Any = None
 
         def move_bar(done: int, total: int) -> None:

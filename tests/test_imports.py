@@ -50,8 +50,8 @@ def test_no_circles() -> None:
 
 CORE = {
     "arrays", "checking", "cluster", "contest", "contract", "demands", "errors", "explain", "files",
-    "front_door", "guard", "hosted", "ids", "limits", "names", "own", "reading", "recorded", "score_files",
-    "scoring", "statistics", "supervised", "wording", "workers",
+    "front_door", "guard", "hosted", "ids", "limits", "names", "overheard", "own", "reading", "recorded",
+    "sameness", "score_files", "scoring", "statistics", "supervised", "wording", "workers",
 }  # fmt: skip
 
 

@@ -560,6 +560,11 @@ def test_the_printed_leaderboard(file: Any, capsys: Any):
     ]
 
 
+def test_a_name_cannot_move_the_terminal(file: Any, capsys: Any):
+    assert main([file('team,score\n"A\x1b[2J\x07",0.5\n')]) == 0
+    assert "\\x1b[2J\\x07" in capsys.readouterr().out
+
+
 def test_run_as_a_file_it_exits_with_the_code(file: Any, capsys: Any, monkeypatch: Any):
     for content, code in ((TEXT_2, 0), ("", 4)):
         monkeypatch.setattr(sys, "argv", ["boost.py", file(content)])

@@ -1,0 +1,96 @@
+"""What a stranger's metric prints is caught in its process, made harmless, and told once with the file's name.
+
+A metric may print what it found in a participant's cell: titles and colors of a terminal, a cleared screen, or
+lines that look like podium's.
+"""
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import TextIO
+
+from podium.wording import printable
+
+__all__ = ["caught", "forget"]
+
+LONGEST_LINE = 300  # characters that are shown
+MOST_LINES = 20  # of each file that are shown; a metric may print one for each cell
+
+_streams: dict[Path, "_Stream"] = {}  # by file
+
+
+@contextmanager
+def caught(file: Path) -> Iterator[None]:
+    """Tell on stderr what Python prints meanwhile, each line once; within another call nothing changes."""
+    if isinstance(sys.stderr, _Stream):
+        yield
+        return
+    # The stream stays, because a handler of the metric's logs may keep it.
+    stream = _streams.setdefault(file.resolve(), _Stream(_Heard(file.name)))
+    heard = stream.heard
+    heard.teller = sys.stderr
+    try:
+        with redirect_stdout(stream), redirect_stderr(stream):
+            yield
+    finally:
+        heard.end()
+        heard.teller = None
+
+
+def forget() -> None:
+    """Tell everything again, because another command begins."""
+    _streams.clear()
+
+
+class _Stream(io.TextIOWrapper):
+    """A stream of texts over what is heard, which has all that a standard stream has."""
+
+    def __init__(self, heard: "_Heard") -> None:
+        super().__init__(heard, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[arg-type]
+        self.heard = heard
+
+    def close(self) -> None:
+        """Stay open, also where a metric closes its standard streams."""
+
+
+class _Heard(io.RawIOBase):
+    """What one file prints, as bytes, and which of its lines were told."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._told: set[str] = set()
+        self._line = b""
+        self.teller: TextIO | None = None  # where it is told; outside of the metric's functions it is stderr
+
+    def writable(self) -> bool:
+        """Tell that something can be written, as a TextIOWrapper asks."""
+        return True
+
+    def fileno(self) -> int:
+        """The number of the stream itself, which programs get that a metric starts."""
+        return (self.teller or sys.stderr).fileno()
+
+    def write(self, content: object) -> int:
+        """Tell the lines that are complete."""
+        given = bytes(content)  # type: ignore[call-overload]
+        *lines, rest = (self._line + given).replace(b"\r", b"\n").split(b"\n")
+        for line in lines:
+            self._tell(line)
+        self._line = rest[: 4 * LONGEST_LINE]
+        return len(given)
+
+    def end(self) -> None:
+        """Tell what has no end of line."""
+        self._tell(self._line)
+        self._line = b""
+
+    def _tell(self, line: bytes) -> None:
+        """Tell a line that was not told before."""
+        text = printable(line[: 4 * LONGEST_LINE].decode("utf-8", "replace").strip())[:LONGEST_LINE]
+        if not text or text in self._told or len(self._told) > MOST_LINES:
+            return
+        self._told.add(text)
+        what = f"prints: {text}" if len(self._told) <= MOST_LINES else "prints more, which is not shown"
+        print(f"{printable(self._name)} {what}", file=self.teller or sys.stderr, flush=True)

@@ -426,7 +426,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_table(GAPPED, ["x"]), "ids of the table, such as 'B', found none of them but 'x'"),
         (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 1 segment, .*: '2 1'"),
         (lambda: spans.select(ONE, min_probability={"Claim": 50}), "min_probability: .*, found 50"),
-        (lambda: spans.select(ONE, min_words={"claim": 3}), "min_words: .*, found 'claim'"),
+        (lambda: spans.select(ONE, min_words={"clame": 3}), "min_words: .*, found 'clame'"),
     ],
 )
 def test_bad_input_is_told_what_was_expected_where_and_what_was_found(call, message):

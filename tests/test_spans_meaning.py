@@ -321,8 +321,8 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
         (lambda: from_tokens(TEXTS, OFFSETS, [np.zeros((2, 5), dtype=int)]), "found batches of windows"),
         (lambda: from_word_ids([[[0, 1]]], [TAGS]), "word_ids: .* found batches of windows"),
         (lambda: spans.join(PARTS[0], "two"), "gap: expected a number, or numbers by type, found 'two'"),
-        (lambda: spans.join(PARTS[0], {"lead": 2}), "gap: expected types among .*, found 'lead'"),
-        (lambda: spans.vote(PARTS, votes={"lead": 2}), "votes: expected types among"),
+        (lambda: spans.join(PARTS[0], {"leed": 2}), "gap: expected types among .*, found 'leed'"),
+        (lambda: spans.vote(PARTS, votes={"leed": 2}), "votes: expected types among"),
     ],
 )
 def test_a_message_names_the_cause(call, message):

@@ -463,6 +463,13 @@ def test_of_several_texts_one_has_to_be_said():
         assert len(make(PHONES)) == 2
 
 
+def test_segments_that_all_fall_to_the_first_text_are_warned_of():
+    made = spans.from_words([0, 5], [6, 7], ["Position", "Claim"])
+    with pytest.warns(UserWarning, match=r"^all 2 segments are of the first of 2 texts; .* give essay="):
+        spans.to_submission(made, ["a", "b"])
+    assert len(spans.to_submission(made, ["a"])) == 2
+
+
 @pytest.mark.parametrize("closeness", [0.9, -1, 200, float("nan"), "90"])
 def test_closeness_is_a_percentage(closeness):
     with pytest.raises(ValueError, match=r"^closeness: expected a percentage from 1 to 100, or None, found"):

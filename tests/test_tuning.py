@@ -362,10 +362,20 @@ def test_a_table_without_gaps_joins_nothing(tmp_path):
     assert spans.select(segments, tmp_path / "thresholds.csv").first.tolist() == [0, 50, 70]
 
 
+def test_the_gaps_of_a_table_may_be_as_the_console_prints_them(tmp_path):
+    table, segments = tmp_path / "thresholds.csv", spans.from_words([0, 4], [2, 9], "Claim")
+    for gap, kept in (("none", 2), ("", 2), (0, 2), (1, 1), (1.0, 1)):
+        table.write_text(f"discourse_type,min_probability,min_words,join_gap\nclaim,0.5,1,{gap}\n")
+        assert len(spans.select(segments, table)) == kept
+    table.write_text("discourse_type,min_probability,min_words,join_gap\nClaim,0.5,1,1.5\n")
+    with pytest.raises(ValueError, match=r"^gap: expected a whole number of words, found 1\.5$"):
+        spans.select(segments, table)
+
+
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        (FIELD.replace("Lead", "lead"), [], "min_probability: expected types among"),
+        (FIELD.replace("Lead", "Leed"), [], "min_probability: expected types among"),
         (FIELD.replace("Claim", "Lead"), [], "a type twice"),
         (FIELD.replace("min_words,", "words,"), [], "columns of podium tune --out, found none named min_words"),
         (FIELD, ["solution.csv"], "--thresholds needs --apply, and neither"),

@@ -693,7 +693,10 @@ def join(spans: Spans, gap: Gaps) -> Spans:
     ([0], [5])
     """
     _require_spans(spans)
-    return joined(spans, by_type("gap", gap, -1))
+    most = by_type("gap", gap, -1)
+    if (most != np.trunc(most)).any():
+        raise ValueError(f"gap: expected a whole number of words, found {most[most != np.trunc(most)][0]:g}")
+    return joined(spans, most)
 
 
 def joined(spans: Spans, most: npt.NDArray[Any]) -> Spans:
@@ -792,18 +795,19 @@ def _of_table(
         raise ValueError("thresholds: expected one row for each type, found a type twice")
     words, probability = (dict(zip(types, table[name].tolist())) for name in ("min_words", "min_probability"))
     gaps = dict(zip(types, table["join_gap"].tolist())) if "join_gap" in table else {}
-    return words, probability, {kind: int(gap) for kind, gap in gaps.items() if not pd.isna(gap)}
+    return words, probability, {kind: gap for kind, gap in gaps.items() if not (pd.isna(gap) or gap == "none")}
 
 
 def by_type(name: str, given: Any, missing: float) -> Floats:
     """Return the number of each type, (types,), from one number or a mapping; None stands for `missing`."""
     by_name = given if isinstance(given, Mapping) else dict.fromkeys(TYPES, given)
-    unknown = [key for key in by_name if key not in TYPES]
+    by_kind = {kind_of(key): number for key, number in by_name.items()}
+    unknown = [key for key in by_name if kind_of(key) not in range(len(TYPES))]
     if unknown:
         raise ValueError(f"{name}: expected types among {', '.join(TYPES)}, found {unknown[0]!r}")
-    numbers = [by_name.get(key) for key in TYPES]
+    cells = [by_kind.get(kind) for kind in range(len(TYPES))]
     try:
-        array = np.array([float(missing if number is None else number) for number in numbers])
+        array = np.array([float(missing if cell is None else cell) for cell in cells])
     except (TypeError, ValueError):
         array = np.array([np.nan])
     if np.isnan(array).any():
@@ -1201,6 +1205,12 @@ def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
             f"for segments of essays up to number {last:,}, counted from 0"
         )
     require_essays(spans.essay, len(essay_ids))
+    if last == 0 and len(spans) > 1 < len(essay_ids):
+        warnings.warn(
+            f"all {len(spans):,} segments are of the first of {len(essay_ids):,} texts; if they are not, give "
+            "essay=, the text of each segment",
+            stacklevel=4,
+        )
 
 
 def _distinct_texts(essay_ids: Sequence[Any]) -> list[str]:

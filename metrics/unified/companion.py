@@ -1,7 +1,7 @@
 """Explain a score of the Unified Metric: what became of every segment, and where points were lost."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -380,13 +380,15 @@ def make_files(
     public_share: float,
     seed: int,
     columns: Mapping[str, str],
-    *spellings_and_parameters: Any,
+    spellings: Mapping[str, str],
+    parameters: Mapping[str, Any],
+    balanced: Sequence[str],
 ) -> Any:
     """Make a competition's files from a corpus of essays; see `podium.hosting.corpus.make`."""
     from podium.hosting import corpus
 
-    read = corpus.read_corpus(path, attributes, columns)
-    return corpus.make(read, attributes, test_share, public_share, seed, *spellings_and_parameters)
+    read = corpus.read_corpus(path, [*attributes, *balanced], columns)
+    return corpus.make(read, attributes, test_share, public_share, seed, spellings, parameters, balanced)
 
 
 companion = Companion(

@@ -92,6 +92,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the share of the test set that is Public (default: 0.3)",
     )
     advanced.add_argument(
+        "--balance",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="score more items of the rare groups in these columns, so that a smaller test set tells as much; "
+        "several columns mean their combinations (default: all groups in proportion)",
+    )
+    advanced.add_argument(
         "--publish-metric",
         action="store_true",
         help="put the file of your own metric into public/, so that participants can score a fold with it "
@@ -119,7 +128,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--columns, --subpopulations and --map are for corpora of essays")
     else:
         known = [name.strip() for name in (options.public_columns or "").split(",") if name.strip()]
-        draw = making.Draw(seed, options.public, options.test or 1.0, options.items or "", options.new_ids)
+        shares = options.public, options.test or 1.0
+        draw = making.Draw(seed, *shares, options.items or "", options.new_ids, options.balance)
         files = making.make_files(metric, options.corpus, options.sample, draw, parameters, known)
     files = making.write(files, options.out, options.publish_metric)
     print(f"{files.report}\nwritten to {options.out}")
@@ -160,6 +170,7 @@ def _files_of_corpus(
         _assignments("--columns", options.columns or []),
         _assignments("--map", options.map or []),
         parameters | {COLUMNS: ",".join(attributes)},
+        options.balance,
     )
     return files
 

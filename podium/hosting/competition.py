@@ -16,10 +16,12 @@ from podium.errors import HostError
 from podium.files import stream_rows
 from podium.hosted import Metric
 from podium.hosting.folders import (
+    METRIC,
     PUBLIC,
     REPORT,
     SAMPLE,
     SOLUTION,
+    STARTER,
     markdown_table,
     public_files,
     read_csv,
@@ -44,8 +46,8 @@ KINDS = {
     "test_essays.csv": "the texts to predict for",
     "test.csv": "the items to predict for",
     SAMPLE: "a submission in the right format; it names every item to predict for",
-    "metric.py": "the file that scores submissions",
-    "starter.ipynb": "a notebook that makes a first submission",
+    METRIC: "the file that scores submissions",
+    STARTER: "a notebook that makes a first submission",
 }
 OTHER_FILE = "a further file of the hosts"
 

@@ -6,7 +6,7 @@ segment would be punished. Overlaps are removed by the metric's rule.
 
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from podium.arrays import Bools, Ints
 from podium.errors import HostError
 from podium.explain import SMALL_SUBPOPULATION
 from podium.files import read_texts
+from podium.hosting import balance
 from podium.hosting.folders import (
     LEARNED,
     PERFECT,
@@ -178,18 +179,20 @@ def make(
     seed: int = 0,
     spellings: Mapping[str, str] = {},
     parameters: Mapping[str, Any] = {},
+    balanced: Sequence[str] = (),
 ) -> Files:
     """Split a corpus of essays into the files of a competition."""
-    annotations = _annotations(corpus, attributes, spellings)
+    annotations = _annotations(corpus, attributes, spellings, balanced)
     writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns] + attributes
     writers = list(dict.fromkeys(writers))
-    essays, essay = _essays(annotations, writers)
+    essays, essay = _essays(annotations, [*dict.fromkeys([*writers, *balanced])])
     segments, complete, of_segments = _complete_segments(annotations, essay, len(essays))
 
     chosen = essays[complete]
     names, twins, strata = _drawn_by(chosen, attributes, writers)
     part = np.full(len(essays), "", dtype=object)
-    part[complete] = split(names, strata, twins, test_share, public_share, seed)
+    cells = balance.of_table(chosen, names, balanced) if balanced else None
+    part[complete] = split(names, strata, twins, test_share, public_share, seed, cells)
     parameters = {"subpopulation_column_names": ",".join(attributes), **parameters}
     files = _tried(_tables(segments, essays, writers, part), seed, parameters)
     assert files.solution is not None
@@ -204,6 +207,7 @@ def make(
             f"the corpus has no {LABEL}: every segment counts as {UNTOLD}, written as {EFFECTIVENESS[UNTOLD]}, "
             f"which tells nothing; {PROBABILITIES[1]} is best always 1"
         )
+    tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
     left_out = essays.loc[~complete, ESSAY_ID].tolist()
     report = [
         "# The competition's files",
@@ -214,6 +218,7 @@ def make(
         *([f"Left out: {listed(left_out)}."] if left_out else []),
         *_about_writers(chosen, part[complete], writers, attributes),
         scores(files.solution, files.trials),
+        *(balance.report(cells, files.solution, tested, files.trials[0]) if cells else []),
     ]
     return files._replace(
         report="\n\n".join(report) + "\n",
@@ -234,9 +239,14 @@ class _Annotations(NamedTuple):
     counts: dict[str, int]  # for the report, how many rows and essays there were and were dropped
 
 
-def _annotations(corpus: Corpus, attributes: list[str], spellings: Mapping[str, str]) -> _Annotations:
+def _annotations(
+    corpus: Corpus, attributes: list[str], spellings: Mapping[str, str], balanced: Sequence[str] = ()
+) -> _Annotations:
     """Check the corpus, and take its annotated rows."""
     columns = _check_columns(corpus, attributes)
+    if lacking := [name for name in balanced if name not in columns]:
+        there = ", ".join(filter(None, corpus.names))
+        raise HostError(f"{balance.OPTION} {lacking[0]}: there is no such column; there are {there}")
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
     _check_meanings(spellings)

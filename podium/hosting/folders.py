@@ -21,6 +21,7 @@ from podium.scoring import PARTS
 PUBLIC = "public"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
 LEARNED = "train.csv"  # what participants learn from
+STARTER, METRIC = "starter.ipynb", "metric.py"  # what podium adds to the public files
 REPORT = "report.md"
 BUILDING = ".making-"  # how a folder begins whose content is not complete yet
 

@@ -29,7 +29,7 @@ from podium.hosting.determined import (
     order_told,
     tells,
 )
-from podium.hosting.folders import PERFECT, PUBLIC, SOLUTION, public_files, read_csv
+from podium.hosting.folders import METRIC, PERFECT, PUBLIC, SOLUTION, STARTER, public_files, read_csv
 from podium.hosting.unpacking import decoded, tables_of, unpacked
 from podium.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
 from podium.scoring import USAGE
@@ -197,10 +197,12 @@ def _search(
     """Search every file for participants, and list those that cannot be searched."""
     further, private = list(further), _digests(folder / PRIVATE)
     names, unreadable = list[tuple[Path, str]](), list[str]()
-    for _, name, content in _public_files(folder, further):
+    for file, name, content in _public_files(folder, further):
         text = None if content is None else decoded(content)
         _check_copy(name, content, private)
-        names.append((Path(name), (text or "")[:MOST_IN_CELL]))
+        # The number of a notebook's cell is no id.
+        path = Path(file if file.endswith(".ipynb") else name)
+        names.append((path, (text or "")[:MOST_IN_CELL]))
         if text is None:
             unreadable.append(name)
     _check_ids(known)
@@ -337,8 +339,7 @@ def _check_complete(files: Iterable[Path], known: Known) -> None:
     ids = set(known.rows)
     of_kind: dict[tuple[Path, str], set[str]] = defaultdict(set)
     for path in files:
-        if path.suffix:  # cells of notebooks have none
-            of_kind[path.parent, path.suffix].add(known.ids.first_in(path.stem) or "")
+        of_kind[path.parent, path.suffix].add(known.ids.first_in(path.stem) or "")
     for (folder, suffix), named in of_kind.items():
         lacking = [item for item in known.rows if item not in named]
         if lacking and len(ids & named) > len(ids) / 2:
@@ -516,7 +517,8 @@ def _check_text(text: Text, known: Known) -> None:
             if len(places["all"]) >= MOST_IDS:
                 break
     everywhere = {item for (_, group), beside in found.items() if group == "all" for item in beside}
-    if len(everywhere) <= MOST_LISTED * len(known.rows):
+    is_code = not {STARTER, METRIC}.isdisjoint(Path(text.name).parts)  # its numbers may look like ids
+    if len(everywhere) <= MOST_LISTED * len(known.rows) and not is_code:
         known.named_in.extend((item, text.name) for item in everywhere)
     for (where, _), beside in found.items():
         for truth in known.truths:

@@ -17,7 +17,8 @@ from podium import demands, hosted, ids, reading, recorded, scoring
 from podium.errors import HostError, UsageError
 from podium.files import csv_bytes
 from podium.hosted import Metric
-from podium.hosting import leaks, order, round_trip, samples, starter
+from podium.hosting import balance, leaks, order, round_trip, samples, starter
+from podium.hosting.balance import Balance
 from podium.hosting.folders import (
     LEARNED,
     PERFECT,
@@ -66,15 +67,21 @@ def split(
     test_share: float,
     public_share: float,
     seed: int,
+    balanced: Balance | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Draw the part of each item, with the same shares in each stratum."""
+    """Draw the part of each item, with the same shares in each stratum, or balanced ones."""
     leaders: dict[str, int] = {}
     for item in sorted(range(len(ids)), key=ids.__getitem__):
         leaders.setdefault(twins[item], item)
     names = [ids[item] for item in leaders.values()]
     groups = [strata[item] for item in leaders.values()]
+    share: float | npt.NDArray[np.float64] = test_share
+    if balanced is not None:
+        cells = [balanced.cells[name] for name in names]
+        share = balance.shares(cells, test_share)
+        groups = [(*cell, *group) for cell, group in zip(cells, groups)]
     part = np.full(len(names), TRAIN, dtype=object)
-    test = np.flatnonzero(drawn(names, groups, test_share, f"{seed} test"))
+    test = np.flatnonzero(drawn(names, groups, share, f"{seed} test"))
     of_test = [names[item] for item in test], [groups[item] for item in test]
     part[test] = np.where(drawn(*of_test, public_share, f"{seed} public"), *PARTS)
     needed = [TRAIN, *PARTS] if test_share < 1 else PARTS
@@ -88,8 +95,10 @@ def split(
     return np.array([of_twins[twin] for twin in twins], dtype=object)
 
 
-def drawn(ids: Sequence[str], strata: Strata, share: float, seed: str) -> npt.NDArray[np.bool_]:
-    """Draw a share of each stratum.
+def drawn(
+    ids: Sequence[str], strata: Strata, share: float | npt.NDArray[np.float64], seed: str
+) -> npt.NDArray[np.bool_]:
+    """Draw a share of each stratum, which may be another one for each.
 
     The items are ordered by hashes of their ids, because the random numbers of a library may change between
     versions.
@@ -103,7 +112,11 @@ def drawn(ids: Sequence[str], strata: Strata, share: float, seed: str) -> npt.ND
     chosen = np.zeros(len(ids), dtype=bool)
     # Along this order the shares are added up, and each item at which the sum passes a whole number is drawn.
     # So every stratum gets its share, up to one item.
-    chosen[in_order] = np.diff(np.floor(np.arange(len(ids) + 1) * share + start)) > 0
+    if isinstance(share, np.ndarray):
+        added = np.concatenate([[0.0], np.cumsum(share[in_order])])
+    else:
+        added = np.arange(len(ids) + 1) * share
+    chosen[in_order] = np.diff(np.floor(added + start)) > 0
     return chosen
 
 
@@ -115,6 +128,7 @@ class Draw(NamedTuple):
     test_share: float = 1.0  # of all items; the others are published with their labels, to learn from
     items: str = ""  # a column; rows with the same value in it stay together
     new_ids: bool = False  # whether the rows get other ids
+    balanced: Sequence[str] = ()  # columns whose groups get shares that are as equal as they can be
 
 
 class Drawn(NamedTuple):
@@ -173,6 +187,7 @@ def make_files(
         *([f"The rows keep their order, because {kept}."] if kept else []),
         section("The labels", ("what", "number"), _counts(everything, draw.items).items()),
         scores(solution, trials),
+        *_balanced(everything, draw, solution, trials[0]),
         f"`{solution.signature}`",
     ]
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
@@ -193,6 +208,14 @@ def make_files(
         [*trials, Trial("a submission with errors", _with_errors(tested, shown, perfect, row_id))],
         missing,
     )
+
+
+def _balanced(everything: Drawn, draw: Draw, solution: scoring.Solution, trial: Trial) -> list[str]:
+    """Say what balanced groups do, if there are any."""
+    if not draw.balanced:
+        return []
+    groups = balance.of_table(everything.labels, everything.items.tolist(), draw.balanced)
+    return balance.report(groups, solution, set(everything.of(*PARTS).items), trial)
 
 
 def _missing_text(metric: Metric) -> str | None:
@@ -330,6 +353,8 @@ def _parts(
 
     Returns the item and the part of each row, and what the report says of it.
     """
+    if draw.balanced and draw.test_share == 1:
+        raise UsageError(balance.NO_TRAINING)
     whole = scoring.prepare(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
     item_of_row, items, strata = _items(whole, labels, row_id)
     of_rows = np.array(items, dtype=object)[item_of_row]
@@ -345,7 +370,8 @@ def _parts(
             _refuse_several(f"{USAGE}: expected one part", groups, labels[USAGE], draw.items)
         return of_rows, labels[USAGE].to_numpy(), [f"The parts are those of the column {USAGE} of the labels."]
     twins = pd.Series(groups).groupby(item_of_row).first().tolist()
-    of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed)
+    balanced = balance.of_table(labels, of_rows.tolist(), draw.balanced) if draw.balanced else None
+    of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed, balanced)
     return of_rows, of_items[item_of_row], _how_drawn(draw, bool(whole.prepared))
 
 

@@ -20,10 +20,10 @@ import pandas as pd
 from podium import ids, reading, scoring
 from podium.contract import Metric
 from podium.errors import HostError, ToolError
-from podium.hosting.folders import LEARNED, PUBLIC, Files, section
+from podium.hosting.folders import LEARNED, METRIC, PUBLIC, STARTER, Files, section
 from podium.hosting.kaggle import fresh, kernel
 
-STARTER, METRIC, SUBMISSION = "starter.ipynb", "metric.py", "submission.csv"
+SUBMISSION = "submission.csv"
 TEMPLATE = Path(__file__).parent / "templates" / "starter.py"
 CELL = re.compile(r"^# %%(?: \[(markdown)\])? (\w+)\n", re.MULTILINE)
 SECONDS = 600.0  # that it may take

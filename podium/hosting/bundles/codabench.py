@@ -7,11 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from podium.hosting import starter
 from podium.hosting.bundles import program
 from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms, pages
-from podium.hosting.folders import SAMPLE, SOLUTION
+from podium.hosting.folders import METRIC, SAMPLE, SOLUTION, STARTER
 
 # The platform's default image has Python 3.7 and pandas 0.25, on which podium does not run.
 IMAGE = "codalab/codalab-legacy:py312"
@@ -41,9 +40,9 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     files: Content = texts | {"logo.png": program.logo()}
     files |= program.within("scoring_program", scoring_program)
     files |= program.within("public_data", public)
-    kit = {name: public[name] for name in (SAMPLE, starter.METRIC, starter.STARTER) if name in public}
+    kit = {name: public[name] for name in (SAMPLE, METRIC, STARTER) if name in public}
     if competition.metric.is_own:
-        kit[starter.METRIC] = scoring_program[program.METRIC]
+        kit[METRIC] = scoring_program[program.METRIC]
     files |= program.within("starting_kit", kit)
     for part, *_ in terms.phases:
         phase = program.to_json({"part": part, "keys": keys})

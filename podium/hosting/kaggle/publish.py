@@ -22,9 +22,8 @@ from podium.errors import HostError, ToolError, UsageError
 from podium.files import write_atomically
 from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
-from podium.hosting.folders import PERFECT, PUBLIC
+from podium.hosting.folders import PERFECT, PUBLIC, STARTER
 from podium.hosting.kaggle import acceptance, client
-from podium.hosting.starter import STARTER
 from podium.scoring import PARTS, USAGE
 
 HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"

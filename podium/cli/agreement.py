@@ -105,6 +105,9 @@ def with_gamma(documents: Any, gamma: Any) -> tuple[Any, Any, list[str]]:
     without = documents.loc[documents["gamma"].isna(), "document_id"].tolist()
     if not without:
         return documents, mean, []
+    if values.empty:
+        told = "γ compares places in a text, and no two experts of a document marked one"
+        return documents, mean, [f"{told}; for labels of whole documents there are α and κ"]
     number = counted(len(without), "document")
     reason = "because it needs two experts and their marks"
     return documents, mean, [f"{number} without γ, {reason}: {listed(without, NAMES_SHOWN)}"]

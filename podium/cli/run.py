@@ -64,6 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="limit on what a model writes, which bubblewrap keeps in memory (default: 2G)",
     )  # fmt: skip
     advanced.add_argument(
+        "--folder-limit", default="64G", metavar="SIZE",
+        help="limit on the files of a model's folder; a larger one fails (default: 64G)",
+    )  # fmt: skip
+    advanced.add_argument(
         "--cores", type=positive, default=0, metavar="N", help="how many cores a model may use (default: all)"
     )
     advanced.add_argument(

@@ -126,6 +126,8 @@ def _read(path: Path, names: Sequence[str]) -> list[list[Any]]:
         rows = parse_rows(content, str(path), UsageError)
         header, *lines = (list(map(spreadsheet_original, line)) for line in rows)
         columns = [(header.index(name), Row.__annotations__[name]) for name in names]
+        if len({*map(tuple, lines)}) < len(lines):
+            raise ValueError("a line stands twice")
         return [[kind(line[column]) for column, kind in columns] for line in lines]
     except (IndexError, ValueError, UsageError):
         raise UsageError(f"{path} is damaged; remove it to start over") from None

@@ -6,6 +6,7 @@ Something wrong with a team's folder is a failure of that team alone: podium run
 import enum
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ from podium.running.progress import tell
 from podium.wording import printable
 
 __all__ = [
+    "MOST_BYTES",
     "Failure",
     "Kind",
     "Model",
@@ -49,6 +51,8 @@ IMAGE = re.compile(
 LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the names
 MOST_FILES = 200_000  # in a model's folder
 MOST_MODELS = 100  # in a team's folder
+MOST_BYTES = 64 * 2**30  # in a model's folder, unless the organizer gives another limit
+BLOCK = 512  # bytes, in which POSIX counts what a file takes on the disk
 LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
 NAMES_SHOWN = 5  # in a message
 FIRST_LINE = 256  # bytes of the line that names the interpreter, as in the kernel
@@ -112,8 +116,8 @@ def key_of(team: str, name: str) -> str:
     return f"{team}/{name}" if name else team
 
 
-def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
-    """Find the models in a folder that has a folder for each team."""
+def find_models(folder: Path, most_bytes: int = MOST_BYTES) -> tuple[list[Model], list[Failure]]:
+    """Find the models in a folder that has a folder for each team; a larger one than `most_bytes` fails."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     found: list[Model | Failure] = []
@@ -122,7 +126,7 @@ def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
         warnings.warn(left_out(others, str(folder)), stacklevel=4)
     for team in teams:
         try:
-            found += _models_of_team(team)
+            found += _models_of_team(team, most_bytes)
         except OSError as problem:
             found.append(_failure(team.name, "", problem.strerror or str(problem)))
     if not found:
@@ -133,26 +137,26 @@ def find_models(folder: Path) -> tuple[list[Model], list[Failure]]:
     return models, [one for one in found if isinstance(one, Failure)]
 
 
-def _models_of_team(team: Path) -> list[Model | Failure]:
+def _models_of_team(team: Path, most_bytes: int) -> list[Model | Failure]:
     """The models in a team's folder."""
     if team.is_symlink() or not team.is_dir():
         what = "a link" if team.is_symlink() else "a file"
         return [_failure(team.name, "", f"expected a folder with {ENTRIES}, found {what}{_unpack([team])}")]
     if _entries(team):
-        return [find_model(team, team.name)]
+        return [find_model(team, team.name, most_bytes=most_bytes)]
     inner = [path for path in _visible(team) if path.is_dir() and not path.is_symlink()]
     if len(inner) > MOST_MODELS:
         return [_failure(team.name, "", f"more than {MOST_MODELS} models")]
     found: list[Model | Failure] = []
     for folder in inner:
         try:
-            found += [find_model(folder, team.name, folder.name)] if _entries(folder) else []
+            found += [find_model(folder, team.name, folder.name, most_bytes)] if _entries(folder) else []
         except OSError as problem:
             found.append(_failure(team.name, folder.name, problem.strerror or str(problem)))
-    return found or [find_model(team, team.name)]
+    return found or [find_model(team, team.name, most_bytes=most_bytes)]
 
 
-def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
+def find_model(folder: Path, team: str, name: str = "", most_bytes: int = MOST_BYTES) -> Model | Failure:
     """Find the model in a folder."""
     try:
         for text in filter(None, (team, name)):
@@ -161,7 +165,7 @@ def find_model(folder: Path, team: str, name: str = "") -> Model | Failure:
             if len(text.encode()) > LONGEST_NAME:
                 raise ValueError(f"its name is longer than {LONGEST_NAME} bytes")
         entry, kind = _entry(folder)
-        return Model(team, name, folder, entry, kind, digest_of(folder))
+        return Model(team, name, folder, entry, kind, digest_of(folder, most_bytes))
     except (ValueError, OSError) as problem:
         return _failure(team, name, getattr(problem, "strerror", None) or str(problem))
 
@@ -286,15 +290,21 @@ def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
                     waiting.append(entry.path)
 
 
-def digest_of(folder: Path) -> str:
-    """Compute a digest of the names and contents of all files in a folder."""
+def digest_of(folder: Path, most_bytes: float = math.inf) -> str:
+    """Compute a digest of the names and contents of all files in a folder, which may have so many bytes."""
     entries = []
     for entry in paths_in(folder):
         entries.append(entry)
         if len(entries) > MOST_FILES:
             raise ValueError(f"more than {MOST_FILES:,} files")
     files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
-    size = sum(entry.stat(follow_symlinks=False).st_size for entry in files)
+    about = [entry.stat(follow_symlinks=False) for entry in files]
+    size = sum(each.st_size for each in about)
+    if size > most_bytes:
+        held = sum(getattr(each, "st_blocks", math.inf) * BLOCK for each in about)
+        sparse = f", of which the disk holds {held / 2**30:,.1f} GB (sparse files)" if held < size / 2 else ""
+        limit = f"expected at most {most_bytes / 2**30:,.4g} GB of files (--folder-limit)"
+        raise ValueError(f"{limit}, found {size / 2**30:,.1f} GB{sparse}")
     if size > LARGE:
         tell(
             f"{printable(folder.name)}: {size / 2**30:,.0f} GB are read, to notice later if a file has changed"

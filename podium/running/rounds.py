@@ -273,6 +273,9 @@ def _note_hardware(path: Path, described: dict[str, Any], settings: Settings, se
         "data": digest_of(settings.data),
     }
     if not path.exists():
+        if path.with_name(RUNS).exists():
+            found = f"{path.parent} has {RUNS} without {HARDWARE}, so nothing says how the runs were made"
+            raise UsageError(f"{found}; remove {RUNS} to start over")
         content["load"] = os.getloadavg() if hasattr(os, "getloadavg") else None
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))

@@ -15,7 +15,7 @@ from podium.names import alike, of_other_scripts, shown
 from podium.running import remote, rounds
 from podium.running.journal import RUNS, Row
 from podium.running.machine import prepare
-from podium.running.models import Failure, Kind, Model, find_model, find_models
+from podium.running.models import MOST_BYTES, Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
 from podium.wording import listed, spreadsheet_original
 
@@ -59,6 +59,7 @@ def run(
     dask: str | None = None,
     seed: int = 0,
     env: Sequence[str] = (),
+    folder_limit: str | int = MOST_BYTES,
 ) -> Runs:
     """Run the submitted models on this machine, one at a time, and record their runtimes.
 
@@ -102,6 +103,8 @@ def run(
     env : sequence of str, optional
         What models find in their environment beside what podium gives them, each as ``"NAME=VALUE"``; they
         stand in ``hardware.json``.
+    folder_limit : str or int, default "64G"
+        The limit on the size of a model's folder; a larger one is not read, and fails.
 
     Returns
     -------
@@ -152,7 +155,8 @@ def run(
         ),
     )
     _check_folders(folder, given.data, Path(out))
-    found, failures = _one_model(folder) if one else find_models(folder)
+    most = parse_bytes(folder_limit, "--folder-limit")
+    found, failures = _one_model(folder, most) if one else find_models(folder, most)
     _warn_of_look_alikes({model.team for model in found} | {failure.team for failure in failures})
     plan = rounds.Plan(1 if one else repeats, seed, differing == "fail", warm_up=not one)
     with contextlib.ExitStack() as stack:
@@ -201,11 +205,11 @@ def _check_folders(models: Path, data: Path, out: Path) -> None:
                 raise UsageError(f"every model could read {hidden}, because it is in {seen}")
 
 
-def _one_model(folder: Path) -> tuple[list[Model], list[Failure]]:
+def _one_model(folder: Path, most_bytes: int) -> tuple[list[Model], list[Failure]]:
     """The model that a folder is."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
-    model = find_model(folder, folder.name)
+    model = find_model(folder, folder.name, most_bytes=most_bytes)
     if isinstance(model, Failure):
         raise SubmissionRejected(model.reason)
     return [model], []

@@ -1,6 +1,7 @@
 """Models are found in folders, and a folder without one gets a reason."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,20 @@ def test_a_team_has_at_most_so_many_models(tmp_path: Path) -> None:
     assert (len(models), failures) == (MOST_MODELS, [])
     write_model(tmp_path / "Red" / "one more")
     assert find_models(tmp_path) == ([], [Failure("Red", "", f"more than {MOST_MODELS} models")])
+
+
+def test_a_folder_that_is_too_large_is_one_team_s_failure_before_it_is_read(tmp_path: Path) -> None:
+    write_model(tmp_path / "Good")
+    for team, size in (("Sparse", 4 * 2**40), ("Large", 2000)):
+        write_model(tmp_path / team)
+        with (tmp_path / team / "weights").open("wb") as file:
+            file.write(bytes(2000))
+            file.truncate(size)
+    models, failures = find_models(tmp_path, 1000)
+    assert [model.team for model in models] == ["Good"]
+    reasons = {failure.team: failure.reason for failure in failures}
+    assert re.fullmatch(r"expected at most .* GB of files \(--folder-limit\), found 0.0 GB", reasons["Large"])
+    assert reasons["Sparse"].endswith("found 4,096.0 GB, of which the disk holds 0.0 GB (sparse files)")
 
 
 def test_a_container_is_named_by_its_image(tmp_path: Path) -> None:

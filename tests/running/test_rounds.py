@@ -248,6 +248,9 @@ def test_another_machine_is_refused_and_another_package_is_a_warning(tmp_path):
         play(tmp_path, Player({"A": 1.0}), packages={"numpy": "3"})
     with pytest.raises(UsageError, match="made in another way: cores: 9 instead of 2"):
         play(tmp_path, Player({"A": 1.0}), cores=9)
+    (tmp_path / "out" / "hardware.json").unlink()
+    with pytest.raises(UsageError, match=r"has runs.csv without hardware.json"):
+        play(tmp_path, Player({"A": 1.0}))
     (tmp_path / "out" / "hardware.json").write_text(json.dumps({"hardware": 1}))
     with pytest.raises(UsageError, match=r"hardware.json is damaged"):
         play(tmp_path, Player({"A": 1.0}))
@@ -332,6 +335,10 @@ def test_no_cell_of_the_journal_is_executed_and_each_is_read_as_it_was(tmp_path)
     assert "'@x" in cells
     assert "-9" in cells  # numbers stay numbers
     assert all(spreadsheet_safe(cell) == cell for cell in cells)
+    written = (tmp_path / "runs.csv").read_text()
+    (tmp_path / "runs.csv").write_text(written + written.splitlines()[-1] + "\n")
+    with pytest.raises(UsageError, match=r"runs.csv is damaged"):
+        read_journal(tmp_path)
     (tmp_path / "runs.csv").write_text("round,team\n1,A\n")
     with pytest.raises(UsageError, match=r"runs.csv is damaged"):
         read_journal(tmp_path)

@@ -10,13 +10,13 @@ changes. BOARD has the columns team, score, runtime (seconds) and, to break ties
 import argparse
 
 from podium.cli.boost import add_board, parameters, read_board
-from podium.errors import HostError
+from podium.errors import HostError, UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``podium estimate``."""
     add_board(parser)
-    parser.add_argument("team", metavar="TEAM", help="a team on the board")
+    parser.add_argument("team", metavar="TEAM", nargs="?", help="a team on the board (default: list the teams)")
     parser.add_argument(
         "--runtimes",
         metavar="30,40,50",
@@ -38,6 +38,15 @@ def run(options: argparse.Namespace) -> None:
                 f"{options.board}: add the column runtime (seconds), with at least your own and those of the "
                 f"fastest teams; the board has {', '.join(map(str, leaderboard))}"
             )
+    if options.team is None:
+        if options.runtimes:
+            raise UsageError("--runtimes needs TEAM, the team that would have these runtimes")
+        teams = boost.boost(leaderboard, **parameters(options))[["rank", "team", "score", "runtime"]]
+        if options.json:
+            console.print_json({"teams": teams})
+        else:
+            console.print_table("The teams, of which TEAM is one", teams)
+        return
     tried = options.runtimes.split(",") if options.runtimes else None
     found = estimate(leaderboard, options.team, tried, **parameters(options))
     if options.json:

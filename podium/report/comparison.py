@@ -37,19 +37,47 @@ def sentence(
     better, worse = names if is_first else names[::-1]
     share = difference.ahead if is_first else 1 - difference.ahead
     if difference.low > 0 or difference.high < 0:
-        return f"{better} is better than {worse} by {abs(value):.6f}, and ahead in {share:.0%} of the draws."
+        return f"{better} is better than {worse} by {abs(value):.6f}, and ahead in {_share(share)} draws."
     return (
-        f"{better} is ahead of {worse} by {abs(value):.6f}, and in {share:.0%} of the draws, but the interval "
+        f"{better} is ahead of {worse} by {abs(value):.6f}, and in {_share(share)} draws, but the interval "
         "contains 0: this test set cannot tell which of the two is better."
     )
 
 
+def _share(share: float) -> str:
+    """Write a share of the draws, so that it is not rounded to all of them."""
+    return "all" if share == 1 else "more than 99% of the" if share >= 0.995 else f"{share:.0%} of the"
+
+
+def of_groups(comparison: Comparison, noun: str, higher_is_better: bool, names: tuple[str, str]) -> str:
+    """Say which of two submissions is better in the groups that are large enough, where small ones decide."""
+    doubt, value = comparison.score.doubt, comparison.score.value
+    assert doubt is not None
+    both = list(zip(names, comparison.table.iloc[0][["value", "other"]].tolist()))
+    (better, score), (worse, other) = both if (value > 0) == higher_is_better else both[::-1]
+    large = comparison.table[comparison.table["measure"].isin(comparison.large_groups)]
+    number, clearly = len(large), int(((large["low"] > 0) if value > 0 else (large["high"] < 0)).sum())
+    against = int((large["difference"] * value < 0).sum())
+    if not number:
+        told = f"no group has {doubt.fewest}, so this test set cannot tell which is better"
+    elif clearly == number:
+        told = f"{better} is clearly better in {'all ' if number > 1 else ''}{counted(number, 'larger group')}"
+    else:
+        told = f"{better} is clearly better in {clearly} of {counted(number, 'larger group')}"
+        told += f", and {worse} is ahead in {against}" if against else ""
+    return (
+        f"{better} scores {score:.6f} and {worse} {other:.6f}. Groups of fewer than {doubt.fewest} "
+        f"{plural(noun)} decide {doubt.share:.0%} of this difference, so it has no interval; {told}."
+    )
+
+
 def measures(comparison: Comparison) -> pd.DataFrame:
-    """Tabulate the differences in all measures, or in the large groups alone if small ones decide the score."""
+    """Tabulate the differences in all measures; if small groups decide, in the score and the large ones."""
     table, doubt = comparison.table, comparison.score.doubt
     if doubt is None or doubt.reason is not Reason.SMALL_GROUPS:
         return table
-    return table[table["measure"].isin(comparison.large_groups)].reset_index(drop=True)
+    shown = table["measure"].isin([table["measure"][0], *comparison.large_groups])
+    return table[shown].reset_index(drop=True)
 
 
 def overview(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
@@ -68,12 +96,12 @@ def sentences(
     evaluation: Evaluation, comparisons: Mapping[str, Comparison], name: str = "this submission"
 ) -> list[str]:
     """Say for one other submission how it compares; for several, only where there is no interval to show."""
-    told = {
-        other: sentence(
-            each.score, explain.item_noun(evaluation), evaluation.solution.higher_is_better, (name, other)
-        )
-        for other, each in comparisons.items()
-    }
+    told = {}
+    for other, each in comparisons.items():
+        said = explain.item_noun(evaluation), evaluation.solution.higher_is_better, (name, other)
+        doubt, has_small_groups = each.score.doubt, len(each.table) > 1 and each.score.value != 0
+        is_of_groups = has_small_groups and doubt is not None and doubt.reason is Reason.SMALL_GROUPS
+        told[other] = of_groups(each, *said) if is_of_groups else sentence(each.score, *said)
     if len(told) == 1:
         return list(told.values())
     return [f"{other}: {text}" for other, text in told.items() if np.isnan(comparisons[other].score.low)]

@@ -28,6 +28,17 @@ def test_runtimes_and_parameters(capsys, board):
     assert out["break_even_runtimes"] == break_even_runtimes(TABLE_2, "Red", max_boost=0.1).to_dict("records")
 
 
+def test_without_a_team_the_teams_are_listed(capsys, board):
+    assert cli.main(["estimate", board]) == 0
+    told = capsys.readouterr().out.strip().splitlines()
+    assert told[0] == "The teams, of which TEAM is one"
+    assert sorted(line.split()[1] for line in told[2:]) == sorted(TABLE_2["team"])
+    assert cli.main(["estimate", board, "--json"]) == 0
+    assert [row["team"] for row in json.loads(capsys.readouterr().out)["teams"]] == [
+        line.split()[1] for line in told[2:]
+    ]
+
+
 @pytest.mark.parametrize("cells", ["0,40", ",40", "0.6,", ","])
 def test_a_board_where_nobody_is_eligible(capsys, tmp_path, cells):
     board = tmp_path / "board.csv"
@@ -64,7 +75,7 @@ def test_a_board_without_runtimes_lacks_a_column(capsys, tmp_path):
         (["\udcff"], 2, "'Green'; found '\\udcff'"),  # a byte that is no text in the terminal's encoding
         (["Red", "--runtimes", "30,,40"], 2, "runtimes: expected seconds, finite numbers above 0, found ''"),
         (["Red", "--eligibility-ratio", "0.5"], 4, "error: eligibility_ratio: expected a finite number from 1"),
-        ([], 2, "the following arguments are required: TEAM"),
+        (["--runtimes", "40"], 2, "--runtimes needs TEAM"),
     ],
 )
 def test_wrong_arguments(capsys, board, arguments, code, message):

@@ -255,6 +255,36 @@ def test_the_sentence_about_a_difference(difference, higher, told):
     assert comparison.sentence(statistics.Difference(*difference), "essay", higher).startswith(told)
 
 
+@pytest.mark.parametrize(
+    ("lows", "highs", "told"),
+    [
+        ((0.1, 0.1), (0.3, 0.3), "A is clearly better in all 2 larger groups."),
+        ((0.1,), (0.3,), "A is clearly better in 1 larger group."),
+        ((0.1, -0.1), (0.3, 0.3), "A is clearly better in 1 of 2 larger groups."),
+        ((0.1, -0.3), (0.3, 0.1), "A is clearly better in 1 of 2 larger groups, and B is ahead in 1."),
+        ((-0.3,), (-0.1,), "A is clearly better in 0 of 1 larger group, and B is ahead in 1."),
+        ((), (), "no group has 10, so this test set cannot tell which is better."),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_where_small_groups_decide_the_larger_ones_are_told(lows, highs, told, sign):
+    low, high = ([math.nan, *ends] for ends in (lows, highs))
+    if sign < 0:
+        low, high = ([-end for end in ends] for ends in (high, low))
+    groups = tuple(map(str, range(len(lows))))
+    table = pd.DataFrame({"measure": ["score", *groups], "value": 0.5, "other": 0.5 - 0.2 * sign})
+    table = table.assign(
+        difference=[0.2 * sign, *((a + b) / 2 for a, b in zip(low[1:], high[1:]))], low=low, high=high
+    )
+    doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.4)
+    score = statistics.Difference(0.2 * sign, math.nan, math.nan, 0.9, doubt)
+    said = comparison.of_groups(statistics.Comparison(score, table, groups), "essay", sign > 0, ("A", "B"))
+    scores = (
+        f"A scores 0.500000 and B {0.5 - 0.2 * sign:.6f}. Groups of fewer than 10 essays decide 40% of this "
+    )
+    assert said == f"{scores}difference, so it has no interval; {told}"
+
+
 def test_what_a_test_set_would_show_is_told_for_each_part():
     sizes = {"All": 40, "Public": 12, "Private": 28}
     doubt = Doubt(Reason.SMALL_GROUPS, 2, 0.5)

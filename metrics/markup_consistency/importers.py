@@ -447,6 +447,10 @@ def _read_cas(file: Path, export: Export) -> int:
     text: str = cas.sofa_string or ""
     marks = list[Mark]()
     found = [*cas.select_all_fs()]
+    everything = sum(len(view.get_all_fs()) for view in cas.views)
+    export.left_out.update(
+        {"annotations of other views": everything - len(found)} if len(cas.views) > 1 else {}
+    )
     for structure in found:
         kind = structure.type.name
         layer = kind.rpartition(".")[2]
@@ -469,7 +473,7 @@ def _read_cas(file: Path, export: Export) -> int:
     parts = (export.folder.name, *file.relative_to(export.folder).parts)
     document_id = parts[parts.index("annotation") + 1] if "annotation" in parts[:-2] else file.parent.name
     export.add(document_id, who, text, marks)
-    return len(found)
+    return everything
 
 
 def _parts_of_cas(file: Path, export: Export) -> tuple[bytes, str, bytes | None]:

@@ -835,6 +835,18 @@ def inception_export(folder: Path, form: str) -> Path:
     return folder
 
 
+def two_views(folder: Path) -> Path:
+    """A document that has a translation with annotations of its own."""
+    for who in ("anna", "boris"):
+        document = cas("NN", *((start, end, dict(more)) for start, end, more in ERRORS))
+        view = document.create_view("translation")
+        view.sofa_string = "Les chats."
+        pos = document.typesystem.get_type("de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS")
+        view.add(pos(begin=0, end=3, PosValue="DET"))
+        export(folder, who, document, "xmi")
+    return folder
+
+
 def label_studio_export(folder: Path, files: int) -> Path:
     for number in range(files):
         cat, dog = (region(name, 4, 7, "cat", labels=[name]) for name in ("Cat", "Dog"))
@@ -853,6 +865,7 @@ EXPORTS = {
     "cas json": (lambda folder: inception_export(folder, "json"), structures),
     "cas xmi": (lambda folder: inception_export(folder, "xmi"), structures),
     "cas zip": (lambda folder: inception_export(folder, "zip"), structures),
+    "cas views": (two_views, structures),
     "label studio": (lambda folder: label_studio_export(folder, 1), results),
     "of one annotator": (lambda folder: label_studio_export(folder, 2), results),
     "documents": (lambda folder: DOCUMENTS, elements_and_selections),

@@ -26,7 +26,9 @@ def refuse_foreign(path: Path, files: Sequence[Path], error: type[ToolError]) ->
             continue
         tool = _tool_of(read_bytes(file))
         if tool == JSON_MIN:
-            raise error(f"{file.name}: expected Label Studio's JSON, found its JSON-MIN; export as JSON")
+            lacks = "which lacks predictions and does not say in which text a region stands"
+            told = f"expected Label Studio's JSON, found its JSON-MIN, {lacks}; export as JSON"
+            raise error(f"{file.name}: {told}")
         if tool is not None:
             raise error(f"{file.name}: expected markups, found an export of {tool}. {HOW}")
 

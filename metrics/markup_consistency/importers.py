@@ -35,7 +35,7 @@ from podium.markups.files import ALGORITHM, Account, FileRead, read_documents, v
 from podium.wording import counted, listed
 
 from .foreign import refuse_foreign
-from .offsets import Found, Place, Text
+from .offsets import Found, Place, Text, difference_of
 
 # The exceptions that a damaged export causes in the readers here.
 FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -93,38 +93,19 @@ class Export:
         """The annotations of the present file that are left out, by their kinds."""
         return self.account.read[-1].left_out
 
-    @property
-    def details(self) -> Counter[str]:
-        """What else is left out, by its kinds."""
-        return self.account.details
-
     def add(self, document_id: str, author: str, text: str, marks: list[Mark]) -> None:
         """Add the marks that an annotator made in a document."""
         document_id, author = (unicodedata.normalize("NFC", name) for name in (document_id, author))
         author = ALGORITHM if author.casefold() == ALGORITHM else author
         known = self.texts.setdefault(document_id, text)
         if known != text:
-            difference = _difference(known, text)
-            raise ValueError(f"document {document_id!r}: expected one text, {author} has another: {difference}")
+            told = difference_of(known, text)
+            raise ValueError(f"document {document_id!r}: expected one text, {author} has another: {told}")
         by_author = self.marks.setdefault(document_id, {})
         if author in by_author:
             raise ValueError(f"document {document_id!r}: expected one file by {author}, this is another one")
         by_author[author] = marks
         self.account.read[-1].kept += sum(mark.annotations for mark in marks)
-
-
-def _difference(one: str, other: str) -> str:
-    """Say where two texts differ, or in what alone."""
-    alike: dict[str, Callable[[str], str]] = {
-        "line ends": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
-        "white space at the ends": str.strip,
-        "the form of Unicode": functools.partial(unicodedata.normalize, "NFC"),
-    }
-    for what, plain in alike.items():
-        if plain(one) == plain(other):
-            return f"they differ in {what} alone"
-    place = next((n for n, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other)))
-    return f"from character {place:,} on, {one[place : place + 20]!r} and {other[place : place + 20]!r}"
 
 
 class Tool(NamedTuple):
@@ -462,7 +443,7 @@ def _read_cas(file: Path, export: Export) -> int:
         else:
             labels, links = _labels_of(structure, sorted(features - _PLACE), layer)
             if links:
-                export.details[f"links of {layer}"] += links
+                export.account.details[f"links of {layer}"] += links
             # An annotation of the whole document has no place.
             spans = []
             if "begin" in features:
@@ -545,6 +526,8 @@ def _labels_of(annotation: Any, features: Sequence[str], layer: str) -> tuple[li
 _SAID = ("labels", "choices", "taxonomy", "rating", "number", "datetime", "textarea")
 _ADDRESS = re.compile(r"\s*(\w+:/)?/\S+\s*")  # as Label Studio has it in place of a text that is elsewhere
 
+_NUMBERS = "predictions of which only numbers are exported, unless its API is given predictions.only_id=false"
+
 Result = Mapping[str, Any]
 
 
@@ -570,11 +553,11 @@ def _read_label_studio(file: Path, export: Export) -> int:
             raise export.error(f"{file.name}: expected tasks with annotations, found none in task {number}")
         with _faults_of(task.get("id", number)):
             models |= {str(prediction.get("model_version")) for prediction in _predictions(task)[:1]}
-            found += sum(len(each.get("result") or []) for each in _everything(task))
+            whole = [*(task.get("annotations") or []), *_predictions(task), *(task.get("drafts") or [])]
+            found += sum(len(each.get("result") or []) for each in whole)
             by_author = _results_by_author(task, export)
             tasks.append(_Task(str(task["id"]), task["data"], by_author))
-    ids = Counter(task.task_id for task in tasks)
-    if twice := [task_id for task_id, count in ids.items() if count > 1]:
+    if twice := [key for key, number in Counter(task.task_id for task in tasks).items() if number > 1]:
         raise ValueError(f"two tasks with the id {listed(twice)}")
     if len(models) > 1:
         names = listed(sorted(models))
@@ -598,7 +581,7 @@ def _read_of_one_annotator(file: Path, export: Export) -> int:
 
     The projects have ids of their own, so their documents are those with the same text.
     """
-    own = Export(file, export.error, account=Account([FileRead(file)], details=export.details))
+    own = Export(file, export.error, account=Account([FileRead(file)], details=export.account.details))
     found = _read_label_studio(file, own)
     export.left_out.update(own.left_out)
     known: dict[str, list[str]] = {}
@@ -609,11 +592,9 @@ def _read_of_one_annotator(file: Path, export: Export) -> int:
         annotators = [author for author in by_author if author != ALGORITHM]
         if len(annotators) > 1:
             raise ValueError(f"task {document_id}: expected one annotator a file, found {listed(annotators)}")
-        alike = known.get(text)
-        if alike:
-            joined = alike.pop(0)
-        else:
-            joined = f"{file.stem}/{document_id}" if document_id in export.texts else document_id
+        joined = f"{file.stem}/{document_id}" if document_id in export.texts else document_id
+        if known.get(text):
+            joined = known[text].pop(0)
         for author, marks in by_author.items():
             export.add(joined, author if author == ALGORITHM else file.stem, text, marks)
     return found
@@ -645,7 +626,7 @@ def _results_by_author(task: Mapping[str, Any], export: Export) -> dict[str, lis
     by_author: dict[str, Mapping[str, Any]] = {}
 
     def leave_out(kind: str, *whole: Mapping[str, Any]) -> None:
-        export.details.update({kind: len(whole)} if whole else {})
+        export.account.details.update({kind: len(whole)} if whole else {})
         if results := sum(len(each.get("result") or []) for each in whole):
             export.left_out[f"annotations in {kind}"] += results
 
@@ -661,17 +642,12 @@ def _results_by_author(task: Mapping[str, Any], export: Export) -> dict[str, lis
         by_author[name] = annotation
     predictions = _predictions(task)
     leave_out("further predictions", *predictions[1:])
-    leave_out("predictions without content", *[{}] * (len(task.get("predictions") or []) - len(predictions)))
+    leave_out(_NUMBERS, *[{}] * (len(task.get("predictions") or []) - len(predictions)))
     leave_out("drafts", *(task.get("drafts") or []))
     leave_out("tasks without annotations", *([] if annotations or predictions else [{}]))
     if predictions:
         by_author[ALGORITHM] = predictions[0]
     return {name: _about_text(annotation["result"], export) for name, annotation in by_author.items()}
-
-
-def _everything(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The annotations, the predictions and the drafts of a task, whether they count or not."""
-    return [*(task.get("annotations") or []), *_predictions(task), *(task.get("drafts") or [])]
 
 
 def _predictions(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -709,7 +685,7 @@ def _about_text(results: Iterable[Result], export: Export) -> list[Result]:
         if kind not in _SAID or "channel" in result["value"]:
             raise ValueError(f"a result of type {kind}, which is not about text")
         if result.get("parentID"):
-            export.details["parents of regions"] += 1
+            export.account.details["parents of regions"] += 1
         kept.append(result)
     return kept
 
@@ -729,7 +705,7 @@ def _keys_of_texts(tasks: Sequence[_Task]) -> dict[str, str]:
     for task in tasks:
         for result in (result for results in task.results.values() for result in results):
             of_shown = quoted.setdefault(_shown(result), [])
-            if _has_place(result):
+            if "start" in result["value"]:
                 of_shown.append((task.data, _place(result)))
     keys = {key for task in tasks for key, value in task.data.items() if isinstance(value, str)}
     if tasks and not keys:
@@ -761,11 +737,6 @@ def _key_of_text(
     return best
 
 
-def _has_place(result: Result) -> bool:
-    """Whether a result stands at a place in the text, and not for the whole task."""
-    return "start" in result["value"]
-
-
 def _place(result: Result) -> Place:
     """The place of a region, whose offsets must be whole numbers."""
     value = result["value"]
@@ -795,7 +766,7 @@ def _marks(results: Iterable[Result]) -> list[Mark]:
     """
     marks: dict[Any, Mark] = {}
     for number, result in enumerate(results):
-        place = _place(result) if _has_place(result) else None
+        place = _place(result) if "start" in result["value"] else None
         own = result.get("id") or number
         same = [key for key in marks if key[0] == own and (place is None or key[1] in (None, *place.ends))]
         key = same[0] if same else (own, None if place is None else place.ends[0])

@@ -5,9 +5,11 @@ byte order mark counts where somebody kept it.  But annotations quote the text t
 way of counting is the one in which the quotes are true.
 """
 
+import functools
 import itertools
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -135,3 +137,17 @@ class Text:
                 before = character
             self._tables[way] = [*starts, len(self.text)], ends
         return self._tables[way]
+
+
+def difference_of(one: str, other: str) -> str:
+    """Say where two texts differ, or in what alone."""
+    alike: dict[str, Callable[[str], str]] = {
+        "line ends": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
+        "white space at the ends": str.strip,
+        "the form of Unicode": functools.partial(unicodedata.normalize, "NFC"),
+    }
+    for what, plain in alike.items():
+        if plain(one) == plain(other):
+            return f"they differ in {what} alone"
+    place = next((n for n, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other)))
+    return f"from character {place:,} on, {one[place : place + 20]!r} and {other[place : place + 20]!r}"

@@ -382,10 +382,9 @@ def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
     """Turn documents into a submission."""
     lacking = documents.loc[documents["markup"].isna(), "document_id"].tolist()
     if lacking:
-        raise SubmissionRejected(
-            "expected the algorithm's markup of every document, found none for "
-            f"{counted(len(lacking), 'document')}: {listed(lacking)}"
-        )
+        number = counted(len(lacking), "document")
+        told = f"expected the algorithm's markup of every document, found none for {number}: {listed(lacking)}"
+        raise SubmissionRejected(f"{told}. {account_of(documents)}")
     return documents[["document_id", "markup"]]
 
 

@@ -14,6 +14,9 @@ the stages, in the order in which the data passes through them.  The functions t
 * the corpus with M_avg, M_opt and OTAR: ``relative_accuracies``
 * the input with grades and selections in JSON: ``read_essays``, ``read_essay``
 
+One formula of the paper is not followed to the letter: M1 is at least 0, because grades that differ by more
+than K_max would make the accuracy negative.
+
 Where the paper is silent, this file decides:
 
 * The weights and K_max are those of the competition's program, and parameters change them.
@@ -27,9 +30,10 @@ Where the paper is silent, this file decides:
   never matters.
 * Texts are compared without regard to case, outer spaces and Unicode form.  A missing text is "".
 * If neither markup has selections, M2 to M6 are 100.  If one of them has none, or if D is empty, they are 0.
-* A grade that a markup lacks is 0.  M1 is at least 0.
-* OTAR, M_avg and M_opt of a corpus are quotients of means over the essays with at least two experts.  The
-  measure "m" is a mean over the essays with at least one.
+* A grade that a markup lacks is 0.
+* OTAR, M_avg and M_opt are defined for one essay.  Of a corpus they are quotients of means over the essays with
+  at least two experts, as on the competition's leaderboard.  The measure "m" is a mean over the essays with at
+  least one.
 * A markup has at most 500 selections, because the time for comparing nested selections grows with their square.
 * Offsets count characters from 0, and the end is exclusive.  A selection with a key that is not known is
   refused, because the key would be ignored.
@@ -137,6 +141,9 @@ def score(
     k_max: str = "",
 ) -> float:
     """Score how well an algorithm's markups of essays agree with the experts' markups, in percent.
+
+    On Kaggle, leave "Pass complete submission" off and the weight of M7 at 0.  Essays with one expert count for
+    the measure "m" alone.  A grade that a markup lacks is 0, and a markup has at most 500 selections.
 
     M(X, Y) is the accuracy of two markups X and Y, in percent.  M(A, E) compares the algorithm with an expert,
     and M(E, E') compares two experts.  The score is the overall relative accuracy OTAR.  Above 100 the

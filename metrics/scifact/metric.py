@@ -38,18 +38,19 @@ For the sentences, precision is 1/5, recall is 1/4, and F1 is 2/9:
 >>> precision_recall_f1(relevant=4, retrieved=5, correct=1).round(6).tolist()
 [0.2, 0.25, 0.222222]
 
-``score`` cites the leaderboard's guidelines.  Where they say nothing, or where the leaderboard's program
-differs from them, this file decides:
+``score`` cites the leaderboard's guidelines.  Two things in them are not followed to the letter:
 
-* The guidelines look for a whole evidence set among the first three sentences listed.  If the abstract's
-  smallest evidence set has more than three sentences, this file looks among as many as that set has.  The
-  leaderboard has done so since December 2021.
+* They look for a whole evidence set among the first three sentences listed.  If the abstract's smallest
+  evidence set has more than three sentences, this file looks among as many as that set has, because no answer
+  could be right otherwise.  The leaderboard has done so since December 2021.
+* They use the label REFUTES in an example.  Here it is an error, as every label but SUPPORT and CONTRADICT.
+
+Where they say nothing, this file decides:
+
 * The sentences are taken in the order in which they are listed.  A sentence that is listed twice takes two
   places and counts as retrieved twice, but it counts as correct only once.
 * An abstract with the right label earns abstract_label_only, even if no sentences are listed.
 * If a claim has no evidence in the gold, every abstract predicted for it is wrong.
-* Labels other than SUPPORT and CONTRADICT are errors.  REFUTES is an error, too, although the guidelines use it
-  in an example.
 * Claims and abstracts are matched by their ids, which are compared as text.  The score does not depend on the
   order of rows.
 * A sentence is a whole number from 0, which may be written 4.0.  A key that is written twice in an object is an
@@ -144,6 +145,9 @@ def score(
     measure: str = "sentence_label_f1",
 ) -> float:
     """Score a submission with one of the twelve measures of the SciFact leaderboard.
+
+    On Kaggle, leave "Pass complete submission" off.  Every claim needs a row, and every abstract that is
+    predicted for a claim without evidence is wrong.
 
     Four kinds of credit are counted over all claims.  The first two count abstracts, the other two sentences:
 

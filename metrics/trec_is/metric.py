@@ -56,15 +56,20 @@ two:
 >>> round(score(solution, run, "tweet_id"), 4)
 0.0936
 
-Where the memo is silent or contradicts itself, this file decides:
+Four sentences of the memo are not followed.  The first two contradict its own equations, which count here:
 
-* A tweet labeled Low or Medium that is not an alert is worth what its types are worth (5), although section 4.2
-  says otherwise.  Even a perfect run can score less than 1, because an alert to a tweet that has only
-  actionable types is worth 0.3 + 0.7·0.75.
-* F1 is 2TP / (2TP + FP + FN), although section 5 says otherwise.  It is 0 for a type that is neither labeled
-  nor predicted.
-* The logarithm of (5) has the base 10, and its argmax is read as a maximum.  δ counts the false alerts before
-  the tweet.
+* [4.2] says that a tweet labeled Low or Medium that is not an alert adds nothing.  By (5) it is worth what its
+  types are worth.
+* [4.1] says that α = 1 ignores information types.  By (5) this holds for true alerts alone.
+* [5] leaves false negatives out of F1, which would then be the precision.  Here F1 is 2TP / (2TP + FP + FN).
+* (5) has an argmax, which is read as a maximum.
+
+Where the memo is silent, this file decides:
+
+* F1 is 0 for a type that is neither labeled nor predicted.
+* The logarithm of (5) has the base 10.  δ counts the false alerts before the tweet.
+* Even a perfect run can score less than 1, because an alert to a tweet that has only actionable types is worth
+  0.3 + 0.7·0.75.
 * Tweets are visited event by event, in the order of their ranks.  Tweets of the same rank are visited in the
   order of their ids as text.  The measures do not depend on the order of rows.
 * The solution decides to which event a tweet belongs.  If a tweet is in several lists of a run, one row counts.
@@ -170,6 +175,9 @@ def score(
     normalize_priority: bool = False,
 ) -> float:
     """Score a run with the TREC Incident Streams V2 metrics.
+
+    On Kaggle, switch on "Pass complete submission".  Labeled tweets that the run lacks are worth 0, and tweets
+    without a label are ignored.
 
     A tweet is an alert if its priority score is at least `alert_threshold`.  An alert is true if the tweet is
     labeled High or Critical, else it is false.  By default the score is the accumulated alert worth.  It is

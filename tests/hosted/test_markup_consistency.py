@@ -476,3 +476,9 @@ def test_bad_parameters(name: str, value: str, message: str) -> None:
         metric.prepare(solution_of([spans((0, 5))] * 2), "document_id", **{name: value})
     assert str(error.value).startswith(f"{name}: {message}")
     assert len(str(error.value)) <= 280
+
+
+def test_the_head_says_what_the_letter_of_the_paper_gives() -> None:
+    case = case_of("markup_consistency")
+    letter = metric.score(*case.tables, "document_id", accordance="exact")
+    assert f"{letter:.4f} instead of {case.score():.4f}" in (metric.__doc__ or "")

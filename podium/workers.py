@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -230,6 +231,7 @@ def serve() -> None:
     # What a metric prints goes to stderr, and whoever reads standard input finds nothing.
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    warnings.simplefilter("ignore")  # those of a metric's libraries; who asks for answers tells what matters
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_tasks, args=(tasks, waiting), daemon=True).start()
     while True:

@@ -199,7 +199,23 @@ def run(options: argparse.Namespace) -> None:
             raise UsageError(changed[0])
         metric = request.metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
-    print_report(rank.rank(**given, parameters=parameters))
+    final = rank.rank(**given, parameters=parameters)
+    print_report(final)
+    if options.team is not None:
+        print_team(final, options.team)
+
+
+def print_team(final: "FinalBoard", team: str) -> None:
+    """Print what became of a team's files and models, and where its page is."""
+    from podium.ranking.output import TEAM_PAGE
+    from podium.wording import printable
+
+    print(f"\n{printable(team)}, as on {final.folder / TEAM_PAGE}:")
+    files = final.submissions
+    for _, file in files[files["team"] == team].iterrows():
+        print(f"  {file['submission']}: {file['rejected'] or file['why']}")
+    for _, model in final.failed[final.failed["team"] == team].iterrows():
+        print(f"  model {model['model']}: failed: {model['reason']}")
 
 
 def print_report(final: "FinalBoard") -> None:

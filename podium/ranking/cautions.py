@@ -49,12 +49,16 @@ def better_groups_that_lower(
     names = entry_names(
         winners["team"].tolist(), entries, [row for row, (_, slope) in worst.items() if slope < FALLING]
     )
-    places = winners["rank"].tolist()
-    return [
-        f"place {places[row]}: the score of {name} would rise if it got worse for {worst[row][0]}, by "
-        f"{-worst[row][1] / 100:.4f} for each 0.01 of that group's score: this is how the metric weighs groups"
-        for row, name in names
-    ]
+    places, told = winners["rank"].tolist(), []
+    for group in dict.fromkeys(worst[row][0] for row, _ in names):
+        some = [(row, name) for row, name in names if worst[row][0] == group]
+        where = f"place{'s' if len(some) > 1 else ''} {together([places[row] for row, _ in some])}"
+        falls = together([f"{-worst[row][1] / 100:.4f}" for row, _ in some])
+        told.append(
+            f"{where}: the score of {together([name for _, name in some])} would rise if it got worse for "
+            f"{group}, by {falls} for each 0.01 of that group's score: this is how the metric weighs groups"
+        )
+    return told
 
 
 def _decided_by_names(

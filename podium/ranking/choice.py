@@ -18,6 +18,7 @@ __all__ = ["METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_o
 
 PUBLIC, PRIVATE = scoring.PARTS
 METRIC_FAILED = "the metric failed"
+ONLY_FILE = "the only file of each team"
 
 TIME_UNKNOWN = 2**63 - 1  # what `boost.parse` makes of a missing time: later than any other
 
@@ -113,7 +114,7 @@ def choose(
     deciding = column_of(solution.deciding)
     files.loc[best(left, deciding, 1), "chosen"] = True
     files.loc[left, "why"] = _reasons(files.loc[left], order, deciding, by, last_step)
-    return files, words
+    return files, words if files["team"].duplicated().any() else ONLY_FILE
 
 
 def _last(order: pd.DataFrame) -> "pd.Index[int]":

@@ -11,7 +11,7 @@ import pandas as pd
 from podium.ranking import sentences
 from podium.ranking.rules import Rules
 
-__all__ = ["intervals", "score_and_runtime", "shake_up"]
+__all__ = ["borders", "intervals", "score_and_runtime", "shake_up"]
 
 TEAMS_DRAWN = 30  # in the plot of scores and runtimes
 TEAMS_NAMED = 8
@@ -50,6 +50,16 @@ def intervals(rows: Sequence[dict[str, Any]], higher_is_better: bool) -> Ticks:
     for row, places in zip(rows, (ends - low) / width):
         row["drawn"] = np.clip(places, 0, 1).tolist() if 0 <= places[1] <= 1 else None
     return _ticks_between(low, high)
+
+
+def borders(steps: Sequence[dict[str, Any]]) -> float:
+    """Place intervals of differences on one axis that has 0, in ``drawn``, and return the place of 0."""
+    ends = [end for step in steps for end in (step["low"], step["high"]) if not math.isnan(end)]
+    low, high = _with_margin([0.0, *ends])
+    for step in steps:
+        places = tuple((step[name] - low) / (high - low) for name in ("low", "high"))
+        step["drawn"] = None if math.isnan(step["low"]) else places
+    return -low / (high - low)
 
 
 def _ends(row: dict[str, Any]) -> tuple[float, float, float]:

@@ -34,6 +34,8 @@ NEIGHBORS = 3  # teams that are shown above and below a team
 def of_board(final: FinalBoard) -> str:
     """Make the page of a board."""
     board, rules = final.leaderboard, final.inputs.request.rules
+    prize_places = _prize_places(final)
+    zero = drawing.borders([place["step"] for place in prize_places if place["step"]])
     rows, same_files = _rows(final, final.published[:MOST_ROWS]), similarity.senders(final.submissions)
     return _page(
         "board.html",
@@ -47,7 +49,8 @@ def of_board(final: FinalBoard) -> str:
         last_prize=_last_prize(final),
         ticks=drawing.rank_ticks(len(board)),
         logarithmic=len(board) > drawing.LINEAR_UP_TO,
-        prize_places=_prize_places(final),
+        prize_places=prize_places,
+        zero=zero,
         decisions=final.facts.get("decisions", []),
         variants=_records(final.variants),
         shake=drawing.shake_up(board, MOST_ROWS),
@@ -86,6 +89,7 @@ def of_team(final: FinalBoard, team: str) -> str:
         boosted=final.facts["boosted"],
         files=_records(files),
         decision=decisions_about[0] if decisions_about else None,
+        failed=_records(final.failed[final.failed["team"] == team]),
         better_ranks=BETTER_RANKS,
         **on_board,
     )

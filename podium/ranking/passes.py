@@ -159,7 +159,8 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
 
 def _not_finite(scores: dict[str, float]) -> str:
     """Say that a submission is rejected for its scores."""
-    return f"the score is not a finite number: {scores}"
+    found = ", ".join(f"{score} for {part}" for part, score in scores.items() if not math.isfinite(score))
+    return f"the metric gives no finite score: {found}"
 
 
 def scored_again(job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, dict[str, float]]]:

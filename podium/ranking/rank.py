@@ -364,9 +364,9 @@ def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
     return selection
 
 
-def _check_team(heading: Heading, files: Sequence[Submission]) -> None:
-    """Make sure that the team that gets a page is among the teams."""
-    teams = sorted({each.team for each in files})
+def _check_team(heading: Heading, files: Sequence[Submission], failed: pd.DataFrame | None) -> None:
+    """Make sure that the team that gets a page is among the teams, also among those whose model failed."""
+    teams = sorted({each.team for each in files} | set([] if failed is None else failed["team"]))
     if heading.team is None or heading.team in teams:
         return
     nearly = [team for team in teams if names.key_of(team) == names.key_of(heading.team)]
@@ -381,7 +381,7 @@ def _ranked(
     command: Sequence[str],
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
-    _check_team(inputs.request.heading, inputs.submissions)
+    _check_team(inputs.request.heading, inputs.submissions, inputs.failed)
     solution = solution_of(inputs.job)  # If it is wrong, that is an error before any work begins.
     demand(checking.verdict(solution.metric, arguments=solution.arguments))
     with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:

@@ -14,6 +14,7 @@ import pandas as pd
 from podium.ranking import site
 from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
+from podium.statistics import Doubt, Reason
 from podium.wording import counted, listed, ordinal, plural, together
 
 if TYPE_CHECKING:
@@ -295,8 +296,8 @@ def _of_chance(final: "FinalBoard") -> list[str]:
         withheld = final.chance.withheld if final.chance else None
         if withheld is not None:
             return [
-                f"How often {winner} would be first again cannot be said, because too few {items_of(facts)} "
-                f"decide the score of a prize winner ({withheld})."
+                f"How often {winner} would be first again cannot be said, because too little decides the score "
+                f"of a prize winner: {_too_little(withheld, facts)}."
             ]
         if facts["boosted"] and not facts["noise_known"]:
             return [
@@ -313,6 +314,13 @@ def _of_chance(final: "FinalBoard") -> list[str]:
         f"On new {items_of(facts)} of the same kind{runs}, {winner} would be first {in_cases(shares.iloc[0])}"
     )
     return [", ".join([first, *named]) + "."]
+
+
+def _too_little(doubt: Doubt, facts: dict[str, Any]) -> str:
+    """Say what decides a score; there may be many items, but few in each group."""
+    if doubt.reason is Reason.SMALL_GROUPS and doubt.share == 1 and facts["items"] >= doubt.fewest:
+        return f"each group that counts has fewer than {doubt.fewest} {items_of(facts)}"
+    return str(doubt)
 
 
 def _of_the_best(final: "FinalBoard") -> list[str]:
@@ -339,7 +347,7 @@ def _of_the_last_prize(final: "FinalBoard") -> list[str]:
         return []
     row, other = prizes.borders[-1]
     last, following = board.iloc[row], board.iloc[other]
-    goes = f"The last prize, place {last['rank']}, goes to {name_of(last['team'])}"
+    goes = f"Place {last['rank']} gets the last of {prizes.number:,} prizes: {name_of(last['team'])}"
     if facts["ties"] and (decided := what_decided(facts["ties"][row:other])):
         is_same_file = bool(final.entries) and final.entries[row] == final.entries[other]
         same = "sent the same file" if is_same_file else f"has the same {score_name(facts)}"

@@ -192,14 +192,18 @@ def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[st
     noise = noise_of(leaderboard, runtimes)
     if noise.once.any():
         sentences.append(_measured_once(leaderboard, noise))
+    # What podium run has measured is in seconds.
+    measured = (
+        set() if runtimes is None or "runs" not in runtimes else set(runtimes.dropna(subset="runs")["team"])
+    )
     fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()
-    if FAR_BELOW * fastest["runtime"] <= median:
+    if fastest["team"] not in measured and FAR_BELOW * fastest["runtime"] <= median:
         sentences.append(
             f"the shortest runtime, {fastest['runtime']:g} s of {fastest['team']}, is less than a fifth of the "
             f"median, {median:g} s: make sure that it is in seconds"
         )
     slowest = known.iloc[int(known["runtime"].argmax())]
-    if slowest["runtime"] >= FAR_ABOVE * median:
+    if slowest["team"] not in measured and slowest["runtime"] >= FAR_ABOVE * median:
         sentences.append(
             f"the longest runtime, {slowest['runtime']:g} s of {slowest['team']}, is at least {FAR_ABOVE} "
             f"times the median, {median:g} s: make sure that it is in seconds and not in milliseconds"

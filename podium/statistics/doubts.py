@@ -39,7 +39,7 @@ class Reason(enum.Enum):
     SMALL_GROUPS = "small groups decide"
     # Of half-samples:
     FAILED = "the metric fails on many halves of the items"
-    FAR = "the score is not what it is on average over halves of the items"
+    FAR = "on halves of the items the score is another one on average, so they do not show how it varies"
     TOO_SLOW = "too few halves of the items can be scored in ten minutes"
 
 

@@ -194,6 +194,37 @@ def test_both_teams_of_a_tie_are_marked(row):
     assert [each["rank"] for each in rows if each["tied"]] == [row + 1, row + 2]
 
 
+def test_small_groups_of_many_essays_are_called_groups():
+    """A hundred essays decide here, so it is not said that fewer than 30 do."""
+    of_groups = Doubt(Reason.SMALL_GROUPS, 3, 1.0, 30)
+    run = run_of(board_of(4), chance=chance(4, first_again=np.nan)._replace(withheld=of_groups))
+    assert any(
+        said.endswith("each group that counts has fewer than 30 essays.") for said in sentences.summary(run)
+    )
+
+
+def test_the_first_three_warnings_are_shown_and_the_others_open():
+    warned = [f"warning {number}" for number in range(5)]
+    html = page.of_board(run_of(board_of(3), warnings=warned))
+    box = html.partition('class="warnings"')[2].partition("</section>")[0]
+    shown, _, behind = box.partition("<details>")
+    assert [shown.count(f"arning {number}.") for number in range(5)] == [1, 1, 1, 0, 0]
+    assert "<summary>2 more</summary>" in behind
+    assert (
+        "<details>" not in page.of_board(run_of(board_of(3), warnings=warned[:3])).partition('class="boxes"')[0]
+    )
+
+
+def test_borders_of_prizes_are_drawn_around_0():
+    steps = [{"low": -0.1, "high": 0.3}, {"low": float("nan"), "high": float("nan")}, {"low": 0.1, "high": 0.2}]
+    zero = drawing.borders(steps)
+    assert 0 < steps[0]["drawn"][0] < zero < steps[0]["drawn"][1] < 1
+    assert steps[1]["drawn"] is None
+    assert zero < steps[2]["drawn"][0] < steps[2]["drawn"][1]
+    html = page.of_board(run_of(board_of(4), chance=chance(4)))
+    assert html.partition("The prizes")[2].partition("</table>")[0].count('class="zero"') == 3
+
+
 # --- the board ----------------------------------------------------------------------------------------------
 
 
@@ -266,7 +297,7 @@ def test_the_sentences_for_the_jury():
         "On new essays of the same kind and other runs of the models, T1 would be first in about 70 of 100 "
         "cases, T2 in about 50, T3 in about 20.",
         "With 95% confidence the truly best is one of these 2: T1, T2.",
-        "The last prize, place 3, goes to T3; T4 follows 0.01000 behind in boosted score.",
+        "Place 3 gets the last of 3 prizes: T3; T4 follows 0.01000 behind in boosted score.",
         "With 95% confidence the true difference is between -0.01000 and 0.02000.",
     ]
     unknown = run_of(board, chance=chance(4, first_again=np.nan), noise_known=False)
@@ -276,8 +307,8 @@ def test_the_sentences_for_the_jury():
     few = Doubt(Reason.SMALL_GROUPS, 3, 0.5, 30)
     withheld = run_of(board, chance=chance(4, first_again=np.nan)._replace(withheld=few))
     assert sentences.summary(withheld)[3] == (
-        "How often T1 would be first again cannot be said, because too few essays decide the score of a prize "
-        "winner (groups of fewer than 30 items decide 50%)."
+        "How often T1 would be first again cannot be said, because too little decides the score of a prize "
+        "winner: groups of fewer than 30 items decide 50%."
     )
     alone = run_of(board_of(2), boosted=False, chance=chance(2, may_be_best=[True, False]))
     assert "With 95% confidence T1 is truly the best." in sentences.summary(alone)
@@ -306,7 +337,7 @@ def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
     )
     assert f"{sent} would be first in more than 80 of 100 cases, T4 in about 10." in summary
     assert f"one of these 2: {sent}, T4." in summary
-    assert "goes to T2; T3 sent the same file, and the shorter runtime decides." in summary
+    assert "prizes: T2; T3 sent the same file, and the shorter runtime decides." in summary
 
 
 def test_why_a_team_is_not_one_rank_better():
@@ -392,7 +423,7 @@ def test_names_from_right_to_left_are_isolated_and_long_ones_are_cut():
 def test_a_tie_for_the_first_or_the_last_prize_and_a_single_team():
     last = run_of(board_of(3), Rules(prizes=2), boosted=False, ties=["", rewards.BY_NAME])
     assert sentences.summary(last)[-1] == (
-        "The last prize, place 2, goes to T2; T3 has the same score, and the order of the names decides."
+        "Place 2 gets the last of 2 prizes: T2; T3 has the same score, and the order of the names decides."
     )
     tied = run_of(board_of(2), boosted=False, ties=[rewards.BY_TIME])
     assert sentences.summary(tied)[0] == (

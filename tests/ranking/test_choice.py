@@ -209,7 +209,7 @@ def test_scores_that_are_no_numbers_are_rejected(folder, says, call):
     assert call()[0] == 0
     rejected = pd.read_csv(folder / "final" / "rejected.csv").iloc[0]
     assert rejected["team"] == "Bo"
-    assert rejected["reason"].startswith("the score is not a finite number: ")
+    assert rejected["reason"] == "the metric gives no finite score: inf for All, inf for Public"
 
 
 # --- manifests and URLs -------------------------------------------------------------------------------------

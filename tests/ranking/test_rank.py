@@ -131,7 +131,7 @@ def test_run_json(files, call):
     assert facts["signature"].startswith(f"metric:unified|version:{metric.__version__}|")
     assert "temperature:50.0" in facts["signature"]
     assert facts["decided_by"] == "Private"
-    assert facts["rule"] == "the better by Private score of each team's 2 best files by Public score"
+    assert facts["rule"] == "the only file of each team"
     assert (facts["rules"]["seed"], facts["rules"]["max_boost"]) == (3, 0.1)
     counts = {"submissions": 6, "rejected": 1, "teams": 5, "teams_without_score": 1, "failed": 0}
     assert facts["counts"] == counts | {"eligible": int(board(files)["eligible"].sum())}
@@ -150,11 +150,11 @@ def test_what_is_printed(files, call):
     code, out, err = call()
     assert code == 0
     assert out.startswith("5 submissions, 0 rejected; teams on the board: 5, eligible for a boost: ")
-    assert "; the better by Private score of each team's 2 best files by Public score\nHigher is better" in out
+    assert "; the only file of each team\nHigher is better" in out
     assert err.startswith("scoring: 5 of 5\ncomparing groups: 5 of 5\nresampling: 5 of 5\n")
     assert err.endswith(ONCE)
     assert "would be first again cannot be said" in out
-    few = "first again cannot be said, because too few essays decide the score of a prize winner (groups of"
+    few = "first again cannot be said, because too little decides the score of a prize winner: groups of"
     assert few in call("--no-boost")[1]
     assert "first again, of 100" in (files / "final" / "board.html").read_text(encoding="utf-8")
 

@@ -74,8 +74,11 @@ def test_measured_once_is_said():
     ],
 )
 def test_a_runtime_far_from_the_others_is_a_warning(seconds, said):
-    notices = speed.notices(BOARD.assign(runtime=seconds), table(runtime=seconds, runs=["2", "2", "2"]))
+    """The warning is about runtimes that somebody typed: podium run measures seconds."""
+    errors = table(runtime=seconds, runtime_error=[1, 1, 1])
+    notices = speed.notices(BOARD.assign(runtime=seconds), errors)
     assert [notice.partition("make sure that it is in seconds")[0] for notice in notices] == said
+    assert speed.notices(BOARD.assign(runtime=seconds), table(runtime=seconds, runs=["2", "2", "2"])) == []
 
 
 def test_marks_and_provisional_runtimes_are_said():

@@ -303,7 +303,8 @@ def _ranked_again(
     run_json.check_addresses(request, named, lambda name: f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES")
     nothing: dict[str, Any] = dict.fromkeys([*replaced, "submissions"])
     if changes := run_json.changed_inputs(before, request._replace(**nothing)):
-        raise UsageError(changes[0])
+        cure = "rank without --again; with the same --out, what has not changed is not scored again"
+        raise UsageError(f"{changes[0]}; {cure}")
     loaded = hosted.load(request.metric)
     hosted.check_parameters(loaded, parameters)
     context = make_job(request).context

@@ -72,7 +72,7 @@ def prepared(
     try:
         solution = scoring.prepare(metric, table, parameters, show)
     except HostError as problem:
-        if reading.SHAPE not in table.attrs:
+        if not {reading.SHAPE, reading.PARTLY} & set(table.attrs):
             raise
         raise HostError(reading.with_account(str(problem), table)) from problem
     solution.further.update({"part": part} if part else {})

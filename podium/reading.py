@@ -17,8 +17,9 @@ from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
 from podium.scoring import Solution
 
-# Under these names a table says in its attrs what was read of which files, and what files should be like.
-READ, SHAPE = "read", "shape"
+# Under these names a table says in its attrs what was read of which files, whether something was left out, and
+# what files should be like, if they are not.
+READ, PARTLY, SHAPE = "read", "partly", "shape"
 
 Official = Callable[[Path], pd.DataFrame]  # how a companion reads an official file
 

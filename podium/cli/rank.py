@@ -226,6 +226,8 @@ def print_report(final: "FinalBoard") -> None:
 
     facts = final.facts
     counts = facts["counts"]
+    if "read" in facts:
+        print(facts["read"])
     eligible = f", eligible for a boost: {counts['eligible']:,}" if facts["boosted"] else ""
     print(
         f"{counted(counts['submissions'], 'submission')}, {counts['rejected']:,} rejected; teams on the board: "

@@ -16,7 +16,7 @@ import pandas as pd
 from podium.contract import Evaluation
 from podium.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import parse_json, read_text
-from podium.reading import READ, SHAPE, with_account
+from podium.reading import PARTLY, READ, SHAPE, with_account
 from podium.wording import counted, listed
 
 ALGORITHM = "algorithm"
@@ -67,6 +67,7 @@ class Account:
         told = self.line(documents, counted(len(self.read), "file") + beside)
         if self.details or self.left_out.keys() - {HIDDEN} or any(file.left_out for file in self.read):
             warnings.warn(told, AccountWarning, stacklevel=3)
+            documents.attrs[PARTLY] = True
         return accounted(documents, told, self.shape)
 
 

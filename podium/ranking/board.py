@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import scoring
+from podium import reading, scoring
 from podium.errors import HostError, UsageError, missing_extra
 from podium.ranking import (
     choice,
@@ -349,6 +349,7 @@ def _facts(final: FinalBoard, rule: str, decided: list[str], told: list[str]) ->
         "counts": _counts(final),
         "ties": decided if any(decided) else [],
         "warnings": told,
+        **{name: read for name, read in solution.frame.attrs.items() if name == reading.READ},
     }
 
 

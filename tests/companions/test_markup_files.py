@@ -188,6 +188,16 @@ def test_keys_that_are_not_known_are_told_with_the_nearest_one(tmp_path: Path) -
     assert "the key 'language' (1)" in files.account_of(table)
 
 
+def test_a_misspelt_key_is_told_where_the_right_one_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "d.json", document(elements((0, 5)), {"Elements": []}))
+    assert main(["agreement", "--metric", "markup_consistency", str(tmp_path)]) == 4
+    error = capsys.readouterr().err
+    assert "the markup has no elements" in error
+    assert "left out: the key 'Elements', which is not 'elements' (1)" in error
+
+
 def test_a_quote_that_contradicts_the_text_is_refused(tmp_path: Path) -> None:
     quoting = {"elements": [{"fragments": [{"start": 0, "end": 5, "text": "beta"}]}]}
     fault = "document 'd': expected the text 'beta' from 0 to 5, found 'Alpha'"

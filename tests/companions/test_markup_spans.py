@@ -303,7 +303,11 @@ def test_a_competition_from_tables_of_spans(tmp_path: Path, capsys: pytest.Captu
         "--jobs",
         "1",
     ]
+    capsys.readouterr()
     assert main(["rank", *given, "--jobs", "1", "--resamples", "20", "--out", str(tmp_path / "board")]) == 0
+    assert capsys.readouterr().out.startswith(
+        "Read: 2 experts (ann, ben), 12 documents, 24 annotations in a table"
+    )
     board = pd.read_csv(tmp_path / "board" / "final_leaderboard.csv").set_index("team")["score"]
     assert board.index.tolist() == ["Ada", "Bo"]
     private = solution[solution["Usage"] == "Private"].drop(columns="Usage")

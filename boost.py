@@ -255,10 +255,26 @@ def boost_fractions(
 
 
 def ranks(board: "Board", scores: npt.ArrayLike, higher_is_better: bool = True) -> npt.NDArray[np.int64]:
-    """Ranks from 1, (..., teams), by scores of this shape; NaN is last.
+    """Rank teams by scores.
 
-    Among equal scores, the earlier submission comes first, then the shorter runtime, then the name:
+    Among equal scores, the earlier submission comes first, then the shorter runtime, then the name.
 
+    Parameters
+    ----------
+    board : Board
+        The teams with their times and runtimes, as `parse` returns them.
+    scores : array-like of float or Fraction, shape (..., teams)
+        The scores that decide, of one board or of several boards with these teams.
+    higher_is_better : bool
+        Whether a higher score is better.
+
+    Returns
+    -------
+    ndarray of int64, shape (..., teams)
+        The ranks from 1. A missing score, NaN, is last.
+
+    Examples
+    --------
     >>> board = parse(pd.DataFrame({"team": ["b", "a", "c"], "score": [1, 1, 2]}))
     >>> ranks(board, board.scores).tolist()
     [3, 2, 1]

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from podium.ranking.estimate import estimate
     from podium.ranking.rank import rank
     from podium.ranking.verify import verify
+    from podium.report.page import write_report
     from podium.running.run import run
 
 __all__ = [
     "__version__", "collect", "errors", "estimate", "markups", "prepare", "rank", "run", "score", "spans",
-    "statistics", "tuning", "verify",
+    "statistics", "tuning", "verify", "write_report",
 ]  # fmt: skip
 
 __version__ = "6.0.0"
@@ -43,6 +44,7 @@ _FUNCTIONS = {
     "run": "podium.running.run",
     "score": "podium.front_door",
     "verify": "podium.ranking.verify",
+    "write_report": "podium.report.page",
 }
 _MODULES = ("errors", "markups", "spans", "statistics", "tuning")
 

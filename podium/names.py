@@ -4,6 +4,7 @@ People read a published board.  So a name must not look like another one, and mu
 it.
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -29,12 +30,6 @@ OF_SYSTEM = re.compile(
     re.IGNORECASE,
 )
 OF_TABLES = (".csv", ".csv.gz", ".parquet", ".zip", ".json", ".jsonl", ".tsv", ".txt", ".gz", ".xlsx")
-# Small and capital letters of Cyrillic and Greek that look like a Latin letter, after case folding; an excerpt
-# of the table of confusable characters in Unicode Technical Standard 39.
-LOOKS_LIKE = str.maketrans(
-    "авеѕіјкмнорстухԁһӏ" "αβεζηικμνορτυχ",
-    "abesijkmhopctyxdhl" "abezhikmvoptyx",
-)  # fmt: skip
 
 
 def key_of(name: str) -> str:
@@ -53,12 +48,23 @@ def key_of(name: str) -> str:
 
 
 def skeleton_of(name: str) -> str:
-    """Reduce a name further, to Latin letters where Cyrillic or Greek ones look like them.
+    """Reduce a name further, to Latin letters where those of other scripts look like them.
 
     >>> skeleton_of("Alpha") == skeleton_of("\u0410lpha"), key_of("Alpha") == key_of("\u0410lpha")
     (True, False)
     """
-    return key_of(name).translate(LOOKS_LIKE)
+    return key_of("".join(map(_latin, unicodedata.normalize("NFKC", name))))
+
+
+@functools.cache
+def _latin(character: str) -> str:
+    """The Latin letter like which a letter looks, by Unicode Technical Standard 39, or the character itself."""
+    from confusable_homoglyphs.confusables import confusables_data
+
+    alike = (each["c"] for each in confusables_data.get(character, []))
+    return (
+        character if character.isascii() else next((c for c in alike if c.isascii() and c.isalpha()), character)
+    )
 
 
 def alike(names: Iterable[str], key: Callable[[str], str] = key_of) -> list[list[str]]:

@@ -7,7 +7,6 @@
 import contextlib
 import functools
 import html
-import importlib
 import inspect
 import math
 import re
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+import podium
 from podium import hosted, ids, names, statistics
 from podium.contract import Explanation, Metric, Progress
 from podium.errors import HostError, SubmissionRejected, UsageError
@@ -256,11 +256,9 @@ class Evaluation:
         Raises
         ------
         UsageError
-            The extra ``podium[report]`` is not installed, or the file cannot be written.
+            The file cannot be written.
         """
-        page = importlib.import_module("podium.report.page")  # a room above, which the core only names
-        intervals = None if self.statistics is None else statistics.intervals(self)
-        page.write(page.render(self, title, texts, intervals=intervals), Path(path))
+        podium.write_report(self, path, texts, title)
 
     def of(self, submission: pd.DataFrame) -> "Evaluation":
         """Score another submission against the same solution."""

@@ -4,16 +4,15 @@ Each page is a single file that needs no network.  Its only script searches and 
 Content-Security-Policy allows it by its hash.  Without the script, the page shows everything.
 """
 
-import base64
-import hashlib
 import itertools
-from importlib import resources
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
+from podium import pages
 from podium.ranking import decisions, drawing, estimate, sentences, similarity
 from podium.ranking.board import FinalBoard
 from podium.ranking.rewards import what_decided
@@ -22,6 +21,7 @@ from podium.wording import ordinal, together
 
 __all__ = ["anchor_of", "of_board", "of_team"]
 
+TEMPLATES = Path(__file__).with_name("templates")
 TEAMS_DRAWN = 30
 MOST_ROWS = 2000  # of the board on the page; the file of the board holds all
 
@@ -136,31 +136,29 @@ def anchor_of(team: object) -> str:
 
 def _page(template: str, **context: Any) -> str:
     """Fill a template."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    script = (resources.files("podium.ranking") / "templates" / "board.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    environment = Environment(
-        loader=PackageLoader("podium.ranking"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    script = (TEMPLATES / "board.js").read_text(encoding="utf-8")
+    return pages.template(TEMPLATES, template, WORDS).render(
+        items=sentences.items_of(context["facts"]),
+        score_name=sentences.score_name(context["facts"]),
+        direction=sentences.of_direction(context["facts"]),
+        script=Markup(script),
+        policy=pages.policy(script, "base-uri 'none'", "form-action 'none'"),
+        **context,
     )
-    environment.globals |= {
-        "number": sentences.number,
-        "seconds": sentences.seconds,
-        "percent": sentences.percent,
-        "in_cases": sentences.in_cases,
-        "tens": sentences.tens,
-        "tick": sentences.tick,
-        "together": together,
-        "anchor_of": anchor_of,
-        "items": sentences.items_of(context["facts"]),
-        "score_name": sentences.score_name(context["facts"]),
-        "direction": sentences.of_direction(context["facts"]),
-        "script": Markup(script),
-        "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
-        "base-uri 'none'; form-action 'none'",
-    }
-    return environment.get_template(template).render(context)
+
+
+WORDS: dict[str, Any] = {
+    "number": sentences.number,
+    "seconds": sentences.seconds,
+    "percent": sentences.percent,
+    "in_cases": sentences.in_cases,
+    "tens": sentences.tens,
+    "tick": sentences.tick,
+    "together": together,
+    "anchor_of": anchor_of,
+}
 
 
 def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:

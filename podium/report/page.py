@@ -3,8 +3,6 @@
 The page loads nothing from elsewhere, and only the script ``templates/report.js`` may run in it.
 """
 
-import base64
-import hashlib
 import math
 import re
 from collections.abc import Mapping
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from podium import explain, scoring, statistics
+from podium import explain, pages, scoring, statistics
 from podium.errors import UsageError
 from podium.files import read_table, write_atomically
 from podium.report import comparison, histograms, items
@@ -22,7 +20,6 @@ from podium.scoring import Evaluation
 from podium.wording import counted, plural
 
 if TYPE_CHECKING:
-    from jinja2 import Template
     from markupsafe import Markup
 
 MOST_ITEMS = 200
@@ -34,7 +31,6 @@ DETAILS_SHOWN = 500  # rows of each table of values
 CAUSES_NAMED = 3
 LEAST_GAIN = 1e-9  # a smaller one is a rounding error
 MOST_OFFSET = 8  # words
-Z = 1.96  # the quantile 0.975 of the normal distribution, for 95% intervals
 TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -51,14 +47,13 @@ def render(
     from markupsafe import Markup
 
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shown = ["measure", "low", "high", "note"]
     drawn = pd.DataFrame(columns=shown) if intervals is None else intervals[shown]
-    return _template().render(
+    return pages.template(TEMPLATES, "report.html", WORDS).render(
         title=title,
         style=Markup(style),
         script=Markup(script),
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
+        policy=pages.policy(script),
         parts=[(part, score) for part, score in evaluation.scores.items() if part != scoring.ALL],
         evaluation=evaluation,
         notices=[*evaluation.solution.notices, *evaluation.explanation.notices],
@@ -79,31 +74,48 @@ def render(
     )
 
 
-def _template() -> "Template":
-    """Load the template of the page."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "number": items.number,
-        "gain": items.gain,
-        "breakable": _breakable,
-        "share": items.share,
-    }
-    return environment.get_template("report.html")
-
-
 def _breakable(name: str) -> "Markup":
     """A measure's name, which a narrow page breaks after a dot or an underscore, not within a word."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"([._])(?=\w)", r"\1<wbr>", str(escape(name))))
+
+
+WORDS: dict[str, Any] = {
+    "number": items.number,
+    "gain": items.gain,
+    "breakable": _breakable,
+    "share": items.share,
+}
+
+
+def write_report(
+    evaluation: Evaluation, path: str | Path, texts: Mapping[str, str] | None = None, title: str = "Report"
+) -> None:
+    """Write the report of a score, as `podium.scoring.Evaluation.report` does.
+
+    Parameters
+    ----------
+    evaluation : podium.scoring.Evaluation
+        What `podium.score` returns.
+    path : str or Path
+        The file to write, such as "report.html".
+    texts : mapping of str to str, optional
+        The texts of the items by their ids.
+    title : str
+        The title of the page.
+
+    Raises
+    ------
+    podium.errors.UsageError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> podium.write_report(podium.score(solution, submission), "report.html")  # doctest: +SKIP
+    """
+    intervals = None if evaluation.statistics is None else statistics.intervals(evaluation)
+    write(render(evaluation, title, texts, intervals=intervals), Path(path))
 
 
 def write(page: str, path: Path) -> None:
@@ -174,14 +186,17 @@ def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:
     The interval is the score interval of E. Wilson ("Probable Inference, the Law of Succession, and Statistical
     Inference", Journal of the American Statistical Association 22, 1927).
     """
+    from scipy.stats import binomtest
+
     tenth = np.minimum((forecasts["probability"] * BINS).astype(int), BINS - 1)
     table = forecasts.groupby(tenth).agg(
         forecasts=("happened", "size"), probability=("probability", "mean"), happened=("happened", "mean")
     )
-    n, share = table["forecasts"], table["happened"]
-    center = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    low, high = (center - half).clip(lower=0.0), (center + half).clip(upper=1.0)
+    happened = (table["happened"] * table["forecasts"]).round().astype(int)
+    intervals = [
+        binomtest(int(k), int(n)).proportion_ci(method="wilson") for k, n in zip(happened, table["forecasts"])
+    ]
+    low, high = zip(*intervals) if intervals else ((), ())
     return table.assign(low=low, high=high).reset_index(drop=True)
 
 

@@ -312,7 +312,24 @@ def _difference_of_halves(
 
 
 def intervals_of(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
-    """Compute what `intervals` does, from a prepared solution and the statistics of a submission, (n, k)."""
+    """Compute what `intervals` does, from a prepared solution and the statistics of a submission.
+
+    Parameters
+    ----------
+    prepared : podium.contract.Prepared
+        A prepared solution with n items.
+    statistics : ndarray of float, shape (n, k)
+        The statistics of the submission, as ``prepared.statistics(submission)`` returns them.
+    resamples : int
+        The number of draws.
+    seed : int
+        A number that decides what is drawn.
+
+    Returns
+    -------
+    DataFrame
+        A row per measure with ``measure``, ``value``, ``low``, ``high`` and ``note``, see `intervals`.
+    """
     resampler = Resampler(prepared, draw(len(statistics), resamples, seed), seed)
     (drawn,) = resampler.draw(statistics)
     total, values = drawn.sums, prepared.measures(drawn.sums)
@@ -350,7 +367,26 @@ def difference(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
-    """Compute what `compare` does, from a prepared solution and the statistics of two submissions, (n, k)."""
+    """Compute what `compare` does, from a prepared solution and the statistics of two submissions.
+
+    Parameters
+    ----------
+    prepared : podium.contract.Prepared
+        A prepared solution with n items.
+    mine, theirs : ndarray of float, shape (n, k)
+        The statistics of both submissions.
+    higher_is_better : bool
+        Whether a higher score is better.
+    resamples : int
+        The number of draws.
+    seed : int
+        A number that decides what is drawn.
+
+    Returns
+    -------
+    Comparison
+        The difference of the scores and of all measures, each with its 95% interval, see `compare`.
+    """
     resampler = Resampler(prepared, draw(len(mine), resamples, seed), seed)
     drawn = resampler.draw(mine, theirs)
     model = resampler.model(resampler.groups(*drawn))

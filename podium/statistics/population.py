@@ -281,10 +281,24 @@ def sizes_of_groups(prepared: Any) -> dict[str, int]:
 
 
 def group_slopes(prepared: Any, total: Floats) -> Floats | None:
-    """Estimate how fast the score rises with the score of each group, (g,), from sums over groups, (g, k).
+    """Estimate how fast the score rises with the score of each group.
 
-    It is None if groups have no scores of their own, and NaN for a group whose score is undefined or does not
-    depend on its sums.  Both the score and the group's score change with the group's sums.  Where the score
+    Parameters
+    ----------
+    prepared : podium.contract.Prepared
+        A prepared solution with g groups.
+    total : ndarray of float, shape (g, k)
+        The sums of a submission's statistics over the items of each group.
+
+    Returns
+    -------
+    ndarray of float, shape (g,), or None
+        The slopes. It is None if groups have no scores of their own, and NaN for a group whose score is
+        undefined or does not depend on its sums.
+
+    Notes
+    -----
+    Both the score and the group's score change with the group's sums.  Where the score
     depends on them through the group's score, the two gradients are proportional, and their ratio is the slope.
     For the softmin ν of scores s with weights β and temperature α it is β·(1 − α·(s − ν)), which is below 0 for
     a group that is more than 1/α above the score.

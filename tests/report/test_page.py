@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
+from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
@@ -365,8 +366,9 @@ def test_calibration():
     assert table["probability"].tolist() == pytest.approx([0.025, 2.949 / 3])
     assert table["happened"].tolist() == pytest.approx([0, 2 / 3])
     # Wilson's interval for 0 of 10 goes from 0 to z² / (n + z²).
+    square = NormalDist().inv_cdf(0.975) ** 2
     nothing = report.calibration(pd.DataFrame({"probability": [0.55] * 10, "happened": [0] * 10})).iloc[0]
-    assert (nothing["low"], nothing["high"]) == (0, pytest.approx(1.96**2 / (10 + 1.96**2)))
+    assert (nothing["low"], nothing["high"]) == (0, pytest.approx(square / (10 + square)))
     # For 5 of 10, the standard example, it goes from 0.237 to 0.763.
     half = report.calibration(pd.DataFrame({"probability": [0.55] * 10, "happened": [0, 1] * 5})).iloc[0]
     assert [half["low"], half["high"]] == pytest.approx([0.237, 0.763], abs=5e-4)

@@ -380,6 +380,7 @@ companion = Companion(
     agreement_parameters={"measure": "ama"},
     gamma=gamma,
     leave_out=files.leave_out,
+    diagnose=files.diagnose,
     add_texts=files.add_texts,
     advice=advice,
     sample_submission=sample_submission,

@@ -25,12 +25,22 @@ def refuse_foreign(path: Path, files: Sequence[Path], error: type[ToolError]) ->
         if file.suffix not in (".json", ".jsonl", ".xml", ".txt", ".conll", ".tsv", ".tei", ".csv"):
             continue
         tool = _tool_of(read_bytes(file))
+        if tool is None and file == path and file.suffix not in (".json", ".jsonl") and json_in(file) is None:
+            raise error(f"{file.name}: expected markups, found another text. {HOW}")
         if tool == JSON_MIN:
             lacks = "which lacks predictions and does not say in which text a region stands"
             told = f"expected Label Studio's JSON, found its JSON-MIN, {lacks}; export as JSON"
             raise error(f"{file.name}: {told}")
         if tool is not None:
             raise error(f"{file.name}: expected markups, found an export of {tool}. {HOW}")
+
+
+def json_in(file: Path) -> Any:
+    """The value that a file holds in JSON, or None if it is not JSON."""
+    try:
+        return parse_json(read_bytes(file))
+    except ValueError:
+        return None
 
 
 def _tool_of(content: bytes) -> str | None:

@@ -34,7 +34,7 @@ from podium.files import MOST_BYTES, parse_json, read_bytes, read_text
 from podium.markups.files import ALGORITHM, Account, FileRead, read_documents, visible_files
 from podium.wording import counted, listed
 
-from .foreign import refuse_foreign
+from .foreign import json_in, refuse_foreign
 from .offsets import Found, Place, Text, difference_of
 
 # The exceptions that a damaged export causes in the readers here.
@@ -161,27 +161,19 @@ def _export(path: Path, found: Sequence[Path], error: type[ToolError]) -> tuple[
     if not path.is_dir():
         if path.suffix == ".zip":
             raise error(f"{path}: expected an unpacked export, found a zip. {_HOW_TO_EXPORT}")
-        return [path], _LABEL_STUDIO if isinstance(_json(path), list) else None
+        return [path], _LABEL_STUDIO if isinstance(json_in(path), list) else None
     if any(path.glob("exportedproject*.json")) or named(".ser"):
         raise error(f"{path}: expected markups, found a whole project of INCEpTION. {_HOW_TO_EXPORT}")
     if files := named(".ann"):
         return files, Tool(_read_brat, "a folder for each annotator, with DOCUMENT.ann and DOCUMENT.txt")
     files = named(".json")
-    content = _json(files[0]) if files else None
+    content = json_in(files[0]) if files else None
     is_cas = isinstance(content, dict) and _CAS_JSON in content
     if cas := named(".xmi", ".zip", *([".json"] if is_cas else [])):
         return cas, Tool(_read_cas, "the folder annotation, with DOCUMENT/ANNOTATOR.json or .xmi")
     if isinstance(content, list):
         return files, _LABEL_STUDIO if len(files) == 1 else _LABEL_STUDIO._replace(read=_read_of_one_annotator)
     return files, None
-
-
-def _json(file: Path) -> Any:
-    """The value that a file holds in JSON, or None if it is not JSON, which another reader then reports."""
-    try:
-        return parse_json(read_bytes(file))
-    except ValueError:
-        return None
 
 
 def _told(problem: Exception) -> str:

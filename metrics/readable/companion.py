@@ -297,6 +297,7 @@ companion = Companion(
     agreement_parameters={"measure": "m"},
     gamma=gamma,
     leave_out=files.leave_out,
+    diagnose=files.diagnose,
     add_texts=files.add_texts,
     sample_submission=sample_submission,
     perfect_submission=perfect_submission,

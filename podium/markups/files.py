@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium.contract import Evaluation
+from podium.contract import Evaluation, Solution
 from podium.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import parse_json, read_text
 from podium.reading import PARTLY, READ, SHAPE, with_account
@@ -352,6 +352,15 @@ def add_texts(table: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     with_texts = table.assign(text=wanted.map(known))
     checked(with_texts, HostError if "markups" in table else SubmissionRejected)
     return with_texts if "markups" in table else table
+
+
+def diagnose(solution: Solution, submission: pd.DataFrame) -> str | None:
+    """Say what a submission must not have if it has the markups of experts."""
+    if "markups" not in submission or "markup" in submission:
+        return None
+    return (
+        "these are markups of experts: a submission has one markup of each document, and spans without expert"
+    )
 
 
 def leave_out(solution: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -29,7 +29,7 @@ COLUMNS = ("document_id", "expert", *PLACE, "tag", "element", "text", "comment")
 
 def is_spans(table: pd.DataFrame) -> bool:
     """Whether a table has spans, and not markups."""
-    return {"document_id", *PLACE} <= set(table) and not {"markups", "markup"} & set(table)
+    return set(PLACE) <= set(table) and not {"markups", "markup"} & set(table)
 
 
 def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -75,6 +75,9 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
     if lacking:
         raise error(f"a table of spans: expected the columns {', '.join(COLUMNS)}; it has no {listed(lacking)}")
     unknown = [str(name) for name in table if name not in COLUMNS]
+    for name in unknown:
+        if name.strip().casefold() in COLUMNS:
+            raise error(f"a table of spans: expected the column {name.strip().casefold()}, found {name!r:.40}")
     if unknown:
         warnings.warn(f"columns of the spans that are not read: {listed(unknown)}", stacklevel=2)
     known = None if texts is None else _texts(texts)

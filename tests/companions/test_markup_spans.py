@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
+from podium import hosted
 from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.markups import files, from_spans, to_spans
@@ -228,6 +229,12 @@ def test_bad_spans(spans: pd.DataFrame, fault: str) -> None:
 
 
 def test_columns_that_are_missing_or_not_read() -> None:
+    with pytest.raises(HostError, match="it has no document_id"):
+        hosted.load("markup_consistency").companion.from_table(
+            table(("d", "ann", 0, 3, "A")).rename(columns={"document_id": "doc"})
+        )
+    with pytest.raises(SubmissionRejected, match="expected the column expert, found ' Expert'"):
+        from_spans(table(("d", "ann", 0, 3, "A")).rename(columns={"expert": " Expert"}))
     with pytest.raises(SubmissionRejected, match="it has no tag"):
         from_spans(pd.DataFrame({"document_id": ["d"], "start": [0], "end": [3]}))
     with pytest.warns(UserWarning, match="columns of the spans that are not read: label"):
@@ -269,6 +276,21 @@ def test_a_table_of_texts_is_compared_with_spans(
         assert main(commands["beyond"]) != 0
         assert "expected the text 'Ann' from 0 to 99" in capsys.readouterr().err
         assert main([*commands["experts"][:-1], paths["beyond"]]) == 0  # its texts are those of the spans
+
+
+def test_the_spans_of_experts_are_no_submission(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    solution, answer = tmp_path / "s.csv", tmp_path / "a.csv"
+    spans = table(("7", "ann", 0, 3, "P"), ("7", "ben", 0, 3, "P"))
+    spans.to_csv(solution, index=False)
+    spans.tail(1).to_csv(answer, index=False)
+    assert main(["score", "--metric", "markup_consistency", str(solution), str(answer)]) == 3
+    assert "a submission has one markup a document, and its spans no expert" in capsys.readouterr().err
+
+
+def test_a_text_that_is_no_table_is_told_what_is_read(tmp_path: Path) -> None:
+    (tmp_path / "s.tsv").write_text("document_id\texpert\tstart\tend\ttag\n")
+    with pytest.raises(HostError, match=r"s\.tsv: expected markups, found another text. What is read: brat"):
+        hosted.module("markup_consistency", "companion").read_solution(tmp_path / "s.tsv")
 
 
 def test_texts_that_lack_a_document_or_a_column(tmp_path: Path) -> None:

@@ -77,13 +77,14 @@ def statistics_ignore_order(evaluation: Evaluation) -> Iterator[Finding]:
 def keeps_nothing(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that nothing of an earlier call changes a score.
 
-    The loaded metric scores the submission, then others, then the first ones again. Each of them is also scored
-    by a freshly loaded metric, which has seen nothing else.
+    The loaded metric scores the submission, then others, then the first ones again. A freshly loaded metric
+    scores them in the reverse order, so none of them has the same calls before it.
     """
     metric, arguments = evaluation.solution.metric, evaluation.solution.arguments
     trials = _trials(evaluation)
     used = [(trial, _outcome(metric, trials[trial], arguments)) for trial in (*range(len(trials)), 0, 1)]
-    fresh = [_outcome(hosted.load_again(metric), tables, arguments) for tables in trials]
+    again = hosted.load_again(metric)
+    fresh = [_outcome(again, tables, arguments) for tables in reversed(trials)][::-1]
     scored = None if metric.prepare else evaluation.score
     cure = "use no random numbers, no clock, and nothing that an earlier call left"
     for trial, (score, numbers) in [(0, (scored, evaluation.statistics)), *used]:

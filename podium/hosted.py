@@ -92,7 +92,8 @@ def load(metric: str | Path) -> Metric:
     Returns
     -------
     podium.contract.Metric
-        The loaded metric. Podium's own metrics are loaded once, other files each time.
+        The loaded metric. A file is executed once in a process, and again after it, or a Python file beside it,
+        has changed.
 
     Raises
     ------
@@ -107,10 +108,22 @@ def load(metric: str | Path) -> Metric:
     path = find(metric)
     name = _own_metric_with(path)
     if name is None:
-        return _load_folder(path, path.parent, sha256(str(path.resolve()).encode()).hexdigest()[:16], False)
+        return _load_once(path, path.resolve(), path.read_bytes(), _others(path))
     if path != own.file(name):
         _warn_of_companion(path, name)
     return _load_own(name)
+
+
+@functools.lru_cache(maxsize=8)
+def _load_once(path: Path, place: Path, content: bytes, others: tuple[tuple[str, int, int], ...]) -> Metric:
+    """Load a stranger's file with this content in this place, with the files beside it in these states."""
+    return _load_folder(path, path.parent, sha256(str(place).encode()).hexdigest()[:16], False)
+
+
+def _others(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """The names, sizes and times of change of the Python files beside a file, which it may import."""
+    found = ((file.name, file.stat()) for file in sorted(path.parent.glob("*.py")) if file.is_file())
+    return tuple((name, state.st_size, state.st_mtime_ns) for name, state in found)
 
 
 def _warn_of_companion(path: Path, name: str) -> None:

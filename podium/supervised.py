@@ -97,13 +97,16 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
 
 def _do(work: Callable[[], int], writing: int) -> NoReturn:
     """Do the work in a session of its own, tell the exit code, and end without waiting for anybody."""
-    os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on
-    _prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
     code = 1
     try:
+        os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on
+        _prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
         code = work()
     except SystemExit as wish:  # of argparse
         code = wish.code if isinstance(wish.code, int) else 1
+    except KeyboardInterrupt:  # before the command could answer it itself
+        print("interrupted", file=sys.stderr)
+        code = 128 + signal.SIGINT
     except BaseException:
         traceback.print_exc()
     with contextlib.suppress(OSError, ValueError):  # a metric may have closed everything

@@ -102,7 +102,7 @@ SLIPS = {
     "score() reads a file": (CALL, CALL + "    open('no/weights.json')\n", "so it cannot read other files"),
     "score() returns nothing": ("return float(prepared", "float(prepared", "found NoneType None"),
     "score() returns NaN": ("return float(prepared", "return np.nan * float(prepared", "score() gives nan"),
-    "score() keeps the last submission": (CALL, CALL + KEEPING, "found 0.4 and then 0.5"),
+    "score() keeps the last submission": (CALL, CALL + KEEPING, "found 0.5 and then 0.6"),
     "statistics() ends the process": (NUMBERS, "axis=exit(3))", "SystemExit: 3"),
     "a name of podium's own": (
         '"my_metric"',

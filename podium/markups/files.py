@@ -358,9 +358,7 @@ def diagnose(solution: Solution, submission: pd.DataFrame) -> str | None:
     """Say what a submission must not have if it has the markups of experts."""
     if "markups" not in submission or "markup" in submission:
         return None
-    return (
-        "these are markups of experts: a submission has one markup of each document, and spans without expert"
-    )
+    return "these are markups of experts: a submission has one markup a document, and its spans no expert"
 
 
 def leave_out(solution: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

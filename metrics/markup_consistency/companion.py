@@ -308,7 +308,7 @@ class Explanation(shared.Explanation):
                     partner, worth = partners.get(place, ((-1, -1, -1), np.nan))
                     rows.append((document_id, *names, level, *place, *span, tags, outcome, *partner, worth))
         rows.sort(key=lambda row: (row[:3], row[4:7]))
-        return shared.named(pd.DataFrame(rows, columns=list(COLUMNS)))
+        return self.named(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
 def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:

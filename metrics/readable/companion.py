@@ -265,7 +265,7 @@ class Explanation(shared.Explanation):
             rows += [(item, second, first, "selection", *row) for row in theirs]
         rows.sort(key=lambda row: row[:5])
         columns = ["document_id", "markup", "against", "level", *COLUMNS]
-        return shared.named(pd.DataFrame(rows, columns=columns))
+        return self.named(pd.DataFrame(rows, columns=columns))
 
 
 # ---- Experts ---------------------------------------------------------------------------------------------

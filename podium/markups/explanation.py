@@ -91,11 +91,6 @@ def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, 
             yield item, first, second, one, other
 
 
-def named(rows: pd.DataFrame) -> pd.DataFrame:
-    """Replace the numbers of markups by their names."""
-    return rows.assign(markup=rows["markup"].map(name_of), against=rows["against"].map(name_of))
-
-
 def mean(values: Floats) -> Floats:
     """Compute the mean of each column."""
     means: Floats = values.mean(axis=0) if len(values) else np.full(values.shape[1], np.nan)
@@ -297,8 +292,31 @@ class Explanation(contract.Explanation):
             pairs = [(0, number) for number in numbers]
             pairs += [(min(pair), max(pair)) for pair in itertools.combinations(numbers, 2)]
             for ends, criteria in sorted(zip(pairs, [*ours.tolist(), *theirs.tolist()])):
-                rows.append((item, *map(name_of, ends), *criteria))
-        return pd.DataFrame(rows, columns=["document_id", "markup", "against", *self.names])
+                rows.append((item, *ends, *criteria))
+        return self.named(pd.DataFrame(rows, columns=["document_id", "markup", "against", *self.names]))
+
+    @functools.cached_property
+    def markups(self) -> list[list[dict[str, Any]]]:
+        """The experts' markups of each document, as the solution has them."""
+        solution = self.evaluation.solution
+        return markups_of(self.prepared, solution.frame[solution.rows[scoring.ALL]])
+
+    @functools.cached_property
+    def names_of_experts(self) -> list[list[str]]:
+        """The names of each document's experts."""
+        return names_of_experts(self.prepared, self.markups)
+
+    def named(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Replace the numbers of markups by the names of those who made them."""
+        names = {(item, 0): ALGORITHM for item in self.prepared.items}
+        for item, experts, own in zip(self.prepared.items, self.prepared.experts, self.names_of_experts):
+            for expert, name in zip(experts, own):
+                names[item, expert.number] = name_of(expert.number) if name == ALGORITHM else name
+        columns = {
+            column: [names[key] for key in zip(rows["document_id"], rows[column])]
+            for column in ("markup", "against")
+        }
+        return rows.assign(**columns)
 
     @functools.cached_property
     def barrier(self) -> pd.DataFrame:
@@ -323,12 +341,10 @@ class Explanation(contract.Explanation):
         """Which documents have too few experts, and who may not have finished."""
         items, without = self.prepared.items, "documents without an expert are left out everywhere"
         one = f"documents with one expert are left out of {self.criteria.measure} and of the experts' agreement"
-        solution = self.evaluation.solution
-        markups = markups_of(self.prepared, solution.frame[solution.rows[scoring.ALL]])
-        names = names_of_experts(self.prepared, markups)
+        solution, names = self.evaluation.solution, self.names_of_experts
         written = ids.texts(self.evaluation.submission[solution.arguments["row_id_column_name"]])
         of_algorithm = dict(zip(written, map(json.loads, self.evaluation.submission["markup"])))
-        everyone = [[*of, of_algorithm[item]] for of, item in zip(markups, items)]
+        everyone = [[*of, of_algorithm[item]] for of, item in zip(self.markups, items)]
         return [
             *notice(without, items, self.experts == 0),
             *notice(one, items, self.experts == 1),

@@ -285,6 +285,18 @@ def test_an_expert_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "compares no experts" in capsys.readouterr().err
 
 
+def test_the_rows_of_a_submission_have_the_names_of_experts() -> None:
+    experts = [spans((0, 10)) | {"expert": name} for name in ("Anna", "Boris", "Anna")]
+    solution = pd.DataFrame({"document_id": ["1"], "markups": [json.dumps(experts)]})
+    submission = pd.DataFrame({"document_id": ["1"], "markup": [json.dumps(spans((0, 5)))]})
+    result = evaluate(solution, submission)
+    everyone = {"algorithm", "Anna", "Boris", "expert 3"}
+    for table in (result.rows, result.pairs):
+        assert set(table["markup"]) | set(table["against"]) == everyone
+    pairs = result.pairs.set_index(["markup", "against"])["total"]
+    assert pairs["Anna", "Boris"] == 1 > pairs["algorithm", "Anna"]
+
+
 def test_experts_without_a_name_keep_their_number_when_others_are_left_out() -> None:
     frame = pd.DataFrame({"document_id": ["1"], "markups": [json.dumps([spans((0, 5))] * 3)]})
     kept = json.loads(companion.companion.leave_out(frame, ["expert 1"])["markups"][0])

@@ -26,6 +26,10 @@ def evaluated(name: str) -> scoring.Evaluation:
     return podium.score(*case_of(name).tables, metric=name)
 
 
+# The essays in files name their experts, and the table of the same essays does not.
+NUMBERS = {f"e{number}": f"expert {number}" for number in (1, 2, 3)}
+
+
 @cases
 def test_documents_and_criteria_are_means_of_pairs(name: str) -> None:
     explanation: Any = evaluated(name).explanation
@@ -82,7 +86,7 @@ def test_documents_are_sorted_by_id_and_some_are_left_out(name: str) -> None:
     mixed: Any = scoring.evaluate(scoring.prepare(metric, solution, {}), submission).explanation
     assert mixed.documents["document_id"].tolist() == sorted(solution["document_id"])
     pd.testing.assert_frame_equal(mixed.documents, explanation.documents)
-    pd.testing.assert_frame_equal(mixed.rows, explanation.rows)
+    pd.testing.assert_frame_equal(mixed.rows.replace(NUMBERS), explanation.rows)
     assert set(explanation.roles.values()) <= set(explanation.rows)
     without, with_one = explanation.notices[:2]
     assert without == "documents without an expert are left out everywhere: essay-06 (1 document)"
@@ -105,6 +109,7 @@ def test_values_in_json_and_in_the_file_of_rows(
         ("pair", explanation.pairs, [total, "markup", "against"]),
     ):
         for told in (rows[rows["level"] == level], pd.DataFrame(details[level])):
+            told = told.replace(NUMBERS)
             pd.testing.assert_frame_equal(
                 told[columns].reset_index(drop=True), table[columns], check_dtype=False
             )

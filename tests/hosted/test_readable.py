@@ -61,7 +61,7 @@ def test_reference_numbers(name: str) -> None:
     result = evaluate(solution, submission)
     markups = json.loads(path.read_text(encoding="utf-8"))["essay"]["markups"]
     experts = [value["id"] for value in markups if value["isExpert"]]
-    names = {"algorithm": "alg"} | {f"expert {number}": text for number, text in enumerate(experts, 1)}
+    names = {"algorithm": "alg"} | {text: text for text in experts}
     accuracies = {
         f"{names[row['markup']]}|{names[row['against']]}": {criterion: row[criterion] for criterion in NAMES}
         for row in result.pairs.to_dict("records")

@@ -21,7 +21,7 @@ from typing import NamedTuple, NoReturn
 
 from podium.errors import HostError, UsageError, complain
 
-__all__ = ["Patience", "busy_seconds", "end_session", "ending", "supervised"]
+__all__ = ["Patience", "adopting", "busy_seconds", "end_session", "ending", "supervised"]
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_END = 2.0  # for a child that has said its result, or was interrupted
@@ -69,6 +69,16 @@ def supervised(work: Callable[[], int], patience: Patience) -> int:
     finally:
         _end_all(child)
         os.close(reading)
+
+
+@contextlib.contextmanager
+def adopting() -> Iterator[None]:
+    """Let orphans among the descendants of this process come to it, where Linux can do that."""
+    _prctl(SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        _prctl(SUBREAPER, 0)
 
 
 def ending(code: int) -> str:

@@ -15,6 +15,7 @@ from typing import IO, NamedTuple
 
 from podium.errors import UsageError
 from podium.running.settings import Settings
+from podium.supervised import adopting
 from podium.wording import printable
 
 __all__ = [
@@ -196,6 +197,7 @@ def watched(
 ) -> Ended:
     """Run a program that is not in bubblewrap; `stop` is the command that ends it, if it cannot be killed."""
     start = time.perf_counter()
+    before = _children()
     try:
         process = subprocess.Popen(
             command,
@@ -220,14 +222,18 @@ def watched(
         _kill(process)
 
     timer = threading.Timer(seconds, end)
-    with process, log.following(process.stdout):
+    # A container's engine has processes of its own there, and ends the container's with its first one.
+    is_engine = bool(stop)
+    with contextlib.nullcontext() if is_engine else adopting(), process, log.following(process.stdout):
         timer.start()
         try:
             used = used_by(process)
-            taken = time.perf_counter() - start
         finally:
             timer.cancel()
             _kill(process)  # also what it left running
+            if not is_engine:
+                _end_adopted(before)
+        taken = time.perf_counter() - start
     return Ended(taken, in_time, process.returncode, used)
 
 
@@ -238,6 +244,34 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+
+
+def _children() -> set[int]:
+    """The children of this process, where Linux tells them."""
+    children: set[int] = set()
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            children |= {*map(int, path.read_text().split())}
+    return children
+
+
+def _end_adopted(before: set[int]) -> None:
+    """End what a model has left running in sessions of its own, until nobody is left.
+
+    Such processes came to this one, see `adopting`. What this one has started itself is of its own session.
+    """
+    while left := {pid for pid in _children() - before if _is_adopted(pid)}:
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+
+def _is_adopted(pid: int) -> bool:
+    """Whether a child is of another session than this process."""
+    with contextlib.suppress(OSError):
+        return os.getsid(pid) != os.getsid(0)
+    return False
 
 
 def used_by(process: "subprocess.Popen[bytes]") -> Used:

@@ -15,7 +15,7 @@ import pytest
 
 from podium.running import containers, machine, settings
 from podium.running.measuring import Outcome, Run
-from podium.running.models import Model, find_model
+from podium.running.models import Model, find_model, with_printed
 from tests.running.support import settings_for, write_model
 
 pytestmark = pytest.mark.slow
@@ -106,6 +106,14 @@ def test_what_a_model_is_given(tmp_path: Path, engine: str) -> None:
     assert 0.9 < result.seconds < 60
 
 
+def test_nothing_works_on_after_the_clock_has_stopped(tmp_path: Path, engine: str) -> None:
+    late = "trap '' HUP TERM; sleep 3; echo late > submission.csv; sleep 4321"
+    result, log = run(tmp_path, engine, f"({late}) & {SUBMIT}")
+    assert (result.outcome, result.submission) == (Outcome.DONE, b"a,b\n1,2\n"), log
+    assert result.seconds < 3
+    assert b"sleep 4321" not in call("ps", "-eo", "args").stdout
+
+
 def test_a_container_reaches_nothing(tmp_path: Path, engine: str) -> None:
     (tmp_path / "solution.csv").write_text("the truth")
     places = "/x /kaggle/x $PODIUM_DATA/x $PODIUM_DATA/texts.txt /proc/sys/kernel/hostname"
@@ -133,7 +141,7 @@ def test_why_a_container_fails(
 ) -> None:
     result, log = run(tmp_path, engine, entry, time_limit=3.0 if outcome is Outcome.TIME else 120.0)
     assert result.outcome is outcome, log
-    assert re.match(reason, result.reason)
+    assert re.match(reason, with_printed(result.reason, result.printed))
     assert result.submission == b""
 
 

@@ -4,7 +4,9 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -263,6 +265,37 @@ def test_notebooks(tmp_path, given_by, content, reason, said):
     assert (run.outcome is DONE) == (not reason), log
     assert reason in with_printed(run.reason, run.printed)
     assert said in log
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose orphans processes are")
+def test_without_a_sandbox_nothing_works_on_after_the_clock_has_stopped(tmp_path):
+    source = (
+        SUBMIT
+        + f"""
+import os, time
+for _ in range(2):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(1)
+            open({str(tmp_path / "late")!r}, 'w').write('late')
+            open('submission.csv', 'w').write('late')
+            time.sleep(60)
+        os._exit(0)
+    os.wait()
+"""
+    )
+    own = subprocess.Popen(["sleep", "60"], start_new_session=True)  # of whoever calls podium
+    try:
+        run, log = run_model(tmp_path, settings_for(tmp_path), source)
+        assert (run.outcome, run.submission) == (DONE, b"a,b\n1,2\n"), log
+        time.sleep(1.2)
+        assert not (tmp_path / "late").exists()
+        assert own.poll() is None
+    finally:
+        own.kill()
+        own.wait()
 
 
 @needs_sandbox

@@ -26,13 +26,13 @@ def refuse_foreign(path: Path, files: Sequence[Path], error: type[ToolError]) ->
             continue
         tool = _tool_of(read_bytes(file))
         if tool is None and file == path and file.suffix not in (".json", ".jsonl") and json_in(file) is None:
-            raise error(f"{file.name}: expected markups, found another text. {HOW}")
+            raise error(f"{file.relative_to(path.parent)}: expected markups, found another text. {HOW}")
         if tool == JSON_MIN:
             lacks = "which lacks predictions and does not say in which text a region stands"
             told = f"expected Label Studio's JSON, found its JSON-MIN, {lacks}; export as JSON"
-            raise error(f"{file.name}: {told}")
+            raise error(f"{file.relative_to(path.parent)}: {told}")
         if tool is not None:
-            raise error(f"{file.name}: expected markups, found an export of {tool}. {HOW}")
+            raise error(f"{file.relative_to(path.parent)}: expected markups, found an export of {tool}. {HOW}")
 
 
 def json_in(file: Path) -> Any:

@@ -541,8 +541,9 @@ def _read_label_studio(file: Path, export: Export) -> int:
     found = 0
     for number, task in enumerate(parse_json(read_bytes(file)), 1):
         if not _is_task(task):
-            refuse_foreign(file, [file], export.error)
-            raise export.error(f"{file.name}: expected tasks with annotations, found none in task {number}")
+            refuse_foreign(export.folder, [file], export.error)
+            name = export.account.read[-1].name
+            raise export.error(f"{name}: expected tasks with annotations, found none in task {number}")
         with _faults_of(task.get("id", number)):
             models |= {str(prediction.get("model_version")) for prediction in _predictions(task)[:1]}
             whole = [*(task.get("annotations") or []), *_predictions(task), *(task.get("drafts") or [])]
@@ -573,7 +574,8 @@ def _read_of_one_annotator(file: Path, export: Export) -> int:
 
     The projects have ids of their own, so their documents are those with the same text.
     """
-    own = Export(file, export.error, account=Account([FileRead(file)], details=export.account.details))
+    present = FileRead(export.account.read[-1].name)
+    own = Export(export.folder, export.error, account=Account([present], details=export.account.details))
     found = _read_label_studio(file, own)
     export.left_out.update(own.left_out)
     known: dict[str, list[str]] = {}

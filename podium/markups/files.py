@@ -203,7 +203,7 @@ def read_documents(
         read = FileRead(file, found=_annotations(content))
         try:
             if not _gather(content, read, error is not SubmissionRejected, documents, account.details):
-                unsaid.append(file.name)
+                unsaid.append(str(file))
         except ValueError as fault:
             raise error(f"{file}: {fault}") from None
         account.read.append(read)

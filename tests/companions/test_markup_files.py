@@ -83,10 +83,8 @@ def test_files_that_do_not_say_whose_markup_they_hold(tmp_path: Path) -> None:
     for number in range(2):
         write(tmp_path, f"experts/{number}.json", elements((0, 5)) | {"document_id": 7})
     write(tmp_path, "algorithm/7.json", elements((0, 5)))
-    with pytest.warns(
-        UserWarning,
-        match=r"^files without meta.expert were taken for experts' markups: 0.json, 1.json .2 files.$",
-    ):
+    told = "files without meta.expert were taken for experts' markups"
+    with pytest.warns(UserWarning, match=f"^{told}: experts/0.json, experts/1.json .2 files.$"):
         solution = markup_consistency.read_solution(tmp_path / "experts")
     assert list(solution) == ["document_id", "markups"]
     assert len(json.loads(solution["markups"][0])) == 2
@@ -141,7 +139,8 @@ def test_bad_files(tmp_path: Path, content: Any, message: str) -> None:
         if content != [1] or error is SubmissionRejected:  # a list is taken for an export of Label Studio
             assert str(raised.value).startswith(f"{tmp_path.name}/{path.name}: {message}")
         else:
-            assert str(raised.value) == f"{path.name}: expected tasks with annotations, found none in task 1"
+            fault = "expected tasks with annotations, found none in task 1"
+            assert str(raised.value) == f"{tmp_path.name}/{path.name}: {fault}"
 
 
 def test_bad_folders(tmp_path: Path) -> None:

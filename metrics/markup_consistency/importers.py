@@ -31,7 +31,7 @@ import pandas as pd
 
 from podium.errors import ToolError, missing_extra
 from podium.files import MOST_BYTES, parse_json, read_bytes, read_text
-from podium.markups.files import ALGORITHM, Account, FileRead, read_documents, visible_files
+from podium.markups.files import ALGORITHM, SETTINGS, Account, FileRead, read_documents, visible_files
 from podium.wording import counted, listed
 
 from .foreign import json_in, refuse_foreign
@@ -140,16 +140,12 @@ def collected(path: Path, error: type[ToolError]) -> Export | None:
         except FAULTS as problem:
             raise error(f"{present.name}: expected an export, found a fault: {_told(problem)}") from None
         export.account.close(present)
-    rest = [file for file in found if file not in files]
-    foreign = [str(file.relative_to(path)) for file in rest if file.suffix not in _BESIDE]
-    export.account.beside = len(rest) - len(foreign)
-    if foreign:
-        export.account.left_out[f"files {listed(foreign)}"] += len(foreign)
+    rest = [file for file in found if file not in files and file not in export.account.beside]
+    settings = [file for file in rest if file.suffix in (".conf", ".xml")]
+    foreign = [str(file.relative_to(path)) for file in rest if file not in settings]
+    for kind, number in ((SETTINGS, len(settings)), (f"files {listed(foreign)}", len(foreign))):
+        export.account.left_out.update({kind: number} if number else {})
     return export
-
-
-# What stands beside the annotations of an export and is read with them.
-_BESIDE = (".txt", ".conf", ".xml")
 
 
 def _export(path: Path, found: Sequence[Path], error: type[ToolError]) -> tuple[list[Path], Tool | None]:
@@ -382,6 +378,7 @@ def _read_brat(file: Path, export: Export) -> int:
     text = next((place for place in places if place.is_file()), None)
     if text is None:
         raise ValueError(f"no text {file.stem}.txt; expected {export.account.shape}")
+    export.account.beside.add(text)
     export.add(document_id, author, read_text(text, export.error), [*content.marks()])
     return content.lines
 
@@ -452,9 +449,10 @@ def _read_cas(file: Path, export: Export) -> int:
 def _parts_of_cas(file: Path, export: Export) -> tuple[bytes, str, bytes | None]:
     """The content of a CAS, the name of its file, and the type system of XMI, or None if there is none."""
     if file.suffix != ".zip":
-        beside = (folder / "TypeSystem.xml" for folder in file.parents[:3])
-        found = (read_bytes(path) for path in beside if path.is_file())
-        types = next(found, None) if file.suffix == ".xmi" else None
+        places = (folder / "TypeSystem.xml" for folder in file.parents[:3])
+        beside = [path for path in places if path.is_file()][: 1 if file.suffix == ".xmi" else 0]
+        types = next(map(read_bytes, beside), None)
+        export.account.beside.update(beside)
         content, name = read_bytes(file), file.name
     else:
         members = _unpacked(file, export.error)

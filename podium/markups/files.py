@@ -20,7 +20,7 @@ from podium.reading import PARTLY, READ, SHAPE, with_account
 from podium.wording import counted, listed
 
 ALGORITHM = "algorithm"
-HIDDEN = "hidden files"
+HIDDEN, SETTINGS = "hidden files", "settings of the tool"  # what everybody expects to be left out
 # Under which keys a markup may name its expert.
 EXPERT_NAMES = ("expert", "annotator", "user", "name", "completed_by", "id")
 ANNOTATIONS = ("elements", "selections")  # under which keys a markup has its annotations
@@ -44,7 +44,7 @@ class Account:
     """What was found in files, and what became of it: nothing is passed over without a word."""
 
     read: list[FileRead] = field(default_factory=list)
-    beside: int = 0  # the texts and settings that are read with these files
+    beside: set[Path] = field(default_factory=set)  # the texts and type systems that are read with these files
     left_out: Counter[str] = field(default_factory=Counter)  # files, by their kinds
     details: Counter[str] = field(default_factory=Counter)  # what is neither a file nor an annotation, by kind
     shape: str = ""  # what files should be like in which experts meet
@@ -63,9 +63,13 @@ class Account:
 
     def tell(self, documents: pd.DataFrame) -> pd.DataFrame:
         """Let a table of documents say what was read, and warn if something was left out."""
-        beside = f", and {self.beside:,} of texts and settings" if self.beside else ""
+        beside = f", with {counted(len(self.beside), 'file')} beside them" if self.beside else ""
         told = self.line(documents, counted(len(self.read), "file") + beside)
-        if self.details or self.left_out.keys() - {HIDDEN} or any(file.left_out for file in self.read):
+        if (
+            self.details
+            or self.left_out.keys() - {HIDDEN, SETTINGS}
+            or any(file.left_out for file in self.read)
+        ):
             warnings.warn(told, AccountWarning, stacklevel=3)
             documents.attrs[PARTLY] = True
         return accounted(documents, told, self.shape)

@@ -827,6 +827,8 @@ def brat_export(folder: Path) -> Path:
     write(folder, "boris/deal.ann", BRAT.replace("E2", "E1") + "\n\n#4\tAnnotatorNotes R1\tshares T3?\n")
     write(folder, "boris/.deal.ann", BRAT)
     write(folder, "carl.docx", "x")
+    write(folder, "annotation.conf", "[entities]")
+    write(folder, "nobody.txt", "A text that nobody has annotated.")
     return folder
 
 
@@ -895,7 +897,7 @@ def test_what_is_found_is_read_or_counted(form: str, tmp_path: Path) -> None:
         assert "annotations without a place in a markup" not in file.left_out
     assert sum(file.found for file in account.read) > 10
     there = [file for file in path.rglob("*") if file.is_file()]
-    assert len(there) == len(account.read) + account.beside + account.left_out.total()
+    assert len(there) == len(account.read) + len(account.beside) + account.left_out.total()
     told = documents.attrs["read"]
     assert f" in {len(account.read)} file" in told
     for kind, number in sum(
@@ -937,7 +939,7 @@ def test_hidden_files_are_nobodys(tmp_path: Path) -> None:
     solution = markup_consistency.read_solution(path)
     assert len(json.loads(solution["markups"][0])) == 2
     read = "Read: 2 experts (a, b), 1 document, 2 annotations in 2 files"
-    assert solution.attrs["read"] == f"{read}, and 1 of texts and settings; left out: hidden files (3)"
+    assert solution.attrs["read"] == f"{read}, with 1 file beside them; left out: hidden files (3)"
 
 
 def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
@@ -945,7 +947,7 @@ def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
     (tmp_path / "c.zip").write_bytes(b"PK")
     with left_out("files c.zip (1)"):
         solution = markup_consistency.read_solution(path)
-    assert solution.attrs["read"].endswith("in 2 files, and 1 of texts and settings; left out: files c.zip (1)")
+    assert solution.attrs["read"].endswith("in 2 files, with 1 file beside them; left out: files c.zip (1)")
 
 
 def test_the_algorithm_may_be_written_with_a_capital_letter(tmp_path: Path) -> None:

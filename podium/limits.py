@@ -22,7 +22,7 @@ from typing import NamedTuple
 from podium.errors import SubmissionRejected
 from podium.supervised import busy_seconds
 
-if sys.platform != "win32":
+if sys.platform == "linux":
     import resource
 
 
@@ -128,7 +128,7 @@ def _memory_limited(memory: int, in_main: bool) -> Iterator[None]:
     which is gigabytes on a machine with many cores.
     """
     status = Path("/proc/self/status")
-    if sys.platform == "win32" or not in_main or not status.exists():
+    if sys.platform != "linux" or not in_main or not status.exists():
         yield
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)

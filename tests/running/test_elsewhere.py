@@ -11,7 +11,7 @@ from tests.running.support import SUBMIT, write_model
 # These modules are imported before, because they may look at the system.
 PLAYED = """
 import sys
-import asyncio, contextlib, ctypes, json, os, subprocess, tempfile, threading, warnings
+import asyncio, contextlib, ctypes, json, os, subprocess, tempfile, threading, urllib.request, warnings
 import numpy, pandas
 for name in {modules}:
     sys.modules[name] = None

@@ -247,21 +247,19 @@ def _fingerprint(submission: bytes, name: str) -> str:
 
 
 def _recognized(result: Result, rows: Iterable[Row], out: Path) -> Result:
-    """Give a run the fingerprint of the same predictions of its team, if some are there.
+    """Give a run the fingerprint of the model's earlier predictions, if they are the same.
 
     Two fingerprints can differ where numbers lie on both sides of a border between two rounded ones.
     """
     row = result.row
-    of_team = by_model(own(earlier for earlier in rows if earlier.team == row.team)).values()
-    kept = [chosen for runs in of_team if (chosen := predictions_of(runs)) and _is_there(out, chosen)]
-    if not row.fingerprint or any(earlier.fingerprint == row.fingerprint for earlier in kept):
+    earlier = predictions_of(own(one for one in rows if one.key == row.key))
+    if not (row.fingerprint and earlier and _is_there(out, earlier)) or earlier.fingerprint == row.fingerprint:
         return result
+    other = table_in((out / SUBMISSIONS / earlier.submission).read_bytes(), earlier.submission)
     table = table_in(result.submission, row.submission)
-    for earlier in kept:
-        other = table_in((out / SUBMISSIONS / earlier.submission).read_bytes(), earlier.submission)
-        if table is not None and other is not None and is_same(other, table):
-            return result._replace(row=row._replace(fingerprint=earlier.fingerprint))
-    return result
+    if table is None or other is None or not is_same(other, table):
+        return result
+    return result._replace(row=row._replace(fingerprint=earlier.fingerprint))
 
 
 def _note_hardware(path: Path, described: dict[str, Any], settings: Settings, seed: int) -> None:

@@ -405,8 +405,13 @@ def test_the_steps_of_contributing_add_a_metric(tmp_path: Path) -> None:
     tests = ["pytest", "-q", "-p", "no:xdist", "-o", "addopts=", "-m", "not slow", "--hypothesis-profile=all"]
     told = run(*tests, "tests/hosted", "-k", "ninth or shared", "--cov", "--cov-report=term-missing")
     assert re.search(r"metrics/ninth/metric.py .* 100%", told)
-    tests += ["tests/test_any_metric.py", "tests/docs/test_outputs.py", "-k", "ninth or commands"]
-    assert " passed" in run(*tests)
+    of_rooms = ["tests/test_any_metric.py", "tests/docs/test_outputs.py", "tests/report/test_page.py"]
+    assert " passed" in run(*tests, *of_rooms)
+    (root / "docs" / "index.md").write_text(
+        (TEMPLATE.parents[1] / "docs" / "index.md").read_text("utf-8"), "utf-8"
+    )
+    with pytest.raises(AssertionError, match="lacks the link"):
+        run(*tests, "tests/docs/test_outputs.py", "-k", "linked")
     if importlib.util.find_spec("mkdocs"):
         run("mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site"))
 

@@ -82,7 +82,9 @@ OTHER_NAMES = {
 EXIT_CODES = """Exit codes: 0 done, 1 podium verify found differences, 2 wrong usage or environment,
 3 the submission is rejected, 4 the solution, a parameter or the metric is wrong."""
 READ_ON = "Read on in docs/{} of the repository."
-MESSAGES = "Messages are explained in docs/reference/messages.md."
+MESSAGES = (
+    "Messages are explained in docs/reference/messages.md. python -m pydoc podium needs only the package."
+)
 
 
 def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from podium.statistics.sampling import rounded, slopes, sums, weighted_sums
 
-# The stream of random numbers; draws, swaps and runtimes have others.
+# The stream of random numbers; the draws of items, of new competitions and of runtimes have others.
 STREAM = 3
 
 # The share B takes so many values on a grid from 0 to 1.  Its prior density has these powers of B and of 1 - B.

@@ -18,7 +18,7 @@ from unittest import mock
 
 import pytest
 
-from podium import cli
+from podium import cli, own
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -176,3 +176,11 @@ if __name__ == "__main__":
             else:
                 now = BLOCK.sub(lambda match: f"```{match[1]}\n{RUN[match[1]](match[2])}```", text)
         written.write_text(now, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", own.names())
+def test_the_page_of_each_metric_is_linked(name):
+    """A new metric without links would be found by nobody."""
+    links = {"README.md": f"metrics/{name}/README.md", "docs/index.md": f"../metrics/{name}/README.md"}
+    for file, link in (links | {"mkdocs.yml": f"metrics/{name}.md"}).items():
+        assert link in (ROOT / file).read_text(encoding="utf-8"), f"{file} lacks the link {link}"

@@ -52,6 +52,7 @@ from podium.scoring import Evaluation, Solution
 from podium.wording import counted, listed
 
 SECONDS_FOR_PARAMETERS = 30.0  # for trying parameters with other values
+MOST_TRIALS = 4  # of a score that should be the same again
 CLEARLY_WORSE = 1e-9  # a difference between two scores
 
 NAMES_OF_PARTS = ("usage", "split", "set", "part")  # of columns that may mean Usage
@@ -502,6 +503,12 @@ def verdict(
         if platform is not None and not metric.is_own:
             found += platform(metric, evaluation)
     return found
+
+
+def most_calls(metric: Metric) -> int:
+    """How often the checks of a scored submission may call ``score``, those of other parameters aside."""
+    again, statistics_alone = 2 * MOST_TRIALS + 2, 2 if metric.prepare else 0
+    return again + statistics_alone + 1 + 5 + 1  # in reverse, with further columns, and of the truth
 
 
 def hold(evaluation: Evaluation) -> None:

@@ -30,6 +30,9 @@ VISIBLE: dict[str, type[ToolError]] = dict(zip(VISIBLE_ERRORS, (SubmissionReject
 LONGEST_TEXT = 1000  # characters of an unexpected exception's text
 STEPS = ("read", "compare", "count", "statistics", "measures")  # of a prepared solution
 
+# What is told of each call of ``score`` that has ended.
+_noted: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar("_noted", default=None)
+
 Function = Callable[..., Any]
 # What an exception and its description become; None if the exception is to be raised as it is.
 Told = Callable[[BaseException, str], ToolError | None]
@@ -43,11 +46,35 @@ def guarded(metric: Metric) -> Metric:
     """The metric whose functions, and those of its companion, raise podium's errors."""
     return dataclasses.replace(
         metric,
-        score=_around(metric, metric.score, _of_submission, demands.one_float),
+        score=_around(metric, _counted(metric.score), _of_submission, demands.one_float),
         prepare=metric.prepare and _around_prepare(metric, metric.prepare),
         direction=metric.direction and _around(metric, metric.direction, _of_solution, demands.one_truth),
         companion=_guarded_in(metric, metric.companion),
     )
+
+
+@contextmanager
+def calls_noted(note: Callable[[], None]) -> Iterator[None]:
+    """Call a function after each call of ``score`` of any metric in this process."""
+    token = _noted.set(note)
+    try:
+        yield
+    finally:
+        _noted.reset(token)
+
+
+def _counted(score: Function) -> Function:
+    """Let calls of ``score`` be counted."""
+
+    @functools.wraps(score, updated=())
+    def counted_score(*arguments: Any, **named: Any) -> Any:
+        try:
+            return score(*arguments, **named)
+        finally:
+            if (note := _noted.get()) is not None:
+                note()
+
+    return counted_score
 
 
 def is_refusal(problem: BaseException) -> bool:

@@ -366,7 +366,9 @@ def test_a_new_metric_passes_podium_check(new: Path, capsys: Any, monkeypatch: A
     out = capsys.readouterr().out
     assert "pass  has statistics whose sums are its score\n" in out
     assert "pass  has a companion that explains the score\n" in out
-    assert {line[:4] for line in out.splitlines()} == {"pass"}
+    scores, verdicts = out.splitlines()[:3], out.splitlines()[3:]
+    assert [line.split()[0] for line in scores] == ["Score", "Public", "Private"]
+    assert {line[:4] for line in verdicts} == {"pass"}
 
 
 LINKS = {  # what CONTRIBUTING tells to link, and where

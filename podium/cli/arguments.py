@@ -76,6 +76,15 @@ def seconds(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected a time such as 90s or 20m, found {text}") from None
 
 
+def add_quick(parser: argparse.ArgumentParser) -> None:
+    """Declare --quick."""
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="score each part once, and leave out what calls score() again, for a metric that is slow",
+    )
+
+
 def add_competition(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that describe a competition to put on a platform."""
     parser.add_argument("files", type=Path, help="the folder that podium make wrote")

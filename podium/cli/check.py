@@ -12,11 +12,15 @@ Each line has a verdict and says what the file should do:
 """
 
 import argparse
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from podium.cli.arguments import add_limits, add_parameters, parameters
+from podium.cli.arguments import add_limits, add_parameters, add_quick, parameters
 from podium.errors import HostError, UsageError
+
+if TYPE_CHECKING:
+    from podium.demands import Finding
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("submission", type=Path, nargs="?", help="a submission that must get a score")
     add_parameters(parser)
+    add_quick(parser)
     add_limits(parser)
     parser.add_argument(
         "--python",
@@ -49,9 +54,8 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 def run(options: argparse.Namespace) -> None:
     """Try the file, and print one line per demand."""
     from podium import hosted
-    from podium.demands import Finding, Level
-    from podium.hosting import round_trip
-    from podium.hosting.kaggle import acceptance, emulate
+    from podium.demands import Level
+    from podium.hosting.kaggle import acceptance
 
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
@@ -59,26 +63,12 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric)
     given = (options.solution, options.submission) if options.solution else _samples_beside(path)
-    tables, arguments = None, dict[str, Any]()
-    further: list[Finding] = []
-    if given is not None:
-        loaded = acceptance.loaded(path, needed=bool(options.set))
-        if loaded is not None:
-            arguments = parameters(loaded, options.set, given[0])
-        named = arguments.get("row_id_column_name")
-        solution, submission, row_id = emulate.read_tables(loaded, given[0], given[1], named)
-        tables = solution, submission
-        arguments["row_id_column_name"] = row_id
-        complete = loaded is not None and loaded.complete_submission
-        further = acceptance.check_solution(solution, row_id, complete)
-        further += emulate.check_alignment(*tables, row_id, complete)
-        if loaded is not None:
-            further += round_trip.of_kaggle(loaded, arguments, *given)
-            advice = loaded.companion.advice or (lambda *_: ())
-            further += [Finding(line, Level.NOTE) for line in advice(solution, arguments)]
-    results = [*acceptance.check(path, tables, arguments, options.python), *further]
-    if results[0].level is not Level.FAIL:
-        results += acceptance.check_contract(path, tables, arguments, options.python)
+    if given is None:
+        results = acceptance.check(path, python=options.python)
+        if results[0].level is not Level.FAIL:
+            results += acceptance.check_contract(path, None, {}, options.python)
+    else:
+        results = _tried(path, given, options)
     results = acceptance.without_repetition(results)
     for result in results:
         line = f"{result.name}: {result.text}" if result.text else result.name
@@ -90,3 +80,39 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(
             "most checks could not be tried, as the file does not run here; the lines with ---- say why"
         )
+
+
+def _tried(path: Path, given: tuple[Path, Path], options: argparse.Namespace) -> "list[Finding]":
+    """Try the file with a solution and a submission, and print the scores first."""
+    from podium.cli.console import further_calls
+    from podium.demands import Finding, Level
+    from podium.hosting import round_trip
+    from podium.hosting.kaggle import acceptance, emulate
+
+    metric = acceptance.loaded(path, needed=bool(options.set))
+    arguments = dict[str, Any]() if metric is None else parameters(metric, options.set, given[0])
+    named = arguments.get("row_id_column_name")
+    solution, submission, row_id = emulate.read_tables(metric, *given, named)
+    arguments["row_id_column_name"] = row_id
+    scored, number, seconds = None, 0, 0.0
+    if metric is not None and options.python is None:
+        begun = time.monotonic()
+        scored = acceptance.score(metric, (solution, submission), arguments)
+        if not isinstance(scored, Finding):
+            print(scored.score_lines, flush=True)
+            seconds = (time.monotonic() - begun) / len(scored.scores)
+            number = 0 if options.quick else acceptance.most_calls(metric, submission)
+    complete = metric is not None and metric.complete_submission
+    further = acceptance.check_solution(solution, row_id, complete)
+    further += emulate.check_alignment(solution, submission, row_id, complete)
+    tables = solution, submission
+    with further_calls(number, seconds):
+        results = acceptance.check(path, tables, arguments, options.python, options.quick)
+        if metric is not None:
+            further += [] if options.quick else round_trip.of_kaggle(metric, arguments, *given)
+            advice = metric.companion.advice or (lambda *_: ())
+            further += [Finding(line, Level.NOTE) for line in advice(solution, arguments)]
+        if results[0].level is Level.FAIL:
+            return results + further
+        held = acceptance.check_contract(path, tables, arguments, options.python, scored, options.quick)
+        return results + further + held

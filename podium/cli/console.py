@@ -6,12 +6,15 @@ Everything that is printed passes through `podium.wording.printable`, because na
 import json
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
 
 from podium.wording import printable
+
+SECONDS_WORTH_TELLING = 5.0
 
 
 def warn(notices: Iterable[str]) -> None:
@@ -19,6 +22,27 @@ def warn(notices: Iterable[str]) -> None:
     sys.stdout.flush()  # so that warnings stand where they were printed
     for notice in notices:
         print(f"warning: {printable(notice)}", file=sys.stderr)
+
+
+@contextmanager
+def further_calls(number: int, seconds: float) -> Iterator[None]:
+    """Say how many further calls of score() follow, if they take a while, and show how many have ended."""
+    from podium import guard, progress
+
+    if number and number * seconds >= SECONDS_WORTH_TELLING:
+        sys.stdout.flush()
+        told = f"up to {number} further calls of score() follow, each about as long as that of a part"
+        print(f"{told}; --quick leaves them out", file=sys.stderr, flush=True)
+    done = 0
+    with progress.shown("calls of score()") as show:
+
+        def note() -> None:
+            nonlocal done
+            done += 1
+            show(min(done, number), number)
+
+        with guard.calls_noted(note):
+            yield
 
 
 def print_table(title: str, table: pd.DataFrame) -> None:

@@ -6,9 +6,10 @@ Each part of the solution is scored in a fresh process.
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
-from podium.cli.arguments import add_limits, add_parameters, parameters
+from podium.cli.arguments import add_limits, add_parameters, add_quick, parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,13 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="switch “Pass complete submission” on, as COMPLETE_SUBMISSION = True in the file does",
     )
     add_parameters(parser)
+    add_quick(parser)
     add_limits(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Score each part in a fresh process, and print what the site would print."""
-    from podium import hosted
-    from podium.cli.console import warn
+    from podium import hosted, scoring
+    from podium.cli.console import further_calls, warn
     from podium.demands import demand
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
@@ -41,14 +43,23 @@ def run(options: argparse.Namespace) -> None:
     if row_id in solution:
         warn(filter(None, [acceptance.changed_ids(solution[row_id])]))
     complete = options.complete_submission or metric.complete_submission
-    spent = 0.0
-    results = emulate.emulate(metric, solution, submission, arguments, complete)
-    for part, score, seconds, most, before in results:
+    spent = []
+    for part, score, seconds, most, before in emulate.emulate(
+        metric, solution, submission, arguments, complete
+    ):
         print(f"{part:<8} {score:.6f}  {seconds:6.2f} s", end="")
         if most and before:
             print(f"  {most / 2**20:6.0f} MB at most, {before / 2**20:.0f} MB before scoring", end="")
-        print()
-        spent += seconds
-    found = round_trip.of_kaggle(metric, arguments, options.solution, options.submission)
-    demand(found, acceptance.PLATFORM)
-    print(f"{spent:.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives")
+        print(flush=True)
+        spent.append(seconds)
+    print(f"{sum(spent):.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives", flush=True)
+    if options.quick:
+        return
+    metric = replace(metric, complete_submission=complete)
+    prepared = scoring.prepare(metric, solution, arguments)
+    number = len(prepared.rows) + acceptance.most_calls(metric, submission)
+    with further_calls(number, max(spent)):
+        # As for every command, no item may be in two parts, and the verdict must be good.
+        emulate.hold(scoring.evaluate(prepared, submission))
+        found = round_trip.of_kaggle(metric, arguments, options.solution, options.submission)
+        demand(found, acceptance.PLATFORM)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from podium import hosted, reading, scoring
+from podium.cli import console
 from podium.hosting.kaggle import acceptance, emulate, fresh
 from tests.support.host_line import (
     ACCURACY,
@@ -42,7 +43,7 @@ def emulated(path, solution, submission, complete=False):
     """Score a submission as Kaggle would."""
     metric = hosted.load(path)
     truth, guess, row_id = emulate.read_tables(metric, solution, submission, None)
-    return emulate.emulate(metric, truth, guess, {"row_id_column_name": row_id}, complete)
+    return list(emulate.emulate(metric, truth, guess, {"row_id_column_name": row_id}, complete))
 
 
 @every_metric
@@ -238,3 +239,26 @@ def test_kaggle_takes_csv(capsys, accuracy, tmp_path):
     code, _, err = run_podium(capsys, "emulate", path, solution, tmp_path / "guess.parquet")
     found = "expected a CSV, as Kaggle takes it, found Parquet; write it with to_csv"
     assert (code, err) == (3, f"error: {tmp_path / 'guess.parquet'}: {found}\n")
+
+
+# --- slow metrics -----------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:higher is better is assumed")
+@pytest.mark.parametrize("command", ["emulate", "check"])
+def test_further_calls_are_announced_and_can_be_left_out(capsys, accuracy, in_process, monkeypatch, command):
+    """The scores of the parts stand before what follows."""
+    calls = []
+    monkeypatch.setattr(pd, "podium_calls", calls, raising=False)
+    monkeypatch.setattr(console, "SECONDS_WORTH_TELLING", 0.0)
+    paths = accuracy(f"pd.podium_calls.append(1)\n    {EQUAL}", "id,answer\n1,1\n2,1\n3,0\n4,1\n5,1\n")
+    code, out, err = run_podium(capsys, command, *paths)
+    first = {"emulate": "Public   1.000000  ", "check": "Score    0.750000\n"}[command]
+    assert (code, out.startswith(first)) == (0, True)
+    announced = int(re.search("up to ([0-9]+) further calls of score\\(\\) follow", err)[1])
+    before = 3 if command == "check" else 2
+    assert announced / 2 <= len(calls) - before <= announced + 12  # with other values of the parameter
+    calls.clear()
+    code, quick, err = run_podium(capsys, command, *paths, "--quick")
+    assert (code, quick.startswith(first), "further calls" in err) == (0, True, False)
+    assert len(calls) <= 4

@@ -1,6 +1,7 @@
 """`podium make` turns the official files of the other metrics into competitions for Kaggle."""
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def test_official_labels_become_a_competition(capsys, tmp_path, metric, labels):
         loaded, out / "private" / "solution.csv", out / "public" / "sample_submission.csv", None
     )
     arguments = {"row_id_column_name": row_id}
-    results = emulate.emulate(loaded, truth, guess, arguments, loaded.complete_submission)
+    results = list(emulate.emulate(loaded, truth, guess, arguments, loaded.complete_submission))
     scores = podium.score(truth, guess, metric=metric).scores
     assert [(result.part, result.score) for result in results] == [
         ("Public", scores["Public"]), ("Private", scores["Private"]),
@@ -246,7 +247,7 @@ def test_a_part_without_a_score_is_an_error(capsys, tmp_path):
     line = ["make", labels, "--metric", "trec_is", "--seed", 2, "--out", tmp_path / "out"]
     code, out, err = run_podium(capsys, *line)
     assert (code, out) == (4, "")
-    assert "(drawn with --seed 2): metric.py, line 162: score(): expected a finite float" in err
+    assert re.search(r"\(drawn with --seed 2\): metric.py, line \d+: score\(\): expected a finite float", err)
     assert not (tmp_path / "out").exists()
 
 

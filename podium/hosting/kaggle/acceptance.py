@@ -51,9 +51,11 @@ CHECKS = {  # each check's name, by the key under which `podium.hosting.kaggle.k
 IDS = "the solution has every id once"
 KEPT = "Kaggle reads the ids as they are written"
 ROWS = "the solution has no row twice"
+LEFT_OUT = "left out by --quick"
 INSTALLED = ("numpy", "pandas")
 FURTHER = ("scipy", "sklearn")  # packages that Kaggle's image certainly has, too
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
+Scored = scoring.Evaluation | Finding  # a scored submission, or why there is none
 # What runs a text or a file as a program.
 LOUD = {"eval", "exec", "pickle", "dill", "joblib", "marshal", "shelve", "read_pickle"}
 
@@ -63,6 +65,8 @@ def check_contract(
     tables: tuple[pd.DataFrame, pd.DataFrame] | None,
     arguments: dict[str, Any],
     python: str | None = None,
+    scored: Scored | None = None,
+    quick: bool = False,
 ) -> list[Finding]:
     """Hold a metric to the contract with a solution and a submission; see `podium.checking`."""
     if python is not None:
@@ -91,18 +95,35 @@ def check_contract(
             *further,
             Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission"),
         ]
-    return [loads, *_held(metric, tables, arguments), *further]
+    if quick:
+        return [loads, *further, Finding(CONTRACT, Level.SKIPPED, LEFT_OUT)]
+    return [loads, *_held(metric, scored or score(metric, tables, arguments)), *further]
 
 
-def _held(
+def score(
     metric: hosted.Metric, tables: tuple[pd.DataFrame, pd.DataFrame], arguments: dict[str, Any]
-) -> list[Finding]:
-    """What the checks of the contract find, or why they could not be made."""
+) -> Scored:
+    """Score a submission, or find why it has no score."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            evaluation = scoring.evaluate(scoring.prepare(metric, tables[0], arguments), tables[1])
-            found = checking.verdict(metric, evaluation, thorough=True)
+            return scoring.evaluate(scoring.prepare(metric, tables[0], arguments), tables[1])
+        except SubmissionRejected:
+            return Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")
+        except demands.ContractError as problem:
+            return problem.finding
+        except HostError as problem:
+            return _why_not_held(problem)
+
+
+def _held(metric: hosted.Metric, scored: Scored) -> list[Finding]:
+    """What the checks of the contract find, or why they could not be made."""
+    if isinstance(scored, Finding):
+        return [scored]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = checking.verdict(metric, scored, thorough=True)
         except SubmissionRejected:
             return [Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")]
         except demands.ContractError as problem:
@@ -138,6 +159,13 @@ def refusals(metric: hosted.Metric, evaluation: scoring.Evaluation) -> list[Find
     return [each if each.name in for_all else replace(each, platform=PLATFORM) for each in found]
 
 
+def most_calls(metric: hosted.Metric, submission: pd.DataFrame) -> int:
+    """How often the checks of a submission may call ``score``, those of other parameters aside."""
+    answers = len(submission.columns) - 1
+    # In a process of its own with the given tables, in another one, and with spoiled ones.
+    return 0 if metric.is_own else checking.most_calls(metric) + 2 + 2 * 3 * answers
+
+
 def loaded(path: Path, needed: bool) -> hosted.Metric | None:
     """Load a metric to read what is scored with it; None if it cannot be loaded here and is not `needed`."""
     try:
@@ -153,8 +181,12 @@ def check(
     tables: tuple[pd.DataFrame, pd.DataFrame] | None = None,
     arguments: dict[str, Any] | None = None,
     python: str | None = None,
+    quick: bool = False,
 ) -> list[Finding]:
-    """Try a metric file as Kaggle would: alone, and in processes of its own."""
+    """Try a metric file as Kaggle would: alone, and in processes of its own.
+
+    What is `quick` scores the tables once, and no others that are made of them.
+    """
     try:
         source = fresh.read_source(path)
         with warnings.catch_warnings():
@@ -172,15 +204,15 @@ def check(
         rows = tables[0].drop(columns=USAGE, errors="ignore")
         columns = fresh.columns_of(rows), fresh.columns_of(tables[1])
     interpreter = fresh.environment(python, to_install(packages))
-    return [*of_text, *_tried(source, columns, arguments or {}, interpreter)]
+    return [*of_text, *_tried(source, columns, arguments or {}, interpreter, quick)]
 
 
 def _tried(
-    source: str, columns: tuple[Any, ...] | None, arguments: dict[str, Any], interpreter: str
+    source: str, columns: tuple[Any, ...] | None, arguments: dict[str, Any], interpreter: str, quick: bool
 ) -> Iterator[Finding]:
     """Run a metric file as a notebook's cell and as a module, and score once more in a new process."""
     answers: dict[str, Any] = {}
-    task: dict[str, Any] = {"frames": columns, "arguments": arguments}
+    task: dict[str, Any] = {"frames": columns, "arguments": arguments, "spoil": not quick}
     for do, key, further in (("check", "runs", task), ("import", "module", {})):
         try:
             answers |= fresh.run_fresh(do, interpreter, source=source, **further)
@@ -190,7 +222,7 @@ def _tried(
         if key in answers:
             verdict, remark = answers[key]
             yield Finding(name, Level(verdict), remark)
-    if "given" in answers and columns is not None:
+    if "given" in answers and columns is not None and not quick:
         task = {"solution": columns[0], "submission": columns[1], "arguments": arguments}
         again = fresh.run_fresh("score", interpreter, source=source, **task).get("score")
         if again not in (None, answers["given"]):

@@ -2,7 +2,6 @@
 
 import ast
 import csv
-import dataclasses
 import io
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +38,7 @@ def emulate(
     submission: pd.DataFrame,
     arguments: dict[str, Any],
     complete_submission: bool,
-) -> list[PartScore]:
+) -> Iterator[PartScore]:
     """Score every part in a process of its own, as Kaggle does."""
     source = fresh.read_source(metric.path)
     for package in sorted(imported(ast.parse(source))):
@@ -54,21 +53,22 @@ def emulate(
     submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)
     parts = scoring.rows_of_parts(solution)
     seconds_left = fresh.TIME_LIMIT
-    scores = []
     for part in [part for part in parts if part != ALL] or [ALL]:
         rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
         theirs = submission if complete_submission else submission[parts[part]]
         frames = {"solution": fresh.columns_of(rows), "submission": fresh.columns_of(theirs)}
         answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
-        scores.append(PartScore(part, **answer))
-        seconds_left -= scores[-1].seconds
-    # As for every command, no item may be in two parts, and the verdict must be good.
-    metric = dataclasses.replace(metric, complete_submission=complete_submission)
-    prepared = scoring.prepare(metric, solution, arguments)
-    evaluation = scoring.evaluate(prepared, submission)
-    found = checking.verdict(metric, evaluation, lasting=False, platform=acceptance.refusals)
+        score = PartScore(part, **answer)
+        seconds_left -= score.seconds
+        yield score
+
+
+def hold(evaluation: scoring.Evaluation) -> None:
+    """Demand a good verdict, as every command does."""
+    found = checking.verdict(
+        evaluation.solution.metric, evaluation, lasting=False, platform=acceptance.refusals
+    )
     demand(found, acceptance.PLATFORM)
-    return scores
 
 
 def read_solution(metric: hosted.Metric | None, path: Path, row_id: str | None = None) -> pd.DataFrame:

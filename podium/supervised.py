@@ -24,7 +24,8 @@ from podium.errors import HostError, UsageError, complain
 __all__ = ["Patience", "adopting", "busy_seconds", "end_session", "ending", "supervised"]
 
 SECONDS_BETWEEN_LOOKS = 0.2
-SECONDS_TO_END = 2.0  # for a child that has said its result, or was interrupted
+SECONDS_TO_END = 2.0  # for a child that has said its result
+SECONDS_TO_LEAVE = 10.0  # for a child that was interrupted, which cleans up; a library may have lost the signal
 # The numbers of Linux's prctl: orphans come to this process, and a signal when the parent dies.
 SUBREAPER, SIGNAL_OF_PARENT = 36, 1
 ENDED_BY = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
@@ -132,7 +133,7 @@ def _do(work: Callable[[], int], writing: int) -> NoReturn:
 
 def _watched(child: int, reading: int, patience: Patience) -> int:
     """Wait until the child has told its exit code, has ended, or has used up the patience."""
-    busy, busy_at, is_interrupted = 0.0, time.monotonic(), False
+    busy, busy_at, leave_at = 0.0, time.monotonic(), math.inf
     while True:
         try:
             told = _told(reading)
@@ -140,7 +141,10 @@ def _watched(child: int, reading: int, patience: Patience) -> int:
                 _wait(child, SECONDS_TO_END)
                 return told
             if (code := _wait(child, 0)) is not None:
-                return 128 + signal.SIGINT if is_interrupted else _said(_of_end(code))
+                return 128 + signal.SIGINT if leave_at < math.inf else _said(_of_end(code))
+            if time.monotonic() > leave_at:
+                print("interrupted", file=sys.stderr)
+                return 128 + signal.SIGINT
             if (spent := busy_seconds(os.getpid())) is None:
                 continue
             now = time.monotonic()
@@ -155,9 +159,9 @@ def _watched(child: int, reading: int, patience: Patience) -> int:
                 )
                 return _said(HostError(f"the metric has used {waits}"))
         except KeyboardInterrupt:
-            if is_interrupted:
+            if leave_at < math.inf:
                 return 128 + signal.SIGINT
-            is_interrupted = True
+            leave_at = time.monotonic() + SECONDS_TO_LEAVE
             os.kill(child, signal.SIGINT)
 
 

@@ -81,6 +81,8 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
     if named not in ([row_id_column_name, "m7"], [row_id_column_name, *QUESTIONS]):
         expected = f"expected the columns {row_id_column_name} and m7, or {row_id_column_name} and q1 to q5"
         raise HostError(f"the side file: {expected}, found {listed(named) or 'none of them'}")
+    if not {row_id_column_name, "markup"} <= set(submission):
+        return submission  # the metric says what it lacks
     ids = side[row_id_column_name].astype(str)
     wanted = submission[row_id_column_name].astype(str)
     if "m7" not in side:

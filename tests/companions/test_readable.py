@@ -180,6 +180,13 @@ def test_m7_from_points() -> None:
         assert m7.tolist() == [100]  # such a markup is rejected by the metric
 
 
+def test_a_submission_without_its_columns_is_left_to_the_metric() -> None:
+    for name in ("document_id", "markup"):
+        submission = pd.DataFrame({"document_id": ["1"], "markup": ["{}"]}).drop(columns=name)
+        for side in (judged(("1", 1, 1, 1, 1, 1)), pd.DataFrame({"document_id": ["1"], "m7": [50]})):
+            assert add_side(submission, side, "document_id") is submission
+
+
 @pytest.mark.parametrize(
     ("points", "message"),
     [

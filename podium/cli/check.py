@@ -12,6 +12,8 @@ Each line has a verdict and says what the file should do:
 """
 
 import argparse
+import contextlib
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,14 +63,17 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("give both a solution and a submission, or none")
     if options.set and options.solution is None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
-    path = hosted.find(options.metric)
+    path = hosted.find(options.metric).absolute()
     given = (options.solution, options.submission) if options.solution else _samples_beside(path)
-    if given is None:
-        results = acceptance.check(path, python=options.python)
-        if results[0].level is not Level.FAIL:
-            results += acceptance.check_contract(path, None, {}, options.python)
-    else:
-        results = _tried(path, given, options)
+    with tempfile.TemporaryDirectory() as folder:
+        given = None if given is None else (given[0].absolute(), given[1].absolute())
+        with contextlib.chdir(folder):  # where a metric that deletes files finds none of the user's
+            if given is None:
+                results = acceptance.check(path, python=options.python)
+                if results[0].level is not Level.FAIL:
+                    results += acceptance.check_contract(path, None, {}, options.python)
+            else:
+                results = _tried(path, given, options)
     results = acceptance.without_repetition(results)
     for result in results:
         line = f"{result.name}: {result.text}" if result.text else result.name

@@ -13,7 +13,7 @@ from podium.errors import UsageError
 from podium.hosting.kaggle import acceptance as check
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import FAIL, NOTE, PASS, UNTRIED
-from tests.support.host_line import SOLUTION, every_metric, run_podium
+from tests.support.host_line import ACCURACY, EQUAL, SOLUTION, every_metric, run_podium
 from tests.support.kaggle_metrics import FATES
 from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION
 from tests.support.kaggle_metrics import SUBMISSION as KAGGLE_SUBMISSION
@@ -453,3 +453,18 @@ def test_a_slow_call_is_noted():
         NOTE,
         "a call took 20 s; Kaggle allows 30 minutes for Public and Private together",
     )
+
+
+def test_a_metric_that_deletes_files_fails_and_finds_none_of_the_host(tmp_path, capsys, monkeypatch):
+    """The check tries it in a folder of its own, so that the host's files are still there afterwards."""
+    monkeypatch.chdir(tmp_path)
+    body = '[os.remove(name) for name in os.listdir(".") if name.endswith(".csv")]'
+    Path("metric.py").write_text("import os\n" + ACCURACY.replace("BODY", f"{body}\n    {EQUAL}"))
+    rows = [f"{number},{number % 2},{'Public' if number < 5 else 'Private'}" for number in range(10)]
+    Path("solution.csv").write_text("\n".join(["id,answer,Usage", *rows, ""]))
+    Path("guess.csv").write_text("\n".join(["id,answer", *(f"{number},1" for number in range(10)), ""]))
+    code, out, _ = run_podium(capsys, "check", "metric.py", "solution.csv", "guess.csv")
+    assert code == 4
+    assert "FAIL  opens no files: score() deletes files of the current folder: submission.csv" in out
+    assert Path("solution.csv").exists()
+    assert Path("guess.csv").exists()

@@ -51,6 +51,7 @@ def run_fresh(
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))
         task_file.write_bytes(pickle.dumps(task | {"do": do}))
         workplace.mkdir()
+        (workplace / "submission.csv").write_text("id,y\n")  # for a metric that deletes files
         command = [python, "-I", kernel.__file__, str(task_file), str(answer_file)]
         code, said = _ended(command, workplace, limit)
         if answer_file.exists():

@@ -171,6 +171,7 @@ def score_given(
 ) -> Answer:
     """Score the given files, and check that this prints nothing, warns of nothing and opens no file."""
     opened: list[str] = []
+    there = {path.name for path in Path().iterdir()}
     printed = io.StringIO()
     before = running()
     with (
@@ -185,6 +186,9 @@ def score_given(
     if printed.getvalue().strip():
         told.append(f"it prints {shortened(printed.getvalue(), 60)}")
     answer = {"left": passed_unless(left_behind(running() - before))}
+    if gone := sorted(there - {path.name for path in Path().iterdir()}):
+        answer["opens"] = FAIL, f"score() deletes files of the current folder: {', '.join(gone)}"
+        return answer
     if told or calls[-1].raised is None:
         answer["warnings"] = passed_unless("; ".join(dict.fromkeys(told)), NOTE)
     if opened or calls[-1].raised is None:

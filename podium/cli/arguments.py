@@ -76,6 +76,15 @@ def seconds(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected a time such as 90s or 20m, found {text}") from None
 
 
+def add_python(parser: argparse.ArgumentParser) -> None:
+    """Declare --python."""
+    parser.add_argument(
+        "--python",
+        metavar="VERSION",
+        help="try it with this Python, and Kaggle's versions of the libraries (default: this Python)",
+    )
+
+
 def add_quick(parser: argparse.ArgumentParser) -> None:
     """Declare --quick."""
     parser.add_argument(

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.cli.arguments import add_limits, add_parameters, add_quick, parameters
+from podium.cli.arguments import add_limits, add_parameters, add_python, add_quick, parameters
 from podium.errors import HostError, UsageError
 
 if TYPE_CHECKING:
@@ -40,11 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_parameters(parser)
     add_quick(parser)
     add_limits(parser)
-    parser.add_argument(
-        "--python",
-        metavar="VERSION",
-        help="try it with this Python, and Kaggle's versions of the libraries (default: this Python)",
-    )
+    add_python(parser)
 
 
 def _samples_beside(path: Path) -> tuple[Path, Path] | None:

@@ -9,7 +9,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from podium.cli.arguments import add_limits, add_parameters, add_quick, parameters
+from podium.cli.arguments import add_limits, add_parameters, add_python, add_quick, parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="switch “Pass complete submission” on, as COMPLETE_SUBMISSION = True in the file does",
     )
     add_parameters(parser)
+    add_python(parser)
     add_quick(parser)
     add_limits(parser)
 
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
         print(flush=True)
         spent.append(seconds)
     print(f"{sum(spent):.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives", flush=True)
-    if options.quick:
+    if options.quick or options.python:  # podium has its own Python alone
         return
     metric = replace(metric, complete_submission=complete)
     prepared = scoring.prepare(metric, solution, arguments)

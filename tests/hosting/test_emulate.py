@@ -177,7 +177,7 @@ def test_every_part_has_a_fresh_process(capsys, accuracy):
 def test_both_parts_share_the_time(accuracy, monkeypatch):
     given = []
 
-    def run(do, seconds, **task):
+    def run(do, python, seconds, **task):
         given.append(seconds)
         return {"score": 0.5, "seconds": 1000.0, "memory": None, "memory_before": None}
 
@@ -262,3 +262,26 @@ def test_further_calls_are_announced_and_can_be_left_out(capsys, accuracy, in_pr
     code, quick, err = run_podium(capsys, command, *paths, "--quick")
     assert (code, quick.startswith(first), "further calls" in err) == (0, True, False)
     assert len(calls) <= 4
+
+
+# --- other versions ---------------------------------------------------------------------------------
+
+WITH_OBJECTS = f"""if submission["answer"].dtype != object:
+        raise ParticipantVisibleError("answer must be text")
+    {EQUAL}"""
+
+
+@pytest.mark.skipif(not fresh.differs_from_kaggle(), reason="pandas here is as old as Kaggle's")
+@pytest.mark.filterwarnings("ignore:higher is better is assumed")
+def test_a_failure_of_pandas_3_alone_is_told_as_such(capsys, accuracy, in_process):
+    paths = accuracy(WITH_OBJECTS, "id,answer\n1,a\n2,b\n3,a\n4,b\n5,b\n")
+    paths[1].write_text("id,answer,Usage\n1,a,Public\n2,b,Private\n3,a,Public\n4,b,Private\n5,b,Private\n")
+    hint = f"with pandas 2.2.2 instead of {pd.__version__}, as on Kaggle: give --python 3.12\n"
+    code, out, _ = run_podium(capsys, "check", *paths)
+    assert (code, f"ParticipantVisibleError: answer must be text; it passes {hint}" in out) == (4, True)
+    code, _, err = run_podium(capsys, "emulate", *paths)
+    assert (code, err) == (3, f"error: answer must be text\nhost only: it gets a score {hint}")
+    paths[0].write_text(paths[0].read_text().replace("!= object", "!= int"))
+    assert "instead of" not in run_podium(capsys, "check", *paths)[1]
+    assert run_podium(capsys, "emulate", *paths)[2] == "error: answer must be text\n"
+    assert pd.Series(["a"]).dtype != object

@@ -3,6 +3,7 @@
 import ast
 import csv
 import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,9 +39,11 @@ def emulate(
     submission: pd.DataFrame,
     arguments: dict[str, Any],
     complete_submission: bool,
+    python: str | None = None,
 ) -> Iterator[PartScore]:
-    """Score every part in a process of its own, as Kaggle does."""
+    """Score every part in a process of its own, as Kaggle does, perhaps with another Python."""
     source = fresh.read_source(metric.path)
+    interpreter = fresh.environment(python, acceptance.to_install(imported(ast.parse(source))))
     for package in sorted(imported(ast.parse(source))):
         if hosted.stands_beside(metric.path, package):
             raise HostError(
@@ -57,7 +60,7 @@ def emulate(
         rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
         theirs = submission if complete_submission else submission[parts[part]]
         frames = {"solution": fresh.columns_of(rows), "submission": fresh.columns_of(theirs)}
-        answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
+        answer = run_part(interpreter, seconds_left, source=source, arguments=arguments, **frames)
         score = PartScore(part, **answer)
         seconds_left -= score.seconds
         yield score
@@ -153,20 +156,26 @@ def check_alignment(
         return
 
 
-def run_part(seconds: float, **task: Any) -> dict[str, Any]:
+def run_part(interpreter: str, seconds: float, **task: Any) -> dict[str, Any]:
     """Score one part in a process of its own."""
     try:
-        answer = fresh.run_fresh("score", seconds=seconds, **task)
+        answer = fresh.run_fresh("score", interpreter, seconds=seconds, **task)
     except HostError as problem:
         raise HostError(f"{UNEXPECTED}\nhost only: {problem}") from None
     if "error" not in answer:
         return answer
+    other = fresh.differs_from_kaggle() if interpreter == sys.executable else ""
+    passes = other and "score" in fresh.run_fresh("score", seconds=seconds, as_before=True, **task)
+    hint = f"it gets a score {other}, as on Kaggle: give --python 3.12" if passes else ""
     if answer["error"] == "ParticipantVisibleError":
-        raise SubmissionRejected(answer["text"][: kernel.LONGEST_MESSAGE])
+        rejection = SubmissionRejected(answer["text"][: kernel.LONGEST_MESSAGE])
+        rejection.for_host = hint
+        raise rejection
     if answer["library"]:
         library = answer["library"]
         raise UsageError(
             f"the metric needs {library}, which is not installed here: pip install it and try again"
         )
     line = f" ({answer['line']})" if answer["line"] else ""
-    raise HostError(f"{UNEXPECTED}\nhost only: {answer['error']}: {answer['text']}{line}")
+    told = f"{answer['error']}: {answer['text']}{line}"
+    raise HostError(f"{UNEXPECTED}\nhost only: {told}{f'; {hint}' if hint else ''}")

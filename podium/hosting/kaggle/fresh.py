@@ -87,6 +87,13 @@ def pins() -> Path:
     return beside if beside.is_file() else Path(__file__).parents[3] / ".ci" / "hosted.txt"
 
 
+def differs_from_kaggle() -> str:
+    """Name the two versions of pandas, if this one is 3 or newer and Kaggle's is older; else nothing."""
+    theirs = next(line.partition("==")[2] for line in pins().read_text("utf-8").split() if "pandas==" in line)
+    older = int(theirs.partition(".")[0]) < 3 <= int(pd.__version__.partition(".")[0])
+    return f"with pandas {theirs} instead of {pd.__version__}" if older else ""
+
+
 def environment(version: str | None, packages: Collection[str]) -> str:
     """Make an environment with some packages, in Kaggle's versions where these are known.
 

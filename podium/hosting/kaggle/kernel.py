@@ -128,10 +128,42 @@ def shortened(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[:most]}…"
 
 
+@contextlib.contextmanager
+def texts_of_pandas_2(is_on: bool) -> Iterator[None]:
+    """Let a column of texts be one of objects, as it is before pandas 3; this tells most metrics apart."""
+    if is_on:
+        set_inferred(False)
+    try:
+        yield
+    finally:
+        if is_on:
+            set_inferred(True)
+
+
+def set_inferred(is_on: bool) -> None:
+    """Let pandas 3 infer its own type for texts, or not; the option will end with pandas 4."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pd.set_option("future.infer_string", is_on)
+
+
 def try_file(
-    source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any], spoil: bool = True
+    source: str,
+    frames: tuple[Answer, Answer] | None,
+    arguments: dict[str, Any],
+    spoil: bool = True,
+    as_before: bool = False,
 ) -> Answer:
-    """Make all checks that need the metric file to run; `spoil` lets it score spoiled submissions, too."""
+    """Make all checks that need the metric file to run.
+
+    `spoil` lets it score spoiled submissions, too, and `as_before` gives it texts as those of pandas 2.
+    """
+    with texts_of_pandas_2(as_before):
+        return tried(source, frames, arguments, spoil)
+
+
+def tried(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any], spoil: bool) -> Answer:
+    """Make the checks with pandas as it is set."""
     versions = f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"
     runs: Verdict = (PASS, versions)
     try:
@@ -516,8 +548,14 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             yield how, frame.assign(**{str(name): spoilt})
 
 
-def score_part(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
-    """Score one part of a solution."""
+def score_part(as_before: bool = False, **task: Any) -> Answer:
+    """Score one part of a solution, with texts `as_before` pandas 3 if that is asked for."""
+    with texts_of_pandas_2(as_before):
+        return scored(**task)
+
+
+def scored(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
+    """Score one part with pandas as it is set."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
     try:

@@ -3,8 +3,10 @@
 Something wrong with a team's folder is a failure of that team alone: podium runs all other models.
 """
 
+import contextlib
 import enum
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -12,12 +14,13 @@ import re
 import shutil
 import stat
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from podium.errors import UsageError
 from podium.names import fault_of, is_of_system, left_out
+from podium.progress import shown
 from podium.running.progress import tell
 from podium.wording import printable
 
@@ -54,6 +57,7 @@ MOST_MODELS = 100  # in a team's folder
 MOST_BYTES = 64 * 2**30  # in a model's folder, unless the organizer gives another limit
 BLOCK = 512  # bytes, in which POSIX counts what a file takes on the disk
 LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
+READ_AT_ONCE = 2**22  # bytes
 NAMES_SHOWN = 5  # in a message
 FIRST_LINE = 256  # bytes of the line that names the interpreter, as in the kernel
 MOST_OF_A_NOTEBOOK = 1 << 28  # bytes of one whose language and cells are looked at
@@ -292,33 +296,60 @@ def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
 
 def digest_of(folder: Path, most_bytes: float = math.inf) -> str:
     """Compute a digest of the names and contents of all files in a folder, which may have so many bytes."""
-    entries = []
-    for entry in paths_in(folder):
-        entries.append(entry)
-        if len(entries) > MOST_FILES:
-            raise ValueError(f"more than {MOST_FILES:,} files")
-    files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
-    about = [entry.stat(follow_symlinks=False) for entry in files]
+    entries = list(itertools.islice(paths_in(folder), MOST_FILES + 1))
+    if len(entries) > MOST_FILES:
+        raise ValueError(f"more than {MOST_FILES:,} files")
+    lines = []
+    with _shown(folder, _size_of(entries, most_bytes)) as read:
+        for entry in entries:
+            content = b""
+            if entry.is_symlink():
+                content = os.fsencode(os.readlink(entry.path))
+            elif entry.is_file(follow_symlinks=False):
+                content = _hash_of(entry.path, read)
+            lines.append(os.fsencode(os.path.relpath(entry.path, folder)) + b"\0" + content)
+    digest = hashlib.sha256()
+    for line in sorted(lines):
+        digest.update(hashlib.sha256(line).digest())
+    return digest.hexdigest()[:16]
+
+
+def _size_of(entries: Iterable["os.DirEntry[str]"], most_bytes: float) -> int:
+    """The apparent size of all files together, in bytes; a ValueError says that it is too large."""
+    about = [entry.stat(follow_symlinks=False) for entry in entries if entry.is_file(follow_symlinks=False)]
     size = sum(each.st_size for each in about)
     if size > most_bytes:
         held = sum(getattr(each, "st_blocks", math.inf) * BLOCK for each in about)
         sparse = f", of which the disk holds {held / 2**30:,.1f} GB (sparse files)" if held < size / 2 else ""
         limit = f"expected at most {most_bytes / 2**30:,.4g} GB of files (--folder-limit)"
         raise ValueError(f"{limit}, found {size / 2**30:,.1f} GB{sparse}")
-    if size > LARGE:
-        tell(
-            f"{printable(folder.name)}: {size / 2**30:,.0f} GB are read, to notice later if a file has changed"
-        )
-    lines = []
-    for entry in entries:
-        content = b""
-        if entry.is_symlink():
-            content = os.fsencode(os.readlink(entry.path))
-        elif entry.is_file(follow_symlinks=False):
-            with open(entry.path, "rb") as file:
-                content = hashlib.file_digest(file, "sha256").digest()
-        lines.append(os.fsencode(os.path.relpath(entry.path, folder)) + b"\0" + content)
-    digest = hashlib.sha256()
-    for line in sorted(lines):
-        digest.update(hashlib.sha256(line).digest())
-    return digest.hexdigest()[:16]
+    return size
+
+
+@contextlib.contextmanager
+def _shown(folder: Path, size: int) -> Iterator[Callable[[int], None]]:
+    """Show how much of a large folder was read; the function takes how many bytes were read further."""
+    if size <= LARGE:
+        yield lambda number: None
+        return
+    name = printable(folder.name)
+    tell(f"{name}: {size / 2**30:,.0f} GB are read, to notice later if a file has changed")
+    done = 0
+    with shown(f"MB read of {name}") as show:
+
+        def read(number: int) -> None:
+            nonlocal done
+            done += number
+            show(done >> 20, size >> 20)
+
+        yield read
+
+
+def _hash_of(path: str, read: Callable[[int], None]) -> bytes:
+    """The SHA-256 of a file's content."""
+    digest, buffer = hashlib.sha256(), memoryview(bytearray(READ_AT_ONCE))
+    with open(path, "rb", buffering=0) as file:
+        while number := file.readinto(buffer):
+            digest.update(buffer[:number])
+            read(number)
+    return digest.digest()

@@ -540,8 +540,9 @@ def _read_label_studio(file: Path, export: Export) -> int:
     for number, task in enumerate(parse_json(read_bytes(file)), 1):
         if not _is_task(task):
             refuse_foreign(export.folder, [file], export.error)
-            name = export.account.read[-1].name
-            raise export.error(f"{name}: expected tasks with annotations, found none in task {number}")
+            told = f"expected tasks with annotations, found none in task {number}"
+            own = "; of podium's own form, give a file for each document"
+            raise export.error(f"{export.account.read[-1].name}: {told}{own}")
         with _faults_of(task.get("id", number)):
             models |= {str(prediction.get("model_version")) for prediction in _predictions(task)[:1]}
             whole = [*(task.get("annotations") or []), *_predictions(task), *(task.get("drafts") or [])]

@@ -256,10 +256,15 @@ def _quotes(value: Any) -> Iterator[tuple[tuple[int, int], str]]:
     """The places in a value from JSON that quote a text, wherever they are."""
     if isinstance(value, dict):
         start, end, quote = (value.get(name) for name in ("start", "end", "text"))
-        if isinstance(quote, str) and isinstance(start, int) and isinstance(end, int):
-            yield (start, end), quote
+        if isinstance(quote, str) and _is_offset(start) and _is_offset(end):
+            yield (int(value["start"]), int(value["end"])), quote
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _quotes(each)
+
+
+def _is_offset(value: Any) -> bool:
+    """Whether a value from JSON is a whole number of at least 0."""
+    return isinstance(value, int | float) and value >= 0 and (isinstance(value, int) or value.is_integer())
 
 
 def contradiction(text: str, place: tuple[int, int], quote: str) -> str | None:
@@ -305,7 +310,8 @@ def _gather(
 
     if "elements" in content or "selections" in content:
         named = {"expert": meta["expert"]} if meta.get("expert") else {}
-        add(content | named, bool(content.get("isExpert", meta.get("expert", is_experts))))
+        own = {key: value for key, value in content.items() if key != "id"}  # which is the document's
+        add(own | named, bool(content.get("isExpert", meta.get("expert", is_experts))))
         return "isExpert" in content or "expert" in meta
     if "markups" not in content and "markup" not in content:
         raise ValueError("expected a document with markups, an essay, or a markup with elements or selections")

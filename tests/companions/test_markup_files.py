@@ -1,6 +1,7 @@
 """The files of both markup metrics are read correctly, and γ is computed correctly."""
 
 import gzip
+import itertools
 import json
 import random
 import re
@@ -139,8 +140,8 @@ def test_bad_files(tmp_path: Path, content: Any, message: str) -> None:
         if content != [1] or error is SubmissionRejected:  # a list is taken for an export of Label Studio
             assert str(raised.value).startswith(f"{tmp_path.name}/{path.name}: {message}")
         else:
-            fault = "expected tasks with annotations, found none in task 1"
-            assert str(raised.value) == f"{tmp_path.name}/{path.name}: {fault}"
+            fault = "expected tasks with annotations, found none in task 1; of podium's own form, give a file"
+            assert str(raised.value).startswith(f"{tmp_path.name}/{path.name}: {fault}")
 
 
 def test_bad_folders(tmp_path: Path) -> None:
@@ -185,6 +186,30 @@ def test_keys_that_are_not_known_are_told_with_the_nearest_one(tmp_path: Path) -
     table = solution.drop(columns="text")
     table.attrs.clear()
     assert "the key 'language' (1)" in files.account_of(table)
+
+
+def test_the_id_of_a_document_is_nobodys_name(tmp_path: Path) -> None:
+    """A file with one markup has the document's id, which named its expert where meta.expert was missing."""
+    for folder, number in itertools.product("ab", (1, 2)):
+        write(tmp_path, f"{folder}/{number}.json", elements((0, 5)) | {"id": number, "isExpert": True})
+    solution = markup_consistency.read_solution(tmp_path)
+    assert solution["document_id"].tolist() == ["1", "2"]
+    assert solution.attrs["read"].startswith("Read: 2 experts (expert 1, expert 2), 2 documents, 4 annotations")
+
+
+@pytest.mark.parametrize("start", [0, 0.0])
+def test_a_quote_is_compared_at_a_place_alone(start: float, tmp_path: Path) -> None:
+    def quoting(start: Any) -> dict[str, Any]:
+        return {"elements": [{"fragments": [{"start": start, "end": 5.0, "text": "beta"}]}]}
+
+    with pytest.raises(HostError, match="expected the text 'beta' from 0 to 5, found 'Alpha'"):
+        markup_consistency.read_solution(write(tmp_path, "d.json", document(quoting(start))))
+    metric = hosted.module("markup_consistency")
+    for wrong in (-1, 0.5, None, "0"):  # which the metric refuses
+        path = write(tmp_path, "d.json", document(quoting(wrong), quoting(wrong)))
+        solution = markup_consistency.read_solution(path)
+        with pytest.raises(metric.HostVisibleError, match="start is "):
+            metric.prepare(solution, "document_id")
 
 
 def test_a_misspelt_key_is_told_where_the_right_one_is_missing(

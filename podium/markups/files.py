@@ -110,21 +110,25 @@ def _annotations(value: Any) -> int:
         return sum(map(_annotations, value))
     if not isinstance(value, dict):
         return 0
-    own = [each for key in ANNOTATIONS if isinstance(each := value.get(key), list)]
-    return sum(map(len, own)) + sum(_annotations(each) for key, each in value.items() if key not in ANNOTATIONS)
+    return _own(value) + sum(_annotations(each) for key, each in value.items() if key not in ANNOTATIONS)
+
+
+def _own(markup: Mapping[str, Any]) -> int:
+    """The number of annotations that a markup itself has."""
+    return sum(len(each) for key in ANNOTATIONS if isinstance(each := markup.get(key), list))
 
 
 def _contents(table: pd.DataFrame) -> str:
     """Say what a table of markups has: experts, documents and annotations."""
     documents = counted(len(table), "document")
-    of_algorithm = sum(map(_annotations, _markups(table, ["markup"])))
+    of_algorithm = sum(map(_own, _markups(table, ["markup"])))
     if "markups" not in table:
         return f"{documents}, {counted(of_algorithm, 'annotation')}"
     names, annotations = set[str](), 0
     for cell in table["markups"]:
         for number, markup in enumerate(parse_json(cell), 1):
             names.add(name_in(markup) or f"expert {number}")
-            annotations += _annotations(markup)
+            annotations += _own(markup)
     experts = f"{counted(len(names), 'expert')} ({listed(sorted(names))})" if names else "no expert"
     told = f"{experts}, {documents}, {counted(annotations, 'annotation')}"
     has_algorithm = "markup" in table and table["markup"].notna().any()
@@ -306,7 +310,7 @@ def _gather(
         grades = {"criteria": markup["criterias"]} if "criterias" in markup else {}
         kept = {name: value for name, value in markup.items() if name not in ("text", "criterias")}
         document["expert" if is_experts else "algorithm"].append(grades | kept)
-        read.kept += _annotations({key: kept[key] for key in ANNOTATIONS if key in kept})
+        read.kept += _own(kept)
 
     if "elements" in content or "selections" in content:
         named = {"expert": meta["expert"]} if meta.get("expert") else {}

@@ -188,6 +188,12 @@ def test_keys_that_are_not_known_are_told_with_the_nearest_one(tmp_path: Path) -
     assert "the key 'language' (1)" in files.account_of(table)
 
 
+def test_markups_beside_elements_are_counted_as_left_out(tmp_path: Path) -> None:
+    content = document(elements((0, 5)), elements((0, 5)), elements=[], isExpert=True)
+    with pytest.warns(AccountWarning, match="0 annotations in 1 file; left out: annotations without a place"):
+        markup_consistency.read_documents(write(tmp_path, "d.json", content))
+
+
 def test_the_id_of_a_document_is_nobodys_name(tmp_path: Path) -> None:
     """A file with one markup has the document's id, which named its expert where meta.expert was missing."""
     for folder, number in itertools.product("ab", (1, 2)):

@@ -126,7 +126,7 @@ class Draw(NamedTuple):
     seed: int
     public_share: float = 0.3  # of the items of the test set
     test_share: float = 1.0  # of all items; the others are published with their labels, to learn from
-    items: str = ""  # a column; rows with the same value in it stay together
+    items: str = ""  # a column, which may be known; rows with the same value in it stay together
     new_ids: bool = False  # whether the rows get other ids
     balanced: Sequence[str] = ()  # columns whose groups get shares that are as equal as they can be
 
@@ -202,7 +202,7 @@ def make_files(
         sorted(set(everything.items)),
         metric.name,
         arguments,
-        known,
+        [*known, *([draw.items] if draw.items and draw.items not in known else [])],
         "" if metric.is_own else recorded.digest_of(metric),
         solution,
         [*trials, Trial("a submission with errors", _with_errors(tested, shown, perfect, row_id))],

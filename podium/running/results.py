@@ -257,7 +257,7 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
         len(seconds),
         "; ".join(timing.marks),
         state.is_provisional or timing.is_apart,
-        state.text,
+        "another session" if timing.is_apart and not state.is_provisional else state.text,
         round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else "",
         " ".join(map(str, seconds)),
         timing.predictions.engine,

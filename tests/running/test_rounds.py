@@ -234,6 +234,7 @@ def test_what_nothing_can_be_compared_with_is_marked(tmp_path: Path) -> None:
         ("C", "true"),
     ]
     assert "measured later, without a reference" in rows[-1]["marks"]
+    assert [one["state"] for one in rows] == ["quiet", "quiet", "another session"]
 
 
 def test_a_session_that_was_not_quiet_stays_in_the_state(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def _tags_in(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, each in value.items():
             if key == "tags" and isinstance(each, list):
-                yield from each
+                yield from (tag for tag in each if isinstance(tag, str))
             elif key in ("type", "subtype") and isinstance(each, str):
                 yield each.strip().casefold()
             else:

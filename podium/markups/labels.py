@@ -65,6 +65,8 @@ def _by_label(
 
 def _whole(markup: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The labels of a whole document with their values: "tone: good", or "good" of a label without a name."""
+    if "selections" in markup:  # of READ//ABLE, which has grades instead
+        return
     for element in markup.get("elements") or []:
         if not element.get("fragments") and not element.get("overtexts"):  # with a comment it is a remark
             for tag in element.get("tags") or []:

@@ -800,9 +800,34 @@ def test_numbers_of_another_shape(labeled):
         prepared.statistics(submission)
 
 
+def page_about_metrics() -> str:
+    """The page about one's own metric."""
+    return (Path(__file__).parents[1] / "docs" / "how-to" / "your-own-metric.md").read_text(encoding="utf-8")
+
+
+def test_a_mean_over_stores_is_a_formula_of_sums():
+    """So is the example on the page, also where a part lacks a store."""
+    section = page_about_metrics().partition("## A mean over stores or classes")[2]
+    known = {"np": np, "pd": pd}
+    exec(re.search(r"```python\n(.*?)```", section, re.DOTALL)[1], known)
+    random = np.random.default_rng(3)
+    solution = pd.DataFrame({"id": [f"r{n:02}" for n in range(90)], "store": np.repeat([*"abc"], [50, 30, 10])})
+    solution["label"] = random.integers(0, 3, 90)
+    submission = solution[["id"]].assign(label=random.integers(0, 3, 90))
+    prepared = statistics.item_wise(solution, "id", known["counts"], known["mean_of_stores"])
+    numbers = prepared.statistics(submission)
+    right = solution["label"] == submission["label"]
+    for kept in (np.arange(90) < 90, np.arange(90) < 70):
+        part = statistics.part(prepared, kept)
+        expected = right[kept].groupby(solution["store"]).mean().mean()
+        assert statistics.measures(part, numbers[kept])["score"] == pytest.approx(expected, rel=1e-12)
+        some = known["counts"](solution[kept], submission[kept]).sum(axis=0)
+        assert statistics.measures(part, numbers[kept])["score"] == known["mean_of_stores"](some)
+
+
 def test_the_page_adds_numbers_as_podium_does():
     """The page about one's own metric shows how score() equals the sums to the last bit."""
-    page = (Path(__file__).parents[1] / "docs" / "how-to" / "your-own-metric.md").read_text(encoding="utf-8")
+    page = page_about_metrics()
     section = page.partition("## Numbers that are not whole")[2].partition("\n## ")[0]
     blocks = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 

@@ -1,6 +1,7 @@
 """Does what podium says about chance come true?
 
     python -m benchmarks.coverage [--boards 50] [--items 500] [--only NAME … | --further] [--save CSV]
+    python -m benchmarks.coverage --detectable [--sets 200]
 
 A population of items is made, with teams whose answers to every item are known.  A test set is drawn from it
 with replacement, and podium says what it says about the board.  Then 20 other test sets of the same size are
@@ -125,8 +126,15 @@ def main() -> None:
     which.add_argument("--only", nargs="+", choices=ALL_KINDS, metavar="NAME", help="kinds of populations")
     which.add_argument("--further", action="store_true", help="the kinds that were made after the code")
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per statement")
+    which.add_argument("--detectable", action="store_true", help="whether what is called detectable is found")
+    parser.add_argument("--sets", type=int, default=200, help="test sets of each kind, for --detectable")
     options = parser.parse_args()
     print(machine())
+    if options.detectable:
+        from benchmarks import detectable  # it makes its populations of what is here
+
+        detectable.show([], options.sets)
+        return
     start = time.process_time()
     names = options.only or list(FURTHER_KINDS if options.further else KINDS | PLAIN_KINDS)
     rows = simulate(names, options.boards, options.items)
@@ -269,8 +277,14 @@ class Board(NamedTuple):
 
 def board_of(population: Population, items: int, random: np.random.Generator) -> Board:
     """Draw a test set, and measure the runtimes."""
-    whole = population.prepared
-    drawn = np.sort(random.integers(len(whole.items), size=items))
+    board = board_of_items(population, random.integers(len(population.prepared.items), size=items))
+    noise = np.exp(MEASURED_WITHIN * random.standard_normal(len(board.teams)))
+    return board._replace(runtimes=population.runtimes * noise)
+
+
+def board_of_items(population: Population, items: npt.NDArray[np.int64]) -> Board:
+    """Make the board of a test set with these items."""
+    whole, drawn = population.prepared, np.sort(items)
     occurring, groups = np.unique(whole.groups[:, drawn], return_inverse=True)
     prepared = dataclasses.replace(
         whole,
@@ -280,8 +294,7 @@ def board_of(population: Population, items: int, random: np.random.Generator) ->
     )
     teams = list(population.teams[:, drawn])
     scores = np.array([statistics.measures(prepared, team)["score"] for team in teams])
-    noise = np.exp(MEASURED_WITHIN * random.standard_normal(len(teams)))
-    return Board(prepared, teams, scores, population.runtimes * noise)
+    return Board(prepared, teams, scores, population.runtimes)
 
 
 def boost(scores: Floats, runtimes: Floats) -> Floats:

@@ -12,7 +12,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -23,33 +22,9 @@ from podium.ranking import plots
 from podium.scoring import Evaluation
 from tests.docs.test_outputs import ROOT
 from tests.support import browser
+from tests.support.figures import BLUE, FOLDER, GRAY, ORANGE, figure, save
 
-FOLDER = ROOT / "docs" / "pictures"
-BLUE, ORANGE, GRAY = "#0072b2", "#e69f00", "#6e7781"  # told apart without color vision
-# In dark mode, light and dark change places, and hues stay.
-DARK = "@media (prefers-color-scheme:dark){svg{filter:invert(.9) hue-rotate(180deg)}}"
 TYPE_COLORS = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#882255", "#009e73", "#56b4e9")
-
-
-def figure(width: float = 5.0, height: float = 3.2) -> tuple[Figure, Axes]:
-    """A figure that is narrow enough to be read on a phone, and its axes without a frame."""
-    picture = Figure(figsize=(width, height), layout="constrained")
-    axes = picture.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return picture, axes
-
-
-def save(picture: Figure, name: str) -> None:
-    """Save a figure as SVG, on white or, where the reader prefers that, on black.
-
-    The same figure always gives the same bytes.
-    """
-    with mpl.rc_context({"svg.hashsalt": "podium", "svg.fonttype": "path"}):
-        picture.savefig(FOLDER / f"{name}.svg", metadata={"Date": None}, facecolor="white")
-    path = FOLDER / f"{name}.svg"
-    path.write_text(
-        path.read_text(encoding="utf-8").replace("</style>", f"{DARK}</style>", 1), encoding="utf-8"
-    )
 
 
 def softmin() -> Figure:

@@ -103,7 +103,11 @@ def run(work: Callable[[], None]) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     overheard.forget()
     try:
-        with contextlib.redirect_stdout(_Printable(sys.stdout)), _warnings_told_once():
+        with (
+            contextlib.redirect_stdout(_Printable(sys.stdout)),
+            contextlib.redirect_stderr(_Printable(sys.stderr)),
+            _warnings_told_once(),
+        ):
             work()
         sys.stdout.flush()
     except ToolError as error:
@@ -155,13 +159,13 @@ class _Printable:
     """A stream that escapes every character that is not printable before it writes it."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self.plain = stream  # for podium's own bars of progress
 
     def write(self, text: str) -> int:
-        return self._stream.write(printable(text, keep="\n\t"))
+        return self.plain.write(printable(text, keep="\n\t"))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(self.plain, name)
 
 
 def _say(text: str, stream: TextIO | None = None) -> None:

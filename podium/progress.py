@@ -27,7 +27,8 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Show the progress of work that reports it itself. To be used in a ``with`` statement."""
-    stream = sys.stderr  # a metric that shows its progress has another one
+    # A metric that shows its progress has another stream, and a command's escapes what moves a cursor.
+    stream = getattr(sys.stderr, "plain", sys.stderr)
     if not stream.isatty():
         start = last = time.monotonic()
         before = 0

@@ -17,6 +17,7 @@ from podium import hosted
 from podium.contract import Metric
 from podium.errors import HostError
 from podium.files import write_atomically
+from podium.wording import printable
 
 RECORD = "competition.json"
 PRIVATE = "private"  # the folder of the solution, beside which the record lies
@@ -110,7 +111,7 @@ def arguments(metric: Metric, given: Mapping[str, Any], solution: str | Path) ->
     _check(metric, given, record)
     if record.parameters:
         shown = ", ".join(f"{name}={value}" for name, value in record.parameters.items())
-        print(f"parameters of {record.path}: {shown}", file=sys.stderr)
+        print(printable(f"parameters of {record.path}: {shown}"), file=sys.stderr)
     return record.parameters | dict(given)
 
 

@@ -1,6 +1,7 @@
 """What a stranger's metric prints of a participant's cell reaches nobody's terminal as it is."""
 
 import io
+import json
 import logging
 import os
 import subprocess
@@ -120,3 +121,17 @@ def test_a_program_that_a_metric_starts_has_a_stream(tmp_path: Path, capfd: pyte
         assert isinstance(sys.stderr, io.TextIOWrapper)
         assert os.isatty(sys.stderr.fileno()) is False
     assert capfd.readouterr().err == "done\n"
+
+
+def test_what_a_record_of_a_competition_says_is_made_visible(place: Path, capfd) -> None:
+    typed = "row_id_column_name: str, mode: str = 'x') -> float:"
+    Path("m.py").write_text(METRIC.replace("row_id_column_name: str) -> float:", typed))
+    Path("private").mkdir()
+    Path("solution.csv").rename("private/solution.csv")
+    record = {"metric": "m", "parameters": {"mode": EVIL}}
+    Path("competition.json").write_text(json.dumps(record))
+    assert main(["score", "--metric", "m.py", "private/solution.csv", "s/Good.csv"]) == 0
+    out, err = capfd.readouterr()
+    assert "parameters of " in err
+    assert "mode=\\x1b]0;title\\x07" in err
+    assert "\x1b" not in out + err

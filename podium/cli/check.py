@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,10 @@ from podium.cli.arguments import add_limits, add_parameters, add_python, add_qui
 from podium.errors import HostError, UsageError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from podium.demands import Finding
+    from podium.hosted import Metric
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,15 +65,13 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric).absolute()
     given = (options.solution, options.submission) if options.solution else _samples_beside(path)
-    with tempfile.TemporaryDirectory() as folder:
-        given = None if given is None else (given[0].absolute(), given[1].absolute())
-        with contextlib.chdir(folder):  # where a metric that deletes files finds none of the user's
-            if given is None:
-                results = acceptance.check(path, python=options.python)
-                if results[0].level is not Level.FAIL:
-                    results += acceptance.check_contract(path, None, {}, options.python)
-            else:
-                results = _tried(path, given, options)
+    if given is None:
+        with _elsewhere():
+            results = acceptance.check(path, python=options.python)
+            if results[0].level is not Level.FAIL:
+                results += acceptance.check_contract(path, None, {}, options.python)
+    else:
+        results = _tried(path, given, options)
     results = acceptance.without_repetition(results)
     for result in results:
         line = f"{result.name}: {result.text}" if result.text else result.name
@@ -85,9 +87,6 @@ def run(options: argparse.Namespace) -> None:
 
 def _tried(path: Path, given: tuple[Path, Path], options: argparse.Namespace) -> "list[Finding]":
     """Try the file with a solution and a submission, and print the scores first."""
-    from podium.cli.console import further_calls
-    from podium.demands import Finding, Level
-    from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate
 
     metric = acceptance.loaded(path, needed=bool(options.set))
@@ -95,6 +94,34 @@ def _tried(path: Path, given: tuple[Path, Path], options: argparse.Namespace) ->
     named = arguments.get("row_id_column_name")
     solution, submission, row_id = emulate.read_tables(metric, *given, named)
     arguments["row_id_column_name"] = row_id
+    absolute = given[0].absolute(), given[1].absolute()
+    with _elsewhere():
+        return _findings(metric, path, absolute, (solution, submission), arguments, options)
+
+
+@contextlib.contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Work in an empty folder, where a metric that deletes files finds none of the user's."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        yield
+
+
+def _findings(
+    metric: "Metric | None",
+    path: Path,
+    given: tuple[Path, Path],
+    tables: tuple["pd.DataFrame", "pd.DataFrame"],
+    arguments: dict[str, Any],
+    options: argparse.Namespace,
+) -> "list[Finding]":
+    """Score, and say what is found in the metric, the solution and the submission."""
+    from podium.cli.console import further_calls
+    from podium.demands import Finding, Level
+    from podium.hosting import round_trip
+    from podium.hosting.kaggle import acceptance, emulate
+
+    solution, submission = tables
+    row_id = arguments["row_id_column_name"]
     scored, number, seconds = None, 0, 0.0
     if metric is not None and options.python is None:
         begun = time.monotonic()
@@ -106,7 +133,6 @@ def _tried(path: Path, given: tuple[Path, Path], options: argparse.Namespace) ->
     complete = metric is not None and metric.complete_submission
     further = acceptance.check_solution(solution, row_id, complete)
     further += emulate.check_alignment(solution, submission, row_id, complete)
-    tables = solution, submission
     with further_calls(number, seconds):
         results = acceptance.check(path, tables, arguments, options.python, options.quick)
         if metric is not None:

@@ -14,19 +14,20 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from podium import reading, scoring
-from podium.errors import HostError, UsageError, missing_extra
+from podium.errors import HostError, UsageError
 from podium.ranking import (
     choice,
     decisions,
     half_samples,
     passes,
+    picture,
     robustness,
     sentences,
     similarity,
@@ -39,6 +40,7 @@ from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, solution_of
 from podium.ranking.passes import Scored
+from podium.ranking.picture import Picture
 from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Request
 from podium.ranking.site import SiteBoard
@@ -54,9 +56,6 @@ from podium.statistics.population import (
 )
 from podium.wording import counted
 from podium.workers import Workers
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["FinalBoard", "Inputs", "board_of"]
 
@@ -173,21 +172,15 @@ class FinalBoard:
         """What to look at before a prize is given."""
         return list(self.facts["warnings"])
 
-    def plot(self) -> "Figure":
-        """Draw the scores and the runtimes of the first teams, with what speed adds."""
-        try:
-            from podium.ranking import plots
-        except ImportError:
-            raise missing_extra("a picture", "matplotlib", "plots") from None
+    def plot(self) -> Picture:
+        """Draw the scores and the runtimes of the first teams, with what speed adds, or their scores alone.
 
-        if not self.facts["boosted"]:
-            return plots.scores(self.leaderboard)
-        of_boost = self.inputs.request.rules.of_boost
-        return plots.score_and_runtime(
-            self.leaderboard,
-            eligibility_ratio=of_boost["eligibility_ratio"],
-            slowdown_limit=of_boost["slowdown_limit"],
-        )
+        Returns
+        -------
+        podium.ranking.picture.Picture
+            The picture that the page has, which a notebook shows and ``save(path)`` writes as SVG.
+        """
+        return picture.of_board(self.leaderboard, self.certainty, self.inputs.request.rules, self.facts)
 
     @property
     def _top(self) -> pd.DataFrame:

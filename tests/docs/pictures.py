@@ -18,7 +18,6 @@ from PIL import Image
 import podium
 from examples import board as example
 from podium import cli, hosted
-from podium.ranking import plots
 from podium.scoring import Evaluation
 from tests.docs.test_outputs import ROOT
 from tests.support import browser
@@ -145,8 +144,9 @@ def main() -> None:
         heading = ["--title", "Segmenting essays", "--organizer", "the organizers of the example"]
         cli.main(["rank", *inputs, "--out", str(folder / "final"), *heading])
         board_page(driver, folder)
-        leaderboard = pd.read_csv(folder / "final" / "final_leaderboard.csv")
-        save(plots.score_and_runtime(leaderboard), "score_and_runtime")
+        board = podium.rank(again=folder / "final", out=folder / "again", jobs=1)
+        picture = board.plot().svg.replace("</style>", f"{DARK}</style>", 1)
+        (FOLDER / "score_and_runtime.svg").write_text(picture, encoding="utf-8")
 
 
 if __name__ == "__main__":

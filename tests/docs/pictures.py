@@ -21,7 +21,7 @@ from podium import cli, hosted
 from podium.scoring import Evaluation
 from tests.docs.test_outputs import ROOT
 from tests.support import browser
-from tests.support.figures import BLUE, FOLDER, GRAY, ORANGE, figure, save
+from tests.support.figures import BLUE, DARK, FOLDER, GRAY, ORANGE, figure, save
 
 TYPE_COLORS = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#882255", "#009e73", "#56b4e9")
 

@@ -157,7 +157,7 @@ def half_samples(kind: coverage.PlainKind) -> Population:
     same = truth + noise[0] + OWN * noise[2] if kind.is_number else np.where(again, 1 - truth, truth)
 
     def worse(share: float) -> Floats:
-        other = same + noise[1] if kind.is_number else 1 - truth
+        other = same + 2 * noise[1] if kind.is_number else 1 - truth
         return np.where(order < share, other, same)
 
     def true(share: float) -> float:

@@ -291,5 +291,6 @@ def _differences(
         difference=[each.value for each in at_borders],
         low=[each.low for each in at_borders],
         high=[each.high for each in at_borders],
+        detectable=[each.detectable for each in at_borders],
         note=notes([each.doubt for each in at_borders]),
     )

@@ -78,7 +78,7 @@ def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
     intervals = intervals.assign(boosted_score_low=0.2, boosted_score_high=0.7).assign(**columns)
     borders = min(prizes, teams - 1)
     differences = pd.DataFrame({"rank": range(1, borders + 1), "difference": 0.1, "low": -0.01, "high": 0.02})
-    differences["note"] = ""
+    differences = differences.assign(detectable=0.0437, note="")
     return Certainty(intervals, differences, [None] * teams)
 
 
@@ -223,6 +223,7 @@ def test_borders_of_prizes_are_drawn_around_0():
     assert zero < steps[2]["drawn"][0] < steps[2]["drawn"][1]
     html = page.of_board(run_of(board_of(4), chance=chance(4)))
     assert html.partition("The prizes")[2].partition("</table>")[0].count('class="zero"') == 3
+    assert "four of five such test sets would show a true difference of 0.0437." in html
 
 
 # --- the board ----------------------------------------------------------------------------------------------

@@ -76,6 +76,8 @@ def test_without_rewards_all_follows_from_the_scores(board, higher_is_better):
     assert differences["team"].tolist() == ["a", "b"]
     assert differences["next_team"].tolist() == ["b", "c"]
     assert differences["difference"].tolist() == pytest.approx([0.01, 0.01])
+    half = (differences["high"] - differences["low"]) / 2
+    assert differences["detectable"].tolist() == pytest.approx((2.8016 / 1.96 * half).tolist(), rel=1e-3)
     gains = details[0].influence - details[1].influence
     assert differences[["low", "high"]].iloc[0].tolist() == pytest.approx(
         list(map(float, interval(draws[:, 0] - draws[:, 1], widening(gains))))

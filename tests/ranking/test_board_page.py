@@ -223,7 +223,7 @@ def test_borders_of_prizes_are_drawn_around_0():
     assert zero < steps[2]["drawn"][0] < steps[2]["drawn"][1]
     html = page.of_board(run_of(board_of(4), chance=chance(4)))
     assert html.partition("The prizes")[2].partition("</table>")[0].count('class="zero"') == 3
-    assert "four of five such test sets would show a true difference of 0.0437." in html
+    assert "four of five such test sets would show a true difference of 0.04370." in html
 
 
 # --- the board ----------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from podium.wording import natural_order
 WELL = ("matched", "correct")
 TRIMMED = "trimmed"
 NOTHING = "–"
-THOUSANDTH = 1e-3  # the unit of every possible gain is a thousandth of the score
+NO_GAIN = 5e-6  # what five decimals do not show
 ALGORITHM = "algorithm"
 COLORS, STROKES = 7, 3  # colors of Okabe and Ito without black; solid, double and dotted lines
 HEADERS = {
@@ -170,15 +170,14 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def gain(points: float) -> str:
-    """Write a possible gain in thousandths of the score.
+    """Write a possible gain with as many decimals as tell it from nothing, and at least those of the score.
 
     >>> gain(0.25), gain(0.00012), gain(0.0), gain(-1e-9)
-    ('250.00', '0.120', '0', '≈ 0')
+    ('0.2500', '0.00012', '0', '≈ 0')
     """
-    thousandths = points / THOUSANDTH
-    if abs(thousandths) < 0.0005:
-        return "≈ 0" if thousandths else "0"
-    return number(thousandths, 3 if abs(thousandths) < 1 else 2)
+    if abs(points) < NO_GAIN:
+        return "≈ 0" if points else "0"
+    return number(points, 4 if abs(points) >= 0.001 else 5)
 
 
 def share(part: float) -> str:

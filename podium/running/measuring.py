@@ -199,15 +199,7 @@ def watched(
     start = time.perf_counter()
     before = _children()
     try:
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = _started(command, environment, folder)
     except OSError as problem:
         log.tail = f"{command[0]}: {problem.strerror or problem}".encode()
         return Ended(0.0, True, 127, Used())
@@ -235,6 +227,19 @@ def watched(
                 _end_adopted(before)
         taken = time.perf_counter() - start
     return Ended(taken, in_time, process.returncode, used)
+
+
+def _started(command: list[str], environment: dict[str, str], folder: str) -> "subprocess.Popen[bytes]":
+    """Start a program in a session of its own, whose output is one stream."""
+    return subprocess.Popen(
+        command,
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

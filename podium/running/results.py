@@ -77,19 +77,7 @@ def results_of(
     differing_fails: bool = False,
 ) -> Results:
     """Judge the runs."""
-    failures, chosen = list(failures), []
-    runs_of = by_model(own(rows))
-    for model in models:
-        runs = runs_of[model.key]
-        failed = failure_of(runs)
-        reason = failed.reason if failed else ""
-        if differing_fails and differ(runs):
-            failed, reason = None, "predictions differ from run to run"
-        predictions = predictions_of(runs)
-        if reason or predictions is None:
-            failures.append(Failure(model.team, model.name, reason, failed.printed if failed else ""))
-        else:
-            chosen.append((model, predictions, runs, [predictions] if differ(runs) else measured(runs)))
+    chosen, failed = _counting(models, rows, differing_fails)
     state = worst_state(rows)
     noise = fairness.noise_of([[row.seconds for row in counting] for *_, counting in chosen])
     counting_of = {model.key: counting for model, *_, counting in chosen}
@@ -124,7 +112,27 @@ def results_of(
         "these models were measured later, and cannot be compared with the others (measure all again, with "
         "another --out)": [one.model.key for one in timings if one.is_apart],
     }
-    return Results(timings, failures, state, _notices(timings, pairs, told, noise, state))
+    return Results(timings, [*failures, *failed], state, _notices(timings, pairs, told, noise, state))
+
+
+def _counting(
+    models: Sequence[Model], rows: Sequence[Row], differing_fails: bool
+) -> tuple[list[tuple[Model, Row, list[Row], list[Row]]], list[Failure]]:
+    """The predictions, the runs and the counting runs of each model with predictions, and the other models."""
+    runs_of = by_model(own(rows))
+    chosen, failures = [], []
+    for model in models:
+        runs = runs_of[model.key]
+        failed = failure_of(runs)
+        reason = failed.reason if failed else ""
+        if differing_fails and differ(runs):
+            failed, reason = None, "predictions differ from run to run"
+        predictions = predictions_of(runs)
+        if reason or predictions is None:
+            failures.append(Failure(model.team, model.name, reason, failed.printed if failed else ""))
+        else:
+            chosen.append((model, predictions, runs, [predictions] if differ(runs) else measured(runs)))
+    return chosen, failures
 
 
 def failure_of(runs: Sequence[Row]) -> Row | None:

@@ -26,10 +26,13 @@ def typical(cells: pd.Series) -> Any:
     >>> typical(pd.Series(["dog", "cat", "cat"])), typical(pd.Series([1, 2, 5])), typical(pd.Series(["a", "b"]))
     ('cat', 3.5, None)
 
-    Nor is a word that Kaggle takes for empty, or a number that stands for a missing one:
+    Nor is a word that Kaggle takes for empty, or a number that stands for a missing one, or a text that alone
+    in its column would be read as something else:
 
     >>> typical(pd.Series(["NA", "NA", "NA", "cat", "cat"])), typical(pd.Series([-999, -999, -999, 4, 4]))
     ('cat', 4)
+    >>> typical(pd.Series(["true", "true", "true", "maybe", "maybe"]))
+    'maybe'
     """
     present = cells[[not SENTINEL.fullmatch(str(cell)) for cell in cells.tolist()]].dropna()
     if pd.api.types.is_numeric_dtype(cells) and cells.dtype.kind != "b" and len(present):
@@ -41,7 +44,9 @@ def typical(cells: pd.Series) -> Any:
         return (float(middle) + float(larger[0])) / 2 if len(larger) else None
     counts = present.astype(object).value_counts()
     counts = counts[(counts > 1) & ~acceptance.are_empty(counts.index.astype(str).tolist())]
-    return min(counts[counts == counts.max()].index, key=str, default=None)
+    by_number = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
+    values = [value for value, _ in by_number]
+    return next((value for value in values if acceptance.reads_back(value)), values[0] if values else None)
 
 
 def made(

@@ -137,3 +137,22 @@ def test_a_file_that_scores_otherwise_than_it_was_meant_is_never_left(capsys, tm
     assert (code, out, (tmp_path / "f").exists()) == (4, "", False)
     found = "does not read back as it was meant: solution, column label, row number [0-9]+: expected an empty "
     assert re.search(f"error: public/sample_submission.csv {found}cell, found ' '; its score in All is ", err)
+
+
+def test_the_sample_is_no_word_that_alone_would_be_another_type(capsys, tmp_path):
+    """A column of true alone has truth values, and none of them equals the text of a label."""
+    labels = pd.DataFrame({"id": [f"r{n:03d}" for n in range(60)], "label": ["true", "true", "maybe"] * 20})
+    code, report, _ = run_podium(capsys, *write(tmp_path, LABELED, labels))
+    assert (code, min(scores_in(report)) > 0) == (0, True)
+    assert set(pd.read_csv(tmp_path / "f" / "public" / "sample_submission.csv")["label"]) == {"maybe"}
+
+
+def test_labels_that_no_submission_reads_alike_are_told(capsys, tmp_path):
+    """A submission of 1 alone has numbers, and the labels are texts."""
+    labels = pd.DataFrame({"id": [f"r{n:03d}" for n in range(60)], "label": ["x", "1", "1"] * 20})
+    code, out, err = run_podium(capsys, *write(tmp_path, LABELED, labels.replace({"x": "NA"})))
+    assert (code, out, (tmp_path / "f").exists()) == (4, "", False)
+    assert (
+        "submission, column label, row number 1: expected '1', found 1; its score in All is 0 instead of "
+        in err
+    )

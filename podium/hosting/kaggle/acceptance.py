@@ -356,6 +356,15 @@ def are_empty(texts: Sequence[str]) -> npt.NDArray[np.bool_]:
     return _as_read(pd.Series(texts, dtype=object)).isna().to_numpy()
 
 
+def reads_back(cell: object) -> bool:
+    """Whether a cell that fills a whole column is the same when it is read.
+
+    >>> reads_back("yes"), reads_back("true"), reads_back("01"), reads_back(True)
+    (True, False, False, True)
+    """
+    return bool(_as_read(pd.Series([cell], dtype=object)).iloc[0] == cell)
+
+
 def _as_read(texts: pd.Series) -> pd.Series:
     """A column of texts as Kaggle's reader reads it."""
     return pd.read_csv(io.StringIO(texts.to_csv(header=["column"])), low_memory=False)["column"]

@@ -1,6 +1,7 @@
 """Run `podium` as hosts do, but in this process, and list the metric files of the project."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,9 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             return kernel.TASKS[do](**task)
 
     def scores_here(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, float]:
-        measured = judge.measures(home, solution, submission, parts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # as in a process of its own, where they are no errors
+            measured = judge.measures(home, solution, submission, parts)
         return {part: values["score"] for part, values in measured.items()}
 
     monkeypatch.setattr(fresh, "run_fresh", run_here)

@@ -14,9 +14,9 @@ import metric
 import podium
 from benchmarks import coverage
 from examples.essays import make_competition
-from podium import statistics
+from podium import hosted, statistics
 from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.statistics import Doubt, Reason, doubts, inference, sampling
+from podium.statistics import Doubt, Reason, doubts, inference, population, sampling
 from tests.support.first_again import transcribed
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate
@@ -481,7 +481,7 @@ def test_each_measure_has_a_note_of_its_own():
 )
 def test_doubts_about_a_score(pair, shares, deciding, doubt):
     prepared = in_two_groups(pair[0])
-    known = doubts.Reaction(np.array(shares), np.array(deciding))
+    known = doubts.Reaction(np.array(shares), np.array(deciding), is_of_groups=True)
     assert doubts.doubt_of_score(prepared, known) == doubt
 
 
@@ -508,7 +508,7 @@ def test_doubts_about_a_difference(pair, differing, share, doubt):
     items = np.zeros(60, dtype=bool)
     for number, group in enumerate(differing):
         items[first[group] + number] = True
-    mine, theirs = (doubts.Reaction(np.array([x, 1 - x]), np.array([1, 9])) for x in (0.0, share))
+    mine, theirs = (doubts.Reaction(np.array([x, 1 - x]), np.array([1, 9]), True) for x in (0.0, share))
     assert doubts.doubt_of_difference(prepared, items, mine, theirs) == doubt
 
 
@@ -542,6 +542,65 @@ def test_reactions_against_a_slow_way(pair):
     shares, deciding = slow_reaction(prepared, mine)
     assert reaction.shares == pytest.approx(shares, rel=1e-2, abs=1e-5)
     assert reaction.deciding.tolist() == deciding
+
+
+# --- groups that are only reported --------------------------------------------------------------------------
+
+
+def right(solution, submission):
+    """Whether each label is right, and 1."""
+    return np.column_stack([solution["label"] == submission["label"], np.ones(len(solution))])
+
+
+def share_of(sums):
+    return sums[..., 0] / sums[..., 1]
+
+
+def sites(number=300):
+    """A solution of rows from 40 sites in two regions, and two submissions, of which one is perfect."""
+    random = np.random.default_rng(0)
+    solution = pd.DataFrame({"id": [f"r{row:03}" for row in range(number)]})
+    solution = solution.assign(label=random.choice(list("abc"), number), site=np.arange(number) % 40)
+    solution["region"] = np.where(solution["site"] < 20, "north", "south")
+    other = solution.assign(label=np.where(random.random(number) < 0.5, "a", solution["label"]))
+    return solution, solution[["id", "label"]], other[["id", "label"]]
+
+
+@pytest.mark.parametrize("groups", [["site"], ["region"], ["site", "region"]])
+def test_groups_that_are_only_reported_change_no_statement(groups):
+    solution, *submissions = sites()
+    plain, reporting = (
+        statistics.item_wise(solution, "id", right, share_of, groups=some) for some in ([], groups)
+    )
+    both = [[each.statistics(submission) for submission in submissions] for each in (plain, reporting)]
+    of_one, of_other = (
+        statistics.difference(*each, resamples=100) for each in zip((plain, reporting), *zip(*both))
+    )
+    assert of_other.score == of_one.score
+    for mine, theirs in zip(*both):
+        tables = statistics.intervals_of(plain, mine, 100), statistics.intervals_of(reporting, theirs, 100)
+        pd.testing.assert_frame_equal(tables[1].head(1), tables[0].head(1), check_exact=False, rtol=1e-6)
+    assert statistics.Resampler(reporting, statistics.draw(300, 5, 0)).scores(*both[1]).population.shape == (
+        5,
+        2,
+    )
+
+
+def test_the_template_of_a_metric_only_reports_its_groups():
+    template = hosted.load(str(Path(podium.__file__).parent / "new_metric" / "metric.py"))
+    solution, perfect, other = sites()
+    prepared = template.prepare(solution.rename(columns={"site": "group"}), "id")
+    for submission in (perfect, other):
+        total = statistics.sums(prepared.statistics(submission), prepared.groups)
+        assert not population.is_made_of_groups(prepared, total)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.4, 1.0])
+def test_a_score_of_groups_is_known_from_equal_answers_too(value):
+    """Where all answers are right, or all are wrong, all groups have the same score."""
+    prepared = mean_of_three_groups()
+    total = statistics.sums(as_statistics(np.full(60, value)), prepared.groups)
+    assert population.is_made_of_groups(prepared, total)
 
 
 # --- first again, and the best ------------------------------------------------------------------------------

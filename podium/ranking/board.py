@@ -49,7 +49,7 @@ from podium.ranking.uncertainty import Certainty, Detail
 from podium.statistics import group_slopes, halves, sums
 from podium.statistics.population import (
     Groups,
-    has_scores_of_groups,
+    columns_of_groups,
     mean_of_groups,
     names_of_groups,
     sizes_of_groups,
@@ -473,15 +473,16 @@ def _with_others(
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:
-    """Compute what all teams share about the groups of items, or None without draws or scores of groups."""
+    """Compute what all teams share about the groups of items, or None without draws or groups that decide."""
     rules, job = inputs.request.rules, inputs.job
     solution = solution_of(job)
     prepared, part = solution.prepared[solution.deciding], solution.deciding
-    if not rules.resamples or not has_scores_of_groups(prepared):
+    if not rules.resamples or columns_of_groups(prepared) is None:
         return None
     ask = functools.partial(uncertainty.groups, job, part, rules.resamples, rules.seed)
     answers = passes.from_store(workers, ask, entries, inputs.store, "comparing groups")
-    return mean_of_groups(list(answers.values()))
+    known = [each for each in answers.values() if each is not None]
+    return mean_of_groups(known) if known else None
 
 
 def _under_other_statistics(inputs: Inputs, chosen: dict[int, Scored], workers: Workers) -> dict[str, Floats]:

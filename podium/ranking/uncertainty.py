@@ -92,8 +92,11 @@ def shared_by(order: Sequence[int]) -> list[int]:
 
 def groups(
     job: Job, part: str, resamples: int, seed: int, entries: Sequence[tuple[int, bytes]]
-) -> list[tuple[int, Groups]]:
-    """Find out what some entries of the store say about the groups of items, in a worker."""
+) -> list[tuple[int, Groups | None]]:
+    """Find out what some entries of the store say about the groups of items, in a worker.
+
+    It is None for a score that is not made of groups.
+    """
     items = solution_of(job).items[part]
     draws, kept = _resampler(job, part, resamples, seed)
     answers = []
@@ -102,9 +105,7 @@ def groups(
         drawn = draws.draw(*(_of_items(entry, items) for _, entry in some))
         for (number, entry), each in zip(some, drawn):
             kept[_key(entry)] = each
-            groups_of_one = draws.groups(each)
-            assert groups_of_one is not None
-            answers.append((number, groups_of_one))
+            answers.append((number, draws.groups(each)))
     return answers
 
 
@@ -225,7 +226,7 @@ def of_teams(
     )
     doubts = [each.doubt for each in details]
     is_missing = [doubt is not None and not doubt.has_interval for doubt in doubts]
-    wider = np.array([float(widening_of_one(prepared, each.influence)) for each in details])
+    wider = np.array([float(widening_of_one(each.reaction.is_of_groups, each.influence)) for each in details])
     for name, samples in (("score", draws), ("boosted_score", boosted)):
         for end, values in zip(("low", "high"), interval(samples, wider)):
             table[f"{name}_{end}"] = np.where(is_missing, np.nan, values)

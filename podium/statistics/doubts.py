@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.statistics.population import has_scores_of_groups
+from podium.statistics.population import is_made_of_groups
 from podium.statistics.sampling import contributions, is_close_to_none, slopes
 
 # Groups of fewer items than these are small.
@@ -22,6 +22,9 @@ FEWEST_ON_A_BOARD = 30
 
 # Small groups are doubted if they decide more than this share of a value.
 MOST_BY_SMALL_GROUPS = 0.2
+
+# A change up to this one, relative to the largest that any number of an item makes, is rounding of the slopes.
+ROUNDING = 1e-7
 
 # Fewer items than these decide too little for an interval.
 FEWEST_DECIDING = 2.0
@@ -74,12 +77,13 @@ class Doubt(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """How a score reacts to its groups."""
+    """How a score reacts to its groups.  If it is not made of groups, all items are in the first one."""
 
     shares: Floats  # how strongly it reacts to each group, (g,), as shares that add up to 1
     # The number of items on the rarer side of each group, (g,). Some items raise the score of their group, and
     # the others lower it. In a nearly perfect submission only a few lower it, and these few decide.
     deciding: Ints
+    is_of_groups: bool = False  # whether the score is made of scores of groups
 
 
 def reaction(prepared: Any, statistics: Floats, total: Floats) -> Reaction:
@@ -88,28 +92,30 @@ def reaction(prepared: Any, statistics: Floats, total: Floats) -> Reaction:
     An item changes the score through its group by the item's influence minus the mean influence in the group.
     The reaction to a group is the sum of the absolute changes, divided by the sum over all groups.
     """
-    groups = prepared.groups
-    of_item = contributions(groups, statistics, slopes(prepared, total)[0]).ravel()
-    members, number = groups.ravel(), len(prepared.labels)
+    is_of_groups = is_made_of_groups(prepared, total)
+    steepness = slopes(prepared, total)[0]
+    of_item = contributions(prepared.groups, statistics, steepness)
+    of_item = of_item.ravel() if is_of_groups else of_item.sum(axis=0)
+    members, number = _groups(prepared, is_of_groups).ravel(), len(prepared.labels)
     sizes = np.bincount(members, minlength=number)
     # The size of a group may count in a score, too.  It is part of the mean, which is no item's merit.
     own = of_item - (np.bincount(members, of_item, minlength=number) / np.maximum(sizes, 1))[members]
-    own[is_close_to_none(own)] = 0
+    largest = (np.abs(statistics).max(axis=0, initial=0) * np.abs(steepness)).max(initial=0)
+    own[is_close_to_none(own) | (np.abs(own) <= ROUNDING * largest)] = 0
     changes = np.bincount(members, np.abs(own), minlength=number)
     raised, lowered = (np.bincount(members[side], minlength=number) for side in (own > 0, own < 0))
     shares = changes / changes.sum() if changes.any() else sizes / sizes.sum()
-    return Reaction(shares, np.minimum(raised, lowered))
+    return Reaction(shares, np.minimum(raised, lowered), is_of_groups)
 
 
 def doubt_of_score(prepared: Any, known: Reaction, fewest: int = FEWEST_ITEMS) -> Doubt | None:
     """Say why the interval of a score cannot be relied on, or None.
 
     The number of items that decide is the mean over the groups of the items on the rarer side, weighted with
-    the reaction.  If groups have no scores of their own, these items are added up.
+    the reaction.
     """
-    grouped = has_scores_of_groups(prepared)
-    number = known.shares @ known.deciding if grouped else known.deciding.sum()
-    return _doubt(prepared, float(number), known.shares, known.deciding, fewest)
+    sizes = _sizes(prepared, known.is_of_groups)
+    return _doubt(float(known.shares @ known.deciding), known.shares, known.deciding, sizes, fewest)
 
 
 def doubt_of_difference(
@@ -123,17 +129,17 @@ def doubt_of_difference(
     """
     if not differing.any():
         return None  # equal submissions differ by exactly 0 on the population, too
-    counts = np.bincount(prepared.groups[:, differing].ravel(), minlength=len(prepared.labels))
-    grouped = has_scores_of_groups(prepared)
-    number = (mine.shares + theirs.shares) / 2 @ counts if grouped else differing.sum()
-    small = _is_small(prepared, fewest)
-    larger = max(mine.shares, theirs.shares, key=lambda shares: float(shares[small].sum()))
-    return _doubt(prepared, float(number), larger, counts, fewest)
+    is_of_groups = mine.is_of_groups or theirs.is_of_groups
+    groups, sizes = _groups(prepared, is_of_groups), _sizes(prepared, is_of_groups)
+    counts = np.bincount(groups[:, differing].ravel(), minlength=len(prepared.labels))
+    number = (mine.shares + theirs.shares) / 2 @ counts
+    larger = max(mine.shares, theirs.shares, key=lambda shares: float(shares[sizes < fewest].sum()))
+    return _doubt(float(number), larger, counts, sizes, fewest)
 
 
-def _doubt(prepared: Any, number: float, shares: Floats, counts: Ints, fewest: int) -> Doubt | None:
+def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int) -> Doubt | None:
     """Apply both rules, to the number of items that decide, and to the shares of the groups."""
-    small = _is_small(prepared, fewest)
+    small = sizes < fewest
     share = float(shares[small].sum())
     if number < FEWEST_DECIDING:
         return Doubt(Reason.FEW_ITEMS, round(number), share, fewest)
@@ -142,13 +148,15 @@ def _doubt(prepared: Any, number: float, shares: Floats, counts: Ints, fewest: i
     return None
 
 
-def _is_small(prepared: Any, fewest: int) -> Bools:
-    """Tell which groups are small.  If groups have no scores of their own, all items are one group."""
-    sizes = np.bincount(prepared.groups.ravel(), minlength=len(prepared.labels))
-    if not has_scores_of_groups(prepared):
-        sizes[:] = len(prepared.items)
-    is_small: Bools = sizes < fewest
-    return is_small
+def _groups(prepared: Any, is_of_groups: bool) -> Ints:
+    """Tell the deciding groups of each item, (attributes, n): one for all if the score is not made of any."""
+    groups: Ints = prepared.groups if is_of_groups else np.zeros((1, len(prepared.items)), dtype=np.int64)
+    return groups
+
+
+def _sizes(prepared: Any, is_of_groups: bool) -> Ints:
+    """Count the items of each group that decides, (g,)."""
+    return np.bincount(_groups(prepared, is_of_groups).ravel(), minlength=len(prepared.labels))
 
 
 def notes(doubts: Sequence[Doubt | None]) -> list[str]:

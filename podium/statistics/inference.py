@@ -29,7 +29,6 @@ from podium.statistics.places import LEVEL
 from podium.statistics.population import (
     LEAST_DEVIATION,
     Resampler,
-    has_scores_of_groups,
     sizes_of_groups,
 )
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
@@ -337,14 +336,15 @@ def intervals_of(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, 
         [contributions(prepared.groups, statistics, each).sum(axis=0) for each in slopes(prepared, total)],
         axis=1,
     )
-    wider = widening_of_one(prepared, influence)
+    of_groups = reaction(prepared, statistics, total)
+    wider = widening_of_one(of_groups.is_of_groups, influence)
     on_draws = resampler.measures(drawn)
     low, high = interval(on_draws, wider)
     model = resampler.model(resampler.groups(drawn))
     of_population = interval(resampler.population(drawn, model), wider[0])
     low[0], high[0] = within(on_draws[:, 0], *of_population, UNIT)
     above, below = (_number_of(side * influence) for side in (1, -1))
-    of_score = doubt_of_score(prepared, reaction(prepared, statistics, total))
+    of_score = doubt_of_score(prepared, of_groups)
     doubts = _doubts_of_measures(prepared, values, np.minimum(above, below), of_score)
     none = np.array([each is not None for each in doubts])
     none[0] &= doubts[0] is None or not doubts[0].has_interval
@@ -506,15 +506,15 @@ def widening(gains: npt.ArrayLike) -> Floats:
     return factors
 
 
-def widening_of_one(prepared: Any, influence: npt.ArrayLike) -> Floats:
+def widening_of_one(is_of_groups: bool, influence: npt.ArrayLike) -> Floats:
     """Compute the factor by which intervals of one submission's measures are widened.
 
-    It is the `widening` of the items' influence.  If the metric compares groups, it is multiplied by 1.1,
+    It is the `widening` of the items' influence.  If the score is made of groups, it is multiplied by 1.1,
     because the draws and the model of the population miss some of the noise.  This margin was chosen by
     measured coverage.  Intervals of differences have no margin, because much of what is missed is the same for
     both submissions.
     """
-    factors: Floats = (MARGIN if has_scores_of_groups(prepared) else 1) * widening(influence)
+    factors: Floats = (MARGIN if is_of_groups else 1) * widening(influence)
     return factors
 
 

@@ -34,6 +34,10 @@ UNKNOWN = 100.0
 # Standard deviations up to this one, relative to the score, are rounding.
 LEAST_DEVIATION = 1e-12
 
+# Up to this share of sums is moved between groups, so many times, to see whether the score changes by more than
+# rounding.
+MOST_MOVED, MOVES, SAME = 0.2, 4, 1e-9
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -59,7 +63,7 @@ class Drawn(NamedTuple):
 class Scores(NamedTuple):
     """Draws of the scores of submissions, each (r, t), or (r,) for one submission.
 
-    The three differ only if groups have scores of their own.
+    The three differ only if the score is made of scores of groups.
     """
 
     population: Floats  # the scores that the submissions may have on the whole population
@@ -142,9 +146,9 @@ class Resampler:
         """Collect what several submissions say about the groups.
 
         Submissions that are compared share these numbers.  Then their draws do not differ merely because their
-        groups are taken to differ by different amounts.  It is None if groups have no scores of their own.
+        groups are taken to differ by different amounts.  It is None if the score is not made of groups.
         """
-        if self._columns is None:
+        if not any(is_made_of_groups(self.prepared, each.sums) for each in submissions):
             return None
         scores = [self.prepared.measures(each.sums)[self._columns] for each in submissions]
         with warnings.catch_warnings():
@@ -154,7 +158,7 @@ class Resampler:
         return mean_of_groups([Groups(*both) for both in zip(scores, variances)])
 
     def model(self, groups: Groups | None) -> Model | None:
-        """Draw how far the groups of each attribute are moved towards each other, or None without groups.
+        """Draw how far the groups of each attribute are moved towards each other, or None if none are.
 
         All attributes describe the same items, so they have the same order of draws.  Therefore an attribute
         that occurs twice changes nothing.
@@ -163,11 +167,8 @@ class Resampler:
             return None
         random = np.random.default_rng([self.seed, STREAM])
         order, others = (random.permutation(self._sizes_of_draws.shape[-1]) for _ in range(2))
-        names = [attribute for attribute, _ in self.prepared.labels]
         attributes = []
-        for name in dict.fromkeys(names):
-            first = names.index(name)
-            of = slice(first, first + names.count(name))
+        for of in _attributes(self.prepared):
             known = _known(groups.scores[of], groups.variances[of], self._sizes[of])
             if known is not None:
                 differing, precision = _draw_differing(*known, order)
@@ -257,9 +258,35 @@ def stacked(scores: Sequence[Scores]) -> Scores:
     return Scores(*(np.stack(each, axis=1) for each in zip(*scores)))
 
 
-def has_scores_of_groups(prepared: Any) -> bool:
-    """Tell whether each group of a prepared solution has a score of its own, and there are several groups."""
-    return columns_of_groups(prepared) is not None
+def is_made_of_groups(prepared: Any, total: Floats) -> bool:
+    """Tell whether the score is made of scores of groups, from the sums of a submission over groups, (g, k).
+
+    Groups may also be measures that are only reported, beside a score of all items.  Such a score stays as it
+    is when statistics move from one group to another of the same attribute, since their total does.
+    """
+    if columns_of_groups(prepared) is None:
+        return False
+    total = np.array(total, dtype=np.float64)
+    largest = np.abs(total).sum(axis=0).argmax()
+    # Numbers that are 0 everywhere, such as the errors of a perfect submission, would move nothing.
+    total[:, ~total.any(axis=0)] = total[:, [largest]] / 2 if total.any() else 1.0
+    # Every group gives a part of its own of each sum to the next one.
+    parts = np.random.default_rng(STREAM).uniform(0.01, MOST_MOVED, (MOVES, *total.shape)) * total
+    moved = total - parts
+    for of in _attributes(prepared):
+        moved[:, of] += np.roll(parts[:, of], 1, axis=1)
+    with np.errstate(all="ignore"):
+        before, after = (prepared.measures(each)[..., 0] for each in (total, moved))
+    after = after[np.isfinite(after)]
+    if not np.isfinite(before) or not len(after):
+        return True
+    return not np.allclose(after, before, rtol=SAME, atol=LEAST_DEVIATION)
+
+
+def _attributes(prepared: Any) -> list[slice]:
+    """Find the groups of each attribute, which stand together."""
+    names = [attribute for attribute, _ in prepared.labels]
+    return [slice(names.index(name), names.index(name) + names.count(name)) for name in dict.fromkeys(names)]
 
 
 def columns_of_groups(prepared: Any) -> list[int] | None:

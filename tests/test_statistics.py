@@ -94,6 +94,22 @@ def test_draws_are_seeded_and_take_as_many_items_as_there_are():
     assert not np.array_equal(weights, statistics.draw(100, 30, seed=2))
 
 
+def test_items_that_belong_together_are_drawn_together():
+    patients = np.array(["b", "a", "b", "c", "a", "b"])
+    weights = statistics.draw(6, 200, 1, together=patients)
+    of_patient = np.stack([weights[:, patients == name].min(axis=1) for name in "abc"], axis=1)
+    for number, name in enumerate("abc"):
+        assert (weights[:, patients == name] == of_patient[:, [number]]).all()
+    assert (of_patient.sum(axis=1) == 3).all()
+    assert (of_patient.max(axis=0) > 1).all()
+    assert (of_patient.min(axis=0) == 0).all()
+    assert (statistics.draw(6, 9, 1, together=patients) == weights[:9]).all()
+    # Items that each belong to themselves alone are drawn as if nothing were said.
+    assert (statistics.draw(6, 9, 1, together=list("fedcba")) == statistics.draw(6, 9, 1)).all()
+    with pytest.raises(ValueError, match="together"):
+        statistics.draw(6, 9, 1, together=["a"])
+
+
 def test_a_resample_is_the_score_of_the_frames_repeated(frames, pair):
     solution, one, _ = frames
     prepared, mine, _ = pair

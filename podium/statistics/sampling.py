@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 CELLS_AT_ONCE = 2**24  # numbers in one block, which takes 128 MB
 NEARBY = 1e-6  # relative step of the differences that approximate derivatives
@@ -89,7 +90,9 @@ def part(prepared: Any, kept: Bools) -> Any:
     )
 
 
-def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
+def draw(
+    items: int, resamples: int, seed: int, *, together: npt.ArrayLike | None = None
+) -> npt.NDArray[np.uint16]:
     """Draw as many items as there are, with replacement, many times.
 
     Every item has the same probability in every draw.  The groups of items play no part.
@@ -102,6 +105,10 @@ def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
         The number of draws.
     seed : int
         The seed of the random numbers, at least 0.
+    together : array-like, shape (items,), optional
+        What each item belongs to, such as its prompt or its patient.  Items with the same value are drawn
+        together: as many values as there are are drawn, and each one with all its items.  If it is missing,
+        each item is drawn alone.
 
     Returns
     -------
@@ -109,15 +116,31 @@ def draw(items: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
         How often each item was drawn.  A larger number of resamples adds rows and leaves the first ones as they
         are.
 
+    Raises
+    ------
+    ValueError
+        ``together`` does not have one value for each item.
+
     Examples
     --------
     >>> draw(4, 2, seed=0).sum(axis=1).tolist()
     [4, 4]
+
+    Two items belong to each of two patients:
+
+    >>> draw(4, 3, seed=0, together=["a", "a", "b", "b"])[:, [0, 2]].sum(axis=1).tolist()
+    [2, 2, 2]
     """
+    number, of_item = items, np.arange(items)
+    if together is not None:
+        if np.shape(together) != (items,):
+            raise ValueError(f"together: expected shape ({items},), found {np.shape(together)}")
+        codes, values = pd.factorize(np.asarray(together), use_na_sentinel=False)
+        number, of_item = len(values), codes
     random = np.random.default_rng(seed)
     weights = np.empty((resamples, items), dtype=np.uint16)
     for row in weights:
-        row[:] = np.bincount(random.integers(items, size=items), minlength=items)
+        row[:] = np.bincount(random.integers(number, size=number), minlength=number)[of_item]
     return weights
 
 

@@ -181,15 +181,8 @@ def make_files(
     learned = learned if kept else _shuffled(learned, row_id, draw.seed)
     perfect = _perfect(metric, tested.labels)
     trials = tried(solution, draw.seed, shown.frame, perfect, acceptance.refusals)
-    report = [
-        "# The competition's files",
-        *told,
-        *([f"The rows keep their order, because {kept}."] if kept else []),
-        section("The labels", ("what", "number"), _counts(everything, draw.items).items()),
-        scores(solution, trials),
-        *_balanced(everything, draw, solution, trials[0]),
-        f"`{solution.signature}`",
-    ]
+    told += [f"The rows keep their order, because {kept}."] if kept else []
+    report = _report(told, everything, draw, solution, trials)
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
     if TEST not in public and not metric.is_own:
         report.append(IDS_ALONE)
@@ -208,6 +201,20 @@ def make_files(
         [*trials, Trial("a submission with errors", _with_errors(tested, shown, perfect, row_id))],
         missing,
     )
+
+
+def _report(
+    told: list[str], everything: Drawn, draw: Draw, solution: scoring.Solution, trials: list[Trial]
+) -> list[str]:
+    """The paragraphs of the report."""
+    return [
+        "# The competition's files",
+        *told,
+        section("The labels", ("what", "number"), _counts(everything, draw.items).items()),
+        scores(solution, trials),
+        *_balanced(everything, draw, solution, trials[0]),
+        f"`{solution.signature}`",
+    ]
 
 
 def _balanced(everything: Drawn, draw: Draw, solution: scoring.Solution, trial: Trial) -> list[str]:

@@ -133,6 +133,18 @@ class Solution:
             stratum[of_row[self.rows[PARTS[1]]]] = 1
         return halves.Items(of_row, stratum)
 
+    def together(self, part: str, column: str) -> halves.Ints | None:
+        """Tell what each item of a part belongs to by a column, (n,), for a metric with statistics."""
+        if not column:
+            return None
+        of_row = self.items_of(part, column).of_row[self.rows[ALL]]
+        everything, is_known = self.prepared[ALL], of_row >= 0
+        of_item = np.full(len(everything.items), -1, dtype=np.int64)
+        of_item[everything.item_of_row[is_known]] = of_row[is_known]
+        if (of_item[everything.item_of_row] != of_row)[is_known].any():
+            raise UsageError(f"--items {column}: expected one value for all rows of an item")
+        return of_item[self.items[part]]
+
     def score_some(self, submission: pd.DataFrame, part: str, kept: Bools) -> float:
         """Call ``score()`` for some rows of a part with the answers in the submission of an `Evaluation`.
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted, scoring, statistics
+from podium import scoring, statistics
 from podium.errors import UsageError
 from podium.statistics import Reason, halves
 
@@ -180,9 +180,11 @@ def test_a_slow_metric_is_told_what_to_do(scored, monkeypatch):
     assert np.isnan(compared.score.low)
 
 
-def test_a_metric_with_statistics_names_its_items_itself():
-    assert hosted.load("unified").prepare is not None
+def test_a_metric_with_statistics_draws_its_items_together_too():
     solution, submission = (pd.read_csv(f"{name}.csv") for name in ("solution_sample", "sample_submission"))
     result = podium.score(solution, submission)
-    with pytest.raises(UsageError, match="--items essay_id: expected a metric with score"):
-        statistics.intervals(result, 50, items="essay_id")
+    # Each essay belongs to itself alone, so the notes are those of essays.
+    own, alone = (statistics.intervals(result, 50, items=column)["note"] for column in ("essay_id", ""))
+    assert own.tolist() == alone.tolist()
+    with pytest.raises(UsageError, match="--items discourse_type: expected one value for all rows of an item"):
+        statistics.intervals(result, 50, items="discourse_type")

@@ -619,6 +619,54 @@ def test_a_score_of_groups_is_known_from_equal_answers_too(value):
     assert population.is_made_of_groups(prepared, total)
 
 
+# --- items that are drawn together --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", [[], ["region"]])
+def test_rows_drawn_together_are_one_item_of_a_metric_with_statistics(groups):
+    """The statements are those about a metric whose items are the sites, each with all its rows."""
+    solution, _, other = sites()
+    third = other.assign(label=np.roll(other["label"], 7))
+    alone = statistics.item_wise(solution, "id", right, share_of, groups=groups)
+    of_sites = statistics.item_wise(solution, "id", right, share_of, item="site", groups=groups)
+    codes = pd.factorize(solution["site"].astype(str), sort=True)[0]
+    codes = codes[np.argsort(solution["id"].to_numpy())]
+    mine, theirs = ([each.statistics(one) for one in (other, third)] for each in (alone, of_sites))
+    tables = [
+        statistics.intervals_of(alone, mine[0], 100, together=codes),
+        statistics.intervals_of(of_sites, theirs[0], 100),
+        statistics.difference(alone, *mine, resamples=100, together=codes).table,
+        statistics.difference(of_sites, *theirs, resamples=100).table,
+    ]
+    pd.testing.assert_frame_equal(tables[0].head(1), tables[1].head(1), rtol=0.02)
+    pd.testing.assert_frame_equal(tables[2].head(1), tables[3].head(1), rtol=0.05)
+
+
+def test_doubts_count_what_is_drawn_together():
+    prepared = mean_of_three_groups()
+    numbers = as_statistics(np.random.default_rng(0).random(60))
+    units = np.arange(60) // 3 % 8  # eight, each of which has items in all groups
+    table = statistics.intervals_of(prepared, numbers, 50, together=units).set_index("measure")
+    assert table.loc["group = a", "note"] == "fewer than 10 items"
+    assert table.loc["score", "note"] == "fewer than 10 items"
+    assert statistics.intervals_of(prepared, numbers, 50)["note"].tolist() == [""] * 4
+
+
+def test_a_column_names_what_is_drawn_together(tmp_path):
+    solution, perfect, other = sites()
+    path = tmp_path / "own.py"
+    path.write_text(
+        Path(podium.__file__).parent.joinpath("new_metric", "metric.py").read_text().replace("my_metric", "own")
+    )
+    solution = solution.rename(columns={"region": "group"})
+    mine, theirs = (podium.score(solution, each, metric=str(path)) for each in (perfect, other))
+    apart, together = (statistics.compare(mine, theirs, 200, items=items).score for items in ("", "site"))
+    assert apart.value == together.value
+    assert apart.low != together.low
+    with pytest.raises(UsageError, match="expected a column"):
+        statistics.intervals(mine, 50, items="missing")
+
+
 # --- first again, and the best ------------------------------------------------------------------------------
 
 

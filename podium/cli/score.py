@@ -86,8 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--items",
         default="",
         metavar="COLUMN",
-        help="for a metric with score() alone: draw all rows with the same value in this column of the "
-        "solution together, such as those of a patient (default: each row alone)",
+        help="draw all items with the same value in this column of the solution together, such as those of a "
+        "prompt or a patient (default: each item alone)",
     )
     advanced.add_argument(
         "--seed",
@@ -187,7 +187,7 @@ def resolution_of(done: Any, comparisons: dict[str, Any], options: argparse.Name
 
     solution = done.evaluation.solution
     sizes = {part: int(items.sum()) for part, items in solution.items.items()}
-    if not sizes:
+    if not sizes or options.items:
         sizes = {part: len(solution.items_of(part, options.items).stratum) for part in solution.rows}
     parts = compared_in_parts(done, comparisons, options)
     return comparison.resolution(parts, sizes, explain.item_noun(done.evaluation))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.statistics.population import is_made_of_groups
+from podium.statistics.population import attributes_of, is_made_of_groups
 from podium.statistics.sampling import contributions, is_close_to_none, slopes
 
 # Groups of fewer items than these are small.
@@ -22,9 +22,6 @@ FEWEST_ON_A_BOARD = 30
 
 # Small groups are doubted if they decide more than this share of a value.
 MOST_BY_SMALL_GROUPS = 0.2
-
-# A change up to this one, relative to the largest that any number of an item makes, is rounding of the slopes.
-ROUNDING = 1e-7
 
 # Fewer items than these decide too little for an interval.
 FEWEST_DECIDING = 2.0
@@ -86,40 +83,53 @@ class Reaction(NamedTuple):
     is_of_groups: bool = False  # whether the score is made of scores of groups
 
 
-def reaction(prepared: Any, statistics: Floats, total: Floats) -> Reaction:
+def reaction(prepared: Any, statistics: Floats, total: Floats, together: Ints | None = None) -> Reaction:
     """Measure how a score reacts to its groups, from statistics (n, k) and their sums over groups (g, k).
 
     An item changes the score through its group by the item's influence minus the mean influence in the group.
-    The reaction to a group is the sum of the absolute changes, divided by the sum over all groups.
+    The reaction to a group is the sum of the absolute changes, divided by the sum over all groups.  Items that
+    are drawn ``together``, (n,), count as one.
     """
     is_of_groups = is_made_of_groups(prepared, total)
     steepness = slopes(prepared, total)[0]
-    of_item = contributions(prepared.groups, statistics, steepness)
-    of_item = of_item.ravel() if is_of_groups else of_item.sum(axis=0)
+    if is_of_groups:
+        of_item = contributions(prepared.groups, statistics, steepness).ravel()
+    else:  # all groups of an attribute have the same slopes, but for rounding
+        of_item = statistics @ sum(steepness[of].mean(axis=0) for of in attributes_of(prepared))
     members, number = _groups(prepared, is_of_groups).ravel(), len(prepared.labels)
     sizes = np.bincount(members, minlength=number)
     # The size of a group may count in a score, too.  It is part of the mean, which is no item's merit.
     own = of_item - (np.bincount(members, of_item, minlength=number) / np.maximum(sizes, 1))[members]
-    largest = (np.abs(statistics).max(axis=0, initial=0) * np.abs(steepness)).max(initial=0)
-    own[is_close_to_none(own) | (np.abs(own) <= ROUNDING * largest)] = 0
+    own[is_close_to_none(own)] = 0
+    if together is not None:
+        cell, members = _cells(prepared, is_of_groups, together)
+        own = np.bincount(cell, own)
+        sizes = np.bincount(members, minlength=number)
     changes = np.bincount(members, np.abs(own), minlength=number)
     raised, lowered = (np.bincount(members[side], minlength=number) for side in (own > 0, own < 0))
     shares = changes / changes.sum() if changes.any() else sizes / sizes.sum()
     return Reaction(shares, np.minimum(raised, lowered), is_of_groups)
 
 
-def doubt_of_score(prepared: Any, known: Reaction, fewest: int = FEWEST_ITEMS) -> Doubt | None:
+def doubt_of_score(
+    prepared: Any, known: Reaction, fewest: int = FEWEST_ITEMS, together: Ints | None = None
+) -> Doubt | None:
     """Say why the interval of a score cannot be relied on, or None.
 
     The number of items that decide is the mean over the groups of the items on the rarer side, weighted with
     the reaction.
     """
-    sizes = _sizes(prepared, known.is_of_groups)
+    sizes = np.bincount(_cells(prepared, known.is_of_groups, together)[1], minlength=len(prepared.labels))
     return _doubt(float(known.shares @ known.deciding), known.shares, known.deciding, sizes, fewest)
 
 
 def doubt_of_difference(
-    prepared: Any, differing: Bools, mine: Reaction, theirs: Reaction, fewest: int = FEWEST_ITEMS
+    prepared: Any,
+    differing: Bools,
+    mine: Reaction,
+    theirs: Reaction,
+    fewest: int = FEWEST_ITEMS,
+    together: Ints | None = None,
 ) -> Doubt | None:
     """Say why the interval of a difference between two scores cannot be relied on, or None.
 
@@ -130,8 +140,10 @@ def doubt_of_difference(
     if not differing.any():
         return None  # equal submissions differ by exactly 0 on the population, too
     is_of_groups = mine.is_of_groups or theirs.is_of_groups
-    groups, sizes = _groups(prepared, is_of_groups), _sizes(prepared, is_of_groups)
-    counts = np.bincount(groups[:, differing].ravel(), minlength=len(prepared.labels))
+    cell, group_of = _cells(prepared, is_of_groups, together)
+    sizes = np.bincount(group_of, minlength=len(prepared.labels))
+    changed = np.unique(cell.reshape(-1, len(differing))[:, differing])
+    counts = np.bincount(group_of[changed], minlength=len(prepared.labels))
     number = (mine.shares + theirs.shares) / 2 @ counts
     larger = max(mine.shares, theirs.shares, key=lambda shares: float(shares[sizes < fewest].sum()))
     return _doubt(float(number), larger, counts, sizes, fewest)
@@ -154,9 +166,19 @@ def _groups(prepared: Any, is_of_groups: bool) -> Ints:
     return groups
 
 
-def _sizes(prepared: Any, is_of_groups: bool) -> Ints:
-    """Count the items of each group that decides, (g,)."""
-    return np.bincount(_groups(prepared, is_of_groups).ravel(), minlength=len(prepared.labels))
+def _cells(prepared: Any, is_of_groups: bool, together: Ints | None) -> tuple[Ints, Ints]:
+    """Number what is drawn together within each group: for each attribute and item, (attributes · n,).
+
+    The second result is the group of each of these numbers.
+    """
+    members = _groups(prepared, is_of_groups).ravel()
+    if together is None:
+        return np.arange(len(members)), members
+    units = int(together.max(initial=0)) + 1
+    pairs, cell = np.unique(
+        members * units + np.tile(together, len(members) // len(together)), return_inverse=True
+    )
+    return cell, pairs // units
 
 
 def notes(doubts: Sequence[Doubt | None]) -> list[str]:

@@ -140,10 +140,10 @@ def intervals(
     seed : int
         The seed of the random numbers.
     items : str, optional
-        For a metric with ``score()`` alone: a column of the solution. Rows with the same value in it, such as
-        those of a patient or of a query, are drawn together.  Without it, rows are drawn.
+        A column of the solution.  Items with the same value in it, such as those of a prompt, a patient or a
+        query, are drawn together.  Without it, each item is drawn alone.
     jobs : int
-        For such a metric: how many processes score at once.  The default, 0, is one per core.
+        For a metric with ``score()`` alone: how many processes score at once.  The default, 0, is one per core.
 
     Returns
     -------
@@ -168,8 +168,9 @@ def intervals(
     _check(evaluation)
     if evaluation.statistics is None:
         return _interval_of_halves(evaluation, resamples, seed, items, jobs)
-    _check_items(items)
-    return intervals_of(evaluation.prepared, evaluation.statistics, resamples or RESAMPLES, seed)
+    together = evaluation.solution.together(halves.WHOLE, items)
+    number = resamples or RESAMPLES
+    return intervals_of(evaluation.prepared, evaluation.statistics, number, seed, together=together)
 
 
 def compare(
@@ -193,10 +194,10 @@ def compare(
     seed : int
         The seed of the random numbers.
     items : str, optional
-        For a metric with ``score()`` alone: a column of the solution. Rows with the same value in it, such as
-        those of a patient or of a query, are drawn together.  Without it, rows are drawn.
+        A column of the solution.  Items with the same value in it, such as those of a prompt, a patient or a
+        query, are drawn together.  Without it, each item is drawn alone.
     jobs : int
-        For such a metric: how many processes score at once.  The default, 0, is one per core.
+        For a metric with ``score()`` alone: how many processes score at once.  The default, 0, is one per core.
     part : str
         The part of the solution on which to compare them: "Public" or "Private".  The default is all of it.
 
@@ -233,11 +234,13 @@ def compare(
         raise UsageError(f"compare: expected part to be one of {', '.join(solution.rows)}, found {part}")
     if mine.statistics is None or theirs.statistics is None:
         return _difference_of_halves(mine, theirs, resamples, seed, items, jobs, part)
-    _check_items(items)
     of_part = solution.items[part]
     both = mine.statistics[of_part], theirs.statistics[of_part]
     number = resamples or RESAMPLES
-    return difference(solution.prepared[part], *both, solution.higher_is_better, number, seed)
+    together = solution.together(part, items)
+    return difference(
+        solution.prepared[part], *both, solution.higher_is_better, number, seed, together=together
+    )
 
 
 def _check(*evaluations: Scored) -> None:
@@ -258,14 +261,6 @@ def _check(*evaluations: Scored) -> None:
             is_same = list(each.prepared.items) == list(first.prepared.items)
         if not is_same:
             raise UsageError("compare: expected two submissions to the same solution, found different items")
-
-
-def _check_items(items: str) -> None:
-    """Refuse a column of items for a metric that says itself what its items are."""
-    if items:
-        raise UsageError(
-            f"--items {items}: expected a metric with score() alone; this one has items of its own"
-        )
 
 
 # ---- Half-samples, for a metric with score() alone ---------------------------------------------------------
@@ -310,7 +305,14 @@ def _difference_of_halves(
 # ---- Functions of arrays -----------------------------------------------------------------------------------
 
 
-def intervals_of(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
+def intervals_of(
+    prepared: Any,
+    statistics: Floats,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    *,
+    together: Ints | None = None,
+) -> pd.DataFrame:
     """Compute what `intervals` does, from a prepared solution and the statistics of a submission.
 
     Parameters
@@ -323,20 +325,23 @@ def intervals_of(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, 
         The number of draws.
     seed : int
         A number that decides what is drawn.
+    together : ndarray of int, shape (n,), optional
+        Items with the same number are drawn together.  If it is missing, each one is drawn alone.
 
     Returns
     -------
     DataFrame
         A row per measure with ``measure``, ``value``, ``low``, ``high`` and ``note``, see `intervals`.
     """
-    resampler = Resampler(prepared, draw(len(statistics), resamples, seed), seed)
+    resampler = Resampler(prepared, draw(len(statistics), resamples, seed, together=together), seed)
     (drawn,) = resampler.draw(statistics)
     total, values = drawn.sums, prepared.measures(drawn.sums)
     influence = np.stack(
         [contributions(prepared.groups, statistics, each).sum(axis=0) for each in slopes(prepared, total)],
         axis=1,
     )
-    of_groups = reaction(prepared, statistics, total)
+    influence = by_unit(influence, together)
+    of_groups = reaction(prepared, statistics, total, together)
     wider = widening_of_one(of_groups.is_of_groups, influence)
     on_draws = resampler.measures(drawn)
     low, high = interval(on_draws, wider)
@@ -344,8 +349,8 @@ def intervals_of(prepared: Any, statistics: Floats, resamples: int = RESAMPLES, 
     of_population = interval(resampler.population(drawn, model), wider[0])
     low[0], high[0] = within(on_draws[:, 0], *of_population, UNIT)
     above, below = (_number_of(side * influence) for side in (1, -1))
-    of_score = doubt_of_score(prepared, of_groups)
-    doubts = _doubts_of_measures(prepared, values, np.minimum(above, below), of_score)
+    of_score = doubt_of_score(prepared, of_groups, together=together)
+    doubts = _doubts_of_measures(prepared, values, np.minimum(above, below), of_score, together)
     none = np.array([each is not None for each in doubts])
     none[0] &= doubts[0] is None or not doubts[0].has_interval
     return pd.DataFrame(
@@ -366,6 +371,8 @@ def difference(
     higher_is_better: bool = True,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    *,
+    together: Ints | None = None,
 ) -> Comparison:
     """Compute what `compare` does, from a prepared solution and the statistics of two submissions.
 
@@ -381,27 +388,29 @@ def difference(
         The number of draws.
     seed : int
         A number that decides what is drawn.
+    together : ndarray of int, shape (n,), optional
+        Items with the same number are drawn together.  If it is missing, each one is drawn alone.
 
     Returns
     -------
     Comparison
         The difference of the scores and of all measures, each with its 95% interval, see `compare`.
     """
-    resampler = Resampler(prepared, draw(len(mine), resamples, seed), seed)
+    resampler = Resampler(prepared, draw(len(mine), resamples, seed, together=together), seed)
     drawn = resampler.draw(mine, theirs)
     model = resampler.model(resampler.groups(*drawn))
     ours, others = (resampler.population(each, model) for each in drawn)
     # Taken from both sides, gains only change their sign if the submissions change places.
-    gains = gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine)
+    gains = by_unit(gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine), together)
     value, other = (prepared.measures(each.sums) for each in drawn)
     mine_to_groups, theirs_to_groups = (
-        reaction(prepared, own, each.sums) for own, each in zip((mine, theirs), drawn)
+        reaction(prepared, own, each.sums, together) for own, each in zip((mine, theirs), drawn)
     )
     differing = (mine != theirs).any(axis=1)
-    of_score = doubt_of_difference(prepared, differing, mine_to_groups, theirs_to_groups)
+    of_score = doubt_of_difference(prepared, differing, mine_to_groups, theirs_to_groups, together=together)
     # Equal submissions differ by exactly 0 on the population, too.
     counts = _number_of(np.abs(gains)) if differing.any() else np.full(len(value), len(mine))
-    doubts = _doubts_of_measures(prepared, value - other, counts, of_score)
+    doubts = _doubts_of_measures(prepared, value - other, counts, of_score, together)
     score = difference_of_draws(
         float(value[0] - other[0]), ours, others, gains[:, 0], doubts[0], higher_is_better
     )
@@ -518,6 +527,15 @@ def widening_of_one(is_of_groups: bool, influence: npt.ArrayLike) -> Floats:
     return factors
 
 
+def by_unit(gains: Floats, together: Ints | None) -> Floats:
+    """Add up what the items that are drawn together add, (n, m)."""
+    if together is None:
+        return gains
+    added = np.zeros((int(together.max(initial=-1)) + 1, *gains.shape[1:]))
+    np.add.at(added, together, gains)
+    return added
+
+
 def _number_of(gains: Floats) -> Ints:
     """Count the items whose gain is above rounding, for each measure, (n, m)."""
     least = SAME * np.abs(gains).max(axis=0, initial=0)
@@ -526,13 +544,14 @@ def _number_of(gains: Floats) -> Ints:
 
 
 def _doubts_of_measures(
-    prepared: Any, values: Floats, counts: Ints, of_score: Doubt | None
+    prepared: Any, values: Floats, counts: Ints, of_score: Doubt | None, together: Ints | None
 ) -> list[Doubt | None]:
     """Find the doubts about all measures, from the number of items that decide each of them, (m,)."""
-    size_of = sizes_of_groups(prepared)
+    size_of = sizes_of_groups(prepared, together)
+    number = len(prepared.items) if together is None else len(np.unique(together))
     doubts: list[Doubt | None] = []
     for name, value, count in zip(prepared.measure_names, values.tolist(), counts.tolist()):
-        size = size_of.get(name, len(prepared.items))
+        size = size_of.get(name, number)
         if np.isnan(value):
             doubts.append(Doubt(Reason.UNDEFINED))
         elif size < FEWEST_ITEMS:

@@ -168,7 +168,7 @@ class Resampler:
         random = np.random.default_rng([self.seed, STREAM])
         order, others = (random.permutation(self._sizes_of_draws.shape[-1]) for _ in range(2))
         attributes = []
-        for of in _attributes(self.prepared):
+        for of in attributes_of(self.prepared):
             known = _known(groups.scores[of], groups.variances[of], self._sizes[of])
             if known is not None:
                 differing, precision = _draw_differing(*known, order)
@@ -273,7 +273,7 @@ def is_made_of_groups(prepared: Any, total: Floats) -> bool:
     # Every group gives a part of its own of each sum to the next one.
     parts = np.random.default_rng(STREAM).uniform(0.01, MOST_MOVED, (MOVES, *total.shape)) * total
     moved = total - parts
-    for of in _attributes(prepared):
+    for of in attributes_of(prepared):
         moved[:, of] += np.roll(parts[:, of], 1, axis=1)
     with np.errstate(all="ignore"):
         before, after = (prepared.measures(each)[..., 0] for each in (total, moved))
@@ -283,7 +283,7 @@ def is_made_of_groups(prepared: Any, total: Floats) -> bool:
     return not np.allclose(after, before, rtol=SAME, atol=LEAST_DEVIATION)
 
 
-def _attributes(prepared: Any) -> list[slice]:
+def attributes_of(prepared: Any) -> list[slice]:
     """Find the groups of each attribute, which stand together."""
     names = [attribute for attribute, _ in prepared.labels]
     return [slice(names.index(name), names.index(name) + names.count(name)) for name in dict.fromkeys(names)]
@@ -301,9 +301,13 @@ def names_of_groups(prepared: Any) -> list[str]:
     return [f"{attribute} = {value}" for attribute, value in prepared.labels]
 
 
-def sizes_of_groups(prepared: Any) -> dict[str, int]:
-    """Count the items of each group, by the name that its measure has."""
-    sizes = np.bincount(np.ravel(prepared.groups), minlength=len(prepared.labels)).tolist()
+def sizes_of_groups(prepared: Any, together: npt.NDArray[np.int64] | None = None) -> dict[str, int]:
+    """Count the items of each group, by the name that its measure has; what is drawn together counts once."""
+    members = np.ravel(prepared.groups)
+    if together is not None:
+        units = np.tile(together, len(prepared.groups))
+        members = np.unique(np.stack([members, units]), axis=1)[0]
+    sizes = np.bincount(members, minlength=len(prepared.labels)).tolist()
     return dict(zip(names_of_groups(prepared), sizes))
 
 

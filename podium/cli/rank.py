@@ -135,8 +135,8 @@ def _add_advanced(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--items",
         metavar="COLUMN",
-        help="for a metric with score() alone: draw all rows with the same value in this column of the "
-        "solution together, such as those of a patient (default: each row alone)",
+        help="draw all items with the same value in this column of the solution together, such as those of a "
+        "prompt or a patient (default: each item alone)",
     )
     group.add_argument(
         "--seed", type=arguments.natural, help="a number that decides what is drawn (default: 0)"

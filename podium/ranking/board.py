@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import reading, scoring
-from podium.errors import HostError, UsageError
+from podium.errors import HostError
 from podium.ranking import (
     choice,
     decisions,
@@ -355,9 +355,9 @@ def _items(solution: scoring.Solution, column: str) -> dict[str, Any]:
         if name.endswith("_id_column_name") and name != "row_id_column_name"
     ]
     noun = identifiers[0].removesuffix("_id").replace("_", " ") if identifiers else "item"
-    if prepared is None:
+    if prepared is None or column:
         number = len(solution.items_of(solution.deciding, column).stratum)
-        return {"items": number, "item": column.replace("_", " ") or "row", "halves": True}
+        return {"items": number, "item": column.replace("_", " ") or "row", "halves": prepared is None}
     return {"items": len(prepared.items), "item": noun, "halves": False}
 
 
@@ -388,12 +388,11 @@ def _with_statistics(
     """
     inputs, leaderboard = final.inputs, final.leaderboard
     rules, job, solution = inputs.request.rules, inputs.job, solution_of(inputs.job)
-    if rules.items:
-        raise UsageError(f"--items {rules.items}: expected a metric with score() alone, found {job.metric}")
     prepared = solution.prepared[solution.deciding]
     entries = {number: each.entry for number, each in chosen.items()}
     shared = _shared_groups(inputs, {key: entries[key] for key in uncertainty.shared_by(list(chosen))}, workers)
-    detail = functools.partial(uncertainty.detail, job, solution.deciding, rules.resamples, rules.seed, shared)
+    how = (rules.resamples, rules.seed, rules.items)
+    detail = functools.partial(uncertainty.detail, job, solution.deciding, *how, shared)
     title = "resampling" if rules.resamples else "measuring"
     detail_of = passes.from_store(workers, detail, entries, inputs.store, title)
     details = [detail_of[number] for number in chosen]
@@ -451,10 +450,10 @@ def _with_chance(final: FinalBoard, details: Sequence[Detail], prepared: Any) ->
     final = replace(final, similar=similarity.pairs(final.submissions, agreeing))
     if not final.resamples:
         return final
-    higher_is_better = solution_of(inputs.job).higher_is_better
-    rules = inputs.request.rules
+    solution, rules = solution_of(inputs.job), inputs.request.rules
+    higher_is_better, together = solution.higher_is_better, solution.together(solution.deciding, rules.items)
     chance = uncertainty.of_teams(
-        most, details, inputs.runtimes, rules, prepared, higher_is_better, final.prizes
+        most, details, inputs.runtimes, rules, prepared, higher_is_better, final.prizes, together
     )
     return replace(final, chance=chance)
 
@@ -465,7 +464,9 @@ def _with_others(
     """Add which teams agree more than by chance with teams that do not compete, such as a baseline."""
     inputs, files = final.inputs, final.submissions
     most = {number: each.entry for number, each in itertools.islice(others.items(), MOST_TEAMS)}
-    undrawn = functools.partial(uncertainty.detail, inputs.job, solution_of(inputs.job).deciding, 0, 0, None)
+    undrawn = functools.partial(
+        uncertainty.detail, inputs.job, solution_of(inputs.job).deciding, 0, 0, "", None
+    )
     of_others = passes.from_store(workers, undrawn, most, inputs.store, "comparing teams")
     teams = [*final.leaderboard["team"].head(len(details)), *files.loc[list(of_others), "team"]]
     fingerprints = [each.fingerprint for each in [*details, *of_others.values()]]
@@ -479,7 +480,7 @@ def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) ->
     prepared, part = solution.prepared[solution.deciding], solution.deciding
     if not rules.resamples or columns_of_groups(prepared) is None:
         return None
-    ask = functools.partial(uncertainty.groups, job, part, rules.resamples, rules.seed)
+    ask = functools.partial(uncertainty.groups, job, part, rules.resamples, rules.seed, rules.items)
     answers = passes.from_store(workers, ask, entries, inputs.store, "comparing groups")
     known = [each for each in answers.values() if each is not None]
     return mean_of_groups(known) if known else None

@@ -30,7 +30,7 @@ from podium.statistics.doubts import (
     notes,
     reaction,
 )
-from podium.statistics.inference import difference_of_draws, interval, widening_of_one
+from podium.statistics.inference import by_unit, difference_of_draws, interval, widening_of_one
 from podium.statistics.population import Groups, stacked
 from podium.statistics.sampling import influences
 
@@ -38,6 +38,7 @@ RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read o
 SHARED_BY = 100  # teams that are drawn first, because all teams share the variances that these have
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 class Detail(NamedTuple):
@@ -91,14 +92,14 @@ def shared_by(order: Sequence[int]) -> list[int]:
 
 
 def groups(
-    job: Job, part: str, resamples: int, seed: int, entries: Sequence[tuple[int, bytes]]
+    job: Job, part: str, resamples: int, seed: int, column: str, entries: Sequence[tuple[int, bytes]]
 ) -> list[tuple[int, Groups | None]]:
     """Find out what some entries of the store say about the groups of items, in a worker.
 
     It is None for a score that is not made of groups.
     """
     items = solution_of(job).items[part]
-    draws, kept = _resampler(job, part, resamples, seed)
+    draws, kept = _resampler(job, part, resamples, seed, column)
     answers = []
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
         some = entries[first : first + RESAMPLED_AT_ONCE]
@@ -114,11 +115,16 @@ def detail(
     part: str,
     resamples: int,
     seed: int,
+    column: str,
     shared: Groups | None,
     entries: Sequence[tuple[int, bytes]],
 ) -> list[tuple[int, Detail]]:
-    """Compute the details of some entries of the store, in a worker."""
+    """Compute the details of some entries of the store, in a worker.
+
+    Items with the same value in the ``column`` of the solution are drawn together.
+    """
     solution = solution_of(job)
+    together = solution.together(part, column)
     prepared, items = solution.prepared[part], solution.items[part]
     answers = []
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
@@ -126,26 +132,28 @@ def detail(
         of_part = [_of_items(entry, items) for _, entry in some]
         scores = [Scores(*[np.empty(0)] * 3)] * len(some)
         if resamples:
-            draws, kept = _resampler(job, part, resamples, seed)
+            draws, kept = _resampler(job, part, resamples, seed, column)
             model = draws.model(shared)
             drawn = _drawn(draws, kept, [_key(entry) for _, entry in some], of_part)
             scores = [draws.scores_of(each, model) for each in drawn]
         for (number, _), numbers, of_draws in zip(some, of_part, scores):
-            answers.append((number, _detail(job, part, prepared, numbers, of_draws)))
+            answers.append((number, _detail(job, part, prepared, numbers, of_draws, together)))
     return answers
 
 
-def _detail(job: Job, part: str, prepared: Any, numbers: Floats, scores: Scores) -> Detail:
+def _detail(
+    job: Job, part: str, prepared: Any, numbers: Floats, scores: Scores, together: Ints | None
+) -> Detail:
     """Compute the details of a submission from its statistics (n, k) and the draws of its score (r,)."""
     total = statistics.sums(numbers, prepared.groups)
-    of_groups = reaction(prepared, numbers, total)
+    of_groups = reaction(prepared, numbers, total, together)
     others = robustness.of_measures(job, part)
     return Detail(
         measures=prepared.measures(total),
         scores=scores,
         reaction=of_groups,
-        doubt=doubt_of_score(prepared, of_groups),
-        influence=influences(prepared, numbers, total).astype(np.float32),
+        doubt=doubt_of_score(prepared, of_groups, together=together),
+        influence=by_unit(influences(prepared, numbers, total), together).astype(np.float32),
         variants={name: float(other.measures(total)[0]) for name, other in others.items()},
         fingerprint=similarity.fingerprint(numbers),
     )
@@ -175,11 +183,13 @@ def _key(entry: bytes) -> bytes:
 
 @functools.lru_cache(maxsize=1)
 def _resampler(
-    job: Job, part: str, resamples: int, seed: int
+    job: Job, part: str, resamples: int, seed: int, column: str
 ) -> tuple[statistics.Resampler, dict[bytes, Drawn]]:
     """Make the draws of the items, once per process, and a place for submissions that are drawn."""
-    prepared = solution_of(job).prepared[part]
-    draws = statistics.Resampler(prepared, statistics.draw(len(prepared.items), resamples, seed), seed)
+    solution = solution_of(job)
+    prepared, together = solution.prepared[part], solution.together(part, column)
+    weights = statistics.draw(len(prepared.items), resamples, seed, together=together)
+    draws = statistics.Resampler(prepared, weights, seed)
     return draws, {}
 
 
@@ -191,6 +201,7 @@ def of_teams(
     prepared: Any,
     higher_is_better: bool,
     prizes: Prizes,
+    together: Ints | None = None,
 ) -> Certainty:
     """Say what a board with these draws says about chance.  The details are in the order of the board."""
     of_board = stacked([each.scores for each in details])
@@ -202,7 +213,7 @@ def of_teams(
     files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
     may_win = np.isin(np.arange(len(table)), prizes.may_win)
     winners = [details[row] for row in prizes.winners or (0,) if row < len(details)]
-    withheld = _withheld(winners, prepared) if len(details) > 1 else None
+    withheld = _withheld(winners, prepared, together) if len(details) > 1 else None
     is_known = withheld is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known)
     everybody = np.ones(len(table), dtype=bool)
     for name, places, who in (("first_again", 1, everybody), ("prize_again", prizes.number, may_win)):
@@ -231,13 +242,13 @@ def of_teams(
         for end, values in zip(("low", "high"), interval(samples, wider)):
             table[f"{name}_{end}"] = np.where(is_missing, np.nan, values)
     table["note"] = notes(doubts)
-    differences = _differences(leaderboard, boosted, details, prizes, prepared, higher_is_better)
+    differences = _differences(leaderboard, boosted, details, prizes, prepared, higher_is_better, together)
     return Certainty(table, differences, doubts, withheld)
 
 
-def _withheld(winners: Sequence[Detail], prepared: Any) -> Doubt | None:
+def _withheld(winners: Sequence[Detail], prepared: Any, together: Ints | None) -> Doubt | None:
     """Say why nothing is said about winning again: few items decide the score of a team that wins a prize."""
-    doubts = [doubt_of_score(prepared, each.reaction, FEWEST_ON_A_BOARD) for each in winners]
+    doubts = [doubt_of_score(prepared, each.reaction, FEWEST_ON_A_BOARD, together) for each in winners]
     return next((doubt for doubt in doubts if doubt is not None), None)
 
 
@@ -267,6 +278,7 @@ def _differences(
     prizes: Prizes,
     prepared: Any,
     higher_is_better: bool,
+    together: Ints | None,
 ) -> pd.DataFrame:
     """Compute the difference at each border between prizes, in what decides the board."""
     borders = [(row, other) for row, other in prizes.borders if other < len(details)]
@@ -284,7 +296,9 @@ def _differences(
                 boosted[:, row],
                 boosted[:, next_row],
                 one.influence * rewards[row] - other.influence * rewards[next_row],
-                doubt_of_difference(prepared, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD),
+                doubt_of_difference(
+                    prepared, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD, together
+                ),
                 higher_is_better,
             )
         )

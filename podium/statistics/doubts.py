@@ -103,7 +103,7 @@ def reaction(prepared: Any, statistics: Floats, total: Floats, together: Ints | 
     own[is_close_to_none(own)] = 0
     if together is not None:
         cell, members = _cells(prepared, is_of_groups, together)
-        own = np.bincount(cell, own)
+        own = np.bincount(cell, own).astype(np.float64)
         sizes = np.bincount(members, minlength=number)
     changes = np.bincount(members, np.abs(own), minlength=number)
     raised, lowered = (np.bincount(members[side], minlength=number) for side in (own > 0, own < 0))

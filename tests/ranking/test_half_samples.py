@@ -144,3 +144,29 @@ def test_a_file_says_of_each_item_what_another_says_or_not(files):
         asked = halves.Asked(results[0].solution, halves.WHOLE, "", 0)
         one, other = (half_samples._fingerprint(asked, each.submission) for each in results)
         assert ((one == other) == (submissions[0]["y"] == submissions[1]["y"])).all()
+
+
+WITH_STATISTICS = """
+
+def right(solution, submission):
+    return np.column_stack([solution["y"] == submission["y"], np.ones(len(solution))])
+
+def share(sums):
+    return sums[..., 0] / sums[..., 1]
+
+def prepare(solution: pd.DataFrame, row_id_column_name: str) -> object:
+    from podium.statistics import item_wise
+
+    return item_wise(solution, row_id_column_name, right, share)
+"""
+
+
+def test_rows_of_one_patient_are_drawn_together_by_a_metric_with_statistics(files):
+    (files / "accuracy.py").write_text("import numpy as np\n" + ACCURACY + WITH_STATISTICS)
+    alone, together = (rank(files, out, items=items) for out, items in (("a", ""), ("b", "patient")))
+    assert "30 patients decide." in together.summary
+    assert together.leaderboard["score"].tolist() == alone.leaderboard["score"].tolist()
+    ends = ["score_low", "score_high"]
+    assert (together.certainty[ends].to_numpy() != alone.certainty[ends].to_numpy()).any(axis=1).all()
+    with pytest.raises(UsageError, match="--items day: expected a column of the solution"):
+        rank(files, "other", items="day")

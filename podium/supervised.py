@@ -14,6 +14,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from typing import NamedTuple, NoReturn
 
 from podium.errors import HostError, UsageError, complain
 
-__all__ = ["Patience", "adopting", "busy_seconds", "end_session", "ending", "supervised"]
+__all__ = ["Patience", "adopting", "busy_seconds", "end_session", "ending", "run_and_end", "supervised"]
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_END = 2.0  # for a child that has said its result
@@ -101,6 +102,29 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.wait()
+
+
+def run_and_end(
+    command: list[str], folder: str | os.PathLike[str], seconds: float | None = None
+) -> tuple[int | None, bytes, bytes]:
+    """Run a command in a folder, and end what it leaves behind; return its exit code and what it printed.
+
+    The code is None if it takes longer than so long.  What it prints goes into files, because a child that it
+    leaves behind would keep pipes open.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+        code = None
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(seconds)
+        finally:
+            end_session(process)
+        out.seek(0)
+        err.seek(0)
+        return code, out.read(), err.read()
 
 
 # ---- The child --------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def of_statistics(metric: Any, prepared: Any, submission: pd.DataFrame) -> dict[
     one_group = np.zeros((1, len(prepared.items)), dtype=np.int64)
     everybody = dataclasses.replace(prepared, labels=[metric.ALL], groups=one_group)
     variants["overlaps kept"] = prepared, count(given, threshold, iou)
-    variants["most overlap"] = prepared, count(apart, threshold, weighted(most))
+    variants["max of the overlaps"] = prepared, count(apart, threshold, weighted(most))
     steps = (
         (everybody, count(given, 0.5, whole)),
         (everybody, count(given, threshold, whole)),

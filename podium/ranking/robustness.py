@@ -78,8 +78,9 @@ def check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]
 class Variants(NamedTuple):
     """What other decisions would have done to a board."""
 
-    # A row per decision: ``decision``, ``first_team``, ``same_rank`` (how many teams keep their rank) and
-    # ``kendall_tau`` (of the order of teams with that of the board)
+    # A row per decision: ``decision``, ``first_team``, ``same_rank`` (how many teams keep their rank),
+    # ``kendall_tau`` (of the order of teams with that of the board) and ``winner_score`` (what the board's
+    # first team would score, before rewards)
     table: pd.DataFrame
     ranks: pd.DataFrame  # a row per team in the order of the board, with its rank under each decision
 
@@ -100,17 +101,22 @@ def of_board(
         return ranks
 
     ranks_under = {name: ranks_of(score) for name, score in scores.items()}
+    rank = leaderboard["rank"].to_numpy()
+    winner = int(rank.argmin())
     if with_rewards:
         for name, values in REWARDS.items():
             for value in values:
                 if value != rules.of_boost[name]:
                     ranks_under[LABELS[name].format(value, value - 1)] = ranks_of(own, **{name: value})
-    rank = leaderboard["rank"].to_numpy()
-    rows = [
-        (name, leaderboard["team"].iloc[int(ranks.argmin())], int((ranks == rank).sum()), _tau(rank, ranks))
-        for name, ranks in ranks_under.items()
-    ]
-    table = pd.DataFrame(rows, columns=["decision", "first_team", "same_rank", "kendall_tau"])
+    table = pd.DataFrame(
+        {
+            "decision": list(ranks_under),
+            "first_team": [leaderboard["team"].iloc[int(ranks.argmin())] for ranks in ranks_under.values()],
+            "same_rank": [int((ranks == rank).sum()) for ranks in ranks_under.values()],
+            "kendall_tau": [_tau(rank, ranks) for ranks in ranks_under.values()],
+            "winner_score": [float(scores.get(name, own)[winner]) for name in ranks_under],
+        }
+    )
     return Variants(table, pd.DataFrame(ranks_under))
 
 

@@ -99,7 +99,7 @@ def reaction(prepared: Any, statistics: Floats, total: Floats, together: Ints | 
     members, number = _groups(prepared, is_of_groups).ravel(), len(prepared.labels)
     sizes = np.bincount(members, minlength=number)
     # The size of a group may count in a score, too.  It is part of the mean, which is no item's merit.
-    own = of_item - (np.bincount(members, of_item, minlength=number) / np.maximum(sizes, 1))[members]
+    own: Floats = of_item - (np.bincount(members, of_item, minlength=number) / np.maximum(sizes, 1))[members]
     own[is_close_to_none(own)] = 0
     if together is not None:
         cell, members = _cells(prepared, is_of_groups, together)

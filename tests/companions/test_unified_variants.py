@@ -54,7 +54,7 @@ WORTH = {
     "whole": lambda p, g: 1.0,
     "effective": lambda p, g: 0.5 + 0.5 * label(p, g),
     "iou": lambda p, g: transcription.true_positive_fraction(p, g, 0.5),
-    "most overlap": lambda p, g: 0.5 * most_common(p, g) + 0.5 * label(p, g),
+    "max of the overlaps": lambda p, g: 0.5 * most_common(p, g) + 0.5 * label(p, g),
 }
 
 
@@ -100,7 +100,7 @@ def test_each_variant_is_its_literal_transcription(case):
         "+ IoU": macro_f1(apart, truths, 0.51, WORTH["iou"]),
         "+ softmin": macro_f1(apart, truths, 0.51, WORTH["iou"]),  # of everybody at once
         "overlaps kept": macro_f1(given, truths, 0.51, WORTH["iou"]),
-        "most overlap": macro_f1(apart, truths, 0.51, WORTH["most overlap"]),
+        "max of the overlaps": macro_f1(apart, truths, 0.51, WORTH["max of the overlaps"]),
         "threshold 0.6": macro_f1(apart, truths, 0.6, WORTH["iou"]),
         "threshold 0.75": macro_f1(apart, truths, 0.75, WORTH["iou"]),
     }

@@ -5,7 +5,6 @@ import importlib.metadata
 import io
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -16,6 +15,7 @@ from podium import hosted
 from podium.errors import HostError
 from podium.hosted import Metric
 from podium.hosting.competition import Competition
+from podium.supervised import run_and_end
 
 PACKAGE = Path(__file__).parents[2]
 TEMPLATES = Path(__file__).with_name("templates")
@@ -88,10 +88,10 @@ def run_alone(home: Path, solution: Path, submission: Path, parts: Sequence[str]
     """Run an unpacked program on parts of a solution, and take the scores from its last line."""
     given = map(str, (home, solution.resolve(), submission.resolve(), *parts))
     command = [sys.executable, "-I", "-c", ALONE, *given]
-    done = subprocess.run(command, cwd=home, capture_output=True, stdin=subprocess.DEVNULL)
-    said = (done.stdout or done.stderr).decode(errors="replace").strip().splitlines()
-    if done.returncode or not said:
-        found = " ".join(said[-LINES_SHOWN:])[:LONGEST_REASON] or f"exit code {done.returncode}"
+    code, out, err = run_and_end(command, home)
+    said = (out or err).decode(errors="replace").strip().splitlines()
+    if code or not said:
+        found = " ".join(said[-LINES_SHOWN:])[:LONGEST_REASON] or f"exit code {code}"
         raise HostError(f"{submission.name}: expected a score from the packed program, found none: {found}")
     return dict(json.loads(said[-1]))
 

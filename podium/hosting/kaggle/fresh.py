@@ -17,7 +17,7 @@ import pandas as pd
 from podium.errors import HostError, UsageError
 from podium.files import alone_in
 from podium.hosting.kaggle import kernel
-from podium.supervised import end_session, ending
+from podium.supervised import ending, run_and_end
 
 LINES_SHOWN = 10  # of what pip prints
 TIME_LIMIT = 1800.0  # seconds that Kaggle allows for the Public and the Private part together
@@ -53,32 +53,13 @@ def run_fresh(
         workplace.mkdir()
         (workplace / "submission.csv").write_text("id,y\n")  # for a metric that deletes files
         command = [python, "-I", kernel.__file__, str(task_file), str(answer_file)]
-        code, said = _ended(command, workplace, limit)
+        code, out, err = run_and_end(command, workplace, limit)
         if answer_file.exists():
             return dict(json.loads(answer_file.read_text(encoding="utf-8")))
     if code is None:
         raise HostError(f"the metric file is still running after {limit:,.0f} s")
-    last = said.decode(errors="replace").strip().splitlines()[-1:]
+    last = (err or out).decode(errors="replace").strip().splitlines()[-1:]
     raise HostError(" ".join([f"the metric file ended its process: {ending(code)}.", *last]))
-
-
-def _ended(command: list[str], folder: Path, seconds: float) -> tuple[int | None, bytes]:
-    """Run a command, and end what it leaves behind; its exit code is None if it takes longer than so long.
-
-    What it prints goes into files: a child that it leaves behind would keep pipes open.
-    """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-        )
-        try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            end_session(process)
-        said = [file.read() for file in (err, out) if not file.seek(0)]
-        return code, said[0] or said[1]
 
 
 def pins() -> Path:

@@ -32,6 +32,9 @@ class Picture:
     def __init__(self, svg: str) -> None:
         self.svg = svg
 
+    def __repr__(self) -> str:
+        return "<a picture in SVG: .save(path) writes it>"
+
     def _repr_svg_(self) -> str:
         return self.svg
 

@@ -118,7 +118,7 @@ def of_xml(export: str) -> list[tuple[int, int, str]]:
     """The places of MAE's tags, which say them, or of the names in a TEI text, which has them."""
     root = ElementTree.fromstring(export)
     if root.find("TAGS") is not None:
-        return [(*map(int, tag.attrib["spans"].split("~")), tag.tag) for tag in root.find("TAGS") or []]
+        return [(*map(int, tag.attrib["spans"].split("~")), tag.tag) for tag in root.iterfind("TAGS/*")]
     rows, position = [], 0
     for part in root.iter("p"):
         position += len(part.text or "")

@@ -62,8 +62,7 @@ def prepare(engine: str, models: list[Model], settings: Settings) -> Prepared:
 def _ready(model: Model, settings: Settings) -> Model:
     """The model, with its image if it is a container; a ValueError says why it cannot run."""
     if model.kind is Kind.CONTAINER:
-        image = image_id(settings.container_engine, model.entry)
-        return model._replace(image=image, digest=f"{model.digest}-{image[:16]}")
+        return model._replace(image=image_id(settings.container_engine, model.entry))
     if settings.sandbox == "bubblewrap" and (closed := _closed(model.folder)):
         raise ValueError(
             f"{_who()} cannot read {os.path.relpath(closed, model.folder.parent)} (chmod -R {_whom()}+rX)"

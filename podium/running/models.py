@@ -5,6 +5,7 @@ Something wrong with a team's folder is a failure of that team alone: podium run
 
 import contextlib
 import enum
+import errno
 import hashlib
 import itertools
 import json
@@ -14,9 +15,9 @@ import re
 import shutil
 import stat
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from podium.errors import UsageError
 from podium.names import fault_of, is_of_system, left_out
@@ -36,6 +37,7 @@ __all__ = [
     "key_of",
     "paths_in",
     "read_notebook",
+    "with_digest",
     "with_printed",
 ]
 
@@ -80,7 +82,7 @@ class Model(NamedTuple):
     folder: Path  # the model's folder
     entry: str  # the name of the file to run, or of the container's image
     kind: Kind
-    digest: str  # of the model's files, see `digest_of`, and of a container's image
+    digest: str = ""  # of the model's files and image, once it is the model's turn, see `with_digest`
     image: str = ""  # the id of a container's image, once it was pulled
 
     @property
@@ -169,7 +171,8 @@ def find_model(folder: Path, team: str, name: str = "", most_bytes: int = MOST_B
             if len(text.encode()) > LONGEST_NAME:
                 raise ValueError(f"its name is longer than {LONGEST_NAME} bytes")
         entry, kind = _entry(folder)
-        return Model(team, name, folder, entry, kind, digest_of(folder, most_bytes))
+        _require_small(folder, most_bytes)
+        return Model(team, name, folder, entry, kind)
     except (ValueError, OSError) as problem:
         return _failure(team, name, getattr(problem, "strerror", None) or str(problem))
 
@@ -294,13 +297,34 @@ def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
                     waiting.append(entry.path)
 
 
-def digest_of(folder: Path, most_bytes: float = math.inf) -> str:
-    """Compute a digest of the names and contents of all files in a folder, which may have so many bytes."""
-    entries = list(itertools.islice(paths_in(folder), MOST_FILES + 1))
-    if len(entries) > MOST_FILES:
+def _require_small(folder: Path, most_bytes: int) -> None:
+    """Raise a ValueError if a folder has too many files, or too many bytes by their apparent size."""
+    about = [entry.stat(follow_symlinks=False) for entry in itertools.islice(paths_in(folder), MOST_FILES + 1)]
+    if len(about) > MOST_FILES:
         raise ValueError(f"more than {MOST_FILES:,} files")
+    files = [each for each in about if stat.S_ISREG(each.st_mode)]
+    size = sum(each.st_size for each in files)
+    if size > most_bytes:
+        held = sum(getattr(each, "st_blocks", math.inf) * BLOCK for each in files)
+        sparse = f", of which the disk holds {held / 2**30:,.1f} GB (sparse files)" if held < size / 2 else ""
+        limit = f"expected at most {most_bytes / 2**30:,.4g} GB of files (--folder-limit)"
+        raise ValueError(f"{limit}, found {size / 2**30:,.1f} GB{sparse}")
+
+
+def with_digest(model: Model) -> Model:
+    """Add the digest of a model's files, which are read for it, and of its image."""
+    if model.digest:
+        return model
+    image = f"-{model.image[:16]}" if model.image else ""
+    return model._replace(digest=digest_of(model.folder) + image)
+
+
+def digest_of(folder: Path) -> str:
+    """Compute a digest of the names and contents of all files in a folder."""
+    entries = list(paths_in(folder))
+    size = sum(each.stat().st_size for each in entries if each.is_file(follow_symlinks=False))
     lines = []
-    with _shown(folder, _size_of(entries, most_bytes)) as read:
+    with _shown(folder, size) as read:
         for entry in entries:
             content = b""
             if entry.is_symlink():
@@ -312,18 +336,6 @@ def digest_of(folder: Path, most_bytes: float = math.inf) -> str:
     for line in sorted(lines):
         digest.update(hashlib.sha256(line).digest())
     return digest.hexdigest()[:16]
-
-
-def _size_of(entries: Iterable["os.DirEntry[str]"], most_bytes: float) -> int:
-    """The apparent size of all files together, in bytes; a ValueError says that it is too large."""
-    about = [entry.stat(follow_symlinks=False) for entry in entries if entry.is_file(follow_symlinks=False)]
-    size = sum(each.st_size for each in about)
-    if size > most_bytes:
-        held = sum(getattr(each, "st_blocks", math.inf) * BLOCK for each in about)
-        sparse = f", of which the disk holds {held / 2**30:,.1f} GB (sparse files)" if held < size / 2 else ""
-        limit = f"expected at most {most_bytes / 2**30:,.4g} GB of files (--folder-limit)"
-        raise ValueError(f"{limit}, found {size / 2**30:,.1f} GB{sparse}")
-    return size
 
 
 @contextlib.contextmanager
@@ -346,10 +358,27 @@ def _shown(folder: Path, size: int) -> Iterator[Callable[[int], None]]:
 
 
 def _hash_of(path: str, read: Callable[[int], None]) -> bytes:
-    """The SHA-256 of a file's content."""
-    digest, buffer = hashlib.sha256(), memoryview(bytearray(READ_AT_ONCE))
-    with open(path, "rb", buffering=0) as file:
-        while number := file.readinto(buffer):
-            digest.update(buffer[:number])
-            read(number)
-    return digest.digest()
+    """The SHA-256 of a file without its blocks of zeros, so that holes of sparse files are not read."""
+    digest, place = hashlib.sha256(), 0
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        while place < size:
+            file.seek(place)
+            block = file.read(READ_AT_ONCE)
+            if block.strip(b"\0"):
+                digest.update(b"%d %d\n" % (place, len(block)) + block)
+            data = _data_from(file, place + READ_AT_ONCE, size)
+            data -= data % READ_AT_ONCE if data < size else 0
+            read(min(data, size) - place)
+            place = data
+    return digest.digest() + b"%d" % size
+
+
+def _data_from(file: IO[bytes], place: int, size: int) -> int:
+    """Where a file has data at or behind a place, as far as the system tells; its size if it has none."""
+    try:
+        return file.seek(place, os.SEEK_DATA)
+    except AttributeError:  # Windows
+        return place
+    except OSError as problem:
+        return size if problem.errno == errno.ENXIO else place

@@ -17,7 +17,7 @@ from podium.running import hardware
 from podium.running.journal import WARM_UP
 from podium.running.machine import Prepared, prepare
 from podium.running.measuring import Outcome
-from podium.running.models import Model, digest_of
+from podium.running.models import Model, digest_of, with_digest
 from podium.running.progress import tell
 from podium.running.rounds import Execute, Result, Turn, not_run, run_once, tell_end
 from podium.running.settings import Settings
@@ -27,6 +27,8 @@ __all__ = ["workers_of"]
 SECONDS_BETWEEN_LOOKS = 0.1
 MOST_LOSSES = 2
 SECONDS_TO_RETURN = 60  # so long may a cluster replace its last worker
+
+OTHER_FILES = "expected the same files in {} as on the machine that runs podium"
 
 _warm: set[tuple[str, str]] = set()  # on a worker: the models that have run there, each with podium's session
 
@@ -61,7 +63,8 @@ def workers_of(
             return {worker for worker in there if is_accepted[worker]}
 
         judge(answers)
-        yield prepared, functools.partial(_execute, client, crew, prepared.settings, uuid.uuid4().hex)
+        hashed = functools.cache(with_digest)  # only when it is a model's turn
+        yield prepared, functools.partial(_execute, client, crew, hashed, prepared.settings, uuid.uuid4().hex)
 
 
 def _difference(prepared: Prepared, other: Prepared) -> str:
@@ -75,15 +78,20 @@ def _difference(prepared: Prepared, other: Prepared) -> str:
 
 
 def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> Prepared:
-    """Check on a worker that it sees the same files as this machine, then prepare it for runs."""
-    for folder, digest in [(settings.data, data), *((model.folder, model.digest) for model in models)]:
-        if not folder.is_dir() or digest_of(folder) != digest:
-            raise UsageError(f"expected the same files in {folder} as on the machine that runs podium")
+    """Check on a worker that it sees the data and the models' folders, then prepare it for runs."""
+    for folder in (settings.data, *(model.folder for model in models)):
+        if not folder.is_dir() or (folder == settings.data and digest_of(folder) != data):
+            raise UsageError(OTHER_FILES.format(folder))
     return prepare(engine, models, settings)
 
 
 def _execute(
-    client: Any, crew: Callable[[], set[str]], settings: Settings, session: str, turns: list[Turn]
+    client: Any,
+    crew: Callable[[], set[str]],
+    hashed: Callable[[Model], Model],
+    settings: Settings,
+    session: str,
+    turns: list[Turn],
 ) -> Iterator[Result]:
     """Give each idle worker the next model; if a worker is lost, another one repeats what it ran."""
     waiting = collections.deque(turns)
@@ -96,8 +104,13 @@ def _execute(
             last_seen = time.monotonic()
         for worker in sorted(there - {worker for worker, _ in running.values()}):
             if waiting:
-                turn = waiting.popleft()
-                tell(f"{turn[0].key} runs on {worker}")
+                model, number = waiting.popleft()
+                tell(f"{model.key} runs on {worker}")
+                try:
+                    turn = hashed(model), number
+                except OSError as problem:
+                    yield not_run(model, number, problem.strerror or str(problem))
+                    continue
                 call = client.submit(
                     _on_worker, turn, settings, session, workers=[worker], pure=False, retries=0
                 )
@@ -126,7 +139,10 @@ def _execute(
 def _on_worker(turn: Turn, settings: Settings, session: str) -> list[Result]:
     """Run a model on a worker, and before it once without being measured if the model has not run there."""
     model, number = turn
-    numbers = [number] if (session, model.key) in _warm or number == WARM_UP else [WARM_UP, number]
+    is_warm = (session, model.key) in _warm
+    if not is_warm and with_digest(model._replace(digest="")).digest != model.digest:
+        raise UsageError(OTHER_FILES.format(model.folder))
+    numbers = [number] if is_warm or number == WARM_UP else [WARM_UP, number]
     results: list[Result] = []
     for each in numbers:
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@ models run in rounds: each model once, in an order drawn by lot, then each once 
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -34,7 +35,7 @@ from podium.running.journal import (
     write_journal,
 )
 from podium.running.measuring import Log, Outcome, Run
-from podium.running.models import Failure, Kind, Model, digest_of, with_printed
+from podium.running.models import Failure, Kind, Model, digest_of, with_digest, with_printed
 from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
 from podium.running.sessions import main_session
@@ -95,7 +96,9 @@ def run_all(
     """Run the models as planned and write all results."""
     with alone_in(out):
         _note_hardware(out / HARDWARE, described, settings, plan.seed)
-        rows = _still_valid(read_journal(out), models, out, plan)
+        rows = read_journal(out)
+        models = _hashed(models, {row.key for row in rows if row.outcome is not Outcome.LOST})
+        rows = _still_valid(rows, models, out, plan)
         if rows:
             tell(f"going on after {counted(len(rows), 'run')} in {out / RUNS}")
         _run_turns(models, rows, out, plan, execute)
@@ -106,6 +109,16 @@ def run_all(
     for notice in said.notices:
         warnings.warn(notice, stacklevel=3)
     return said
+
+
+def _hashed(models: list[Model], keys: set[str]) -> list[Model]:
+    """Hash the files of the models with these keys, to see whether they are those of the earlier runs."""
+    hashed = []
+    for model in models:
+        with contextlib.suppress(OSError):  # what cannot be read now has changed
+            model = with_digest(model) if model.key in keys else model
+        hashed.append(model)
+    return hashed
 
 
 def _run_turns(models: list[Model], rows: list[Row], out: Path, plan: Plan, execute: Execute) -> None:
@@ -167,11 +180,18 @@ def next_turns(
 
 def here(settings: Settings, out: Path) -> Execute:
     """Make the function that runs models on this machine, one after the other."""
+    hashed = functools.cache(with_digest)  # only when it is a model's turn, so that no large one delays others
 
     def execute(turns: list[Turn]) -> Iterator[Result]:
         for place, (model, number) in enumerate(turns, 1):
             tell(f"{_title(number)}, {place:,} of {len(turns):,}: {printable(model.key)} runs")
-            result = run_once(model, number, settings, out / LOGS / log_of(model.team, model.name, number))
+            try:
+                model = hashed(model)
+            except OSError as problem:
+                result = not_run(model, number, problem.strerror or str(problem))
+            else:
+                log = out / LOGS / log_of(model.team, model.name, number)
+                result = run_once(model, number, settings, log)
             tell_end(result.row)
             yield result
 

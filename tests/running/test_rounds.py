@@ -243,6 +243,34 @@ def test_a_session_that_was_not_quiet_stays_in_the_state(tmp_path: Path) -> None
     assert results_of([model(team) for team in "ABCDEFGH"], rows).state.is_provisional
 
 
+def test_the_files_of_a_model_are_read_when_its_turn_comes(tmp_path: Path, monkeypatch) -> None:
+    ran: list[str] = []
+
+    def run(model: Model, settings: Any, log: Any) -> Run:
+        ran.append(model.team)
+        return Run(Outcome.DONE, "", 1.0, Used(1.0, 1.0, 1), 0.0, 0, "submission.csv", b"a")
+
+    def read(folder: Path) -> str:
+        ran.append(f"{folder} is read")
+        if folder == Path("Closed"):
+            raise PermissionError(13, "Permission denied")
+        return "1"
+
+    monkeypatch.setattr("podium.running.machine.run", run)
+    monkeypatch.setattr("podium.running.models.digest_of", read)
+    models, given, out = (
+        [model(team, "") for team in ("A", "Closed", "B")],
+        settings_for(tmp_path),
+        tmp_path / "out",
+    )
+    for number in (1, 2):  # then only those that have run are read before the first turn
+        results = run_all(models, [], given, out, Plan(number), {"packages": {}}, rounds.here(given, out))
+    assert ran.index("B is read") + 1 == ran.index("B")
+    assert [ran.count(f"{team} is read") for team in ("A", "Closed", "B")] == [2, 2, 2]
+    assert results.failures == [Failure("Closed", "", "Permission denied")]
+    assert [len(timing.counting) for timing in results.timings] == [2, 2]
+
+
 def test_another_machine_is_refused_and_another_package_is_a_warning(tmp_path):
     play(tmp_path, Player({"A": 1.0}))
     with pytest.warns(UserWarning, match=r"other packages are installed .*numpy: 3 instead of 2"):

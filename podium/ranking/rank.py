@@ -1,6 +1,5 @@
 """`podium.rank`: from files to a folder with the final board, and from such a folder to another board."""
 
-import functools
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from podium.files import alone_in, check_apart, is_url
 from podium.limits import Limits
 from podium.ranking import decisions, output, page, passes, run_json, site, speed
 from podium.ranking.board import FinalBoard, Inputs, board_of
+from podium.ranking.differing import Other, others_of, settled
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import PATHS, Heading, Request, Rules, fault_of
@@ -26,7 +26,9 @@ from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
 from podium.workers import Workers, dask_workers, start_workers
 
-__all__ = ["files_of", "inputs_of", "rank", "workers_of"]
+__all__ = ["files_of", "inputs_of", "rank", "scored_board", "scoring", "workers_of"]
+
+ScoreAll = Callable[[Sequence[Other], Workers], list[passes.Scored]]
 
 
 def rank(
@@ -212,8 +214,7 @@ def rank(
         parse_seconds(idle_limit, "--idle-limit"),
     )
     inputs = inputs_of(request._replace(limits=limits), files, folder / STORE, folder)
-    score_all = functools.partial(passes.score, inputs.job, files, inputs.store)
-    return _ranked(inputs, score_all, jobs, dask, command)
+    return _ranked(inputs, scoring(inputs), jobs, dask, command)
 
 
 def _check_types(given: Mapping[str, Any]) -> None:
@@ -327,7 +328,12 @@ def _ranked_again(
     contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in listed_before]
     manifest = before["inputs"]["submissions"].get("sha256")
     inputs = inputs_of(request, files, folder / before["store"], out)._replace(manifest=manifest)
-    score_all = functools.partial(passes.stored, inputs.job, contents, inputs.store)
+
+    def score_all(others: Sequence[Other], workers: Workers) -> list[passes.Scored]:
+        sides = [contents[other.place].partition("+")[2] for other in others]
+        more = [digests_of(other.submission.name[:64], side) for other, side in zip(others, sides)]
+        return passes.stored(inputs.job, [*contents, *more], inputs.store, workers)
+
     return _ranked(inputs, score_all, jobs, None, command)
 
 
@@ -376,7 +382,7 @@ def _check_team(heading: Heading, files: Sequence[Submission], failed: pd.DataFr
 
 def _ranked(
     inputs: Inputs,
-    score_all: Callable[[Workers], list[passes.Scored]],
+    score_all: ScoreAll,
     jobs: int,
     dask: str | None,
     command: Sequence[str],
@@ -386,13 +392,32 @@ def _ranked(
     solution = solution_of(inputs.job)  # If it is wrong, that is an error before any work begins.
     demand(checking.verdict(solution.metric, arguments=solution.arguments))
     with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
-        scored = score_all(workers)
-        final = board_of(inputs, scored, workers)
+        final, scored = scored_board(inputs, score_all, workers)
         final = replace(final, facts=run_json.facts_of(final, scored, command))
         files = files_of(final)
         final.facts["outputs"] = output.digests(files)
         output.write(files, final.folder, final.facts)
     return final
+
+
+def scoring(inputs: Inputs) -> ScoreAll:
+    """Make the function that scores all submissions and what other runs of their models have predicted."""
+
+    def score_all(others: Sequence[Other], workers: Workers) -> list[passes.Scored]:
+        files = [*inputs.submissions, *(other.submission for other in others)]
+        return passes.score(inputs.job, files, inputs.store, workers)
+
+    return score_all
+
+
+def scored_board(
+    inputs: Inputs, score_all: ScoreAll, workers: Workers
+) -> tuple[FinalBoard, list[passes.Scored]]:
+    """Score everything, decide which runs count, and make the board; with what became of the submissions."""
+    others = others_of(inputs)
+    scored = score_all(others, workers)
+    own = scored[: len(inputs.submissions)]
+    return board_of(settled(inputs, others, scored), own, workers), own
 
 
 def workers_of(

@@ -19,12 +19,23 @@ from podium.errors import HostError
 from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
 from podium.wording import counted, listed
 
-__all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read", "ties"]
+__all__ = ["AGREED", "DIFFERING", "KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read", "ties"]
 
 KEYS = ["team", "submission"]
 ERROR = "runtime_error"
-TEXT_COLUMNS = {*KEYS, "submitted_at", "runs", "marks", "provisional", "state"}
-COLUMNS = [*KEYS, "runtime", ERROR, "runs", "marks", "provisional", "state", "submitted_at"]
+# What holds if all predictions of a model have the same scores, see `podium.ranking.differing`.
+AGREED = {"agreed_runtime": "runtime", "agreed_error": ERROR, "agreed_runs": "runs", "agreed_marks": "marks"}
+DIFFERING = "differing"  # the names of these predictions
+MEASURED = ["runtime", ERROR, "runs", "marks", "provisional", "state"]
+TEXT_COLUMNS = {*KEYS, "submitted_at", *MEASURED[2:], DIFFERING, "agreed_runs", "agreed_marks"}
+COLUMNS = [*KEYS, *MEASURED, "submitted_at", DIFFERING, *AGREED]
+BOUNDS = {
+    ERROR: ("seconds of at least 0", 0.0),
+    "runs": ("the number of runs", 1.0),
+    "agreed_runtime": ("seconds above 0", math.ulp(0.0)),
+    "agreed_error": ("seconds of at least 0", 0.0),
+    "agreed_runs": ("the number of runs", 1.0),
+}  # of numbers
 STREAM = 5  # of random numbers; the draws of items and of scores have others
 CERTAIN = 2  # standard errors beyond which a difference between two runtimes is certain
 FAR_BELOW = 5  # a runtime this many times below the median may be in minutes, which is 60 times below
@@ -60,6 +71,7 @@ def read(path: str) -> pd.DataFrame:
     - ``marks``: what `podium run` has to say about the measurement;
     - ``provisional``: true if it has to be repeated;
     - ``state``: the state of the machine;
+    - ``differing`` and those of `AGREED`: see `podium.ranking.differing`;
     - ``submitted_at``: when the team submitted, in ISO 8601.
     """
     table = read_named(path, ["team", "runtime"], KEYS, TEXT_COLUMNS)
@@ -69,8 +81,8 @@ def read(path: str) -> pd.DataFrame:
     given = {"team": rows, "score": 1, "submitted_at": table.get("submitted_at"), "runtime": table["runtime"]}
     with errors_of_boost("the runtimes") as boost:
         boost.parse(pd.DataFrame(given))
-    _check_numbers(table, ERROR, "seconds of at least 0", 0)
-    _check_numbers(table, "runs", "the number of runs", 1)
+    for column, (expected, least) in BOUNDS.items():
+        _check_numbers(table, column, expected, least)
     return table
 
 

@@ -13,8 +13,7 @@ from typing import Any
 from podium import hosted
 from podium.errors import HostError, UsageError
 from podium.files import is_url, parse_rows
-from podium.ranking import output, passes, rank, run_json
-from podium.ranking.board import board_of
+from podium.ranking import output, rank, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import Request, fault_of
 from podium.ranking.run_json import RUN
@@ -243,8 +242,7 @@ def _ranked_again(
     with tempfile.TemporaryDirectory() as folder:
         inputs = rank.inputs_of(request, files, Path(folder), home)
         with rank.workers_of(inputs.job, files, jobs, None) as workers:
-            scored = passes.score(inputs.job, files, inputs.store, workers)
-            final = board_of(inputs, scored, workers)
+            final, scored = rank.scored_board(inputs, rank.scoring(inputs), workers)
     again = run_json.facts_of(final, scored, ())
     again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
     for name, now in again["inputs"].items():

@@ -17,6 +17,7 @@ from podium.running.journal import (
     measured,
     own,
     predictions_of,
+    variants,
     write_table,
 )
 from podium.running.measuring import Outcome
@@ -36,24 +37,44 @@ __all__ = [
 
 NAMES_SHOWN = 10  # in a notice
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
+DIFFERING, AGREED = "predictions differ: the slowest run counts", "predictions differ, scores agree"
+# Filled where predictions differ: the other ones, and what holds if `podium rank` finds equal scores.
+OF_DIFFERING = ("differing", "agreed_runtime", "agreed_error", "agreed_runs", "agreed_marks")
 RUNTIME_COLUMNS = (
     "team", "submission", "runtime", "runtime_low", "runtime_high", "runtime_error", "runs", "marks",
-    "provisional", "state", "cpu_seconds", "seconds", "engine",
+    "provisional", "state", "cpu_seconds", "seconds", "engine", *OF_DIFFERING,
 )  # fmt: skip
 FAILED_COLUMNS = ("team", "model", "reason", "engine")
 
 
-class Timing(NamedTuple):
-    """The runtime of a model."""
+class Chosen(NamedTuple):
+    """A model with predictions."""
 
     model: Model
     predictions: Row  # the run whose predictions count
     runs: list[Row]  # all runs
     counting: list[Row]  # the runs whose times count
-    runtime: float  # the median of these times, in seconds
+    differing: str  # what is to be said if the predictions differ
+
+
+class Timing(NamedTuple):
+    """The runtime of a model with predictions: the fields of `Chosen`, and what follows from them."""
+
+    model: Model
+    predictions: Row
+    runs: list[Row]
+    counting: list[Row]
+    differing: str
+    runtime: float  # the median of the times that count, in seconds
     error: float  # the standard error of the runtime, in seconds
     marks: list[str]  # what a reader of the runtime has to know
-    is_apart: bool = False  # whether it was measured later and cannot be compared with the others
+    is_apart: bool  # whether it was measured later and cannot be compared with the others
+    agreed: "Timing | None" = None  # the runtime of all runs, for predictions that differ but score the same
+
+    @property
+    def key(self) -> str:
+        """The model's name in messages."""
+        return self.model.key
 
     @property
     def cpu_seconds(self) -> float:
@@ -77,48 +98,21 @@ def results_of(
     differing_fails: bool = False,
 ) -> Results:
     """Judge the runs."""
-    chosen, failed = _counting(models, rows, differing_fails)
+    chosen, failed = _chosen(models, rows, differing_fails)
     state = worst_state(rows)
-    noise = fairness.noise_of([[row.seconds for row in counting] for *_, counting in chosen])
-    counting_of = {model.key: counting for model, *_, counting in chosen}
-    main = main_session(counting_of.values())
-    timings = [_timing(*one, noise, later(one[-1], main, rows, counting_of, noise)) for one in chosen]
-    pairs = [
-        (timings[faster], timings[slower])
-        for faster, slower in fairness.undecided(
-            [one.runtime for one in timings], [one.error / one.runtime for one in timings]
-        )
-    ]
-    contrary, alike = _contrary(timings), _alike(timings)
-    for which, mark in (
-        (pairs, "order undecided"),
-        (contrary, "other order by processor time"),
-        (alike, "same predictions in another time"),
-    ):
-        for one, other in which:
-            one.marks.append(f"{mark}: {_in_a_mark(other)}")
-            other.marks.append(f"{mark}: {_in_a_mark(one)}")
-    slow_first = [] if state.is_provisional else _slow_first(timings)
-    for timing in slow_first:
-        timing.marks.append("slow first run")
-    told = {
-        "by processor time these neighbors have the opposite order": _pairs(contrary),
-        "the predictions differ from run to run, so the slowest run counts": [
-            one.model.key for one in timings if differ(one.runs)
-        ],
-        "these models of one team have the same predictions but very different runtimes": _pairs(alike),
-        "the first run of these models needed much more processor time than later ones, as if they had "
-        "remembered their results": [one.model.key for one in slow_first],
-        "these models were measured later, and cannot be compared with the others (measure all again, with "
-        "another --out)": [one.model.key for one in timings if one.is_apart],
-    }
-    return Results(timings, [*failures, *failed], state, _notices(timings, pairs, told, noise, state))
+    timings, said = _compared(chosen, rows, state)
+    if any(one.differing for one in chosen):
+        whole = [one._replace(counting=measured(one.runs) or one.counting, differing=AGREED) for one in chosen]
+        agreed, _ = _compared([new if one.differing else one for one, new in zip(chosen, whole)], rows, state)
+        pairs = zip(timings, agreed)
+        timings = [one._replace(agreed=other) if one.differing else one for one, other in pairs]
+    return Results(timings, [*failures, *failed], state, said)
 
 
-def _counting(
+def _chosen(
     models: Sequence[Model], rows: Sequence[Row], differing_fails: bool
-) -> tuple[list[tuple[Model, Row, list[Row], list[Row]]], list[Failure]]:
-    """The predictions, the runs and the counting runs of each model with predictions, and the other models."""
+) -> tuple[list[Chosen], list[Failure]]:
+    """The models with predictions, and the other ones."""
     runs_of = by_model(own(rows))
     chosen, failures = [], []
     for model in models:
@@ -130,8 +124,10 @@ def _counting(
         predictions = predictions_of(runs)
         if reason or predictions is None:
             failures.append(Failure(model.team, model.name, reason, failed.printed if failed else ""))
+        elif differ(runs):
+            chosen.append(Chosen(model, predictions, runs, [predictions], DIFFERING))
         else:
-            chosen.append((model, predictions, runs, [predictions] if differ(runs) else measured(runs)))
+            chosen.append(Chosen(model, predictions, runs, measured(runs), ""))
     return chosen, failures
 
 
@@ -141,28 +137,62 @@ def failure_of(runs: Sequence[Row]) -> Row | None:
     return next((row for row in deciding if row.outcome is not Outcome.DONE), None)
 
 
-def _timing(
-    model: Model, predictions: Row, runs: list[Row], counting: list[Row], noise: Noise, since: Later | None
-) -> Timing:
-    """The runtime of a model whose counting runs are known."""
-    seconds = [row.seconds for row in counting]
+def _compared(chosen: Sequence[Chosen], rows: Sequence[Row], state: State) -> tuple[list[Timing], list[str]]:
+    """The runtimes of the models, marked by what their comparison shows, and the warnings for the organizer."""
+    noise = fairness.noise_of([row.seconds for row in one.counting] for one in chosen)
+    counting_of = {one.model.key: one.counting for one in chosen}
+    main = main_session(counting_of.values())
+    timings = [_timing(one, later(one.counting, main, rows, counting_of, noise), noise) for one in chosen]
+    undecided = [(timings[faster], timings[slower]) for faster, slower in fairness.undecided(*_errors(timings))]
+    contrary, alike = _contrary(timings), _alike(timings)
+    for pairs, mark in (
+        (undecided, "order undecided"),
+        (contrary, "other order by processor time"),
+        (alike, "same predictions in another time"),
+    ):
+        for one, other in pairs:
+            one.marks.append(f"{mark}: {_in_a_mark(other)}")
+            other.marks.append(f"{mark}: {_in_a_mark(one)}")
+    slow_first = [] if state.is_provisional else _slow_first(timings)
+    for timing in slow_first:
+        timing.marks.append("slow first run")
+    told = {
+        "by processor time these neighbors have the opposite order": _pairs(contrary),
+        "the predictions differ from run to run, so the slowest run counts unless podium rank finds that all "
+        "have the same scores": [one.key for one in timings if one.differing],
+        "these models of one team have the same predictions but very different runtimes": _pairs(alike),
+        "the first run of these models needed much more processor time than later ones, as if they had "
+        "remembered their results": [one.key for one in slow_first],
+        "these models were measured later, and cannot be compared with the others (measure all again, with "
+        "another --out)": [one.key for one in timings if one.is_apart],
+    }
+    named = [f"{what}: {listed(names, NAMES_SHOWN)}" for what, names in told.items() if names]
+    return timings, [*_notices(timings, undecided, noise, state), *named]
+
+
+def _timing(chosen: Chosen, since: Later | None, noise: Noise) -> Timing:
+    """The runtime of a model, and the marks that follow from its own runs."""
+    seconds = [row.seconds for row in chosen.counting]
     runtime = round(statistics.median(seconds), 6)
-    marks = []
-    if failed := sum(row.outcome is not Outcome.DONE for row in runs):
-        marks.append(f"{counted(failed, 'run')} without predictions")
-    if differ(runs):
-        marks.append("predictions differ: the slowest run counts")
-    if len(counting) == 1:
-        marks.append("measured once")
-    if since:
-        marks.append(since.mark)
+    failed = sum(row.outcome is not Outcome.DONE for row in chosen.runs)
+    marks = [
+        f"{counted(failed, 'run')} without predictions" if failed else "",
+        chosen.differing,
+        "measured once" if len(seconds) == 1 else "",
+        since.mark if since else "",
+    ]
     error = round(runtime * math.hypot(noise.error_of(seconds), since.error if since else 0.0), 6)
-    return Timing(model, predictions, runs, counting, runtime, error, marks, bool(since and since.is_apart))
+    return Timing(*chosen, runtime, error, [*filter(None, marks)], bool(since and since.is_apart))
+
+
+def _errors(timings: Sequence[Timing]) -> tuple[list[float], list[float]]:
+    """The runtimes and their relative standard errors."""
+    return [one.runtime for one in timings], [one.error / one.runtime for one in timings]
 
 
 def _in_a_mark(timing: Timing) -> str:
     """A model's name without semicolons, because these separate the marks."""
-    return timing.model.key.replace(";", ",")
+    return timing.key.replace(";", ",")
 
 
 def _contrary(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
@@ -172,12 +202,11 @@ def _contrary(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
     """
     known = [one for one in timings if one.cpu_seconds > 0]
     order = sorted(known, key=lambda one: one.runtime)
-    noise = fairness.noise_of([row.cpu_seconds for row in one.counting if row.cpu_seconds > 0] for one in order)
+    seconds_of = {one.key: [row.cpu_seconds for row in one.counting] for one in order}
+    noise = fairness.noise_of([value for value in values if value > 0] for values in seconds_of.values())
     pairs = []
     for one, other in itertools.pairwise(order):
-        error = math.hypot(
-            *(noise.error_of([row.cpu_seconds for row in each.counting]) for each in (one, other))
-        )
+        error = math.hypot(*(noise.error_of(seconds_of[each.key]) for each in (one, other)))
         is_clear = math.log(one.cpu_seconds / other.cpu_seconds) > fairness.DECIDED * error
         if is_clear and one.runtime < SLOWDOWN_LIMIT * order[0].runtime:
             pairs.append((one, other))
@@ -195,53 +224,43 @@ def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
         if one.model.team == other.model.team
         and one.predictions.fingerprint == other.predictions.fingerprint
         and max(one.runtime, other.runtime) > fairness.MUCH_SLOWER * min(one.runtime, other.runtime)
-        and not fairness.undecided(
-            [one.runtime, other.runtime], [each.error / each.runtime for each in (one, other)]
-        )
+        and not fairness.undecided(*_errors([one, other]))
     ]
 
 
 def _slow_first(timings: Sequence[Timing]) -> list[Timing]:
     """The models whose first run was slower than later ones by more than is usual for the others."""
-    known = [
-        (timing, timing.runs[0].cpu_seconds, statistics.median(row.cpu_seconds for row in timing.runs[1:]))
-        for timing in timings
-        if len(timing.runs) > 1 and all(row.cpu_seconds > 0 for row in timing.runs)
-    ]
-    found = fairness.slow_first_runs([first for _, first, _ in known], [later for *_, later in known])
-    return [known[place][0] for place in found]
+    seconds_of = [(one, [row.cpu_seconds for row in one.runs]) for one in timings]
+    known = [(one, seconds) for one, seconds in seconds_of if len(seconds) > 1 and min(seconds) > 0]
+    laters = [statistics.median(seconds[1:]) for _, seconds in known]
+    return [known[place][0] for place in fairness.slow_first_runs([first[0] for _, first in known], laters)]
 
 
 def _pairs(pairs: Sequence[tuple[Timing, Timing]]) -> list[str]:
     """The names of pairs in a notice."""
-    return [f"{one.model.key} and {other.model.key}" for one, other in pairs]
+    return [f"{one.key} and {other.key}" for one, other in pairs]
 
 
 def _notices(
-    timings: Sequence[Timing],
-    pairs: Sequence[tuple[Timing, Timing]],
-    told: dict[str, list[str]],
-    noise: Noise,
-    state: State,
+    timings: Sequence[Timing], undecided: Sequence[tuple[Timing, Timing]], noise: Noise, state: State
 ) -> list[str]:
-    """The warnings for the organizer, the most serious first."""
+    """The warnings of what all runtimes suffer from."""
     said = []
     if timings and state.is_provisional:
         said.append(
             f"the runtimes are provisional ({state.text}): "
             "measure them again on a machine that nobody else uses"
         )
-    if pairs:
+    if undecided:
         named = [
-            f"{one.model.key} and {other.model.key} ({other.runtime / one.runtime - 1:.1%} apart)"
-            for one, other in pairs
+            f"{one.key} and {other.key} ({other.runtime / one.runtime - 1:.1%} apart)"
+            for one, other in undecided
         ]
         known = "varies by" if noise.is_measured else "is assumed to vary by"
         said.append(
             f"the measurements do not decide the order of {listed(named, NAMES_SHOWN)}. One run {known} "
             f"{noise.one_run:.1%}; a quieter machine or a higher --repeats helps"
         )
-    said += [f"{what}: {listed(names, NAMES_SHOWN)}" for what, names in told.items() if names]
     return said
 
 
@@ -254,10 +273,11 @@ def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed:
 
 def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
     """A row of ``runtimes.csv``."""
+    model, predictions, runs = timing[:3]
     seconds = [row.seconds for row in timing.counting]
-    return (
-        timing.model.team,
-        Path(timing.predictions.submission).name,
+    cells = (
+        model.team,
+        Path(predictions.submission).name,
         timing.runtime,
         min(seconds),
         max(seconds),
@@ -268,5 +288,9 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
         "another session" if timing.is_apart and not state.is_provisional else state.text,
         round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else "",
         " ".join(map(str, seconds)),
-        timing.predictions.engine,
+        predictions.engine,
     )
+    if not (agreed := timing.agreed):
+        return (*cells, *("" for _ in OF_DIFFERING))
+    others = " ".join(row.kept for row in variants(runs) if row.fingerprint != predictions.fingerprint)
+    return (*cells, others, agreed.runtime, agreed.error, len(agreed.counting), "; ".join(agreed.marks))

@@ -32,6 +32,7 @@ from podium.running.journal import (
     predictions_of,
     read_journal,
     sessions_of,
+    variants,
     write_journal,
 )
 from podium.running.measuring import Log, Outcome, Run
@@ -59,6 +60,7 @@ __all__ = [
 
 RUNTIMES, FAILED, HARDWARE = "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
+DIFFERING = "differing"  # the predictions of models whose runs do not have the same ones
 ONE_MODEL, ONE_MODEL_LOG = "submission", "run"  # the names of the files of a team that has a single model
 
 Turn = tuple[Model, int]  # a model with the number of its run
@@ -221,7 +223,7 @@ def _row(model: Model, number: int, run: Run, started_at: str, engine: str) -> R
         others=round(run.others, 4),
         peak_memory=run.used.peak_memory,
         exit_code=run.exit_code,
-        sha256=_hash(run.submission, run.name) if run.name else "",
+        sha256=_sha256(run.submission) if run.name else "",
         fingerprint=_fingerprint(run.submission, run.name) if run.name else "",
         machine=platform.node() if run.outcome is not Outcome.LOST else "",
         started_at=started_at,
@@ -253,17 +255,15 @@ def log_of(team: str, model: str, number: int) -> str:
     return f"{team}/{model or ONE_MODEL_LOG}.{number}.txt"
 
 
-def _hash(submission: bytes, name: str) -> str:
-    """The SHA-256 of a submission."""
-    if name.endswith(".gz"):  # leave out bytes 4 to 7, when the file was packed (RFC 1952)
-        submission = submission[:4] + bytes(4) + submission[8:]
-    return hashlib.sha256(submission).hexdigest()
+def _sha256(content: bytes) -> str:
+    """The SHA-256 of a file's content."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def _fingerprint(submission: bytes, name: str) -> str:
     """The fingerprint of the table in a submission; the SHA-256 of one that has none."""
     table = table_in(submission, name)
-    return _hash(submission, name) if table is None else fingerprint(table)
+    return _sha256(submission) if table is None else fingerprint(table)
 
 
 def _recognized(result: Result, rows: Iterable[Row], out: Path) -> Result:
@@ -340,27 +340,36 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) ->
 def _is_there(out: Path, row: Row) -> bool:
     """Whether the submission's file exists and is the one that this run left."""
     path = out / SUBMISSIONS / row.submission
-    return path.is_file() and _hash(path.read_bytes(), path.name) == row.sha256
+    return path.is_file() and _sha256(path.read_bytes()) == row.sha256
 
 
 def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
-    """Remove the submissions that these runs left, and then the teams' folders that are empty."""
-    for row in rows:
-        if row.submission:
-            path = out / SUBMISSIONS / row.submission
+    """Remove the submissions that these runs left, and then the folders that are empty."""
+    for row in filter(lambda row: row.submission, rows):
+        for path in (out / SUBMISSIONS / row.submission, out / DIFFERING / row.team / row.kept):
             path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # another submission of the team is in it, or it is gone
                 path.parent.rmdir()
 
 
 def _save(result: Result, rows: list[Row], out: Path) -> None:
-    """Save a run's submission if its predictions count, and the log of a run on another machine."""
+    """Save a run's submission if its predictions count or differ, and the log of a run on another machine."""
     row, earlier = result.row, own(one for one in rows if one.key == result.row.key)
     if result.log:
         path = out / LOGS / log_of(row.team, row.model, row.round)
         write_atomically(path, lambda part: part.write_text(result.log, encoding="utf-8", errors="replace"))
+    if row.outcome is not Outcome.DONE or row.role == REFERENCE:
+        return
     before, now = predictions_of(earlier), predictions_of([*earlier, row])
-    if now is row and row.role != REFERENCE:
-        write_atomically(out / SUBMISSIONS / row.submission, lambda part: part.write_bytes(result.submission))
-        if before and before.submission != row.submission:
-            (out / SUBMISSIONS / before.submission).unlink(missing_ok=True)
+    submissions, differing = out / SUBMISSIONS, out / DIFFERING / row.team
+    kept = {}
+    if before and row in variants([*earlier, row]):  # the first one with other predictions than before
+        kept[differing / row.kept] = result.submission
+        if not differ(earlier):
+            kept[differing / before.kept] = (submissions / before.submission).read_bytes()
+    if now is row:
+        kept[submissions / row.submission] = result.submission
+    for path, content in kept.items():
+        write_atomically(path, functools.partial(Path.write_bytes, data=content))
+    if before and now is row and before.submission != row.submission:
+        (submissions / before.submission).unlink(missing_ok=True)

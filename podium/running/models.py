@@ -26,7 +26,6 @@ from podium.running.progress import tell
 from podium.wording import printable
 
 __all__ = [
-    "MOST_BYTES",
     "Failure",
     "Kind",
     "Model",
@@ -56,7 +55,6 @@ IMAGE = re.compile(
 LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the names
 MOST_FILES = 200_000  # in a model's folder
 MOST_MODELS = 100  # in a team's folder
-MOST_BYTES = 64 * 2**30  # in a model's folder, unless the organizer gives another limit
 BLOCK = 512  # bytes, in which POSIX counts what a file takes on the disk
 LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
 READ_AT_ONCE = 2**22  # bytes
@@ -122,7 +120,7 @@ def key_of(team: str, name: str) -> str:
     return f"{team}/{name}" if name else team
 
 
-def find_models(folder: Path, most_bytes: int = MOST_BYTES) -> tuple[list[Model], list[Failure]]:
+def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model], list[Failure]]:
     """Find the models in a folder that has a folder for each team; a larger one than `most_bytes` fails."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
@@ -143,7 +141,7 @@ def find_models(folder: Path, most_bytes: int = MOST_BYTES) -> tuple[list[Model]
     return models, [one for one in found if isinstance(one, Failure)]
 
 
-def _models_of_team(team: Path, most_bytes: int) -> list[Model | Failure]:
+def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure]:
     """The models in a team's folder."""
     if team.is_symlink() or not team.is_dir():
         what = "a link" if team.is_symlink() else "a file"
@@ -162,7 +160,7 @@ def _models_of_team(team: Path, most_bytes: int) -> list[Model | Failure]:
     return found or [find_model(team, team.name, most_bytes=most_bytes)]
 
 
-def find_model(folder: Path, team: str, name: str = "", most_bytes: int = MOST_BYTES) -> Model | Failure:
+def find_model(folder: Path, team: str, name: str = "", most_bytes: float = math.inf) -> Model | Failure:
     """Find the model in a folder."""
     try:
         for text in filter(None, (team, name)):
@@ -297,7 +295,7 @@ def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
                     waiting.append(entry.path)
 
 
-def _require_small(folder: Path, most_bytes: int) -> None:
+def _require_small(folder: Path, most_bytes: float) -> None:
     """Raise a ValueError if a folder has too many files, or too many bytes by their apparent size."""
     about = [entry.stat(follow_symlinks=False) for entry in itertools.islice(paths_in(folder), MOST_FILES + 1)]
     if len(about) > MOST_FILES:

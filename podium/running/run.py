@@ -5,34 +5,26 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from podium.errors import SubmissionRejected, UsageError
-from podium.files import read_table
 from podium.names import alike, of_other_scripts, shown
-from podium.running import remote, rounds
-from podium.running.journal import RUNS, Row
-from podium.running.machine import prepare
-from podium.running.models import MOST_BYTES, Failure, Kind, Model, find_model, find_models
+from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
 from podium.wording import listed, spreadsheet_original
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["Runs", "run"]
-
-# The columns of texts in the tables of results
-TEXTS = {name for name, kind in Row.__annotations__.items() if kind is str} | {"outcome", "marks", "state"}
-
-Engine = Literal["auto", "bubblewrap", "docker", "podman", "none"]
 
 
 class Runs(NamedTuple):
     """What `run` has found out, as tables; the same is in the files of the output folder."""
 
-    runtimes: pd.DataFrame  # a row for each model with predictions, as in ``runtimes.csv``
-    failed: pd.DataFrame  # a row for each model without predictions, as in ``failed.csv``, and what it printed
-    runs: pd.DataFrame  # a row for each run, as in ``runs.csv``
+    runtimes: "pd.DataFrame"  # a row for each model with predictions, as in ``runtimes.csv``
+    failed: "pd.DataFrame"  # a row for each model without predictions, as in ``failed.csv``, with its output
+    runs: "pd.DataFrame"  # a row for each run, as in ``runs.csv``
     state: str  # how quiet the machine was
     provisional: bool  # whether the runtimes should be measured again before they decide a board
     out: Path  # the folder with all files
@@ -49,23 +41,23 @@ def run(
     out: str | os.PathLike[str],
     one: bool = False,
     repeats: int = 3,
-    differing: Literal["slowest", "fail"] = "slowest",
     time_limit: str | float = "9h",
     memory_limit: str | int = "16G",
-    disk_limit: str | int = "2G",
-    cores: int = 0,
     gpus: bool = False,
-    engine: Engine = "auto",
+    differing: Literal["slowest", "fail"] = "slowest",
+    disk_limit: str | int = "2G",
+    folder_limit: str | int = "64G",
+    cores: int = 0,
+    engine: Literal["auto", "bubblewrap", "docker", "podman", "none"] = "auto",
     dask: str | None = None,
-    seed: int = 0,
     env: Sequence[str] = (),
-    folder_limit: str | int = MOST_BYTES,
+    seed: int = 0,
 ) -> Runs:
     """Run the submitted models on this machine, one at a time, and record their runtimes.
 
-    This is what the command ``podium run`` does; the parameters are its options.  Each model runs once without
-    being measured and then `repeats` times, in rounds whose order is drawn by lot.  The function starts the
-    models as programs of their own, so a script that calls it needs no ``__main__`` guard.
+    This is what the command ``podium run`` does, whose options are these parameters.  Each model runs once
+    without being measured and then `repeats` times, in rounds whose order is drawn by lot.  The function starts
+    the models as programs of their own, so a script that calls it needs no ``__main__`` guard.
 
     Parameters
     ----------
@@ -74,37 +66,36 @@ def run(
     data : str or path
         The folder that the models may read.
     out : str or path
-        The folder for the results.  If it has the runs of an earlier call with the same settings, they are
-        kept, and only the missing ones are made.
-    one : bool, default False
-        Whether `models` is the folder of one model, which then runs once and is measured at once.
-    repeats : int, default 3
+        The folder for the results. If it has the runs of an earlier call with the same settings, they are kept,
+        and only the missing ones are made.
+    one : bool
+        The folder of models is that of one model, which then runs once and is measured at once.
+    repeats : int
         How often each model is measured.
-    differing : {"slowest", "fail"}, default "slowest"
-        What becomes of a model whose predictions differ from run to run: the slowest run counts, or the model
-        fails.
-    time_limit : str or float, default "9h"
-        The time limit of a run: seconds, or a text such as ``"90s"`` or ``"20m"``.
-    memory_limit : str or int, default "16G"
-        The memory limit of a model: bytes, or a text such as ``"500M"``.
-    disk_limit : str or int, default "2G"
-        The limit on what a model writes into each of its folders; in bubblewrap they are kept in memory.
-    cores : int, default 0
+    time_limit : str or float
+        The time limit of a run: seconds, or a text such as ``90s`` or ``20m``.
+    memory_limit : str or int
+        The memory limit of a model: bytes, or a text such as ``500M``. The limit of its files is added if these
+        are in memory.
+    gpus : bool
+        Let the models use the GPUs of this machine.
+    differing : {"slowest", "fail"}
+        What becomes of a model whose predictions differ from run to run: the slowest run counts, or it fails.
+    disk_limit : str or int
+        The limit on what a model writes into each of its folders, which bubblewrap keeps in memory.
+    folder_limit : str or int
+        The limit on the files of a model's folder. A larger one fails.
+    cores : int
         How many cores a model may use; 0 means all.
-    gpus : bool, default False
-        Whether the models may use the machine's GPUs.
-    engine : {"auto", "bubblewrap", "docker", "podman", "none"}, default "auto"
-        What isolates the models.  ``"auto"`` is docker or podman for containers and bubblewrap for all others;
-        ``"none"`` is for your own models only.
+    engine : {"auto", "bubblewrap", "docker", "podman", "none"}
+        What isolates the models: ``auto`` is docker or podman for containers and bubblewrap for all others, and
+        ``none`` is for your own models only.
     dask : str, optional
-        The address of a Dask scheduler, on whose workers the models then run, one at a time on each.
-    seed : int, default 0
-        The number that decides the order of the models in each round.
-    env : sequence of str, optional
-        What models find in their environment beside what podium gives them, each as ``"NAME=VALUE"``; they
-        stand in ``hardware.json``.
-    folder_limit : str or int, default "64G"
-        The limit on the size of a model's folder; a larger one is not read, and fails.
+        The address of the scheduler of a Dask cluster, on whose workers the models run, one at a time on each.
+    env : sequence of str
+        A variable that models find in their environment, as ``NAME=VALUE``; there may be several.
+    seed : int
+        A number that decides the order of the models in each round.
 
     Returns
     -------
@@ -138,8 +129,14 @@ def run(
     >>> made = podium.run("examples/models", data="examples/data", out="final/run")  # doctest: +SKIP
     >>> made  # doctest: +SKIP
     <models with predictions: 3, failed: 1; runs: 13; machine: quiet; in final/run>
-    >>> board = podium.rank("solution.csv", "final/run/submissions", made.runtimes)  # doctest: +SKIP
+    >>> tables = made.out / "submissions", made.out / "runtimes.csv"  # doctest: +SKIP
+    >>> board = podium.rank("solution.csv", *tables, out="final/board")  # doctest: +SKIP
     """
+    # Only here, so that the command's --help does not have to wait for pandas.
+    from podium.running import remote, rounds
+    from podium.running.journal import RUNS
+    from podium.running.machine import prepare
+
     if repeats < 1 or cores < 0:
         raise UsageError("expected --repeats of at least 1, and --cores of at least 0")
     folder, given = (
@@ -185,10 +182,14 @@ def run(
     )
 
 
-def _table(path: Path) -> pd.DataFrame:
+def _table(path: Path) -> "pd.DataFrame":
     """Read a table of results, in which names of teams are texts even if they look like numbers."""
-    table = read_table(path, TEXTS, UsageError)
-    for name in table.columns.intersection(list(TEXTS)):
+    from podium.files import read_table
+    from podium.running.journal import Row
+
+    texts = {name for name, kind in Row.__annotations__.items() if kind is str} | {"outcome", "marks", "state"}
+    table = read_table(path, texts, UsageError)
+    for name in table.columns.intersection(list(texts)):
         table[name] = table[name].fillna("").map(spreadsheet_original)
     return table
 

@@ -4,8 +4,10 @@
     submission, notices = contest.submitted(solution, "submission.csv")
     evaluation = contest.scored(solution, submission)
 
-What only one command does, such as choosing essays or drawing a part, stands between two of these steps.
-`podium.reading` knows the files, `podium.scoring` the tables, and `podium.checking` the metric.
+Who has read a file already gives its table instead of the path. Who has all parameters calls `prepared`, and
+who must not or need not judge the metric calls `unjudged`. What only one command does, such as choosing essays
+or drawing a part, stands between two of these steps. `podium.reading` knows the files, `podium.scoring` the
+tables, and `podium.checking` the metric; nobody else calls `scoring.prepare` and `scoring.evaluate`.
 """
 
 import warnings
@@ -26,45 +28,46 @@ from podium.scoring import Evaluation, Solution
 from podium.wording import listed
 
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
+PIPED = "-"  # the standard input, which cannot be read twice
+
+Source = str | Path | pd.DataFrame  # a file, or what was read of it
 
 
 def opened(
     metric: Metric,
-    path: str | Path,
+    source: Source,
     given: Mapping[str, Any],
     show: Progress | None = None,
-    submission: str = "-",
+    submission: Source = PIPED,
     change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
 ) -> Solution:
     """Read and prepare a solution, with the given parameters and those that its competition records.
 
     If it is none, tell whether the `submission` is the solution.  What is read can be changed.
     """
-    parameters = recorded.arguments(metric, given, path)
+    parameters = dict(given)
+    if not isinstance(source, pd.DataFrame):
+        parameters = recorded.arguments(metric, given, source)
     try:
-        return prepared(metric, path, parameters, show, change=change)
+        return prepared(metric, source, parameters, show, change=change)
     except HostError:
-        if metric.prepare is not None and "-" not in (path, submission):
-            refuse_exchanged(
-                metric,
-                parameters,
-                lambda: reading.read_solution(metric, submission, parameters),
-                lambda: reading.read_submission(metric, submission, parameters),
-                submission,
-            )
+        if not any(isinstance(each, str) and each == PIPED for each in (source, submission)):
+            _refuse_exchanged(metric, parameters, submission)
         raise
 
 
 def prepared(
     metric: Metric,
-    path: str | Path,
+    source: Source,
     parameters: dict[str, Any],
     show: Progress | None = None,
     part: str = "",
     change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
 ) -> Solution:
     """Read and prepare a solution or one part, with exactly these parameters; what is read can be changed."""
-    table = reading.read_solution(metric, path, parameters)
+    table = source
+    if not isinstance(table, pd.DataFrame):
+        table = reading.read_solution(metric, table, parameters)
     if change is not None:
         table = change(table)
     if part:
@@ -125,9 +128,14 @@ def recognized(
 def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:
     """Score a submission for somebody who has the solution, and hold its metric to the contract."""
     with cured(solution, submission):
-        evaluation = scoring.evaluate(solution, submission, show)
+        evaluation = unjudged(solution, submission, show)
         checking.hold(evaluation)
         return evaluation
+
+
+def unjudged(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:
+    """Score a submission without a verdict on its metric, which others have given, or give next."""
+    return scoring.evaluate(solution, submission, show)
 
 
 def of_host(
@@ -144,7 +152,7 @@ def of_host(
             warnings.simplefilter("ignore")  # what the metric says of the host's own file is not news
             warnings.simplefilter("always", ContractWarning)
         try:
-            evaluation = scoring.evaluate(solution, submission)
+            evaluation = unjudged(solution, submission)
             found = checking.verdict(solution.metric, evaluation, thorough=thorough, platform=platform)
             demand(found, goes_to)
         except SubmissionRejected as problem:
@@ -176,19 +184,18 @@ def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
         raise SubmissionRejected(short) from problem
 
 
-def refuse_exchanged(
-    metric: Metric,
-    parameters: dict[str, Any],
-    as_solution: Callable[[], pd.DataFrame],
-    as_submission: Callable[[], pd.DataFrame],
-    what: str,
-) -> None:
+def _refuse_exchanged(metric: Metric, parameters: dict[str, Any], submission: Source) -> None:
     """Raise an error if what was given as the submission is a solution and nothing else."""
+    if metric.prepare is None:
+        return
+    what = "the second table" if isinstance(submission, pd.DataFrame) else submission
     try:
-        solution = scoring.prepare(metric, as_solution(), parameters)
+        solution = prepared(metric, submission, parameters)
     except ToolError:
         return
     try:  # A table of empty predictions can be both, so it proves nothing.
-        scoring.evaluate(solution, as_submission())
+        if not isinstance(submission, pd.DataFrame):
+            submission = reading.read_submission(metric, submission, parameters)
+        unjudged(solution, submission)
     except ToolError:
         raise HostError(f"give the solution first, then the submission: {what} is a solution") from None

@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium import contest, hosted, scoring
-from podium.errors import HostError
+from podium import contest, hosted
 from podium.own import DEFAULT
 from podium.scoring import Evaluation, Solution
 
@@ -100,13 +99,7 @@ def score(
     if not isinstance(solution, Solution):
         loaded, arguments = _asked(DEFAULT if metric is None else metric, row_id, together)
         truth = _table(solution, "prepare: solution")
-        try:
-            solution = scoring.prepare(loaded, truth, arguments)
-        except HostError:
-            contest.refuse_exchanged(
-                loaded, arguments, lambda: submission, lambda: submission, "the second table"
-            )
-            raise
+        solution = contest.opened(loaded, truth, arguments, submission=submission)
     elif metric is not None or row_id is not None or together:
         if metric is None:
             hosted.check_parameters(solution.metric, together)
@@ -168,7 +161,7 @@ def prepare(
         )
     frame = _table(solution, "prepare: solution")
     loaded, arguments = _asked(metric, row_id, {**(parameters or {}), **more})
-    return scoring.prepare(loaded, frame, arguments)
+    return contest.prepared(loaded, frame, arguments)
 
 
 def _asked(

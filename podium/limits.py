@@ -4,8 +4,8 @@ A Parquet file of a few kilobytes can expand to many gigabytes. Whoever reads a 
 limits::
 
     with limits.within(Limits()):
-        submission = reading.read_submission(metric, path, parameters)
-        evaluation = scoring.evaluate(solution, submission)
+        submission, notices = contest.submitted(solution, path)
+        evaluation = contest.scored(solution, submission)
 """
 
 import math

@@ -85,6 +85,19 @@ def test_one_module_reads_and_writes_csv() -> None:
     assert found == set(CSV)
 
 
+def test_one_module_calls_prepare_and_evaluate() -> None:
+    steps = {"scoring.prepare", "scoring.evaluate"}
+    found = set()
+    for name, file in FILES.items():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            taken = {ast.unparse(node)} if isinstance(node, ast.Attribute) else set()
+            if isinstance(node, ast.ImportFrom):
+                taken = {f"{node.module}.{alias.name}".removeprefix("podium.") for alias in node.names}
+            if taken & steps:
+                found.add(name)
+    assert found == {"podium.contest"}
+
+
 def test_requirements_are_the_core_and_the_extras_of_hosts_and_plots() -> None:
     root = FOLDER.parent
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score each part in a fresh process, and print what the site would print."""
-    from podium import hosted, scoring
+    from podium import contest, hosted
     from podium.cli.console import further_calls, warn
     from podium.demands import demand
     from podium.hosting import round_trip
@@ -57,10 +57,10 @@ def run(options: argparse.Namespace) -> None:
     if options.quick or options.python:  # podium has its own Python alone
         return
     metric = replace(metric, complete_submission=complete)
-    prepared = scoring.prepare(metric, solution, arguments)
+    prepared = contest.prepared(metric, solution, arguments)
     number = len(prepared.rows) + acceptance.most_calls(metric, submission)
     with further_calls(number, max(spent)):
         # As for every command, no item may be in two parts, and the verdict must be good.
-        emulate.hold(scoring.evaluate(prepared, submission))
+        emulate.hold(contest.unjudged(prepared, submission))
         found = round_trip.of_kaggle(metric, arguments, options.solution, options.submission)
         demand(found, acceptance.PLATFORM)

@@ -138,7 +138,8 @@ def _effect(balance: Balance, solution: scoring.Solution, tested: Collection[str
         cell: size * len(tested) / len(balance.cells) / max(scored[cell], 1) for cell, size in sizes.items()
     }
     weights = np.array([weight[balance.cells[item]] for item in prepared.items])
-    evaluation = scoring.evaluate(solution, trial.submission)
+    evaluation = trial.evaluation
+    assert evaluation is not None
     assert evaluation.statistics is not None
     weighed = statistics.measures(prepared, evaluation.statistics * weights[:, np.newaxis])["score"]
     now, before = (f"{score:.{DIGITS}f}" for score in (evaluation.score, weighed))

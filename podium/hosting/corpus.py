@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, scoring
+from podium import contest, hosted
 from podium.arrays import Bools, Ints
 from podium.errors import HostError
 from podium.explain import SMALL_SUBPOPULATION
@@ -576,7 +576,7 @@ def _small(sizes: list[list[Any]]) -> list[str]:
 def _tried(files: Files, seed: int, parameters: Mapping[str, Any]) -> Files:
     """Score the sample and the perfect submission."""
     truth = files.private[SOLUTION].astype({LABEL: np.int64})
-    solution = scoring.prepare(hosted.load(METRIC), truth, dict(parameters))
+    solution = contest.prepared(hosted.load(METRIC), truth, dict(parameters))
     sample, perfect = (
         frame.astype(dict.fromkeys(PROBABILITIES, np.float64))
         for frame in (files.public[SAMPLE], files.private[PERFECT])

@@ -52,7 +52,12 @@ class Trial(NamedTuple):
 
     name: str  # of its file, if it is one of the competition
     submission: pd.DataFrame
-    scores: Mapping[str, float] = {}  # of each part; empty if they are not known
+    evaluation: scoring.Evaluation | None = None  # None if it was not scored yet
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The score of each part; empty if it was not scored yet."""
+        return {} if self.evaluation is None else self.evaluation.scores
 
 
 @contextlib.contextmanager
@@ -220,7 +225,7 @@ def tried(
         if frame is not None:
             file = f"{name} (drawn with --seed {seed})"
             scored = contest.of_host(solution, frame, file, None if trials else platform)
-            trials.append(Trial(name, frame, scored.scores))
+            trials.append(Trial(name, frame, scored))
     return trials
 
 

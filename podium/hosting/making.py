@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import demands, hosted, ids, reading, recorded, scoring
+from podium import contest, demands, hosted, ids, reading, recorded, scoring
 from podium.errors import HostError, UsageError
 from podium.files import csv_bytes
 from podium.hosted import Metric
@@ -276,7 +276,7 @@ def _new_names(row_ids: pd.Series, names: Mapping[str, str]) -> pd.Series:
 
 def _prepared(metric: Metric, tested: Drawn, arguments: dict[str, Any]) -> scoring.Solution:
     """Prepare the solution."""
-    return scoring.prepare(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
+    return contest.prepared(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
 
 
 def _in_order(
@@ -362,7 +362,7 @@ def _parts(
     """
     if draw.balanced and draw.test_share == 1:
         raise UsageError(balance.NO_TRAINING)
-    whole = scoring.prepare(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
+    whole = contest.prepared(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
     item_of_row, items, strata = _items(whole, labels, row_id)
     of_rows = np.array(items, dtype=object)[item_of_row]
     groups = _groups(labels, draw.items, of_rows) if draw.items else of_rows

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import checking, ids, scoring
+from podium import checking, contest, ids, scoring
 from podium.errors import ToolError
 from podium.hosting.determined import natural, order_told
 
@@ -56,7 +56,8 @@ def _is_needed(solution: scoring.Solution, submission: pd.DataFrame) -> bool:
         return False
     frame = solution.frame[solution.rows[scoring.ALL]]
     try:
-        evaluation = scoring.evaluate(scoring.prepare(solution.metric, frame, solution.arguments), submission)
+        whole = contest.prepared(solution.metric, frame, solution.arguments)
+        evaluation = contest.unjudged(whole, submission)
     except ToolError:
         return False
     backward = checking.score_backward(evaluation)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import ids, progress, reading, scoring
+from podium import contest, ids, progress, reading, scoring
 from podium.contract import Metric
 from podium.demands import Finding, Level, demand, note
 from podium.errors import HostError, ToolError
@@ -70,13 +70,14 @@ def check(folder: Path, files: Files) -> None:
         return
     solution, found = files.solution, list[Finding]()
     with tempfile.TemporaryDirectory() as elsewhere, progress.shown("reading again") as show:
-        for number, (name, submission, scores) in enumerate(files.trials):
+        for number, trial in enumerate(files.trials):
+            name, submission = trial.name, trial.submission
             show(number, len(files.trials))
             path = folder / name
             if not path.is_file():
                 path = Path(elsewhere, "submission.csv")
                 path.write_bytes(csv_bytes(written_rows(as_texts(submission, None, files.missing_text))))
-            found += _compared(solution, submission, scores, folder / PRIVATE / SOLUTION, path, name)
+            found += _compared(solution, submission, trial.scores, folder / PRIVATE / SOLUTION, path, name)
     demand({each.text: each for each in found}.values())
 
 
@@ -157,7 +158,7 @@ def outcome(metric: Metric, arguments: dict[str, Any], seen: Seen) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             submission = emulate.as_kaggle_aligns(seen.solution, seen.submission, row_id, complete)
-            return scoring.evaluate(scoring.prepare(metric, seen.solution, arguments), submission).scores
+            return contest.unjudged(contest.prepared(metric, seen.solution, arguments), submission).scores
     except ToolError as problem:
         return problem
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import scoring
+from podium import contest, scoring
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.hosting.kaggle import acceptance
 
@@ -112,7 +112,7 @@ def _scored(solution: scoring.Solution, sample: pd.DataFrame) -> tuple[dict[str,
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # A constant answer is expected here.
-            scores = scoring.evaluate(solution, sample).scores
+            scores = contest.unjudged(solution, sample).scores
     except (SubmissionRejected, HostError) as problem:
         return {}, f"the metric refuses it: {problem}"
     undefined = [part for part, score in scores.items() if not math.isfinite(score)]

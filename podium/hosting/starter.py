@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import ids, reading, scoring
+from podium import contest, ids, reading, scoring
 from podium.contract import Metric
 from podium.errors import HostError, ToolError
 from podium.hosting.folders import LEARNED, METRIC, PUBLIC, STARTER, Files, section
@@ -177,7 +177,7 @@ def _carried_out(cells: Sequence[Cell], public: Path, solution: scoring.Solution
         if answer:
             raise HostError(f"its cell {answer['cell']} fails: {answer['problem']}")
         submission = reading.read_submission(solution.metric, copy / SUBMISSION, dict(solution.arguments))
-        return scoring.evaluate(solution, submission).scores
+        return contest.unjudged(solution, submission).scores
 
 
 def notebook(cells: Sequence[Cell]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import ids, scoring
+from podium import contest, ids
 from podium.ranking import passes, store
 from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256, solution_of
@@ -90,7 +90,7 @@ def _read(question: Question, submission: Submission) -> tuple[halves.Asked, pd.
     solution = solution_of(question.job)
     contents = contents_of(submission)
     check_unchanged(submission, contents)
-    evaluation = scoring.evaluate(solution, frame_of(question.job, submission, contents))
+    evaluation = contest.unjudged(solution, frame_of(question.job, submission, contents))
     return halves.Asked(solution, question.part, question.column, question.seed), evaluation.submission
 
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from podium import checking, hosted, scoring
+from podium import checking, contest, hosted, scoring
 from podium.contract import VISIBLE_ERRORS
 from podium.demands import AGAIN, ContractError, failure
 from podium.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
@@ -137,7 +137,7 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
         with within(job.limits):
             table = table_of(job, submission, contents[0])
             header["fingerprint"] = fingerprint(table)
-            evaluation = scoring.evaluate(solution, with_side(job, submission, table, contents[1]))
+            evaluation = contest.unjudged(solution, with_side(job, submission, table, contents[1]))
     except LimitExceededError as problem:
         header |= {"rejected": str(problem), store.UNSURE: True}
     except SubmissionRejected as problem:
@@ -170,7 +170,7 @@ def scored_again(job: Job, submissions: Sequence[tuple[int, Submission]]) -> lis
         solution = prepared_solution(job, hosted.load_again(solution_of(job).metric))
         scores: dict[str, float] = {}
         with suppress(SubmissionRejected), within(job.limits):
-            evaluation = scoring.evaluate(solution, frame_of(job, submission, contents_of(submission)))
+            evaluation = contest.unjudged(solution, frame_of(job, submission, contents_of(submission)))
             scores = {part: float(score) for part, score in evaluation.scores.items()}
         answers.append((number, scores))
     return answers

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import hosted, limits, reading, scoring, statistics
+from podium import contest, hosted, limits, reading, scoring, statistics
 from podium.errors import SubmissionRejected
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
@@ -83,12 +83,12 @@ def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = Fa
     if disguised:
         row_id = arguments["row_id_column_name"]
         truth = truth.iloc[::-1].set_axis(truth.index).assign(**{row_id: truth[row_id]})
-    prepared = scoring.prepare(metric, truth, arguments)
+    prepared = contest.prepared(metric, truth, arguments)
     # The bundle was made after the contract had been checked, which takes time. So nothing is held to it here.
     # A Parquet file of a few kilobytes may expand to gigabytes.
     with limits.within(limits.Limits()):
         content = submission.read_bytes()
-        return scoring.evaluate(prepared, reading.parse_submission(metric, content, submission.name, arguments))
+        return contest.unjudged(prepared, reading.parse_submission(metric, content, submission.name, arguments))
 
 
 def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:

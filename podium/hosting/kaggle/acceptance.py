@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import checking, demands, hosted, ids, scoring
+from podium import checking, contest, demands, hosted, ids, scoring
 from podium.demands import Finding, Level
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.guard import is_refusal
@@ -107,7 +107,7 @@ def score(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return scoring.evaluate(scoring.prepare(metric, tables[0], arguments), tables[1])
+            return contest.unjudged(contest.prepared(metric, tables[0], arguments), tables[1])
         except SubmissionRejected:
             return Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")
         except demands.ContractError as problem:

@@ -446,7 +446,7 @@ def try_sandbox(plan: Plan) -> str:
     said = []
     for path in plan.tries:
         submission = reading.read_submission(plan.metric, path, plan.arguments)
-        expected = scoring.evaluate(prepared, submission).scores
+        expected = contest.unjudged(prepared, submission).scores
         result = _submitted(plan, path)
         for part in (part for part in PARTS if part in expected):
             shown = getattr(result, f"{part.lower()}_score")

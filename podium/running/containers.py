@@ -23,8 +23,6 @@ from podium.running.settings import Settings, cores_used, given_to_models, is_ro
 from podium.running.submission import judged, working_folder
 from podium.running.view import WORKING, data_of
 
-__all__ = ["ENGINES", "find_engine", "image_id", "run_in_container"]
-
 ENGINES = ("docker", "podman")
 SECONDS_TO_PULL = 3600  # a team's registry must not keep all others waiting
 NEVER_RAN = 1  # both engines write the year 1 for a container that was never started

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Group", "Used", "available", "group_of_a_run", "holds_cores"]
+from podium.running.measuring import Used
 
 NAME = "podium"
 ITSELF = f"{NAME}-itself"  # the group into which podium moves, where groups are made beside it
@@ -44,17 +44,6 @@ V1 = Files(
 )
 V2 = Files("memory.max", "memory.swap.max", "memory.peak", "memory.events")
 CONTROLLERS = {"v1": ("memory", "pids", "cpuacct", "cpuset"), "v2": ("memory", "pids", "cpuset")}
-
-
-class Used(NamedTuple):
-    """What the processes of a group have used."""
-
-    cpu_seconds: float  # processor time, inside and outside the kernel
-    user_seconds: float  # processor time, outside the kernel alone
-    # the most memory in bytes that the group held at once: processes, files in memory, buffers and page tables
-    peak_memory: int
-    out_of_memory: bool  # whether the kernel killed a process of the group because its limit was reached
-    machine_out_of_memory: bool  # whether it killed one although the limit was not reached
 
 
 class Group(NamedTuple):

@@ -15,8 +15,6 @@ import numpy as np
 
 from podium.running.journal import Row, is_known, measured
 
-__all__ = ["Noise", "State", "noise_of", "slow_first_runs", "state_of", "undecided"]
-
 SHARED = 0.05  # others may take this share of the cores' time
 FEW = 1 / 3  # of the runs may be disturbed
 TICKS = 0.05  # seconds: less time taken by others is uncertain, as the kernel counts in steps of 10 ms

@@ -11,8 +11,6 @@ from typing import Any
 import podium
 from podium.running.measuring import answer_of
 
-__all__ = ["describe", "differences"]
-
 
 def describe() -> dict[str, Any]:
     """Describe this machine and what is installed on it.

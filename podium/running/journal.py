@@ -16,25 +16,6 @@ from podium.running.measuring import Outcome
 from podium.running.models import key_of
 from podium.wording import spreadsheet_original, spreadsheet_safe
 
-__all__ = [
-    "PRINTED",
-    "REFERENCE",
-    "RUNS",
-    "WARM_UP",
-    "Row",
-    "by_model",
-    "differ",
-    "is_known",
-    "measured",
-    "own",
-    "predictions_of",
-    "read_journal",
-    "sessions_of",
-    "variants",
-    "write_journal",
-    "write_table",
-]
-
 RUNS, PRINTED = "runs.csv", "printed.csv"
 REFERENCE = "reference"
 SUFFIXES = (".csv.gz", ".csv", ".parquet")  # of submissions

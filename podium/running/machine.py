@@ -11,13 +11,11 @@ from podium.errors import UsageError, missing_extra
 from podium.running import control_group, hardware, sandbox, stopped
 from podium.running.containers import find_engine, image_id, run_in_container
 from podium.running.measuring import Log, Outcome, Run, watched
-from podium.running.models import Failure, Kind, Model, paths_in
+from podium.running.models import Failure, Kind, Model, as_failure, paths_in
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import judged, working_folder
 from podium.running.view import NOTEBOOK, places_in, reset_device_times
 from podium.wording import printable
-
-__all__ = ["NOTEBOOK_PACKAGES", "Prepared", "prepare", "run"]
 
 NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
 
@@ -55,7 +53,7 @@ def prepare(engine: str, models: list[Model], settings: Settings) -> Prepared:
         try:
             ready.append(_ready(model, settings))
         except (ValueError, OSError) as problem:
-            failures.append(Failure(model.team, model.name, printable(problem)))
+            failures.append(as_failure(model.team, model.name, problem))
     return Prepared(hardware.describe(), settings, ready, failures)
 
 

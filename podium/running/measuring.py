@@ -18,19 +18,6 @@ from podium.running.settings import Settings
 from podium.supervised import adopting
 from podium.wording import printable
 
-__all__ = [
-    "Log",
-    "Outcome",
-    "Run",
-    "Used",
-    "answer_of",
-    "busy_seconds",
-    "failed",
-    "last_line",
-    "used_by",
-    "watched",
-]
-
 LOG_BYTES = 2**20  # of a log, written while the model runs; of what follows only the end is kept
 TAIL = 2**15  # bytes of this end
 BLOCK = 2**16  # bytes that are read at once
@@ -57,7 +44,9 @@ class Used(NamedTuple):
 
     cpu_seconds: float = UNKNOWN  # processor time, inside and outside the kernel
     user_seconds: float = UNKNOWN  # processor time, outside the kernel alone
-    peak_memory: int = 0  # bytes
+    peak_memory: int = 0  # the most memory that it held at once, in bytes; of a group all kinds of memory
+    out_of_memory: bool = False  # whether the kernel killed a process because the group's limit was reached
+    machine_out_of_memory: bool = False  # whether it killed one although the limit was not reached
 
 
 class Run(NamedTuple):

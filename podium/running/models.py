@@ -15,7 +15,7 @@ import re
 import shutil
 import stat
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
@@ -25,26 +25,9 @@ from podium.progress import shown
 from podium.running.progress import tell
 from podium.wording import printable
 
-__all__ = [
-    "Failure",
-    "Kind",
-    "Model",
-    "digest_of",
-    "find_model",
-    "find_models",
-    "interpreter_of",
-    "key_of",
-    "paths_in",
-    "read_notebook",
-    "with_digest",
-    "with_printed",
-]
-
 SHELL_SCRIPTS = ("run", "run.sh")
 SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
-# Where a notebook names its language, and how Python's kernels name it.
-LANGUAGE, PYTHON = (("language_info", "name"), ("kernelspec", "language")), {"python", "python3", "ipython"}
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
 # The name of an image in a registry.  Podman would take names such as dir:/folder from the machine's disk.
@@ -124,15 +107,10 @@ def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model]
     """Find the models in a folder that has a folder for each team; a larger one than `most_bytes` fails."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
-    found: list[Model | Failure] = []
     teams = _visible(folder)
     if others := sorted({path.name for path in folder.iterdir()} - {team.name for team in teams}):
         warnings.warn(left_out(others, str(folder)), stacklevel=4)
-    for team in teams:
-        try:
-            found += _models_of_team(team, most_bytes)
-        except OSError as problem:
-            found.append(_failure(team.name, "", problem.strerror or str(problem)))
+    found = [one for team in teams for one in _models_of_team(team, most_bytes)]
     if not found:
         raise UsageError(f"there are no models in {folder}; expected a folder per team with {ENTRIES}")
     models = [one for one in found if isinstance(one, Model)]
@@ -143,21 +121,27 @@ def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model]
 
 def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure]:
     """The models in a team's folder."""
+    try:
+        folders = _folders_of(team)
+    except (ValueError, OSError) as problem:
+        return [as_failure(team.name, "", problem)]
+    return [find_model(path, team.name, name, most_bytes) for path, name in folders]
+
+
+def _folders_of(team: Path) -> list[tuple[Path, str]]:
+    """The folder of each model of a team, with the model's name; a ValueError says what is there instead."""
     if team.is_symlink() or not team.is_dir():
         what = "a link" if team.is_symlink() else "a file"
-        return [_failure(team.name, "", f"expected a folder with {ENTRIES}, found {what}{_unpack([team])}")]
+        raise ValueError(f"expected a folder with {ENTRIES}, found {what}{_unpack([team])}")
     if _entries(team):
-        return [find_model(team, team.name, most_bytes=most_bytes)]
+        return [(team, "")]
     inner = [path for path in _visible(team) if path.is_dir() and not path.is_symlink()]
     if len(inner) > MOST_MODELS:
-        return [_failure(team.name, "", f"more than {MOST_MODELS} models")]
-    found: list[Model | Failure] = []
-    for folder in inner:
-        try:
-            found += [find_model(folder, team.name, folder.name, most_bytes)] if _entries(folder) else []
-        except OSError as problem:
-            found.append(_failure(team.name, folder.name, problem.strerror or str(problem)))
-    return found or [find_model(team, team.name, most_bytes=most_bytes)]
+        raise ValueError(f"more than {MOST_MODELS} models")
+    # What cannot be read is taken for a model, for which the reason is found later.
+    return [(path, path.name) for path in inner if not os.access(path, os.R_OK) or _entries(path)] or [
+        (team, "")
+    ]
 
 
 def find_model(folder: Path, team: str, name: str = "", most_bytes: float = math.inf) -> Model | Failure:
@@ -172,13 +156,13 @@ def find_model(folder: Path, team: str, name: str = "", most_bytes: float = math
         _require_small(folder, most_bytes)
         return Model(team, name, folder, entry, kind)
     except (ValueError, OSError) as problem:
-        return _failure(team, name, getattr(problem, "strerror", None) or str(problem))
+        return as_failure(team, name, problem)
 
 
-def _failure(team: str, name: str, reason: str) -> Failure:
+def as_failure(team: str, name: str, problem: Exception) -> Failure:
     """A failure whose texts are each on one line and safe to print; a name that can be published stays."""
     team, name = (printable(text) if fault_of(text) else text for text in (team, name))
-    return Failure(team, name, printable(reason))
+    return Failure(team, name, printable(getattr(problem, "strerror", None) or problem))
 
 
 def _visible(folder: Path) -> list[Path]:
@@ -261,10 +245,12 @@ def _require_startable(path: Path) -> None:
 
 def _require_python(path: Path) -> None:
     """Raise a ValueError if a notebook says that it is written in another language."""
-    about = _part(read_notebook(path), "metadata")
-    said = [_part(_part(about, part), name) for part, name in LANGUAGE]
-    language = next((text for text in said if isinstance(text, str) and text), "python")
-    if language.lower() not in PYTHON:
+    language: Any = None
+    with contextlib.suppress(LookupError, TypeError, AttributeError):  # it is none
+        about = read_notebook(path)["metadata"]
+        language = about.get("language_info", {}).get("name") or about.get("kernelspec", {}).get("language")
+    # This is how the kernels of Python name their language.
+    if isinstance(language, str) and language.lower() not in ("python", "python3", "ipython"):
         found = printable(language)[:40]
         raise ValueError(f"{path.name}: expected a notebook in Python, found {found}; give a run.sh instead")
 
@@ -277,11 +263,6 @@ def read_notebook(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return None
-
-
-def _part(whole: Any, name: str) -> Any:
-    """A part of a notebook, or None if there is none."""
-    return whole.get(name) if isinstance(whole, dict) else None
 
 
 def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
@@ -318,65 +299,45 @@ def with_digest(model: Model) -> Model:
 
 
 def digest_of(folder: Path) -> str:
-    """Compute a digest of the names and contents of all files in a folder."""
-    entries = list(paths_in(folder))
-    size = sum(each.stat().st_size for each in entries if each.is_file(follow_symlinks=False))
-    lines = []
-    with _shown(folder, size) as read:
+    """Compute a digest of the names and contents of all files in a folder; it is told if they are large."""
+    entries, lines, done = list(paths_in(folder)), [], 0
+    size, name = sum(map(_size_of, entries)), printable(folder.name)
+    if size > LARGE:
+        tell(f"{name}: {size / 2**30:,.0f} GB are read, to notice later if a file has changed")
+    with shown(f"MB read of {name}") if size > LARGE else contextlib.nullcontext() as show:
         for entry in entries:
-            content = b""
-            if entry.is_symlink():
-                content = os.fsencode(os.readlink(entry.path))
-            elif entry.is_file(follow_symlinks=False):
-                content = _hash_of(entry.path, read)
-            lines.append(os.fsencode(os.path.relpath(entry.path, folder)) + b"\0" + content)
-    digest = hashlib.sha256()
-    for line in sorted(lines):
-        digest.update(hashlib.sha256(line).digest())
-    return digest.hexdigest()[:16]
+            content = hashlib.sha256(os.fsencode(os.readlink(entry.path)) if entry.is_symlink() else b"")
+            for place, block in _blocks(entry.path) if _size_of(entry) else ():
+                content.update(b"%d %d " % (place, len(block)) + block)
+                if show:
+                    show((done + place) >> 20, size >> 20)
+            done += _size_of(entry)
+            path = os.fsencode(os.path.relpath(entry.path, folder))
+            lines.append(b"%b\0%d %b" % (path, _size_of(entry), content.digest()))
+    return hashlib.sha256(b"".join(hashlib.sha256(line).digest() for line in sorted(lines))).hexdigest()[:16]
 
 
-@contextlib.contextmanager
-def _shown(folder: Path, size: int) -> Iterator[Callable[[int], None]]:
-    """Show how much of a large folder was read; the function takes how many bytes were read further."""
-    if size <= LARGE:
-        yield lambda number: None
-        return
-    name = printable(folder.name)
-    tell(f"{name}: {size / 2**30:,.0f} GB are read, to notice later if a file has changed")
-    done = 0
-    with shown(f"MB read of {name}") as show:
-
-        def read(number: int) -> None:
-            nonlocal done
-            done += number
-            show(done >> 20, size >> 20)
-
-        yield read
+def _size_of(entry: "os.DirEntry[str]") -> int:
+    """The size of a file in bytes; 0 for what is none."""
+    return entry.stat().st_size if entry.is_file(follow_symlinks=False) else 0
 
 
-def _hash_of(path: str, read: Callable[[int], None]) -> bytes:
-    """The SHA-256 of a file without its blocks of zeros, so that holes of sparse files are not read."""
-    digest, place = hashlib.sha256(), 0
+def _blocks(path: str) -> Iterator[tuple[int, bytes]]:
+    """The blocks of a file with their places, but those of zeros; so holes of sparse files are not read."""
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        while place < size:
-            file.seek(place)
-            block = file.read(READ_AT_ONCE)
+        place = 0
+        while block := file.read(READ_AT_ONCE):
             if block.strip(b"\0"):
-                digest.update(b"%d %d\n" % (place, len(block)) + block)
-            data = _data_from(file, place + READ_AT_ONCE, size)
-            data -= data % READ_AT_ONCE if data < size else 0
-            read(min(data, size) - place)
-            place = data
-    return digest.digest() + b"%d" % size
+                yield place, block
+            place = _behind_a_hole(file, file.tell())
 
 
-def _data_from(file: IO[bytes], place: int, size: int) -> int:
-    """Where a file has data at or behind a place, as far as the system tells; its size if it has none."""
+def _behind_a_hole(file: IO[bytes], place: int) -> int:
+    """Move to the block with a file's next data, as far as the system tells, or to its end."""
     try:
-        return file.seek(place, os.SEEK_DATA)
+        place = file.seek(place, os.SEEK_DATA)
     except AttributeError:  # Windows
         return place
     except OSError as problem:
-        return size if problem.errno == errno.ENXIO else place
+        return file.seek(0, os.SEEK_END) if problem.errno == errno.ENXIO else place
+    return file.seek(place - place % READ_AT_ONCE)

@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["tell"]
-
 
 def tell(line: str) -> None:
     """Print a line at once."""

@@ -22,8 +22,6 @@ from podium.running.progress import tell
 from podium.running.rounds import Execute, Result, Turn, not_run, run_once, tell_end
 from podium.running.settings import Settings
 
-__all__ = ["workers_of"]
-
 SECONDS_BETWEEN_LOOKS = 0.1
 MOST_LOSSES = 2
 SECONDS_TO_RETURN = 60  # so long may a cluster replace its last worker

@@ -25,16 +25,6 @@ from podium.running.models import Failure, Model
 from podium.running.sessions import Later, later, main_session, worst_state
 from podium.wording import counted, listed
 
-__all__ = [
-    "FAILED_COLUMNS",
-    "RUNTIME_COLUMNS",
-    "Results",
-    "Timing",
-    "failure_of",
-    "results_of",
-    "write_results",
-]
-
 NAMES_SHOWN = 10  # in a notice
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
 DIFFERING, AGREED = "predictions differ: the slowest run counts", "predictions differ, scores agree"

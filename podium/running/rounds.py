@@ -45,19 +45,6 @@ from podium.running.submission import table_in
 from podium.sameness import fingerprint, is_same
 from podium.wording import counted, printable
 
-__all__ = [
-    "Execute",
-    "Plan",
-    "Result",
-    "Turn",
-    "here",
-    "next_turns",
-    "not_run",
-    "reference_of",
-    "run_all",
-    "run_once",
-]
-
 RUNTIMES, FAILED, HARDWARE = "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
 DIFFERING = "differing"  # the predictions of models whose runs do not have the same ones

@@ -28,15 +28,13 @@ from podium.errors import UsageError
 from podium.running import settings as constants
 from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
-from podium.running.measuring import Log, Outcome, Run, Used, answer_of, busy_seconds, failed, used_by
+from podium.running.measuring import Log, Outcome, Run, answer_of, busy_seconds, failed, used_by
 from podium.running.models import Kind, Model, interpreter_of
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
-from podium.running.submission import found_instead
+from podium.running.submission import taken
 from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
 from podium.wording import printable
-
-__all__ = ["environment_of", "limits", "probe", "program_of", "require", "run_in_bubblewrap"]
 
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 # The first process in the sandbox.  Its output goes to podium alone, and the model's to the log.  If its input
@@ -96,6 +94,7 @@ class Left(NamedTuple):
     room: list[str]  # the free blocks of each of them
     submissions: list[str]  # the names of the submissions
     content: bytes  # of the one submission, or the names of other files
+    is_whole: bool = False  # whether all of it has come
 
 
 def require() -> None:
@@ -172,30 +171,29 @@ def _measured(command: list[str], files: list[int], settings: Settings, log: Log
         used = used_by(process)
     if not ready:
         raise UsageError(no_sandbox(log.end))
-    counted = group.used() if group else None
-    if counted:
-        used = Used(*counted[:3])
+    if group:
+        used = group.used()
     others = max(busy - used.user_seconds, 0.0) / (seconds * len(cores))
     run = Run(Outcome.DONE, "", seconds, used, others, int(code or -9))
-    if counted and counted.out_of_memory:
+    left = left._replace(is_whole=process.returncode == 0)
+    return _judged(run, left, bool(code) or not is_late.is_set(), settings, log)
+
+
+def _judged(run: Run, left: Left, in_time: bool, settings: Settings, log: Log) -> Run:
+    """Say what became of a run that was measured, and take the submission that it left."""
+    if run.used.out_of_memory:
         return failed(run, Outcome.MEMORY, settings, log)
-    if counted and counted.machine_out_of_memory:
+    if run.used.machine_out_of_memory:
         return run._replace(outcome=Outcome.LOST, reason="the machine ran out of memory")
-    if not code and is_late.is_set():
+    if not in_time:
         return failed(run, Outcome.TIME, settings, log)
     if run.exit_code != 0:
         return failed(run, Outcome.DISK if "0" in left.room else Outcome.EXIT, settings, log, left.submissions)
-    return _with_submission(run, left, is_whole=process.returncode == 0)
-
-
-def _with_submission(run: Run, left: Left, is_whole: bool) -> Run:
-    """A run that ended well, with the submission that it left, or with what is wrong with it."""
-    if not is_whole:
+    if not left.is_whole:
         return run._replace(outcome=Outcome.LOST, reason="the submission could not be read in time")
-    if problem := _problem(left):
-        others = [] if left.submissions else left.content.decode("utf-8", "replace").splitlines()
-        return run._replace(outcome=Outcome.SUBMISSION, reason=problem, printed=found_instead(others))
-    return run._replace(name=left.submissions[0], submission=left.content.removeprefix(FILE))
+    content = left.content.removeprefix(FILE) if left.content.startswith(FILE) else None
+    others = () if left.submissions else left.content.decode("utf-8", "replace").splitlines()
+    return taken(run, left.submissions, content, others)
 
 
 @contextlib.contextmanager
@@ -225,20 +223,6 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
     # Popen.kill() would collect the exit status of a process that has ended, which `used_by` needs.
     with contextlib.suppress(ProcessLookupError):
         os.kill(process.pid, signal.SIGKILL)
-
-
-def _problem(left: Left) -> str:
-    """What is wrong with the submissions that the first process has found, or ""."""
-    _, found, content = left
-    if not found:
-        return "no submission.csv"
-    if len(found) > 1:
-        return f"{' and '.join(found)} are there, expected one"
-    if not content.startswith(FILE):
-        return f"{found[0]} is not a regular file that can be read"
-    if len(content) - len(FILE) > constants.SUBMISSION_BYTES:
-        return f"{found[0]} is larger than {constants.SUBMISSION_BYTES:,} bytes"
-    return ""
 
 
 def _before(group: Group | None, cores: list[int]) -> list[str]:

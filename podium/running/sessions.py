@@ -13,8 +13,6 @@ from typing import NamedTuple
 from podium.running.fairness import DECIDED, SHARED, Noise, State, state_of
 from podium.running.journal import REFERENCE, Row, measured
 
-__all__ = ["Later", "later", "main_session", "worst_state"]
-
 
 class Later(NamedTuple):
     """What is to be said of a runtime from a later session."""

@@ -10,11 +10,6 @@ from typing import NamedTuple
 from podium.errors import UsageError
 from podium.wording import printable
 
-__all__ = [
-    "Settings", "cores_used", "given_to_models", "is_root", "parse_bytes", "parse_environment", "parse_seconds",
-    "visible",
-]  # fmt: skip
-
 # The limits of every model.
 SUBMISSION_BYTES = 256 * 2**20  # the largest submission
 PROCESSES = 512  # of a model at once, threads included

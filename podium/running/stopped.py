@@ -11,8 +11,6 @@ from pathlib import Path
 from podium.running.models import Kind, Model, read_notebook
 from podium.running.view import MODEL
 
-__all__ = ["where"]
-
 LONGEST_SOURCE = 2**20  # bytes of a file in which lines are counted
 EXCEPTIONS = "|".join(
     sorted(

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -18,8 +18,6 @@ from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run, failed
 from podium.running.settings import Settings
 from podium.wording import printable
-
-__all__ = ["found_instead", "judged", "table_in", "working_folder"]
 
 NAMES_SHOWN, LONGEST_NAME = 3, 80  # of what a model left behind
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
@@ -39,19 +37,33 @@ def working_folder() -> Iterator[str]:
 
 def judged(run: Run, in_time: bool, folder: str, settings: Settings, log: Log) -> Run:
     """Say what became of a run that was measured, and take its submission from the folder."""
+    names = [name for name in SUBMISSIONS if name in os.listdir(folder)]
     if not in_time:
         return failed(run, Outcome.TIME, settings, log)
     if run.exit_code != 0:
-        names = os.listdir(folder)
-        return failed(run, Outcome.EXIT, settings, log, [name for name in SUBMISSIONS if name in names])
-    try:
-        name, content = _submission_in(folder)
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        return run._replace(
-            outcome=Outcome.SUBMISSION, reason=reason, printed=found_instead(_others_in(folder))
-        )
-    return run._replace(name=name, submission=content)
+        return failed(run, Outcome.EXIT, settings, log, names)
+    content = _content_of(os.path.join(folder, names[0])) if len(names) == 1 else None
+    deeper = (path.relative_to(folder).as_posix() for path in sorted(Path(folder).glob("*/submission.*")))
+    return taken(run, names, content, () if names else [*deeper, *sorted(os.listdir(folder))])
+
+
+def taken(run: Run, names: Sequence[str], content: bytes | None, others: Iterable[str]) -> Run:
+    """A run that ended well, with the one submission that it left, or with what is wrong with it.
+
+    `content` is None if it is no file that can be read. A model chose the names of the others that it left.
+    """
+    if not names:
+        reason = "no submission.csv"
+    elif len(names) > 1:
+        reason = f"{' and '.join(names)} are there, expected one"
+    elif content is None:
+        reason = f"{names[0]} is not a regular file that can be read"
+    elif len(content) > constants.SUBMISSION_BYTES:
+        reason = f"{names[0]} is larger than {constants.SUBMISSION_BYTES:,} bytes"
+    else:
+        return run._replace(name=names[0], submission=content)
+    shown = ", ".join(printable(name)[:LONGEST_NAME] for name in itertools.islice(others, NAMES_SHOWN))
+    return run._replace(outcome=Outcome.SUBMISSION, reason=reason, printed=f"found {shown}" if shown else "")
 
 
 def table_in(content: bytes, name: str) -> pd.DataFrame | None:
@@ -63,37 +75,12 @@ def table_in(content: bytes, name: str) -> pd.DataFrame | None:
         return None
 
 
-def found_instead(names: Iterable[str]) -> str:
-    """Say what is there in place of a submission; a model chose these names, so they are escaped and cut."""
-    shown = ", ".join(printable(name)[:LONGEST_NAME] for name in itertools.islice(names, NAMES_SHOWN))
-    return f"found {shown}" if shown else ""
-
-
-def _others_in(folder: str) -> list[str]:
-    """What is in a folder without a submission: first what lies deeper and has its name."""
-    if any(name in os.listdir(folder) for name in SUBMISSIONS):
-        return []
-    deeper = [path.relative_to(folder).as_posix() for path in sorted(Path(folder).glob("*/submission.*"))]
-    return [*deeper, *sorted(os.listdir(folder))]
-
-
-def _submission_in(folder: str) -> tuple[str, bytes]:
-    """Read the one submission in a folder, without following links or waiting for pipes."""
-    names = os.listdir(folder)
-    present = [name for name in SUBMISSIONS if name in names]
-    if not present:
-        raise ValueError("no submission.csv")
-    if len(present) > 1:
-        raise ValueError(f"{' and '.join(present)} are there, expected one")
-    [name] = present
-    path = os.path.join(folder, name)
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise ValueError(f"{name} is not a regular file that can be read")
+def _content_of(path: str) -> bytes | None:
+    """Read a file without following links or waiting for pipes; None if it is none."""
     flags = os.O_RDONLY
     for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
         flags |= getattr(os, flag, 0)
-    with open(os.open(path, flags), "rb") as file:
-        content = file.read(constants.SUBMISSION_BYTES + 1)
-    if len(content) > constants.SUBMISSION_BYTES:
-        raise ValueError(f"{name} is larger than {constants.SUBMISSION_BYTES:,} bytes")
-    return name, content
+    with contextlib.suppress(OSError), open(os.open(path, flags), "rb") as file:
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            return file.read(constants.SUBMISSION_BYTES + 1)
+    return None

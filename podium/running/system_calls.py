@@ -19,8 +19,6 @@ from typing import NamedTuple
 
 from podium.errors import UsageError
 
-__all__ = ["filter_program"]
-
 EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 38, 95, 97  # Linux's numbers of errors
 NOTHING = 0  # the call seems to succeed
 

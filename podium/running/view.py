@@ -16,22 +16,6 @@ from pathlib import Path
 
 from podium.running.settings import NOBODY, UNPRIVILEGED, Settings, is_root, visible
 
-__all__ = [
-    "HOST",
-    "INPUT",
-    "MODEL",
-    "NOTEBOOK",
-    "PACKAGES",
-    "TOOLS",
-    "USER",
-    "WORKING",
-    "contents",
-    "data_of",
-    "places_in",
-    "reset_device_times",
-    "seen",
-]
-
 MODEL, INPUT, WORKING, TOOLS = "/kaggle/model", "/kaggle/input", "/kaggle/working", "/podium"
 NOTEBOOK = Path(__file__).with_name("notebook.py")
 COMPETITIONS, TEMPORARY = "competitions", ("/kaggle/temp", "/var/tmp")

@@ -32,7 +32,8 @@ def of_statistics(metric: Any, prepared: Any, submission: pd.DataFrame) -> dict[
     """Vary the decisions on which the statistics depend, and the memo's steps."""
     given = prepared.read(submission)
     given = given.take(given.essay >= 0)
-    variants = {}
+    official = prepared.count(prepared.compare(given))
+    variants = {name: (other, official) for name, other in of_one_attribute(prepared).items()}
     for weight in WEIGHTS:
         other = dataclasses.replace(prepared, segment_weight=weight)
         variants[f"w = {weight:g}"] = other, other.count(other.compare(given))
@@ -75,9 +76,19 @@ def of_statistics(metric: Any, prepared: Any, submission: pd.DataFrame) -> dict[
         (everybody, count(apart, threshold, whole)),
         (everybody, count(apart, threshold, weighted(whole))),
         (everybody, count(apart, threshold, iou)),
-        (prepared, prepared.count(prepared.compare(given))),
+        (prepared, official),
     )
     return variants | dict(zip(PATH, steps))
+
+
+def of_one_attribute(prepared: Any) -> dict[str, Any]:
+    """Let the score follow the sub-populations of each attribute alone, if there are several attributes."""
+    alone = {}
+    for members in prepared.groups if len(prepared.groups) > 1 else ():
+        occurring, groups = np.unique(members, return_inverse=True)
+        labels = [prepared.labels[group] for group in occurring.tolist()]
+        alone[f"{labels[0][0]} alone"] = dataclasses.replace(prepared, labels=labels, groups=groups[np.newaxis])
+    return alone
 
 
 def _overlaps(metric: Any, p: Segments, g: Segments) -> tuple[Floats, Floats]:

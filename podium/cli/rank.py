@@ -122,8 +122,8 @@ def _add_advanced(group: argparse._ArgumentGroup) -> None:
         "--variants",
         action="store_true",
         default=None,
-        help="also rank with other weights, thresholds and overlap rules, and with the memo's steps from the "
-        "metric of Feedback Prize 1 (slower: the chosen files are read once more)",
+        help="also rank with other weights, thresholds and overlap rules, with each attribute alone, and with "
+        "the memo's steps from the metric of Feedback Prize 1 (slower: the chosen files are read once more)",
     )
     group.add_argument(
         "--resamples",

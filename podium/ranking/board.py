@@ -11,7 +11,7 @@ import functools
 import html
 import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from podium.errors import HostError
 from podium.ranking import (
     choice,
     decisions,
+    first_two,
     half_samples,
     passes,
     picture,
@@ -401,13 +402,16 @@ def _with_statistics(
     # All measures stand beside the one that decides, as on SciFact's own leaderboard.
     columns = dict(zip(prepared.measure_names[1:], measures.T[1:])) if subpopulations is None else {}
     other = {name: np.array([each.variants[name] for each in details]) for name in details[0].variants}
+    detectable = _of_first_two(inputs, chosen, workers)
     if rules.variants:
         once_more = _under_other_statistics(inputs, chosen, workers)
-        other |= robustness.with_steps_named(job, once_more, leaderboard)
+        names = robustness.names_of_steps(job, once_more, leaderboard)
+        other |= {names.get(name, name): scores for name, scores in once_more.items()}
+        detectable = {names.get(name, name): each for name, each in detectable.items()}
     final = replace(
         final, groups=subpopulations, group_sizes=sizes_of_groups(prepared), resamples=rules.resamples
     )
-    final = _with_chance(_with_variants(final, other), details[:MOST_TEAMS], prepared)
+    final = _with_chance(_with_variants(final, other, detectable), details[:MOST_TEAMS], prepared)
     if others:
         final = _with_others(final, details[:MOST_TEAMS], others, workers)
     return replace(final, leaderboard=leaderboard.assign(**columns))
@@ -415,10 +419,9 @@ def _with_statistics(
 
 def _with_halves(final: FinalBoard, chosen: dict[int, Scored], workers: Workers) -> FinalBoard:
     """Add variants, and how certain the board of a metric with ``score()`` alone is, or why nobody knows."""
-    final = _with_variants(final, {})
     inputs, rules = final.inputs, final.inputs.request.rules
     if not rules.resamples:
-        return final
+        return _with_variants(final, {}, {})
     question = half_samples.Question(inputs.job, rules.items, rules.seed)
     number = rules.resamples if inputs.request.is_fixed else None
     most = dict(itertools.islice(chosen.items(), MOST_TEAMS))
@@ -430,16 +433,30 @@ def _with_halves(final: FinalBoard, chosen: dict[int, Scored], workers: Workers)
             f"{drawn.doubt}, so nothing is said about chance: --resamples {halves.FEWEST_DRAWS} draws them",
             stacklevel=2,
         )
-        return final
+        return _with_variants(final, {}, {})
     final = replace(final, resamples=drawn.number, silence="" if drawn.details else drawn.doubt)
-    return _with_chance(final, drawn.details, drawn.prepared) if drawn.details else final
+    if not drawn.details:
+        return _with_variants(final, {}, {})
+    plain = final.leaderboard.head(2).assign(boosted_score=final.leaderboard["score"])
+    higher_is_better = solution_of(inputs.job).higher_is_better
+    population = np.stack([each.scores.population for each in drawn.details[:2]], axis=1)
+    between = Prizes(1, (0, 1))
+    steps = uncertainty.differences(
+        plain, population, drawn.details[:2], between, drawn.prepared, higher_is_better, None
+    )
+    detectable = dict(zip([robustness.OWN], steps["detectable"]))
+    return _with_chance(_with_variants(final, {}, detectable), drawn.details, drawn.prepared)
 
 
-def _with_variants(final: FinalBoard, scores: dict[str, Floats]) -> FinalBoard:
+def _with_variants(
+    final: FinalBoard, scores: Mapping[str, Floats], detectable: Mapping[str, float]
+) -> FinalBoard:
     """Add what other decisions would have done to the board, from the scores under other measures."""
     inputs = final.inputs
     higher_is_better = solution_of(inputs.job).higher_is_better
-    variants = robustness.of_board(final.leaderboard, scores, inputs.request.rules, higher_is_better)
+    variants = robustness.of_board(
+        final.leaderboard, scores, detectable, inputs.request.rules, higher_is_better
+    )
     return replace(final, variants=variants.table, variant_ranks=variants.ranks)
 
 
@@ -492,6 +509,24 @@ def _under_other_statistics(inputs: Inputs, chosen: dict[int, Scored], workers: 
     found = passes.once_more(workers, vary, passes.as_scored(inputs.submissions, chosen))
     of_teams = [found[number] for number in chosen]
     return {name: np.array([scores[name] for scores in of_teams]) for name in of_teams[0]}
+
+
+def _of_first_two(inputs: Inputs, chosen: dict[int, Scored], workers: Workers) -> dict[str, float]:
+    """Find out under each rule which true difference between the first two teams would show."""
+    rules, job, part = inputs.request.rules, inputs.job, solution_of(inputs.job).deciding
+    two = dict(itertools.islice(chosen.items(), 2))
+    if not rules.resamples or len(two) < 2:
+        return {}
+    how = (rules.resamples, rules.seed, rules.items)
+    entries = [store.load(inputs.store, each.entry) for each in two.values()]
+    ask = functools.partial(first_two.under_measures, job, part, how)
+    ((_, found),) = passes.finished(workers, ask, [[(0, entries)]])
+    if rules.variants:
+        ask = functools.partial(first_two.under_statistics, job, part, how)
+        files = list(passes.as_scored(inputs.submissions, two).values())
+        ((_, others),) = passes.finished(workers, ask, [[(0, files)]])
+        found |= others
+    return found
 
 
 def _slopes(inputs: Inputs, winners: Sequence[Scored]) -> list[dict[str, float]]:

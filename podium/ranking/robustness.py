@@ -5,7 +5,7 @@ again.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ REWARDS = {
     "eligibility_ratio": (1.02, 1.1),
     "slowdown_limit": (1.1, 1.5),
 }
+OWN = ""  # the name of the metric as it is among its variants
 LABELS = {  # with the value, and with what it is above 1
     "max_boost": "largest reward {0:.1%}",
     "eligibility_ratio": "eligible if the best score is at most {1:.0%} higher",
@@ -46,23 +47,31 @@ def of_statistics(
     job: Job, part: str, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, dict[str, float]]]:
     """Score submissions with other statistics, in a worker.  The files are read again."""
+    return [
+        (
+            number,
+            {
+                name: statistics.measures(prepared, numbers)["score"]
+                for name, (prepared, numbers) in varied(job, part, submission).items()
+            },
+        )
+        for number, submission in submissions
+    ]
+
+
+def varied(job: Job, part: str, submission: Submission) -> dict[str, tuple[Any, Floats]]:
+    """Read a submission again, for other statistics (n, k), each with its part of a prepared solution."""
     solution = solution_of(job)
     variants = solution.metric.companion.variants
     if variants is None:
-        return [(number, {}) for number, _ in submissions]
-    answers = []
-    for number, submission in submissions:
-        contents = contents_of(submission)
-        check_unchanged(submission, contents)
-        frame = frame_of(job, submission, contents)
-        scores = {}
-        for variant, (prepared, numbers) in variants.of_statistics(
-            solution.metric.module, solution.prepared[scoring.ALL], frame
-        ).items():
-            items = solution.items[part]
-            scores[variant] = statistics.measures(statistics.part(prepared, items), numbers[items])["score"]
-        answers.append((number, scores))
-    return answers
+        return {}
+    contents = contents_of(submission)
+    check_unchanged(submission, contents)
+    frame, items = frame_of(job, submission, contents), solution.items[part]
+    others = variants.of_statistics(solution.metric.module, solution.prepared[scoring.ALL], frame)
+    return {
+        name: (statistics.part(prepared, items), numbers[items]) for name, (prepared, numbers) in others.items()
+    }
 
 
 def check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]) -> None:
@@ -86,9 +95,17 @@ class Variants(NamedTuple):
 
 
 def of_board(
-    leaderboard: pd.DataFrame, scores: dict[str, Floats], rules: Rules, higher_is_better: bool
+    leaderboard: pd.DataFrame,
+    scores: Mapping[str, Floats],
+    detectable: Mapping[str, float],
+    rules: Rules,
+    higher_is_better: bool,
 ) -> Variants:
-    """Rank again under other decisions, one at a time: with other scores, then with other rewards."""
+    """Rank again under other decisions, one at a time: with other scores, then with other rewards.
+
+    ``detectable`` has the true difference of the first two teams that shows, by the name of a variant, and that
+    under the metric as it is as `OWN`.
+    """
     boost, with_rewards = hosted.module("boost"), is_boosted(leaderboard, rules)
     board = boost.parse(leaderboard if with_rewards else leaderboard.drop(columns="runtime"))
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
@@ -115,9 +132,16 @@ def of_board(
             "same_rank": [int((ranks == rank).sum()) for ranks in ranks_under.values()],
             "kendall_tau": [_tau(rank, ranks) for ranks in ranks_under.values()],
             "winner_score": [float(scores.get(name, own)[winner]) for name in ranks_under],
+            "difference": [_ahead(scores.get(name, own)) for name in ranks_under],
+            "detectable": [detectable.get(name if name in scores else OWN, np.nan) for name in ranks_under],
         }
     )
     return Variants(table, pd.DataFrame(ranks_under))
+
+
+def _ahead(scores: Floats) -> float:
+    """The score of the board's first team minus that of the second one.  It is NaN for a single team."""
+    return float(scores[0] - scores[1]) if len(scores) > 1 else np.nan
 
 
 def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
@@ -127,15 +151,15 @@ def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
     return round(float(kendalltau(one, other).statistic), 12) if np.size(one) > 1 else np.nan
 
 
-def with_steps_named(job: Job, scores: dict[str, Floats], leaderboard: pd.DataFrame) -> dict[str, Floats]:
-    """Say of the scores under the steps from an older metric to this one that they are such.
+def names_of_steps(job: Job, scores: Mapping[str, Floats], leaderboard: pd.DataFrame) -> dict[str, str]:
+    """Name the steps from an older metric to this one as what they are.
 
     The last step is this metric, so its scores must be those of the board.
     """
     variants = solution_of(job).metric.companion.variants
     steps = [] if variants is None else [name for name in variants.path if name in scores]
     if not steps:
-        return scores
+        return {}
     differing = scores[steps[-1]] != leaderboard["score"].to_numpy(dtype=np.float64)
     if differing.any():
         row = int(differing.argmax())
@@ -144,5 +168,4 @@ def with_steps_named(job: Job, scores: dict[str, Floats], leaderboard: pd.DataFr
             f"{scores[steps[-1]][row]}, and the board {leaderboard['score'].iloc[row]}: the variants do "
             "not fit the metric"
         )
-    numbered = {name: f"step {number} to this metric: {name}" for number, name in enumerate(steps, 1)}
-    return {numbered.get(name, name): score for name, score in scores.items()}
+    return {name: f"step {number} to this metric: {name}" for number, name in enumerate(steps, 1)}

@@ -99,11 +99,11 @@ def groups(
     It is None for a score that is not made of groups.
     """
     items = solution_of(job).items[part]
-    draws, kept = _resampler(job, part, resamples, seed, column)
+    draws, kept = resampler(job, part, resamples, seed, column)
     answers = []
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
         some = entries[first : first + RESAMPLED_AT_ONCE]
-        drawn = draws.draw(*(_of_items(entry, items) for _, entry in some))
+        drawn = draws.draw(*(of_items(entry, items) for _, entry in some))
         for (number, entry), each in zip(some, drawn):
             kept[_key(entry)] = each
             answers.append((number, draws.groups(each)))
@@ -129,10 +129,10 @@ def detail(
     answers = []
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
         some = entries[first : first + RESAMPLED_AT_ONCE]
-        of_part = [_of_items(entry, items) for _, entry in some]
+        of_part = [of_items(entry, items) for _, entry in some]
         scores = [Scores(*[np.empty(0)] * 3)] * len(some)
         if resamples:
-            draws, kept = _resampler(job, part, resamples, seed, column)
+            draws, kept = resampler(job, part, resamples, seed, column)
             model = draws.model(shared)
             drawn = _drawn(draws, kept, [_key(entry) for _, entry in some], of_part)
             scores = [draws.scores_of(each, model) for each in drawn]
@@ -159,7 +159,7 @@ def _detail(
     )
 
 
-def _of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
+def of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
     """Read the statistics of some items, shape (n, k), from an entry of the store."""
     numbers = store.decode(entry)
     assert numbers is not None
@@ -182,7 +182,7 @@ def _key(entry: bytes) -> bytes:
 
 
 @functools.lru_cache(maxsize=1)
-def _resampler(
+def resampler(
     job: Job, part: str, resamples: int, seed: int, column: str
 ) -> tuple[statistics.Resampler, dict[bytes, Drawn]]:
     """Make the draws of the items, once per process, and a place for submissions that are drawn."""
@@ -242,8 +242,8 @@ def of_teams(
         for end, values in zip(("low", "high"), interval(samples, wider)):
             table[f"{name}_{end}"] = np.where(is_missing, np.nan, values)
     table["note"] = notes(doubts)
-    differences = _differences(leaderboard, boosted, details, prizes, prepared, higher_is_better, together)
-    return Certainty(table, differences, doubts, withheld)
+    steps = differences(leaderboard, boosted, details, prizes, prepared, higher_is_better, together)
+    return Certainty(table, steps, doubts, withheld)
 
 
 def _withheld(winners: Sequence[Detail], prepared: Any, together: Ints | None) -> Doubt | None:
@@ -271,7 +271,7 @@ def _rewards(
     return statistics.Rewards(drawn, leaderboard["runtime"].to_numpy(dtype=np.float64), fractions)
 
 
-def _differences(
+def differences(
     leaderboard: pd.DataFrame,
     boosted: Floats,
     details: Sequence[Detail],

@@ -438,12 +438,12 @@ def test_a_submission_that_changes_between_two_readings_is_noticed(run_copy, cal
 
 
 def test_the_last_step_of_the_path_is_compared_with_the_board(run_copy, call, monkeypatch):
-    real = robustness.with_steps_named
+    real = robustness.names_of_steps
 
     def other_scores(job, scores, leaderboard):
         return real(job, scores | {"+ softmin": scores["+ softmin"] + 1e-12}, leaderboard)
 
-    monkeypatch.setattr(robustness, "with_steps_named", other_scores)
+    monkeypatch.setattr(robustness, "names_of_steps", other_scores)
     code, _, err = call("rank", *arguments(run_copy), "--variants", "--resamples", "0")
     assert code == 4
     assert "the last step of the path, + softmin, gives" in err

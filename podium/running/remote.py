@@ -7,7 +7,7 @@ import tempfile
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from podium.running import hardware
 from podium.running.journal import WARM_UP
 from podium.running.machine import Prepared, prepare
 from podium.running.measuring import Outcome
-from podium.running.models import Model, digest_of, with_digest
+from podium.running.models import Model, digest_of
 from podium.running.progress import tell
 from podium.running.rounds import Execute, Result, Turn, not_run, run_once, tell_end
 from podium.running.settings import Settings
@@ -28,7 +28,8 @@ SECONDS_TO_RETURN = 60  # so long may a cluster replace its last worker
 
 OTHER_FILES = "expected the same files in {} as on the machine that runs podium"
 
-_warm: set[tuple[str, str]] = set()  # on a worker: the models that have run there, each with podium's session
+# On a worker: the digest of each model that has run there, by podium's session and the model's key.
+_digests: dict[tuple[str, str], str] = {}
 
 
 @contextlib.contextmanager
@@ -61,8 +62,7 @@ def workers_of(
             return {worker for worker in there if is_accepted[worker]}
 
         judge(answers)
-        hashed = functools.cache(with_digest)  # only when it is a model's turn
-        yield prepared, functools.partial(_execute, client, crew, hashed, prepared.settings, uuid.uuid4().hex)
+        yield prepared, functools.partial(_execute, client, crew, prepared.settings, uuid.uuid4().hex, {})
 
 
 def _difference(prepared: Prepared, other: Prepared) -> str:
@@ -86,71 +86,71 @@ def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> P
 def _execute(
     client: Any,
     crew: Callable[[], set[str]],
-    hashed: Callable[[Model], Model],
     settings: Settings,
     session: str,
+    digests: dict[str, str],
     turns: list[Turn],
 ) -> Iterator[Result]:
-    """Give each idle worker the next model; if a worker is lost, another one repeats what it ran."""
+    """Give each idle worker the next model; if a worker is lost, another one repeats what it ran.
+
+    `digests` keeps from round to round what the first worker has seen of each model.
+    """
     waiting = collections.deque(turns)
     running: dict[Any, tuple[str, Turn]] = {}
     losses: collections.Counter[str] = collections.Counter()
     last_seen = time.monotonic()
     while waiting or running:
         there = crew()
-        if there:
-            last_seen = time.monotonic()
-        for worker in sorted(there - {worker for worker, _ in running.values()}):
-            if waiting:
-                model, number = waiting.popleft()
-                tell(f"{model.key} runs on {worker}")
-                try:
-                    turn = hashed(model), number
-                except OSError as problem:
-                    yield not_run(model, number, problem.strerror or str(problem))
-                    continue
-                call = client.submit(
-                    _on_worker, turn, settings, session, workers=[worker], pure=False, retries=0
-                )
-                running[call] = worker, turn
-        if not running and time.monotonic() - last_seen > SECONDS_TO_RETURN:
+        last_seen = time.monotonic() if there or running else last_seen
+        if time.monotonic() - last_seen > SECONDS_TO_RETURN:
             raise UsageError(
                 "the cluster has lost all its workers. Finished runs are kept: "
                 "start the same command again to go on"
             )
+        for worker, turn in zip(sorted(there - {worker for worker, _ in running.values()}), [*waiting]):
+            waiting.popleft()
+            tell(f"{turn[0].key} runs on {worker}")
+            call = client.submit(_on_worker, turn, settings, session, workers=[worker], pure=False, retries=0)
+            running[call] = worker, turn
         time.sleep(SECONDS_BETWEEN_LOOKS)
         for call, (worker, turn) in list(running.items()):
-            if call.status == "finished":
-                for result in call.result():
-                    tell_end(result.row)
-                    yield result
-            elif worker in there and call.status == "pending":
+            if call.status == "pending" and worker in there:
                 continue
+            del running[call]
+            if call.status == "finished":
+                yield from _checked(call.result(), turn[0], digests)
             elif call.status == "error" and worker in crew():
                 raise UsageError(f"worker {worker}: {call.exception()}")
             else:
                 call.cancel()
                 yield from _after_a_loss(worker, turn, losses, waiting)
-            del running[call]
+
+
+def _checked(results: Sequence[Result], model: Model, digests: dict[str, str]) -> Iterator[Result]:
+    """Hand on what a worker has made of a model, if it saw the same files as all others."""
+    for result in results:
+        row = result.row
+        if row.digest and digests.setdefault(row.key, model.digest or row.digest) != row.digest:
+            raise UsageError(f"worker on {row.machine}: {OTHER_FILES.format(model.folder)}")
+        tell_end(row)
+        yield result
 
 
 def _on_worker(turn: Turn, settings: Settings, session: str) -> list[Result]:
     """Run a model on a worker, and before it once without being measured if the model has not run there."""
     model, number = turn
-    is_warm = (session, model.key) in _warm
-    if not is_warm and with_digest(model._replace(digest="")).digest != model.digest:
-        raise UsageError(OTHER_FILES.format(model.folder))
-    numbers = [number] if is_warm or number == WARM_UP else [WARM_UP, number]
+    known = _digests.get((session, model.key), "")
+    numbers = [number] if known or number == WARM_UP else [WARM_UP, number]
     results: list[Result] = []
     for each in numbers:
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder, "log")
-            result = run_once(model, each, settings, log)
+            result = run_once(model._replace(digest=known), each, settings, log)
             text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         results.append(result._replace(log=text))
+        known = _digests[session, model.key] = result.row.digest
         if result.row.outcome is not Outcome.DONE:
             break
-    _warm.add((session, model.key))
     return results
 
 

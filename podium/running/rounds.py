@@ -169,18 +169,14 @@ def next_turns(
 
 def here(settings: Settings, out: Path) -> Execute:
     """Make the function that runs models on this machine, one after the other."""
-    hashed = functools.cache(with_digest)  # only when it is a model's turn, so that no large one delays others
+    digests: dict[str, str] = {}  # of the models that have had a turn
 
     def execute(turns: list[Turn]) -> Iterator[Result]:
         for place, (model, number) in enumerate(turns, 1):
             tell(f"{_title(number)}, {place:,} of {len(turns):,}: {printable(model.key)} runs")
-            try:
-                model = hashed(model)
-            except OSError as problem:
-                result = not_run(model, number, problem.strerror or str(problem))
-            else:
-                log = out / LOGS / log_of(model.team, model.name, number)
-                result = run_once(model, number, settings, log)
+            known = model._replace(digest=digests.get(model.key, model.digest))
+            result = run_once(known, number, settings, out / LOGS / log_of(model.team, model.name, number))
+            digests[model.key] = result.row.digest
             tell_end(result.row)
             yield result
 
@@ -188,7 +184,11 @@ def here(settings: Settings, out: Path) -> Execute:
 
 
 def run_once(model: Model, number: int, settings: Settings, log: Path) -> Result:
-    """Run a model once."""
+    """Run a model once; at its first turn its files are read, so that a large folder delays nobody before."""
+    try:
+        model = with_digest(model)
+    except OSError as problem:
+        return not_run(model, number, problem.strerror or str(problem))
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     engine = settings.container_engine if model.kind is Kind.CONTAINER else settings.sandbox
     run = machine.run(model, settings, Log(log, f"[{started_at}, {_title(number)}, engine {engine}]\n"))

@@ -60,7 +60,7 @@ class Row(NamedTuple):
 
 
 PUBLIC = Row._fields[:-1]  # the columns of runs.csv
-RUN_PRINTED = ("round", "team", "model", "printed")  # the columns of printed.csv
+RUN_PRINTED = ("session", "round", "team", "model", "printed")  # the columns of printed.csv
 
 
 def measured(runs: Iterable[Row]) -> list[Row]:
@@ -108,7 +108,7 @@ def read_journal(folder: Path) -> list[Row]:
     """Read the journal in a folder of results, with what the models printed."""
     said = {tuple(run): printed for *run, printed in _read(folder / PRINTED, RUN_PRINTED)}
     rows = [Row(*cells) for cells in _read(folder / RUNS, PUBLIC)]
-    return [row._replace(printed=said.get((row.round, row.team, row.model), "")) for row in rows]
+    return [row._replace(printed=said.get((row.session, row.round, row.team, row.model), "")) for row in rows]
 
 
 def _read(path: Path, names: Sequence[str]) -> list[list[Any]]:
@@ -129,7 +129,7 @@ def _read(path: Path, names: Sequence[str]) -> list[list[Any]]:
 
 def write_journal(folder: Path, rows: Sequence[Row]) -> None:
     """Write the journal: what the models printed first, so that no run is without it."""
-    printed = [(row.round, row.team, row.model, row.printed) for row in rows if row.printed]
+    printed = [(row.session, row.round, row.team, row.model, row.printed) for row in rows if row.printed]
     if printed or (folder / PRINTED).exists():
         write_table(folder / PRINTED, RUN_PRINTED, printed)
     write_table(folder / RUNS, PUBLIC, (row[: len(PUBLIC)] for row in rows))

@@ -130,9 +130,8 @@ def failure_of(runs: Sequence[Row]) -> Row | None:
 def _compared(chosen: Sequence[Chosen], rows: Sequence[Row], state: State) -> tuple[list[Timing], list[str]]:
     """The runtimes of the models, marked by what their comparison shows, and the warnings for the organizer."""
     noise = fairness.noise_of([row.seconds for row in one.counting] for one in chosen)
-    counting_of = {one.model.key: one.counting for one in chosen}
-    main = main_session(counting_of.values())
-    timings = [_timing(one, later(one.counting, main, rows, counting_of, noise), noise) for one in chosen]
+    main = main_session(one.counting for one in chosen)
+    timings = [_timing(one, later(one.counting, main, rows, noise), noise) for one in chosen]
     undecided = [(timings[faster], timings[slower]) for faster, slower in fairness.undecided(*_errors(timings))]
     contrary, alike = _contrary(timings), _alike(timings)
     for pairs, mark in (

@@ -12,14 +12,14 @@ import os
 import platform
 import random
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.errors import UsageError
 from podium.files import alone_in, write_atomically
-from podium.running import hardware, machine, results
+from podium.running import hardware, journal, machine, results
 from podium.running.journal import (
     REFERENCE,
     RUNS,
@@ -30,10 +30,6 @@ from podium.running.journal import (
     measured,
     own,
     predictions_of,
-    read_journal,
-    sessions_of,
-    variants,
-    write_journal,
 )
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Failure, Kind, Model, digest_of, with_digest, with_printed
@@ -85,7 +81,7 @@ def run_all(
     """Run the models as planned and write all results."""
     with alone_in(out):
         _note_hardware(out / HARDWARE, described, settings, plan.seed)
-        rows = read_journal(out)
+        rows = journal.read_journal(out)
         models = _hashed(models, {row.key for row in rows if row.outcome is not Outcome.LOST})
         rows = _still_valid(rows, models, out, plan)
         if rows:
@@ -119,11 +115,11 @@ def _run_turns(models: list[Model], rows: list[Row], out: Path, plan: Plan, exec
     while turns := next_turns(models, rows, plan, warm, reference):
         for ended in execute(turns):
             role = REFERENCE if reference and ended.row.key == reference.key else ""
-            ended = ended._replace(row=ended.row._replace(session=session, role=role))
-            result = _recognized(ended, rows, out)
-            _save(result, rows, out)
-            rows.append(result.row)
-            write_journal(out, rows)
+            earlier = own(row for row in rows if row.key == ended.row.key)
+            row = _recognized(ended, earlier, out)._replace(session=session, role=role)
+            _save(ended._replace(row=row), earlier, out)
+            rows.append(row)
+            journal.write_journal(out, rows)
         warm |= {model.key for model, _ in turns}
 
 
@@ -137,8 +133,8 @@ def reference_of(models: list[Model], rows: list[Row], plan: Plan, session: int)
     done = [one for one in models if measured(runs_of[one.key]) and one.key not in waiting]
     done = [one for one in done if not failure_of(runs_of[one.key])]
     main = main_session(measured(runs_of[one.key]) for one in done)
-    done = [one for one in done if main in sessions_of(runs_of[one.key])]
-    if not done or all(main in sessions_of(runs_of[key]) for key in waiting):
+    done = [one for one in done if main in journal.sessions_of(runs_of[one.key])]
+    if not done or all(main in journal.sessions_of(runs_of[key]) for key in waiting):
         return None
     return random.Random(f"{plan.seed} reference {session}").choice(done)
 
@@ -253,20 +249,18 @@ def _fingerprint(submission: bytes, name: str) -> str:
     return _sha256(submission) if table is None else fingerprint(table)
 
 
-def _recognized(result: Result, rows: Iterable[Row], out: Path) -> Result:
+def _recognized(result: Result, earlier: Sequence[Row], out: Path) -> Row:
     """Give a run the fingerprint of the model's earlier predictions, if they are the same.
 
     Two fingerprints can differ where numbers lie on both sides of a border between two rounded ones.
     """
-    row = result.row
-    earlier = predictions_of(own(one for one in rows if one.key == row.key))
-    if not (row.fingerprint and earlier and _is_there(out, earlier)) or earlier.fingerprint == row.fingerprint:
-        return result
-    other = table_in((out / SUBMISSIONS / earlier.submission).read_bytes(), earlier.submission)
+    row, before = result.row, predictions_of(earlier)
+    if not (row.fingerprint and before and _is_there(out, before)) or before.fingerprint == row.fingerprint:
+        return row
+    other = table_in((out / SUBMISSIONS / before.submission).read_bytes(), before.submission)
     table = table_in(result.submission, row.submission)
-    if table is None or other is None or not is_same(other, table):
-        return result
-    return result._replace(row=row._replace(fingerprint=earlier.fingerprint))
+    is_known = table is not None and other is not None and is_same(other, table)
+    return row._replace(fingerprint=before.fingerprint) if is_known else row
 
 
 def _note_hardware(path: Path, described: dict[str, Any], settings: Settings, seed: int) -> None:
@@ -306,8 +300,8 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) ->
     """The earlier runs that still count, and a line for each model whose runs do not."""
     kept = []
     of_key = {model.key: model for model in models}
-    for key, all_runs in by_model(rows).items():
-        runs = own(row for row in all_runs if row.outcome is not Outcome.LOST)
+    for key, all_runs in by_model(row for row in rows if row.outcome is not Outcome.LOST).items():
+        runs = own(all_runs)
         predictions = predictions_of(runs)
         has_failed = failure_of(runs) or (plan.differing_fails and differ(runs))
         if key not in of_key:
@@ -317,10 +311,12 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) ->
         elif predictions and not has_failed and not _is_there(out, predictions):
             why = "its submission is gone"
         else:
-            kept += [row for row in all_runs if row in runs or row.role == REFERENCE]
+            kept += all_runs
             continue
         tell(f"{printable(key)}: earlier runs do not count, because {why}")
         _remove_submissions(runs, out)
+        if len(runs) < len(all_runs):  # it has run along, so all of its runs still compare the sessions
+            kept += [row._replace(role=REFERENCE) for row in all_runs]
     return kept
 
 
@@ -339,9 +335,9 @@ def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
                 path.parent.rmdir()
 
 
-def _save(result: Result, rows: list[Row], out: Path) -> None:
+def _save(result: Result, earlier: Sequence[Row], out: Path) -> None:
     """Save a run's submission if its predictions count or differ, and the log of a run on another machine."""
-    row, earlier = result.row, own(one for one in rows if one.key == result.row.key)
+    row = result.row
     if result.log:
         path = out / LOGS / log_of(row.team, row.model, row.round)
         write_atomically(path, lambda part: part.write_text(result.log, encoding="utf-8", errors="replace"))
@@ -350,7 +346,7 @@ def _save(result: Result, rows: list[Row], out: Path) -> None:
     before, now = predictions_of(earlier), predictions_of([*earlier, row])
     submissions, differing = out / SUBMISSIONS, out / DIFFERING / row.team
     kept = {}
-    if before and row in variants([*earlier, row]):  # the first one with other predictions than before
+    if before and row in journal.variants([*earlier, row]):  # the first one with other predictions than before
         kept[differing / row.kept] = result.submission
         if not differ(earlier):
             kept[differing / before.kept] = (submissions / before.submission).read_bytes()

@@ -7,7 +7,7 @@ changed by is added to the uncertainty of the runtimes of that session.
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from podium.running.fairness import DECIDED, SHARED, Noise, State, state_of
@@ -28,20 +28,16 @@ def main_session(runs_of_models: Iterable[Sequence[Row]]) -> int:
     return min(number, key=lambda session: (-number[session], session), default=1)
 
 
-def later(
-    counting: Sequence[Row],
-    main: int,
-    rows: Sequence[Row],
-    counting_of: Mapping[str, Sequence[Row]],
-    noise: Noise,
-) -> Later | None:
+def later(counting: Sequence[Row], main: int, rows: Sequence[Row], noise: Noise) -> Later | None:
     """Compare a model that was measured after the main session by the one that ran along; None for others."""
     sessions = {row.session for row in counting}
     if main in sessions:
         return None
     along = [row for row in measured(rows) if row.role == REFERENCE and row.session in sessions]
     along = [row for row in along if row.key == along[0].key]
-    before = counting_of.get(along[0].key, ()) if along else ()
+    of_then = [row for row in measured(rows) if row.session == main]
+    # It may have been mended since, and its later runs compare nothing.
+    before = [row for row in of_then if along and row.key == along[0].key and row.digest == along[0].digest]
     if not before:
         return Later("measured later, without a reference", 0.0, True)
     now, then = ([row.seconds for row in runs] for runs in (along, before))

@@ -101,9 +101,7 @@ def test_a_worker_that_sees_other_files_is_refused(tmp_path: Path, workers: Any)
     with pytest.raises(UsageError, match=r"can run the models; .*expected the same files in .*models/B"):
         measure(tmp_path, workers.scheduler_address, "none", [gone], 1)
     other = [model._replace(digest="other") for model in models_in(tmp_path, "A", SUBMIT)]
-    with pytest.raises(
-        UsageError, match=r"worker on .*: expected the same files in .*models/A as on"
-    ):
+    with pytest.raises(UsageError, match=r"worker on .*: expected the same files in .*models/A as on"):
         measure(tmp_path, workers.scheduler_address, "none", other, 1)
 
 

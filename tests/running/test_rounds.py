@@ -222,6 +222,30 @@ def test_a_model_that_is_measured_later_is_compared_by_one_that_ran_before(
     assert (tmp_path / "out" / "submissions" / "A" / "submission.csv").read_text() == "a"
 
 
+def test_a_reference_that_is_itself_mended_still_compares_what_it_ran_beside(tmp_path: Path) -> None:
+    play(tmp_path, Player({"A": 1.0, "B": 3.0}))
+    play(tmp_path, Player({"A": 1.0, "B": 3.0, "C": 2.0}), [model(team) for team in "ABC"])
+    [old] = [row for row in table(tmp_path / "out" / "runtimes.csv") if row["team"] == "C"]
+    assert old["marks"] == "measured later, beside A"
+    player = Player({"A": 9.0, "B": 3.0, "C": 2.0}, A1="fail")
+    for answer in ("a", "fail"):  # in the end nothing of it remains but what it was compared by
+        player.answers["A2"] = answer
+        play(tmp_path, player, [model("A", digest="2"), model("B"), model("C")])
+        assert {team for team, _ in player.ran} == {"A", "B"}
+    rows = {row["team"]: row for row in table(tmp_path / "out" / "runtimes.csv")}
+    assert rows.keys() == {"B", "C"}
+    assert rows["C"]["marks"] == "measured later, beside A"
+    player = Player({"A": 0.5, "B": 3.0, "C": 2.0})
+    play(tmp_path, player, [model("A", digest="3"), model("B"), model("C")])
+    rows = {row["team"]: row for row in table(tmp_path / "out" / "runtimes.csv")}
+    assert {team: row["marks"] for team, row in rows.items()} == {
+        "A": "measured later, beside B", "B": "", "C": "measured later, beside A",
+    }  # fmt: skip
+    assert rows["A"]["runtime"] == "0.5015"
+    assert {row["provisional"] for row in rows.values()} == {"false"}
+    assert read_journal(tmp_path / "out")  # no line stands twice
+
+
 def test_what_nothing_can_be_compared_with_is_marked(tmp_path: Path) -> None:
     play(tmp_path, Player({"A": 1.0, "B": 3.0}))
     player = Player({"A": 1.0, "B": 3.0, "C": 1.0}, A="fail", B="fail")

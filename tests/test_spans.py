@@ -109,7 +109,8 @@ def test_a_quotation_mark_of_its_own_is_part_of_its_word():
 
 def test_a_word_without_a_token_is_inside_a_segment_that_goes_on_behind_it():
     text = "a ￼ c ￼ e"
-    segments = from_tokens(text, [(0, 1), (4, 5), (8, 9)], ["B-Claim", "I-Claim", "O"])
+    with pytest.warns(UserWarning, match="^2 of 5 words in 1 text have no token with a prediction"):
+        segments = from_tokens(text, [(0, 1), (4, 5), (8, 9)], ["B-Claim", "I-Claim", "O"])
     assert triples(segments) == [(0, "Claim", 0, 2)]
 
 
@@ -126,7 +127,7 @@ def test_the_probability_of_a_segment_is_the_mean_of_its_words():
 
 
 def test_several_texts_and_those_without_a_window():
-    with pytest.warns(UserWarning, match=r"^1 of 2 words in 1 text stand behind the last token, as if the"):
+    with pytest.warns(UserWarning, match=r"^1 of 2 words in 1 text have no token with a prediction, as "):
         segments = from_tokens(["a b", "", "c d"], [[(0, 1)], [(0, 1), (2, 3)]], [["B-Lead"], ["O", "B-Claim"]],
                             essay=[0, 2])  # fmt: skip
     assert triples(segments) == [(0, "Lead", 0, 0), (2, "Claim", 1, 1)]
@@ -214,7 +215,7 @@ def test_characters_become_words_by_the_organizers_rule(texts, data):
     assert [t[2:] for t in triples(segments)] == [(a, b) for a, b in made if a <= b]
 
 
-@pytest.mark.filterwarnings("ignore:.* behind the last token")
+@pytest.mark.filterwarnings("ignore:.* have no token with a prediction")
 @given(text=TEXTS, data=st.data())
 def test_tokens_belong_to_the_word_of_their_middle(text, data):
     start = data.draw(st.integers(0, len(text)))
@@ -394,15 +395,24 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: from_tokens(*GOOD, ["O"]), "number of each, found 2 offsets of window 0, 1 predictions"),
-        (lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]), "found 1 texts, 2 windows"),
-        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "indices of the 1 texts, .*, found 1"),
-        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=["A"]), "found 'A' for segment 0; number the"),
-        (lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]), r"\(2, 4\) for token 1 of window 0"),
-        (lambda: from_tokens("a b", [0, 2], ["O", "O"]), r"found int64 of shape \(2,\)"),
+        (lambda: from_tokens(*GOOD, ["O"]), "number of each, found 2 tokens of window 0, 1 predictions"),
+        (
+            lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]),
+            "found 1 texts, 2 windows of offset_mapping",
+        ),
+        (
+            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]),
+            "indices of the 1 essay, .* window 0 of essay 1: 1",
+        ),
+        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=["A"]), "found 'A' for window 0; number the"),
+        (
+            lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]),
+            "within the text. .* in token 1 of window 0: 2 to 4 of 3 ch",
+        ),
+        (lambda: from_tokens("a b", [0, 2], ["O", "O"]), r"found an array of shape \(2,\) in window 0"),
         (lambda: from_tokens(*GOOD, ["O", "B-Klaim"]), r"names or indices of the labels .*, found 'B-Klaim'"),
         (lambda: from_tokens(*GOOD, np.where(PROBABILITIES == 1, np.nan, 0), LABELS), "softmax of logits"),
-        (lambda: from_tokens(*GOOD, PROBABILITIES * 2, LABELS), "softmax of logits, found .* for token 0"),
+        (lambda: from_tokens(*GOOD, PROBABILITIES * 2, LABELS), "softmax of logits. .* in token 0 of window 0"),
         (lambda: from_tokens(*GOOD, ["O", "O"], [*LABELS, "O"]), "labels: expected each once, found 'O'"),
         (lambda: from_tokens(*GOOD, PROBABILITIES[:, :8], LABELS), "15 probabilities per token, .*, found 8"),
         (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "B-Lead", "X-Lead"]), "found 'X-Lead'"),
@@ -419,8 +429,8 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         ),
         (lambda: from_words([0], [2], "Lead", d1=1.5), r"d1 from 0 to 1. .*: 1.5"),
         (lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")), "word 1 is also in another"),
-        (lambda: spans.from_word_ids([[0, 1, 0]], [["O"] * 3]), "ascend within a window, found 0 after 1 in"),
-        (lambda: bio_tags(*GOOD, ONE), r"within the 2 words of their text.*: 0 to 2"),
+        (lambda: spans.from_word_ids([[0, 1, 0]], [["O"] * 3]), "ascend within .* in token 2 of window 0: 0"),
+        (lambda: bio_tags(*GOOD, ONE), "within the words of their text.*: 0 to 2 of 2"),
         (lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), ["O", "B-Lead"]), "expected also 'I-Lead'"),
         (lambda: from_table(THEIRS, ["A"]), "expected 1 more column: predictionstring"),
         (lambda: from_table(GAPPED, ["x"]), "ids of the table, such as 'B', found none of them but 'x'"),

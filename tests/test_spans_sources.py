@@ -55,9 +55,11 @@ def test_offsets_that_start_again_in_every_word_are_refused():
     tokenizer.no_truncation()
     encoding = tokenizer.encode(words, is_pretokenized=True)
     tags = ["B-Claim"] + ["I-Claim"] * (len(encoding.offsets) - 1)
-    with pytest.raises(ValueError, match=r"ascend within a window, found \(0, .*from_word_ids"):
+    with pytest.raises(
+        ValueError, match=r"ascends within a window; .*from_word_ids.* token 1 of window 0: 0 to"
+    ):
         from_tokens(" ".join(words), encoding.offsets, tags)
-    with pytest.raises(ValueError, match="ascend within a window"):
+    with pytest.raises(ValueError, match="ascends within a window"):
         bio_tags([" ".join(words)], [encoding.offsets], from_words(0, 3, "Claim"))
     assert triples(from_word_ids([encoding.word_ids], [tags])) == [(0, "Claim", 0, 3)]
 
@@ -142,7 +144,7 @@ def test_predictions_for_padding_are_cut():
     padded[:, :, LABELS.index("B-Lead")] = 1.0
     segments = from_tokens(texts, offsets, padded, LABELS)
     assert triples(segments) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)] + [(1, "Lead", n, n) for n in range(3)]
-    with pytest.raises(ValueError, match="found 2 offsets of window 0, 3 predictions"):
+    with pytest.raises(ValueError, match="found 2 tokens of window 0, 3 predictions"):
         from_tokens(texts, offsets, [padded[0, :3], padded[1, :4]], LABELS)  # the lengths differ
 
 
@@ -463,11 +465,23 @@ def test_of_several_texts_one_has_to_be_said():
         assert len(make(PHONES)) == 2
 
 
-def test_segments_that_all_fall_to_the_first_text_are_warned_of():
+def test_segments_of_one_text_are_not_those_of_several():
+    """Nobody said which text they are of, so that a row of several texts may have been meant."""
     made = spans.from_words([0, 5], [6, 7], ["Position", "Claim"])
-    with pytest.warns(UserWarning, match=r"^all 2 segments are of the first of 2 texts; .* give essay="):
-        spans.to_submission(made, ["a", "b"])
-    assert len(spans.to_submission(made, ["a"])) == 2
+    fold = podium.prepare(make_competition(5, shared_words=False)[0])
+    for changed in (made, made[1:], made + made, spans.select(made), spans.join(made, 2), spans.vote([made])):
+        assert len(spans.to_submission(changed, ["a"])) == len(changed)
+        for use in (
+            lambda given: spans.to_submission(given, ["a", "b"]),
+            lambda given: given.to_frame(["a", "b"]),
+            lambda given: spans.score(fold, given, fold.prepared["All"].items),
+            lambda given: spans.word_tags([PHONES, PHONES], spans.without_overlaps(given)),
+        ):
+            with pytest.raises(ValueError, match=r"^essay: expected the text of each segment, .* found none"):
+                use(changed)
+    said = spans.from_words(0, 6, "Position", essay=0)
+    for changed in (said, spans.average([said, said]), made + said, made[:0]):
+        assert len(spans.to_submission(changed, ["a", "b"])) == len(changed)
 
 
 @pytest.mark.parametrize("closeness", [0.9, -1, 200, float("nan"), "90"])
@@ -557,6 +571,43 @@ def test_types_are_known_in_all_sources(name):
             ValueError, match=r"types: expected Lead, .*, found '?(Thesis|None|nan)'? for segment 1"
         ):
             SOURCES[name](types)
+
+
+# The same for sources whose words have labels.
+LABELED = {
+    "tokens": lambda given, labels=None: from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], given, labels),
+    "word ids": lambda given, labels=None: from_word_ids([0.0, 1, 2], given, labels, texts=["a b c"]),
+    "word labels": lambda given, labels=None: spans.from_word_labels([given], labels, texts="a b c"),
+}
+
+
+@pytest.mark.parametrize("source", LABELED.values(), ids=LABELED)
+def test_sources_of_labels_read_refuse_and_count_the_same(source):
+    assert triples(source(["b-claim", "I-CLAIM ", "O"])) == [(0, "Claim", 0, 1)]
+    assert triples(source([1, 2, 0], {0: "o", 1: "b-lead", 2: "i-lead"})) == [(0, "Lead", 0, 1)]
+    for unlabeled, last in ((2, 1), (1, 2)):
+        given = [0 if word == unlabeled else 2 for word in range(3)]
+        with pytest.warns(UserWarning, match="^1 of 3 words in 1 text have no token with a prediction, as if"):
+            segments = source([-100 if each == 0 else each for each in given], LABELS)
+        assert triples(segments) == [(0, "Lead", 0, last)]
+    columns = ["O", "Lead"]
+    for given, message in (
+        (np.array([[0, 1], [0.5, 0.5], [-3, 4.0]]), r"probabilities from 0 to 1, .* token 2 of window 0: \[-3"),
+        (["O", "B-Klaim", "O"], "names or indices of the labels .*, found 'B-Klaim' for token 1"),
+        (
+            [[[0.5, 0.5]]] * 3,
+            "predictions: expected a label or probabilities for each token, found an",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            source(given, columns if isinstance(given, np.ndarray) else None)
+
+
+def test_numbers_of_words_are_whole():
+    with pytest.raises(ValueError, match=r"window 0: expected a whole number for every token, found 1\.5 for"):
+        from_word_ids([[0, 1.5]], [["O", "O"]])
+    with pytest.raises(ValueError, match=r"offset_mapping: expected two positions for each token, found lists"):
+        from_tokens(["a b", "a"], [[[(0, 1)], [(0, 1), (2, 3)]], [[(0, 1)]]], [["O"], ["O"]])
 
 
 def test_what_has_no_word_is_left_out_with_a_warning():

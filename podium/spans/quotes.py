@@ -14,7 +14,9 @@ import pandas as pd
 
 from podium.arrays import Bools, Ints, by_essay
 from podium.spans.by_position import by_position
-from podium.spans.segments import OUTSIDE, TYPES, Spans, candidates, kind_of, texts_of
+from podium.spans.door import OUTSIDE, candidates, kind_of, texts_of
+from podium.spans.segments import Spans, spans_of
+from podium.spans.vocabulary import TYPES
 from podium.wording import counted
 
 __all__ = ["Quotes", "from_quotes"]
@@ -172,7 +174,8 @@ def from_quotes(
     columns = ["essay", "quote", "type", "found", "closeness", "first", "last", "text"]
     report = pd.DataFrame(rows, columns=columns)
     first, last = (report[name].to_numpy(dtype=np.int64) for name in ("first", "last"))
-    return Quotes(given.spans(first, last, first >= 0), report.assign(shared=_shared(given.essay, first, last)))
+    found = spans_of(given, first, last, first >= 0)
+    return Quotes(found, report.assign(shared=_shared(given.essay, first, last)))
 
 
 def _shared(essay: Ints, first: Ints, last: Ints) -> Bools:

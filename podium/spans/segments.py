@@ -15,11 +15,11 @@ import functools
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,18 @@ from podium.ids import by_number, number_of
 from podium.ids import texts as texts_of_ids
 from podium.scoring import ALL, Evaluation, Solution, scores_of
 from podium.spans.by_position import by_position
+from podium.spans.door import (
+    Candidates,
+    candidates,
+    integers,
+    kind_of,
+    require,
+    require_equal_sizes,
+    require_essays,
+    require_said,
+    require_within,
+    texts_of,
+)
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.wording import counted
 
@@ -59,9 +71,7 @@ ROWS_SHOWN = 5
 
 Thresholds = float | Mapping[str, float]
 Gaps = int | Mapping[str, int | None] | None
-OUTSIDE = "O"  # the label of what is in no segment
-KINDS = {name.casefold(): number for number, name in enumerate(TYPES)} | {OUTSIDE.casefold(): -1}
-ROUNDED = 1e-6  # by which a mean of probabilities in float32 may be above 1
+PARTS_OF_GROUPS = {"start": None, "end": None, "score": 1.0}  # what a pipeline says, and what it may leave out
 UNKNOWN = ("[UNK]", "<unk>", "\ufffd")  # what a pipeline writes for characters that its tokenizer cannot show
 
 
@@ -86,6 +96,8 @@ class Spans:
         The probability that it is effective; 0.5 until `with_effectiveness` says otherwise.
     repaired : (n,) int
         How many illegal tags were repaired to make it.
+    of_one_text : bool
+        Whether nobody said which essay each segment belongs to. Then there may be only one essay.
 
     Raises
     ------
@@ -112,15 +124,15 @@ class Spans:
     probability: Floats
     d1: Floats
     repaired: Ints
+    of_one_text: bool = False
     # what podium.score says where it is given segments
     instead_of_a_table: ClassVar[str] = "give podium.spans.to_submission() of them, or call podium.spans.score"
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            kind = np.float64 if field.name in ("probability", "d1") else np.int64
-            column = np.asarray(getattr(self, field.name), dtype=kind).view()
+        for name, given in self._columns().items():
+            column = np.asarray(given, dtype=np.float64 if name in ("probability", "d1") else np.int64).view()
             column.flags.writeable = False
-            object.__setattr__(self, field.name, column)
+            object.__setattr__(self, name, column)
         require_equal_sizes(self._columns())
         require(self.essay, self.essay < 0, "indices of essays, counted from 0", "{}", self.essay)
         positions = f"a first word from 0 on and a last word not before it, up to {LAST_POSITION}"
@@ -133,14 +145,16 @@ class Spans:
             require(self.essay, ~((column >= 0) & (column <= 1)), f"{name} from 0 to 1", "{}", column)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        fields = [field for field in dataclasses.fields(self) if field.type is not bool]
+        return {field.name: getattr(self, field.name) for field in fields}
 
     def __len__(self) -> int:
         return len(self.essay)
 
     def __getitem__(self, rows: Any) -> "Spans":
         chosen = np.arange(len(self))[rows]
-        return Spans(**{name: column[np.atleast_1d(chosen)] for name, column in self._columns().items()})
+        columns = {name: column[np.atleast_1d(chosen)] for name, column in self._columns().items()}
+        return dataclasses.replace(self, **columns)
 
     def __iter__(self) -> Iterator["Spans"]:
         return (self[row] for row in range(len(self)))
@@ -203,7 +217,7 @@ class Spans:
         columns["discourse_type"] = np.array(TYPES, dtype=object)[self.discourse_type]
         columns = {name: columns[name] for name in ("essay", "discourse_type", *columns)}
         if essay_ids is not None:
-            require_essays(self.essay, len(essay_ids))
+            require_texts(self, len(essay_ids))
             columns["essay"] = np.array(essay_ids, dtype=object)[self.essay]
         return pd.DataFrame(columns).rename(columns={} if essay_ids is None else {"essay": "essay_id"})
 
@@ -296,7 +310,7 @@ def from_words(
     last: npt.ArrayLike,
     types: Any,
     *,
-    essay: npt.ArrayLike = 0,
+    essay: npt.ArrayLike | None = None,
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
 ) -> Spans:
@@ -309,8 +323,8 @@ def from_words(
         the segment.
     types : str or (n,) str or int
         The type of each segment, or one type for all: a name, or an index into `TYPES`.
-    essay : int or (n,) int
-        The essay of each segment, as an index.
+    essay : int or (n,) int, optional
+        The essay of each segment, as an index. It may be left out if there is one essay.
     probability : float or (n,) float in [0, 1]
         The probability of the type of each segment.
     d1 : float or (n,) float in [0, 1]
@@ -333,7 +347,14 @@ def from_words(
     """
     words = {"first": integers("first", first), "last": integers("last", last)}
     rows = candidates(words, None, essay, types, probability, d1)
-    return rows.spans(*(np.broadcast_to(column, len(rows.essay)) for column in words.values()))
+    first_words, last_words = (np.broadcast_to(column, len(rows.essay)) for column in words.values())
+    return dataclasses.replace(spans_of(rows, first_words, last_words), of_one_text=essay is None)
+
+
+def spans_of(rows: Candidates, first: Ints, last: Ints, kept: Any = slice(None)) -> Spans:
+    """Make segments of the candidates that are kept, from the positions of their words."""
+    columns = (rows.essay, first, last, rows.kind, rows.probability, rows.d1, np.zeros_like(first))
+    return Spans(*(column[kept] for column in columns))
 
 
 @by_position
@@ -446,12 +467,13 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
         outputs = [outputs]
     texts = texts_of(texts)
     groups = _groups(texts, outputs)
-    scores = numbers("probability", [group.get("score", 1.0) for _, group in groups])
-    # A mean of float32 may be a little above 1.
-    scores = np.where((scores > 1) & (scores <= 1 + ROUNDED), 1.0, scores)
-    starts, ends = ([group[name] for _, group in groups] for name in ("start", "end"))
+    starts, ends, scores = (
+        [group.get(name, missing) for _, group in groups] for name, missing in PARTS_OF_GROUPS.items()
+    )
     essay, types = [number for number, _ in groups], [_name_of(group) for _, group in groups]
-    return of_characters(texts, starts, ends, _by_middles, essay, types, scores, d1)
+    spans = of_characters(texts, starts, ends, _by_middles, essay, types, scores, d1)
+    _warn_of_other_words(texts, groups)
+    return spans
 
 
 def _by_middles(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
@@ -482,19 +504,21 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
                 "outputs: expected groups of tokens; make the pipeline with aggregation_strategy='simple', "
                 f"found {', '.join(map(str, group))} in the output of text {number}"
             )
-        if group.get("start") is None or group.get("end") is None:
-            raise ValueError(f"outputs: expected start and end, as of a fast tokenizer, found none in {group}")
+    return groups
+
+
+def _warn_of_other_words(texts: Sequence[str], groups: list[tuple[int, Mapping[str, Any]]]) -> None:
+    """Warn if the words of groups do not stand at their positions, so that these are of another text."""
     elsewhere = [(number, group) for number, group in groups if not _is_there(texts[number], group)]
     if elsewhere:
         number, group = elsewhere[0]
-        found = texts[number][max(group["start"], 0) : group["end"]]
+        found = texts[number][int(group["start"]) : int(group["end"])]
         warnings.warn(
             "give the texts exactly as the pipeline got them: at the positions of "
             f"{counted(len(elsewhere), 'group')} of {len(groups):,} stands another word, such as "
             f"{found!r:.60} instead of {group['word']!r:.60} in text {number}",
             stacklevel=4,
         )
-    return groups
 
 
 def _name_of(group: Mapping[str, Any]) -> str:
@@ -507,76 +531,12 @@ def _is_there(text: str, group: Mapping[str, Any]) -> bool:
     word = group.get("word")
     if not isinstance(word, str) or any(sign in word for sign in UNKNOWN):
         return True
-    return _letters(word) == _letters(text[max(group["start"], 0) : group["end"]])
+    return _letters(word) == _letters(text[int(group["start"]) : int(group["end"])])
 
 
 def _letters(text: str) -> str:
     """Reduce a text to its letters and digits, without case, accents and white space."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
-
-
-# ---- The one door ----------------------------------------------------------------------------------------
-
-
-class Candidates(NamedTuple):
-    """What every source says of its candidates, checked, with one row for each."""
-
-    essay: Ints
-    kind: Ints  # the type, as an index into `TYPES`; -1 for what is no segment
-    probability: Floats
-    d1: Floats
-
-    def spans(self, first: Ints, last: Ints, kept: Any = slice(None)) -> Spans:
-        """Make segments of the rows that are kept, from the positions of their words."""
-        places = (self.essay, first, last, self.kind, self.probability, self.d1, np.zeros_like(first))
-        return Spans(*(column[kept] for column in places))
-
-
-def candidates(
-    places: Mapping[str, npt.NDArray[Any]],
-    texts: int | None,
-    essay: npt.ArrayLike | None,
-    types: Any,
-    probability: npt.ArrayLike,
-    d1: npt.ArrayLike,
-    outside: bool = False,
-) -> Candidates:
-    """Check what a source says of its candidates; a single value is repeated for each of them.
-
-    `places` are columns that say where they are, and `texts` is the number of texts, if it is known. With
-    `outside`, the type may be O, which is no segment.
-    """
-    if essay is None and texts != 1:
-        raise ValueError(
-            f"essay: expected the text of each segment, as an index into the {texts:,} texts, found none; if "
-            "each segment has its text in the same row, give the distinct texts and pandas.factorize(text)[0]"
-        )
-    given = {
-        **places,
-        "essay": integers("essay", 0 if essay is None else essay),
-        "types": np.array(types, dtype=object),
-        "probability": numbers("probability", probability),
-        "d1": numbers("d1", d1),
-    }
-    several = {name: column for name, column in given.items() if column.ndim}
-    for name, column in several.items():
-        if column.ndim > 1:
-            raise ValueError(
-                f"{name}: expected one value for each segment, found {column[0]!r:.60} for the first"
-            )
-    require_equal_sizes(several)
-    size = next((len(column) for column in several.values()), 1)
-    columns = {name: np.broadcast_to(column, size) for name, column in given.items()}
-    if texts is not None:
-        require_essays(columns["essay"], texts)
-    kinds = np.array([kind_of(cell) for cell in columns["types"].tolist()], dtype=np.float64)
-    unknown = ~(kinds >= (-1 if outside else 0))
-    if unknown.any():
-        row = int(np.argmax(unknown))
-        raise ValueError(
-            f"types: expected {', '.join(TYPES)}, found {columns['types'][row]!r:.40} for segment {row}"
-        )
-    return Candidates(columns["essay"], kinds.astype(np.int64), columns["probability"], columns["d1"])
 
 
 def of_characters(
@@ -595,49 +555,13 @@ def of_characters(
     rows = candidates(places, len(texts), essay, types, probability, d1, outside=True)
     start, end = (np.broadcast_to(column, len(rows.essay)) for column in places.values())
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[rows.essay]
-    expected = "a start and a later end of characters within the text"
-    wrong = (start < 0) | (end <= start) | (end > lengths)
-    require(rows.essay, wrong, expected, "{} to {} of {} characters", start, end, lengths)
+    require_within(rows.essay, start, end, lengths)
     first, last = words_of(texts, rows.essay, start, end)
     empty, outside = last < first, rows.kind < 0
     for left_out, why in ((empty & ~outside, "without a word of the text"), (outside, "named O")):
         if left_out.any():
             warnings.warn(f"left out {counted(int(left_out.sum()), 'segment')} {why}", stacklevel=4)
-    return rows.spans(first, last, ~(empty | outside))
-
-
-def kind_of(given: Any) -> int | None:
-    """Read a type: its name in any case, or its index; O is -1, and what is no type is None."""
-    if isinstance(given, str):
-        return KINDS.get(given.strip().casefold())
-    return int(given) if isinstance(given, int | np.integer) and 0 <= given < len(TYPES) else None
-
-
-def integers(name: str, values: npt.ArrayLike) -> Ints:
-    """Check that values are whole numbers."""
-    array = np.asarray(values)
-    if array.dtype.kind in "iu":
-        return array.astype(np.int64)
-    for row, cell in enumerate(array.ravel().tolist()):
-        if not (isinstance(cell, int | float) and abs(cell) < 2**53 and cell == int(cell)):
-            cure = "; number the texts from 0, as essay_id.map(essay_ids.index) does" if name == "essay" else ""
-            raise ValueError(
-                f"{name}: expected a whole number for every segment, found {cell!r:.40} for segment {row}{cure}"
-            )
-    return array.astype(np.int64)
-
-
-def numbers(name: str, values: npt.ArrayLike) -> Floats:
-    """Check that values are numbers."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiu":
-        cells = pd.Series(array.ravel().tolist(), dtype=object)
-        array = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64).reshape(array.shape)
-    if np.isnan(array).any():
-        row = int(np.isnan(array).argmax())
-        found = np.asarray(values, dtype=object).ravel()[row]
-        raise ValueError(f"{name}: expected a number for every segment, found {found!r:.40} for segment {row}")
-    return array.astype(np.float64)
+    return spans_of(rows, first, last, ~(empty | outside))
 
 
 # ---- Changing spans --------------------------------------------------------------------------------------
@@ -661,7 +585,8 @@ def concat(several: Sequence[Spans]) -> Spans:
     if not several:
         return from_words([], [], [])
     columns = [spans._columns() for spans in several]
-    return Spans(**{name: np.concatenate([each[name] for each in columns]) for name in columns[0]})
+    together = {name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
+    return Spans(**together, of_one_text=all(spans.of_one_text for spans in several))
 
 
 @by_position
@@ -899,7 +824,7 @@ def average(
         key[first] & 0xFFFFFFFF,
         key[last] & 0xFFFFFFFF,
         chosen[first],
-        essay=key[first] >> 32,
+        essay=None if everything.of_one_text else key[first] >> 32,
         probability=means(shares[row, chosen] / model_weights.sum(), first, last),
         d1=means(total(everything.d1[number])[row, chosen] / of_type, first, last),
     )
@@ -962,7 +887,8 @@ def vote(
         return everything[:0]
     essay, firsts, lasts, kinds, probability, d1 = zip(*sorted(rows))
     bounded = (np.clip(column, 0, 1) for column in (probability, d1))
-    return from_words(firsts, lasts, kinds, essay=essay, **dict(zip(("probability", "d1"), bounded)))
+    essays = None if everything.of_one_text else essay
+    return from_words(firsts, lasts, kinds, essay=essays, **dict(zip(("probability", "d1"), bounded)))
 
 
 def _electorate(
@@ -1148,37 +1074,10 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 # ---- Checks ----------------------------------------------------------------------------------------------
 
 
-def require(essay: Ints, wrong: Bools, expected: str, form: str, *columns: npt.NDArray[Any]) -> None:
-    """Check segments of some essays, and name the first wrong one."""
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"expected {expected}. Wrong in {int(wrong.sum()):,} of {counted(len(wrong), 'segment')}, "
-            f"first in segment {row} of essay {essay[row]}: "
-            + form.format(*(column[row] for column in columns))
-        )
-
-
-def require_equal_sizes(columns: Mapping[str, Sized]) -> None:
-    """Check that all columns have the same size."""
-    if len({len(column) for column in columns.values()}) > 1:
-        sizes = ", ".join(f"{len(column)} {name}" for name, column in columns.items())
-        raise ValueError(f"expected the same number of each, found {sizes}")
-
-
-def require_essays(essay: Ints, essays: int) -> None:
-    """Check that every segment belongs to one of the essays."""
-    expected = f"indices of the {counted(essays, 'essay')}, counted from 0"
-    require(essay, (essay < 0) | (essay >= essays), expected, "{}", essay)
-
-
-def texts_of(texts: str | Sequence[str]) -> Sequence[str]:
-    """Check that the texts are texts; a single one is put into a list."""
-    texts = [texts] if isinstance(texts, str) else texts
-    wrong = next((number for number, text in enumerate(texts) if not isinstance(text, str)), None)
-    if wrong is not None:
-        raise ValueError(f"texts: expected text, found {texts[wrong]!r:.60} for text {wrong}")
-    return texts
+def require_texts(spans: Spans, texts: int) -> None:
+    """Check that every segment belongs to one of some texts."""
+    require_said(spans.of_one_text and len(spans) > 0, texts)
+    require_essays(spans.essay, texts)
 
 
 def _require_spans(spans: object, hint: str = "") -> None:
@@ -1204,13 +1103,7 @@ def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
             f"essay_ids: expected the id of every text, in the order of the texts, found {len(essay_ids):,} "
             f"for segments of essays up to number {last:,}, counted from 0"
         )
-    require_essays(spans.essay, len(essay_ids))
-    if last == 0 and len(spans) > 1 < len(essay_ids):
-        warnings.warn(
-            f"all {len(spans):,} segments are of the first of {len(essay_ids):,} texts; if they are not, give "
-            "essay=, the text of each segment",
-            stacklevel=4,
-        )
+    require_texts(spans, len(essay_ids))
 
 
 def _distinct_texts(essay_ids: Sequence[Any]) -> list[str]:

@@ -9,7 +9,6 @@ Many essays are decoded at once as one long text. The reason is that a call of n
 for one essay as for all.
 """
 
-import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,20 +18,19 @@ import numpy.typing as npt
 
 from podium.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.spans.by_position import by_position
-from podium.spans.segments import (
-    TYPES,
-    Gaps,
-    Spans,
-    Thresholds,
-    concat,
-    from_words,
+from podium.spans.door import (
+    OF_TOKENS,
+    OF_WINDOWS,
+    ROUNDED,
     integers,
     require,
     require_equal_sizes,
     require_essays,
-    select,
+    require_within,
     texts_of,
 )
+from podium.spans.segments import Gaps, Spans, Thresholds, concat, from_words, require_texts, select
+from podium.spans.vocabulary import TYPES
 from podium.wording import counted
 
 __all__ = [
@@ -53,15 +51,13 @@ if int(np.__version__.partition(".")[0]) < 2:
 
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
-# The prefix and the type of each possible label.
-MEANINGS: dict[str, tuple[str | None, int]] = {"O": (None, len(TYPES))} | {
-    f"{prefix}-{name}" if prefix else name: (prefix, kind)
+# The prefix and the type of each possible label, without case.
+MEANINGS: dict[str, tuple[str, int]] = {"o": ("", len(TYPES))} | {
+    (f"{prefix}-{name}" if prefix else name).casefold(): (prefix, kind)
     for kind, name in enumerate(TYPES)
     for prefix in ("", *PREFIXES)
 }
-NUMBER = (int, float, np.integer, np.floating)
 IGNORED = -100  # Losses of torch ignore this label.
-ROUNDING = 1e-3  # A half-precision probability may be rounded up to more than 1.
 TEXTS_AT_ONCE = 64  # The probabilities of this many texts fit into the processor's cache.
 
 Labels = Sequence[str] | Mapping[Any, str] | None
@@ -134,8 +130,10 @@ def from_tokens(
     >>> spans.to_frame()[["discourse_type", "first", "last", "repaired"]].values.tolist()
     [['Position', 0, 1, 0], ['Claim', 2, 3, 1]]
     """
-    _, blocks = _of_offsets(texts, offset_mapping, predictions, labels, essay)
-    return select(_segments_of(blocks), min_words, min_probability, join_gap)
+    if isinstance(texts, str):
+        texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
+    tokens = _of_offsets(texts, offset_mapping, essay)
+    return select(_segments_of(tokens, predictions, labels), min_words, min_probability, join_gap)
 
 
 @by_position
@@ -190,50 +188,10 @@ def from_word_ids(
     >>> from_word_ids([[None, 0, 0, 1, None]], [["O", "B-Lead", "I-Lead", "I-Lead", "O"]]).words.tolist()
     [2]
     """
-    if len(word_ids) and all(word is None or isinstance(word, NUMBER) for word in word_ids):
-        word_ids, predictions = [word_ids], [predictions]  # of one text
-    _require_windows("word_ids", word_ids, 1)
-    _require_windows("predictions", predictions, 2)
-    windows_given = {"windows of word_ids": word_ids, "windows of predictions": predictions}
-    essays = len(word_ids) if essay is None else int(np.max(essay, initial=-1)) + 1
-    if texts is not None:
-        texts = texts_of(texts)
-        essays = len(texts)
-    window_of = _essays_of_windows(essay, essays, windows_given)
-    # A table has NaN where a token has no word.
-    ids = [
-        np.array([-1 if word is None or word != word else word for word in of_window], dtype=np.int64)
-        for of_window in word_ids
-    ]
-    if texts is not None:
-        _require_words(texts, window_of, ids)
-        reached = np.zeros(len(texts), dtype=np.int64)
-        for of_window, number in zip(ids, window_of.tolist()):
-            reached[number] = max(reached[number], int(of_window.max(initial=-1)) + 1)
-        _warn_of_words_behind([len(text.split()) - n for text, n in zip(texts, reached.tolist())], texts)
-    for window, of_window in enumerate(ids):
-        words = of_window[of_window >= 0]
-        if (np.diff(words) < 0).any():
-            token = int(np.argmax(np.diff(words) < 0)) + 1
-            raise ValueError(
-                f"word_ids: expected words that ascend within a window, found {words[token]} after "
-                f"{words[token - 1]} in window {window}"
-            )
-
-    def located(numbers: Ints, windows: Ints) -> _Located:
-        block = [ids[window] for window in windows.tolist()]
-        sizes = np.array([max(int(each.max(initial=-1)) + 1, 0) for each in block], dtype=np.int64)
-        text_of_window = np.searchsorted(numbers, window_of[windows])
-        most = np.zeros(len(numbers), dtype=np.int64)
-        np.maximum.at(most, text_of_window, sizes)
-        first_words = np.cumsum(most) - most
-        word = np.concatenate(
-            [np.where(each >= 0, each + first_words[at], -1) for each, at in zip(block, text_of_window)]
-        )
-        return _Located(word, _parts_of_words(block, word)[np.newaxis], first_words)
-
-    blocks = _decoded(window_of, list(map(len, ids)), located, predictions, labels)
-    return select(_segments_of(blocks), min_words, min_probability, join_gap)
+    if len(word_ids) and all(np.ndim(word) == 0 for word in word_ids):
+        word_ids, predictions = [word_ids], [predictions]  # of one window
+    tokens = _of_word_ids(word_ids, texts, essay)
+    return select(_segments_of(tokens, predictions, labels), min_words, min_probability, join_gap)
 
 
 @by_position
@@ -276,17 +234,13 @@ def from_word_labels(
     >>> from_word_labels([["B-Lead", "I-Lead", "O"], ["O", "B-Claim"]]).essay.tolist()
     [0, 1]
     """
-    word_ids = [range(len(of_essay)) for of_essay in predictions]
     if texts is not None:
         texts = texts_of(texts)
         require_equal_sizes({"texts": texts, "predictions": predictions})
-        for number, (text, words) in enumerate(zip(texts, word_ids)):
-            if len(words) != len(text.split()):
-                raise ValueError(
-                    f"predictions: expected one for each of the {counted(len(text.split()), 'word')} that "
-                    f"text.split() makes of text {number}, found {len(words):,}"
-                )
-    return select(from_word_ids(word_ids, predictions, labels), min_words, min_probability, join_gap)
+        for number, (text, of_text) in enumerate(zip(texts, predictions)):
+            require_equal_sizes({f"words of text {number}": text.split(), "predictions": of_text})
+    tokens = _of_words(list(map(len, predictions)))
+    return select(_segments_of(tokens, predictions, labels), min_words, min_probability, join_gap)
 
 
 @by_position
@@ -327,93 +281,189 @@ def word_probabilities(
     >>> from_word_labels([(a + b) / 2 for a, b in zip(one, other)], LABELS).words.tolist()
     [2]
     """
-    texts, blocks = _of_offsets(texts, offset_mapping, predictions, labels, essay)
-    found = [np.zeros((len(text.split()), len(LABELS))) for text in texts]
-    for word, probabilities, scheme, first_words, numbers in blocks:
-        if not len(word):
-            continue
-        of_types = np.zeros((len(TYPES) + 1, len(word)))
-        beginning = np.zeros_like(of_types)
-        for label, kind in enumerate(scheme.kinds.tolist()):
-            of_types[kind] += probabilities[:, label]
-            if scheme.labels[label].startswith(("B-", "S-")):
-                beginning[kind] += probabilities[:, label]
-        share = np.divide(beginning, of_types, out=np.zeros_like(of_types), where=of_types > 0)
-        start = np.flatnonzero(differs(word))
-        means_of_words = np.add.reduceat(of_types, start, axis=1) / np.diff(np.append(start, len(word)))
-        surest = np.maximum.reduceat(share, start, axis=1)
-        columns = np.zeros((len(start), len(LABELS)))
-        columns[:, 0] = means_of_words[-1]
-        columns[:, 1::2] = (means_of_words * surest)[:-1].T
-        columns[:, 2::2] = (means_of_words * (1 - surest))[:-1].T
-        essays = np.searchsorted(first_words, word[start], side="right") - 1
-        for at, rows in by_essay(essays):
-            found[numbers[at]][word[start[rows]] - first_words[at]] = columns[rows]
+    if isinstance(texts, str):
+        texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
+    tokens = _of_offsets(texts, offset_mapping, essay)
+    found = [np.zeros((words, len(LABELS))) for words in tokens.words.tolist()]
+    for block in _decoded(tokens, predictions, labels):
+        word, columns = block.word[differs(block.word)], _probabilities_of_words(block)
+        for at, rows in by_essay(np.searchsorted(block.first_words, word, side="right") - 1):
+            found[block.numbers[at]][word[rows] - block.first_words[at]] = columns[rows]
     return found
 
 
-def _require_words(texts: Sequence[str], window_of: Ints, ids: list[Ints]) -> None:
-    """Check that the numbers of words are those of the texts' words, as far as one can see."""
-    sizes = [len(text.split()) for text in texts]
-    beyond = [
-        (number, int(of_window.max(initial=-1)))
-        for number, of_window in zip(window_of.tolist(), ids)
-        if of_window.max(initial=-1) >= sizes[number]
+def _probabilities_of_words(block: "_Block") -> Floats:
+    """Compute the probabilities of `LABELS` for each word that has a token, (words, labels)."""
+    of_types = np.zeros((len(TYPES) + 1, len(block.word)))
+    beginning = np.zeros_like(of_types)
+    for label, (prefix, kind) in enumerate(zip(block.scheme.prefixes, block.scheme.kinds.tolist())):
+        of_types[kind] += block.probabilities[:, label]
+        if prefix in ("B", "S"):
+            beginning[kind] += block.probabilities[:, label]
+    share = np.divide(beginning, of_types, out=np.zeros_like(of_types), where=of_types > 0)
+    start = np.flatnonzero(differs(block.word))
+    columns = np.zeros((len(start), len(LABELS)))
+    if len(start):
+        means_of_words = np.add.reduceat(of_types, start, axis=1) / np.diff(np.append(start, len(block.word)))
+        surest = np.maximum.reduceat(share, start, axis=1)
+        columns[:, 0] = means_of_words[-1]
+        columns[:, 1::2] = (means_of_words * surest)[:-1].T
+        columns[:, 2::2] = (means_of_words * (1 - surest))[:-1].T
+    return columns
+
+
+# ---- The words of tokens ---------------------------------------------------------------------------------
+
+
+class _Tokens(NamedTuple):
+    """The tokens of windows, given by the words that they belong to."""
+
+    window_of: Ints  # (windows,) the text of each window
+    ids: list[Ints]  # for each window, the word of each token, counted from 0 in its text; -1 if it has none
+    words: Ints  # (texts,) the number of words of each text
+    offsets: list[Ints] | None = None  # for each window, the characters of each token, if they are known
+
+    def numbered(self, numbers: Ints, windows: Ints) -> tuple[Ints, Ints]:
+        """Number the words of some texts from the first text to the last.
+
+        Return the word of each token of some windows, and the first word of each text.
+        """
+        sizes = self.words[numbers]
+        first_words = np.cumsum(sizes) - sizes
+        ids, window = _flat(self.ids, windows)
+        begins = first_words[np.searchsorted(numbers, self.window_of[windows])]
+        return np.where(ids >= 0, ids + begins[window], -1), first_words
+
+    def parts(self, word: Ints, windows: Ints) -> Ints:
+        """Number the parts of each word; the same token has the same number in all windows."""
+        flat, window = _flat(self.ids if self.offsets is None else self.offsets, windows)
+        return _parts_of_words(word, window) if self.offsets is None else _parts_of_offsets(flat, window)
+
+
+def _flat(given: Sequence[Ints], windows: Ints) -> tuple[Ints, Ints]:
+    """Put what some windows have for their tokens into one array; also say which of the windows has each."""
+    own = [given[window] for window in windows.tolist()]
+    window = np.repeat(np.arange(len(own)), [len(each) for each in own])
+    return np.concatenate(own) if own else np.zeros((0, 2), dtype=np.int64), window
+
+
+def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None) -> _Tokens:
+    """Find the words of tokens that are given by their characters."""
+    texts = texts_of(texts)
+    offsets = _positions("offset_mapping", offset_mapping, "two positions", (2,))
+    window_of = _texts_of_windows(essay, len(texts), "offset_mapping", offset_mapping)
+    flat, window = _flat(offsets, np.arange(len(offsets)))
+    start, end = flat.T
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)[window_of[window]]
+    require_within(window, start, end, lengths, 0, OF_TOKENS)
+    expected = (
+        "offset_mapping that ascends within a window; with is_split_into_words=True it starts again in every "
+        "word, so call from_word_ids"
+    )
+    seen = np.flatnonzero(end > start)  # special tokens have the offsets (0, 0)
+    descends = _descends(start, window, seen) | _descends(end, window, seen)
+    require(window, descends, expected, "{} to {}", start, end, names=OF_TOKENS)
+    ids = list(offsets)
+    for numbers, windows in _blocks(window_of):
+        text = _LongText([texts[number] for number in numbers.tolist()])
+        flat, window = _flat(offsets, windows)
+        at = np.searchsorted(numbers, window_of[windows])[window]
+        word = text.words_of(*(flat.T + text.begins[at]))
+        word = np.where(word >= 0, word - text.first_words[at], -1)
+        ends = np.cumsum([len(offsets[each]) for each in windows.tolist()])
+        for each, of_window in zip(windows.tolist(), np.split(word, ends[:-1])):
+            ids[each] = of_window
+    return _Tokens(window_of, ids, _numbers_of_words(texts), offsets)
+
+
+def _of_word_ids(
+    word_ids: Sequence[Any], texts: str | Sequence[str] | None, essay: npt.ArrayLike | None
+) -> _Tokens:
+    """Check the numbers of the words of tokens."""
+    texts = None if texts is None else texts_of(texts)
+    ids = _positions("word_ids", word_ids, "a number or None")
+    window_of = _texts_of_windows(essay, None if texts is None else len(texts), "word_ids", word_ids)
+    flat, window = _flat(ids, np.arange(len(ids)))
+    descends = _descends(flat, window, np.flatnonzero(flat >= 0))
+    require(window, descends, "word_ids that ascend within a window", "{}", flat, names=OF_TOKENS)
+    reached = np.array([max(of_window.max(initial=-1) + 1, 0) for of_window in ids], dtype=np.int64)
+    words = np.zeros(int(window_of.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(words, window_of, reached)
+    if texts is not None:
+        words = _numbers_of_words(texts)
+        own = words[window_of]
+        expected = (
+            "word_ids of the words of text.split(); if the tokenizer was given whole texts, its words are "
+            "others, so call from_tokens with its offset_mapping"
+        )
+        require(window_of, reached > own, expected, "word {} of {}", reached - 1, own, names=OF_WINDOWS)
+    return _Tokens(window_of, ids, words)
+
+
+def _of_words(numbers: Sequence[int]) -> _Tokens:
+    """Take each word of some texts for a token."""
+    return _Tokens(np.arange(len(numbers)), list(map(np.arange, numbers)), np.array(numbers, dtype=np.int64))
+
+
+def _numbers_of_words(texts: Sequence[str]) -> Ints:
+    """Count the words of each text."""
+    return np.array([len(text.split()) for text in texts], dtype=np.int64)
+
+
+def _texts_of_windows(essay: npt.ArrayLike | None, texts: int | None, name: str, windows: Any) -> Ints:
+    """Return the text of each window; if it is not said, each text is one window."""
+    if essay is None:
+        numbers = np.arange(len(windows) if texts is None else texts)
+        require_equal_sizes({"texts": numbers, f"windows of {name}": windows})
+        return numbers
+    numbers = integers("essay", essay, "window")
+    if numbers.ndim == 0:
+        numbers = np.broadcast_to(numbers, len(windows))
+    require_equal_sizes({"essay": numbers, f"windows of {name}": windows})
+    require_essays(numbers, int(numbers.max(initial=0)) + 1 if texts is None else texts, OF_WINDOWS)
+    return numbers
+
+
+def _descends(positions: Ints, window: Ints, seen: Ints) -> Bools:
+    """Tell which tokens have a lower position than the one before them in their window, among those seen."""
+    descends = np.zeros(len(positions), dtype=bool)
+    descends[seen[1:]] = (np.diff(positions[seen]) < 0) & (np.diff(window[seen]) == 0)
+    return descends
+
+
+def _positions(name: str, windows: Any, expected: str, shape: tuple[int, ...] = ()) -> list[Ints]:
+    """Read the positions that each window has for its tokens; -1 stands for None and NaN."""
+    arrays = [
+        _of_window(name, given, window, expected, lambda array: array.shape[1:] == shape)
+        for window, given in enumerate(windows)
     ]
-    if beyond:
-        number, word = beyond[0]
+    positions = []
+    for window, array in enumerate(arrays):
+        if array.dtype.kind not in "iu":
+            cells = [-1 if cell is None or cell != cell else cell for cell in array.ravel().tolist()]
+            array = np.array(cells, dtype=object).reshape(len(array), *shape)
+        positions.append(integers(f"{name} of window {window}", array, "token"))
+    return positions
+
+
+def _of_window(
+    name: str, given: Any, window: int, expected: str, is_right: Callable[[npt.NDArray[Any]], bool]
+) -> npt.NDArray[Any]:
+    """Read what a window has for its tokens as an array, and check the array's shape."""
+    try:
+        array = np.asarray(given)
+        found = f"an array of shape {array.shape}"
+    except ValueError:
+        array, found = np.zeros(()), "lists of different lengths"
+    if array.ndim == 0 or (array.size and not is_right(array)):
         raise ValueError(
-            "word_ids: expected the words of text.split(). If the tokenizer was given whole texts, its words "
-            f"are others, so call from_tokens with its offset_mapping. Found word {word} in text {number}, "
-            f"which has {counted(sizes[number], 'word')}, counted from 0; wrong in "
-            f"{counted(len(beyond), 'window')} of {len(ids):,}"
+            f"{name}: expected {expected} for each token, found {found} in window {window}; if these are "
+            f"batches of windows, put them into one list: [window for batch in {name} for window in batch]"
         )
+    return array
 
 
-def _warn_of_words_behind(behind: Sequence[int], texts: Sequence[str]) -> None:
-    """Warn of the words behind the last token of each text, which no prediction can reach.
-
-    The tokenizer has probably cut the text.
-    """
-    cut = sum(number > 0 for number in behind)
-    if cut:
-        words = sum(len(text.split()) for text, number in zip(texts, behind) if number)
-        warnings.warn(
-            f"{sum(behind):,} of {counted(words, 'word')} in {counted(cut, 'text')} stand behind the last "
-            "token, as if the tokenizer had cut the texts; no segment can have them",
-            stacklevel=5,
-        )
-
-
-def _require_windows(name: str, given: Any, depth: int) -> None:
-    """Check that each element is a window of at most this depth, and not a batch of windows."""
-    first = given[0] if len(given) else ()
-    deepest, is_of_labels = _depth(first)
-    is_batch_of_labels = name == "predictions" and deepest == 2 and is_of_labels
-    if deepest > depth or is_batch_of_labels:
-        raise ValueError(
-            f"{name}: expected one window after the other, found batches of windows; put them into one list: "
-            f"[window for batch in {name} for window in batch]"
-        )
-
-
-def _depth(value: Any) -> tuple[int, bool]:
-    """Tell how deep a value is nested, and whether it holds labels, which are names or whole numbers."""
-    if hasattr(value, "__array__"):
-        array = np.asarray(value)
-        return array.ndim, array.dtype.kind not in "f"
-    if isinstance(value, str) or not hasattr(value, "__len__"):
-        return 0, not isinstance(value, float)
-    depth, is_of_labels = _depth(value[0]) if len(value) else (0, False)
-    return depth + 1, is_of_labels
-
-
-class _Located(NamedTuple):
-    """Where the tokens of some essays are, whose words are numbered from the first essay to the last."""
-
-    word: Ints  # (tokens,) the word of each token, -1 if it has none
-    same: Ints  # (k, tokens) equal columns mark tokens of a word that are the same one in several windows
-    first_words: Ints  # (essays,) the number of the first word of each essay
+# ---- Their predictions -----------------------------------------------------------------------------------
 
 
 class _Block(NamedTuple):
@@ -426,69 +476,32 @@ class _Block(NamedTuple):
     numbers: Ints  # (essays,) the index of each essay
 
 
-def _of_offsets(
-    texts: str | Sequence[str], offset_mapping: Any, predictions: Any, labels: Labels, essay: Any
-) -> tuple[Sequence[str], Iterator[_Block]]:
-    """Check the arguments of `from_tokens`; return the texts and the tokens of all windows."""
-    if isinstance(texts, str):
-        offset_mapping, predictions = [offset_mapping], [predictions]
-    texts = texts_of(texts)
-    _require_windows("offset_mapping", offset_mapping, 2)
-    _require_windows("predictions", predictions, 2)
-    windows_given = {"windows of offset_mapping": offset_mapping, "windows of predictions": predictions}
-    window_of = _essays_of_windows(essay, len(texts), windows_given)
-    offsets = [
-        _checked_offsets(given, window, len(texts[number]))
-        for window, (given, number) in enumerate(zip(offset_mapping, window_of.tolist()))
-    ]
-
-    def located(numbers: Ints, windows: Ints) -> _Located:
-        text = _LongText([texts[number] for number in numbers.tolist()])
-        block = [offsets[window] for window in windows.tolist()]
-        begins = text.begins[np.searchsorted(numbers, window_of[windows])]
-        start, end = np.concatenate(block).T + np.repeat(begins, [len(each) for each in block])
-        return _Located(text.words_of(start, end), np.stack([_repeats(block), end, start]), text.first_words)
-
-    ends = np.zeros(len(texts), dtype=np.int64)
-    for of_window, number in zip(offsets, window_of.tolist()):
-        ends[number] = max(ends[number], int(of_window[:, 1].max(initial=0)))
-    _warn_of_words_behind([len(text[end:].split()) for text, end in zip(texts, ends.tolist())], texts)
-    _warn_of_shifted(predictions, offsets)
-    return texts, _decoded(window_of, list(map(len, offsets)), located, predictions, labels)
-
-
-def _decoded(
-    window_of: Ints,
-    sizes: list[int],
-    located: Callable[[Ints, Ints], _Located],
-    predictions: Any,
-    labels: Labels,
-) -> Iterator[_Block]:
-    """Read the predictions for all essays, some essays at once; `located` tells where the tokens of these are.
-
-    `window_of` has the essay of each window, and `sizes` the number of its tokens.
-    """
-    tokens = _cut(predictions, sizes)
-    scheme = _Scheme.of(labels, _are_names(tokens))
-    for numbers, windows in _blocks(window_of):
-        word, same, first_words = located(numbers, windows)
-        probabilities = _probabilities([tokens[window] for window in windows.tolist()], windows, scheme)
+def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Block]:
+    """Read the predictions for all essays, some essays at once; warn of words that have no prediction."""
+    given = _cut(predictions, list(map(len, tokens.ids)))
+    _warn_of_shifted(predictions, tokens.ids)
+    scheme = _Scheme.of(labels, _are_names(given))
+    lacking = tokens.words.copy()
+    for numbers, windows in _blocks(tokens.window_of):
+        word, first_words = tokens.numbered(numbers, windows)
+        probabilities = _probabilities([given[number] for number in windows.tolist()], windows, scheme)
         used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
-        in_several = same[:, used] if len(windows) > len(numbers) else None
-        word, probabilities = _averaged(word[used], in_several, probabilities[used])
+        if len(windows) > len(numbers):
+            part = tokens.parts(word, windows)
+            word, probabilities = _averaged(word[used], part[used], probabilities[used])
+        else:
+            word, probabilities = word[used], probabilities[used]
+        essay = np.searchsorted(first_words, word[differs(word)], side="right") - 1
+        lacking[numbers] -= np.bincount(essay, minlength=len(numbers))
         yield _Block(word, probabilities, scheme, first_words, numbers)
-
-
-def _essays_of_windows(essay: npt.ArrayLike | None, texts: int, windows: Mapping[str, Any]) -> Ints:
-    """Return the text of each window, and check that all `windows` have one entry for each."""
-    numbers = np.arange(texts) if essay is None else integers("essay", essay)
-    require_equal_sizes({"texts" if essay is None else "essay": numbers, **windows})
-    wrong = (numbers < 0) | (numbers >= texts)
-    if wrong.any():
-        raise ValueError(
-            f"essay: expected indices of the {texts} texts, counted from 0, found {numbers[np.argmax(wrong)]}"
+    cut = lacking > 0
+    if cut.any():
+        warnings.warn(
+            f"{lacking.sum():,} of {counted(int(tokens.words[cut].sum()), 'word')} in "
+            f"{counted(int(cut.sum()), 'text')} have no token with a prediction, as if the tokenizer had cut "
+            "the texts; a segment has such a word only where it goes on behind it",
+            stacklevel=4,
         )
-    return numbers
 
 
 def _blocks(window_of: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -503,64 +516,39 @@ def _blocks(window_of: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 def _cut(predictions: Any, lengths: list[int]) -> list[npt.NDArray[Any]]:
     """Cut off the predictions for padding. `lengths` has the number of tokens of each window."""
-    tokens = [np.asarray(of_window) for of_window in predictions]
+    tokens = [
+        _of_window("predictions", given, window, "a label or probabilities", _are_predictions)
+        for window, given in enumerate(predictions)
+    ]
+    require_equal_sizes({"windows": lengths, "windows of predictions": tokens})
     is_padded = len(tokens) > 1 and len({len(each) for each in tokens}) == 1
     for window, (each, length) in enumerate(zip(tokens, lengths)):
-        if len(each) < length or (len(each) > length and not is_padded):
-            raise ValueError(
-                f"expected the same number of each, found {length} offsets of window {window}, {len(each)} "
-                "predictions"
-            )
+        if not (is_padded and len(each) > length):
+            require_equal_sizes({f"tokens of window {window}": range(length), "predictions": each})
     return [each[:length] for each, length in zip(tokens, lengths)]
 
 
-def _warn_of_shifted(predictions: Any, offsets: list[Ints]) -> None:
-    """Warn if padded predictions seem to have special tokens that the offsets lack."""
-    more = {len(of_window) for of_window in predictions}
-    longest = max(map(len, offsets), default=0)
-    is_special = any(len(of_window) and not of_window[0].any() for of_window in offsets)
-    if len(predictions) > 1 and len(more) == 1 and 0 < more.pop() - longest <= 2 and not is_special:
+def _are_predictions(array: npt.NDArray[Any]) -> bool:
+    """Tell whether an array has a label or probabilities for each token."""
+    return array.ndim == 1 or (array.ndim == 2 and array.dtype.kind == "f")
+
+
+def _warn_of_shifted(given: Sequence[Any], ids: list[Ints]) -> None:
+    """Warn if padded predictions seem to have special tokens that the windows lack."""
+    sizes, longest = set(map(len, given)), max(map(len, ids), default=0)
+    has_special = any((of_window[:1] < 0).any() for of_window in ids)
+    if len(ids) > 1 and len(sizes) == 1 and 0 < sizes.pop() - longest <= 2 and not has_special:
         warnings.warn(
-            "the predictions have one or two tokens more than the longest window of offset_mapping, which has "
-            "no special tokens such as [CLS]; if the predictions have them, every label is a token late: make "
-            "both with the same special tokens",
-            stacklevel=4,
+            "the predictions have one or two tokens more than the longest window, which has no special tokens "
+            "such as [CLS]; if the predictions have them, every label is a token late: make both with the same "
+            "special tokens",
+            stacklevel=5,
         )
 
 
 def _are_names(tokens: list[npt.NDArray[Any]]) -> bool:
     """Tell whether the predictions of all windows are names of labels."""
     return all(each.ndim == 1 and each.dtype.kind not in "iufb" for each in tokens if each.size)
-
-
-def _checked_offsets(given: Any, window: int, length: int) -> Ints:
-    """Check the offsets of a window, (tokens, 2), whose text has `length` characters."""
-    offsets = np.asarray(given)
-    if not offsets.size:
-        return np.zeros((0, 2), dtype=np.int64)
-    if offsets.ndim != 2 or offsets.shape[1] != 2 or offsets.dtype.kind not in "iu":
-        raise ValueError(
-            "offset_mapping: expected two positions of characters per token, found "
-            f"{offsets.dtype} of shape {offsets.shape} in window {window}"
-        )
-    start, end = offsets[:, 0], offsets[:, 1]
-    wrong = (start < 0) | (end < start) | (end > length)
-    if wrong.any():
-        token = int(np.argmax(wrong))
-        raise ValueError(
-            f"offset_mapping: expected positions within the text's {length} characters, found "
-            f"{tuple(offsets[token].tolist())} for token {token} of window {window}"
-        )
-    visible = offsets[end > start]  # Special tokens have the offsets (0, 0).
-    descends = (visible[1:] < visible[:-1]).any(axis=1)
-    if descends.any():
-        token = int(np.argmax(descends))
-        raise ValueError(
-            "offset_mapping: expected positions that ascend within a window, found "
-            f"{tuple(visible[token + 1].tolist())} after {tuple(visible[token].tolist())} in window {window}. "
-            "With is_split_into_words=True they start again in every word; call from_word_ids instead"
-        )
-    return offsets.astype(np.int64)
 
 
 class _LongText:
@@ -590,35 +578,31 @@ class _LongText:
 _VISIBLE = ~np.strings.isspace(np.arange(0x3002, dtype=np.uint32).view("U1"))
 
 
-def _repeats(windows: list[Ints]) -> Ints:
-    """Count the tokens directly before each one that have the same characters, as with an emoji."""
-    offsets = np.concatenate(windows)
-    is_new = differs(*offsets.T)
-    sizes = np.array([len(window) for window in windows])
-    is_new[(np.cumsum(sizes) - sizes)[sizes > 0]] = True
+def _parts_of_offsets(offsets: Ints, window: Ints) -> Ints:
+    """Number tokens by their characters; those of the same ones, as with an emoji, are counted."""
+    start, end = offsets.T
+    is_new = differs(start, end, window)
     index = np.arange(len(offsets))
-    repeats: Ints = index - np.maximum.accumulate(np.where(is_new, index, 0))
-    return repeats
+    repeats = index - np.maximum.accumulate(np.where(is_new, index, 0))
+    parts: Ints = (start * (end.max(initial=0) + 1) + end) * (repeats.max(initial=0) + 1) + repeats
+    return parts
 
 
-def _parts_of_words(windows: list[Ints], word: Ints) -> Ints:
+def _parts_of_words(word: Ints, window: Ints) -> Ints:
     """Number each word's tokens from 0, also where a window begins within the word."""
-    ids = np.concatenate(windows)
-    number = np.repeat(np.arange(len(windows)), [len(each) for each in windows])
-    is_new = differs(ids, number)
-    run = np.cumsum(is_new) - 1
-    begins = np.flatnonzero(is_new)
-    sizes = np.diff(np.append(begins, len(ids)))
-    part = np.arange(len(ids)) - begins[run]
-    most = np.zeros(int(word.max(initial=-1)) + 2, dtype=np.int64)
+    parts = np.zeros(len(word), dtype=np.int64)
+    seen = np.flatnonzero(word >= 0)
+    word, window = word[seen], window[seen]
+    is_new = differs(word, window)
+    begins, run = np.flatnonzero(is_new), np.cumsum(is_new) - 1
+    sizes = np.diff(np.append(begins, len(seen)))
+    most = np.zeros(int(word.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(most, word[begins], sizes)
     # The first word of a window may lack its first tokens. The tokens that are there are its last ones.
-    visible = np.flatnonzero(ids >= 0)
-    _, first_visible = np.unique(number[visible], return_index=True)
-    cut = np.zeros(len(begins), dtype=bool)
-    cut[run[visible[first_visible]]] = True
-    lacking = np.where(cut, most[word[begins]] - sizes, 0)
-    return np.asarray(part + lacking[run])
+    is_first = differs(window[begins])
+    lacking = np.where(is_first, most[word[begins]] - sizes, 0)
+    parts[seen] = np.arange(len(seen)) - begins[run] + lacking[run]
+    return parts
 
 
 def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Scheme") -> Floats:
@@ -640,45 +624,34 @@ def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Sche
             )
     probabilities = np.concatenate(sized).astype(np.float64)
     # Comparisons with NaN are false, so the negation also catches NaN.
-    if not (probabilities.min(initial=0) >= 0 and probabilities.max(initial=0) <= 1 + ROUNDING):
-        wrong = ~((probabilities >= 0) & (probabilities <= 1 + ROUNDING)).all(axis=1)
-        token = int(np.argmax(wrong))
-        raise ValueError(
-            "expected probabilities, such as the softmax of logits, found "
-            f"{probabilities[token].round(3).tolist()} for token {token}"
-        )
+    wrong = np.logical_not(((probabilities >= 0) & (probabilities <= 1 + ROUNDED)).all(axis=1))
+    if wrong.any():
+        window = np.repeat(windows, [len(each) for each in tokens])
+        own = window == window[wrong.argmax()]
+        expected = "probabilities from 0 to 1, such as the softmax of logits"
+        require(window[own], wrong[own], expected, "{}", probabilities[own].round(3), names=OF_TOKENS)
     return probabilities
 
 
-def _averaged(word: Ints, same: Ints | None, probabilities: Floats) -> tuple[Ints, Floats]:
-    """Put tokens in the order of their words, and average the predictions of a token in several windows.
-
-    Tokens are the same if they have the same word and the same column of `same`. If `same` is None, all tokens
-    differ.
-    """
-    if same is None:
-        if (np.diff(word) < 0).any():
-            order = np.argsort(word, kind="stable")
-            return word[order], probabilities[order]
-        return word, probabilities
-    keys = np.concatenate([same, word[np.newaxis]])
-    order = np.lexsort(keys)
-    keys = keys[:, order]
-    begins = np.flatnonzero(differs(*keys))
+def _averaged(word: Ints, part: Ints, probabilities: Floats) -> tuple[Ints, Floats]:
+    """Average the predictions of a token in several windows, in the order of the words and their parts."""
+    order = np.lexsort((part, word))
+    word, part = word[order], part[order]
+    begins = np.flatnonzero(differs(word, part))
     if not len(begins):
         return word, probabilities
     sums = np.add.reduceat(probabilities[order], begins)
-    counts = np.diff(np.append(begins, len(order)))
-    return keys[-1, begins], sums / counts[:, np.newaxis]
+    return word[begins], sums / np.diff(np.append(begins, len(order)))[:, np.newaxis]
 
 
-def _segments_of(blocks: Iterator[_Block]) -> Spans:
+def _segments_of(tokens: _Tokens, predictions: Any, labels: Labels) -> Spans:
     """Decode the segments of all essays."""
-    return concat([_segments(*block) for block in blocks])
+    return concat(list(map(_segments, _decoded(tokens, predictions, labels))))
 
 
-def _segments(word: Ints, probabilities: Floats, scheme: "_Scheme", first_words: Ints, numbers: Ints) -> Spans:
-    """Decode the segments of a `_Block`."""
+def _segments(block: _Block) -> Spans:
+    """Decode the segments of some essays."""
+    word, probabilities, scheme, first_words, numbers = block
     if not len(word):
         return from_words([], [], [])
     start = np.flatnonzero(differs(word))
@@ -744,6 +717,7 @@ class _Scheme(NamedTuple):
     """The meaning of a model's labels."""
 
     labels: list[str]  # the labels in the order of the model
+    prefixes: list[str]  # (labels,) the prefix of each label
     kinds: Ints  # (labels,) the type of each label, as an index into `TYPES`; for "O" it is the number of types
     # (4, types + 1) The index of the label with a prefix of `PREFIXES` and a type. If there is none, it is the
     # number of labels.
@@ -759,34 +733,32 @@ class _Scheme(NamedTuple):
                 "probabilities and indices do not tell which label is which"
             )
         labels = list(LABELS) if given is None else _in_order(given)
-        kinds_of_labels = [MEANINGS.get(label) for label in labels]
-        if not any(meaning is not None and meaning[1] < len(TYPES) for meaning in kinds_of_labels):
-            raise ValueError(
-                f"labels: expected the discourse types {', '.join(TYPES)}, with or without B-, I-, E- or S-; "
-                f"found the labels of another task: {', '.join(map(str, labels[:4]))}"
-            )
-        for label in labels:
-            if label not in MEANINGS:
+        meanings = [_meaning(label) for label in labels]
+        for label, meaning in zip(labels, meanings):
+            if meaning is None:
                 raise ValueError(
-                    f"labels: expected 'O' and types, with or without B-, I-, E- or S-, found {label!r}. "
+                    f"labels: expected 'O' and types, with or without B-, I-, E- or S-, found {label!r:.40}. "
                     f"The types are {', '.join(TYPES)}"
                 )
-            if labels.count(label) > 1:
-                raise ValueError(f"labels: expected each once, found {label!r} {labels.count(label)} times")
-        prefixes = [MEANINGS[label][0] for label in labels]
-        kinds = np.array([MEANINGS[label][1] for label in labels], dtype=np.int64)
-        used = set(prefixes) - {None}
+            if meanings.count(meaning) > 1:
+                raise ValueError(f"labels: expected each once, found {label!r} {meanings.count(meaning)} times")
+        known = [meaning for meaning in meanings if meaning is not None]
+        prefixes = [prefix for prefix, _ in known]
+        kinds = np.array([kind for _, kind in known], dtype=np.int64)
+        used = {prefix for prefix, kind in known if kind < len(TYPES)}
         if "" in used and len(used) > 1:
             raise ValueError(f"labels: expected all types with a prefix or none, found {', '.join(labels)}")
         column = np.full((len(PREFIXES), len(TYPES) + 1), len(labels))
         column[[PREFIXES.index(prefix or "I") for prefix in prefixes], kinds] = np.arange(len(labels))
         tagged = bool(used & {"B", "S"}), bool(used & {"E", "S"})
-        return cls(labels, kinds, column, tagged)
+        return cls(labels, prefixes, kinds, column, tagged)
 
     def numbers_of(self, tags: list[Any]) -> Ints:
         """Turn the labels of tokens, which are names or indices, into indices; -1 for no label."""
-        known: dict[Any, int] = {label: number for number, label in enumerate(self.labels)} | {IGNORED: -1}
-        known |= {number: number for number in range(len(self.labels))}
+        known: dict[Any, int] = {number: number for number in range(len(self.labels))} | {IGNORED: -1}
+        of_meaning = {_meaning(label): number for number, label in enumerate(self.labels)}
+        names = {tag: _meaning(tag) for tag in tags if isinstance(tag, str)}
+        known |= {tag: of_meaning[meaning] for tag, meaning in names.items() if meaning in of_meaning}
         token = next((row for row, tag in enumerate(tags) if tag not in known), None)
         if token is not None:
             raise ValueError(
@@ -807,19 +779,19 @@ class _Scheme(NamedTuple):
         return tags
 
 
+def _meaning(label: Any) -> tuple[str, int] | None:
+    """Read a label, in any case, as its prefix and its type."""
+    return MEANINGS.get(label.strip().casefold()) if isinstance(label, str) else None
+
+
 def _in_order(labels: Sequence[str] | Mapping[Any, str]) -> list[str]:
     """List labels in the order of their indices. Keys of ``id2label`` may be text, as in JSON."""
     if not isinstance(labels, Mapping):
         return list(labels)
     by_number: dict[str, str] = {str(key): name for key, name in labels.items()}
-    if str(IGNORED) in by_number:
-        raise ValueError(
-            f"labels: leave out the label {IGNORED} ({by_number[str(IGNORED)]!r:.40}), which stands for tokens "
-            "without a label; a model gives no probability for it"
-        )
     wanted = [str(number) for number in range(len(labels))]
     if sorted(by_number) != sorted(wanted):
-        keys = ", ".join(map(repr, list(labels)[:3]))
+        keys = ", ".join(sorted(set(by_number) - set(wanted))[:3])
         raise ValueError(
             f"labels: expected the numbers 0 to {len(labels) - 1} as keys, as in id2label, found {keys}"
         )
@@ -872,27 +844,7 @@ def bio_tags(
     """
     if isinstance(texts, str):
         return bio_tags([texts], [offset_mapping], truths, labels)[0]
-    texts = texts_of(texts)
-    _require_windows("offset_mapping", offset_mapping, 2)
-    scheme = _Scheme.of(labels, False)
-    if "O" not in scheme.labels:
-        raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
-    require_essays(truths.essay, len(texts))
-    _require_no_overlaps(truths)
-    window_of = _essays_of_windows(essay, len(texts), {"windows of offset_mapping": offset_mapping})
-    tags: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(offset_mapping)
-    rows = dict(by_essay(truths.essay))
-    for number, windows in by_essay(window_of):
-        own = truths[rows.get(number, np.arange(0))]
-        text = texts[number]
-        words = len(text.split())
-        expected = f"segments within the {words} words of their text"
-        require(own.essay, own.last >= words, expected, "{} to {}", own.first, own.last)
-        block = [_checked_offsets(offset_mapping[window], window, len(text)) for window in windows.tolist()]
-        ends = np.cumsum([len(part) for part in block])
-        for window, part in zip(windows.tolist(), np.split(_tags(text, block, own, scheme), ends[:-1])):
-            tags[window] = part
-    return tags
+    return _tags(_of_offsets(texts, offset_mapping, essay), truths, labels)
 
 
 @by_position
@@ -923,8 +875,9 @@ def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS
     >>> word_tags("I agree. Ban it.", from_words(2, 3, "Claim"), ["O", "B-Claim", "I-Claim"]).tolist()
     [0, 0, 1, 2]
     """
-    words = [[match.span() for match in re.finditer(r"\S+", text)] for text in texts_of(texts)]
-    return bio_tags(texts, words[0] if isinstance(texts, str) else words, truths, labels)
+    if isinstance(texts, str):
+        return word_tags([texts], truths, labels)[0]
+    return _tags(_of_words(_numbers_of_words(texts_of(texts)).tolist()), truths, labels)
 
 
 def _require_no_overlaps(truths: Spans) -> None:
@@ -937,23 +890,37 @@ def _require_no_overlaps(truths: Spans) -> None:
     require(spans.essay, wrong, expected, "word {} is also in another one", spans.first)
 
 
-def _tags(text: str, windows: list[Ints], own: Spans, scheme: _Scheme) -> Ints:
-    """Tag the tokens of an essay in all of its windows, one window after the other."""
-    offsets, repeats = np.concatenate(windows), _repeats(windows)
-    word = _LongText([text]).words_of(*offsets.T)
+def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
+    """Tag the tokens of all windows."""
+    scheme = _Scheme.of(labels, False)
+    if "O" not in scheme.labels:
+        raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
+    require_texts(truths, len(tokens.words))
+    words = tokens.words[truths.essay]
+    expected = "segments within the words of their text"
+    require(truths.essay, truths.last >= words, expected, "{} to {} of {}", truths.first, truths.last, words)
+    _require_no_overlaps(truths)
+    windows = np.arange(len(tokens.ids))
+    word, first_words = tokens.numbered(np.arange(len(tokens.words)), windows)
+    part = tokens.parts(word, windows)
     # Tokens without a word have the word -1, the last one.
-    segment_of_word = np.full(len(text.split()) + 1, -1)
-    for number, (first, last) in enumerate(zip(own.first.tolist(), own.last.tolist())):
-        segment_of_word[first : last + 1] = number
+    segment_of_word = np.full(int(tokens.words.sum()) + 1, -1)
+    segment, own = ranges(first_words[truths.essay] + truths.first, truths.words)
+    segment_of_word[own] = segment
     inside = np.flatnonzero(segment_of_word[word] >= 0)
     segment = segment_of_word[word[inside]]
-    # A token begins its segment if no token of the segment starts earlier in the text, in any window. Among
-    # tokens that share a character, the first one begins the segment. The same holds for its end.
-    start, end = (offsets[inside] * (repeats.max(initial=0) + 1) + repeats[inside, np.newaxis]).T
-    lowest = np.full(len(own), np.iinfo(np.int64).max)
-    np.minimum.at(lowest, segment, start)
-    highest = np.full(len(own), -1)
-    np.maximum.at(highest, segment, end)
+    # A token begins its segment if it is the first part of the segment's first word that has a token. The same
+    # holds for its end.
+    order = np.lexsort((part, word))
+    place = np.empty_like(order)
+    place[order] = np.cumsum(differs(word[order], part[order]))
+    place = place[inside]
+    lowest = np.full(len(truths), np.iinfo(np.int64).max)
+    np.minimum.at(lowest, segment, place)
+    highest = np.full(len(truths), -1)
+    np.maximum.at(highest, segment, place)
     tags = np.where(word < 0, IGNORED, scheme.labels.index("O"))
-    tags[inside] = scheme.tag(own.discourse_type[segment], start == lowest[segment], end == highest[segment])
-    return tags
+    tags[inside] = scheme.tag(
+        truths.discourse_type[segment], place == lowest[segment], place == highest[segment]
+    )
+    return np.split(tags, np.cumsum([len(ids) for ids in tokens.ids])[:-1])[: len(windows)]

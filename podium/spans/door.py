@@ -1,0 +1,179 @@
+"""The one door for segments: every source gives it columns, and it checks them with the same words for all."""
+
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium.arrays import Bools, Floats, Ints
+from podium.spans.vocabulary import TYPES
+from podium.wording import counted
+
+OUTSIDE = "O"  # the label of what is in no segment
+KINDS = {name.casefold(): number for number, name in enumerate(TYPES)} | {OUTSIDE.casefold(): -1}
+ROUNDED = 1e-3  # by which a probability of half precision may be above 1
+OF_SEGMENTS = ("segment", "essay")  # what a row is, and what it is a part of
+OF_TOKENS = ("token", "window")
+OF_WINDOWS = ("window", "essay")
+
+
+class Candidates(NamedTuple):
+    """What every source says of its candidates, checked, with one row for each."""
+
+    essay: Ints
+    kind: Ints  # the type, as an index into `TYPES`; -1 for what is no segment
+    probability: Floats
+    d1: Floats
+
+
+def candidates(
+    places: Mapping[str, npt.NDArray[Any]],
+    texts: int | None,
+    essay: npt.ArrayLike | None,
+    types: Any,
+    probability: npt.ArrayLike,
+    d1: npt.ArrayLike,
+    outside: bool = False,
+) -> Candidates:
+    """Check what a source says of its candidates; a single value is repeated for each of them.
+
+    `places` are columns that say where they are, and `texts` is the number of texts, if it is known. With
+    `outside`, the type may be O, which is no segment.
+    """
+    if texts is not None:
+        require_said(essay is None, texts)
+    given = {
+        **places,
+        "essay": integers("essay", 0 if essay is None else essay),
+        "types": np.array(types, dtype=object),
+        "probability": probabilities("probability", probability),
+        "d1": probabilities("d1", d1),
+    }
+    several = {name: column for name, column in given.items() if column.ndim}
+    for name, column in several.items():
+        if column.ndim > 1:
+            raise ValueError(
+                f"{name}: expected one value for each segment, found {column[0]!r:.60} for the first"
+            )
+    require_equal_sizes(several)
+    size = next((len(column) for column in several.values()), 1)
+    columns = {name: np.broadcast_to(column, size) for name, column in given.items()}
+    if texts is not None:
+        require_essays(columns["essay"], texts)
+    kinds = np.array([kind_of(cell) for cell in columns["types"].tolist()], dtype=np.float64)
+    unknown = ~(kinds >= (-1 if outside else 0))
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise ValueError(
+            f"types: expected {', '.join(TYPES)}, found {columns['types'][row]!r:.40} for segment {row}"
+        )
+    return Candidates(columns["essay"], kinds.astype(np.int64), columns["probability"], columns["d1"])
+
+
+def kind_of(given: Any) -> int | None:
+    """Read a type: its name in any case, or its index; O is -1, and what is no type is None."""
+    if isinstance(given, str):
+        return KINDS.get(given.strip().casefold())
+    return int(given) if isinstance(given, int | np.integer) and 0 <= given < len(TYPES) else None
+
+
+def array_of(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Read values as an array, which all have the same shape."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name}: expected values of one shape, found lists of different lengths") from None
+
+
+def integers(name: str, values: npt.ArrayLike, unit: str = "segment") -> Ints:
+    """Check that values are whole numbers; there is one, or one row of them, for every `unit`."""
+    array = array_of(name, values)
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    for at, cell in enumerate(array.ravel().tolist()):
+        if not (isinstance(cell, int | float) and abs(cell) < 2**53 and cell == int(cell)):
+            cure = "; number the texts from 0, as essay_id.map(essay_ids.index) does" if name == "essay" else ""
+            row = at * len(np.atleast_1d(array)) // array.size
+            raise ValueError(
+                f"{name}: expected a whole number for every {unit}, found {cell!r:.40} for {unit} {row}{cure}"
+            )
+    return array.astype(np.int64)
+
+
+def probabilities(name: str, values: npt.ArrayLike) -> Floats:
+    """Read values as numbers; one that was rounded up to a little more than 1 is 1."""
+    array = array_of(name, values)
+    if array.dtype.kind not in "fiu":
+        cells = pd.Series(array.ravel().tolist(), dtype=object)
+        array = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64).reshape(array.shape)
+    if np.isnan(array).any():
+        row = int(np.isnan(array).argmax())
+        found = np.asarray(values, dtype=object).ravel()[row]
+        raise ValueError(f"{name}: expected a number for every segment, found {found!r:.40} for segment {row}")
+    return np.where((array > 1) & (array <= 1 + ROUNDED), 1.0, array).astype(np.float64)
+
+
+def texts_of(texts: str | Sequence[str]) -> Sequence[str]:
+    """Check that the texts are texts; a single one is put into a list."""
+    texts = [texts] if isinstance(texts, str) else texts
+    wrong = next((number for number, text in enumerate(texts) if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise ValueError(f"texts: expected text, found {texts[wrong]!r:.60} for text {wrong}")
+    return texts
+
+
+def require(
+    whole: Ints,
+    wrong: Bools,
+    expected: str,
+    form: str,
+    *columns: npt.NDArray[Any],
+    names: tuple[str, str] = OF_SEGMENTS,
+) -> None:
+    """Check rows, and name the first wrong one; `whole` says which essay or window each one is a part of."""
+    if wrong.any():
+        row, (part, of_what) = int(np.argmax(wrong)), names
+        number = row - int(np.argmax(whole == whole[row])) if names == OF_TOKENS else row  # within its window
+        raise ValueError(
+            f"expected {expected}. Wrong in {int(wrong.sum()):,} of {counted(len(wrong), part)}, "
+            f"first in {part} {number} of {of_what} {whole[row]}: "
+            + form.format(*(column[row] for column in columns))
+        )
+
+
+def require_equal_sizes(columns: Mapping[str, Sized]) -> None:
+    """Check that all columns have the same size."""
+    if len({len(column) for column in columns.values()}) > 1:
+        sizes = ", ".join(f"{len(column)} {name}" for name, column in columns.items())
+        raise ValueError(f"expected the same number of each, found {sizes}")
+
+
+def require_said(is_omitted: bool, texts: int) -> None:
+    """Check that the source has said of which text each segment is, if there are several."""
+    if is_omitted and texts != 1:
+        raise ValueError(
+            f"essay: expected the text of each segment, as an index into the {texts:,} texts, found none; if "
+            "each segment has its text in the same row, give the distinct texts and pandas.factorize(text)[0]"
+        )
+
+
+def require_essays(essay: Ints, essays: int, names: tuple[str, str] = OF_SEGMENTS) -> None:
+    """Check that every segment or window belongs to one of the essays."""
+    expected = f"indices of the {counted(essays, 'essay')}, counted from 0"
+    require(essay, (essay < 0) | (essay >= essays), expected, "{}", essay, names=names)
+
+
+def require_within(
+    whole: Ints,
+    start: Ints,
+    end: Ints,
+    lengths: Ints,
+    least: int = 1,
+    names: tuple[str, str] = OF_SEGMENTS,
+) -> None:
+    """Check passages by the positions of their characters: within the text, and of a least length."""
+    wrong = (start < 0) | (end < start + least) | (end > lengths)
+    expected = "a start and a later end of characters within the text"
+    require(whole, wrong, expected, "{} to {} of {} characters", start, end, lengths, names=names)

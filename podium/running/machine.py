@@ -114,7 +114,8 @@ def run(model: Model, settings: Settings, log: Log) -> Run:
     if model.kind is Kind.CONTAINER:
         return run_in_container(model, settings, log)
     if settings.sandbox == "bubblewrap":
-        made = sandbox.run_in_bubblewrap(model.folder, sandbox.program_of(model), settings, log)
+        is_notebook = model.kind is Kind.NOTEBOOK
+        made = sandbox.run_in_bubblewrap(model.folder, sandbox.program_of(model), settings, log, is_notebook)
     else:
         made = _run_without_sandbox(model, settings, log)
     if made.outcome not in (Outcome.EXIT, Outcome.DISK):

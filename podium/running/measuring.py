@@ -48,6 +48,11 @@ class Used(NamedTuple):
     out_of_memory: bool = False  # whether the kernel killed a process because the group's limit was reached
     machine_out_of_memory: bool = False  # whether it killed one although the limit was not reached
 
+    def since(self, before: "Used") -> "Used":
+        """What was used after the moment of `before`."""
+        cpu, user = self.cpu_seconds - before.cpu_seconds, self.user_seconds - before.user_seconds
+        return self._replace(cpu_seconds=cpu, user_seconds=user)
+
 
 class Run(NamedTuple):
     """The result of a run."""

@@ -28,7 +28,7 @@ from podium.errors import UsageError
 from podium.running import settings as constants
 from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
-from podium.running.measuring import Log, Outcome, Run, answer_of, busy_seconds, failed, used_by
+from podium.running.measuring import Log, Outcome, Run, Used, answer_of, busy_seconds, failed, used_by
 from podium.running.models import Kind, Model, interpreter_of
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import taken
@@ -43,12 +43,13 @@ OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 # it left running: without the descriptor 4, `kill` would need a new one.  Then the list of processes shows that
 # nobody is left.  What has been killed but not yet collected has the state Z or X, and does nothing any more.
 SCRIPT = r"""
-largest=$1
-shift
+largest=$1 begins=$2
+shift 2
 exec 3<&0 </dev/null 4>/dev/null
 echo ready
 read go <&3
 (read end <&3; kill -9 -1) >&2 &
+[ "$begins" ] && exec 5>&1
 "$@" >&2 3<&- 4>&-
 code=$?
 exec 2>&4
@@ -85,6 +86,8 @@ elif [ $# = 1 ] && [ -f "$1" ] && [ ! -L "$1" ] && [ -r "$1" ]; then
 fi
 """
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit; shift; done; shift; exec "$@"'
+BEGINS = 5  # the descriptor on which a notebook tells that its first cell begins
+GO, BEGUN = b"go\n", b"begins\n"
 FILE = b"file\n"  # what it prints before the content of the submission
 
 
@@ -125,7 +128,9 @@ def probe(settings: Settings) -> None:
         )
 
 
-def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings, log: Log) -> Run:
+def run_in_bubblewrap(
+    model: Path, program: Sequence[str], settings: Settings, log: Log, is_notebook: bool = False
+) -> Run:
     """Run a program in the sandbox."""
     cores = cores_used(settings.cores)
     # What a model writes is kept in memory, so it is counted with its memory.
@@ -135,44 +140,51 @@ def run_in_bubblewrap(model: Path, program: Sequence[str], settings: Settings, l
         shown = {path: _in_memory(content, files) for path, content in view.contents().items()}
         with group_of_a_run(settings.control_group, memory, constants.PROCESSES, cores) as group:
             sandbox = _sandbox(model, settings, calls, shown)
-            largest = str(constants.SUBMISSION_BYTES + 1)
-            inside = ["sh", "-c", SCRIPT, "sh", largest, *limits(settings), *program]
-            command = [*_before(group, cores), *sandbox, *inside]
-            return _measured(command, [calls, *shown.values()], settings, log, group)
+            begins = [f"{BEGINS}"] if is_notebook else []
+            script = ["sh", "-c", SCRIPT, "sh", str(constants.SUBMISSION_BYTES + 1), "".join(begins)]
+            command = [*_before(group, cores), *sandbox, *script, *limits(settings), *program, *begins]
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                pass_fds=[calls, *shown.values()], start_new_session=True,
+            )  # fmt: skip
+            return _measured(process, is_notebook, settings, log, group)
 
 
-def _measured(command: list[str], files: list[int], settings: Settings, log: Log, group: Group | None) -> Run:
-    """Run the first process of a sandbox, measure the model, and take its submission."""
-    cores = cores_used(settings.cores)
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, pass_fds=files, start_new_session=True
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
+def _measured(
+    process: "subprocess.Popen[bytes]", is_notebook: bool, settings: Settings, log: Log, group: Group | None
+) -> Run:
+    """Start and measure the model by the first process of a sandbox, and take its submission."""
+    cores, before, code = cores_used(settings.cores), Used(0.0, 0.0), b""
+    tells, is_told = process.stdout, process.stdin
+    assert tells is not None
+    assert is_told is not None
     assert process.stderr is not None
     with process, log.following(process.stderr):
         try:
             with _killed_after(constants.SECONDS_TO_START, process):
-                ready = process.stdout.readline()
+                ready = tells.readline()
+                if ready and is_notebook:
+                    is_told.write(GO)
+                    is_told.flush()
+                    code = tells.readline()  # the kernel has started, or the notebook's program has ended
+            before = group.used() if group else before
             with _killed_after(settings.time_limit, process) as is_late:
                 busy, start = busy_seconds(cores), time.perf_counter()
-                if ready:
-                    process.stdin.write(b"go\n")
-                    process.stdin.flush()
-                code = process.stdout.readline().strip()
+                if ready and not is_notebook:
+                    is_told.write(GO)
+                    is_told.flush()
+                code = tells.readline() if code in (b"", BEGUN) else code
                 seconds, busy = time.perf_counter() - start, busy_seconds(cores) - busy
             with _killed_after(constants.SECONDS_TO_SEND, process):
-                room, names = (process.stdout.readline().decode().split() for _ in range(2))
-                left = Left(room, names, process.stdout.read())
+                room, names = (tells.readline().decode().split() for _ in range(2))
+                left = Left(room, names, tells.read())
         except BaseException:
             _kill(process)
             raise
         used = used_by(process)
     if not ready:
         raise UsageError(no_sandbox(log.end))
-    if group:
-        used = group.used()
+    used = (group.used() if group else used).since(before)
     others = max(busy - used.user_seconds, 0.0) / (seconds * len(cores))
     run = Run(Outcome.DONE, "", seconds, used, others, int(code or -9))
     left = left._replace(is_whole=process.returncode == 0)
@@ -289,7 +301,7 @@ def program_of(model: Model, folder: str = MODEL, notebook: str = f"{TOOLS}/note
     """Make the command that runs a script or a notebook."""
     path = f"{folder}/{model.entry}"
     if model.kind is Kind.NOTEBOOK:
-        return [sys.executable, notebook, path]
+        return [sys.executable, "-I", notebook, path]  # without the model's folders, see notebook.py
     if model.entry == "run.py":
         return [sys.executable, path]
     return [*interpreter_of(model.folder / model.entry), path]

@@ -267,6 +267,35 @@ def test_notebooks(tmp_path, given_by, content, reason, said):
     assert said in log
 
 
+WRITE = """
+import glob, os
+for path in ["/proc/self/fd/5", *glob.glob("/proc/[0-9]*/fd/*")]:
+    try:
+        os.write(os.open(path, os.O_WRONLY | os.O_NONBLOCK), b"0\\nREACHED\\n")
+    except OSError:
+        pass
+"""
+
+
+@needs_sandbox
+@pytest.mark.slow
+def test_the_time_of_a_notebook_begins_with_its_first_cell_and_nothing_of_it_is_executed_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_model(tmp_path / "models" / "team" / "site", "print('EARLY')", "sitecustomize.py")
+    write_model(tmp_path / "models" / "team" / "site", "print('brought')", "nbformat.py")
+    late = tmp_path / "notebook.py"
+    source = (ROOT / "podium" / "running" / "notebook.py").read_text(encoding="utf-8")
+    late.write_text(source.replace("import re\n", "import re\nimport time\ntime.sleep(10)\n"))
+    monkeypatch.setattr("podium.running.view.NOTEBOOK", late)
+    cells = ("import nbformat", WRITE, SUBMIT)
+    run, log = run_model(tmp_path, in_sandbox(tmp_path, memory_limit=2**30), notebook(*cells), "model.ipynb")
+    assert (run.outcome, run.submission) == (DONE, b"a,b\n1,2\n"), log
+    assert "EARLY" not in log
+    assert "brought" in log
+    assert run.seconds < 10
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose orphans processes are")
 def test_without_a_sandbox_nothing_works_on_after_the_clock_has_stopped(tmp_path):
     source = (

@@ -1,6 +1,6 @@
 """Does what podium says about chance come true?
 
-    python -m benchmarks.coverage [--boards 50] [--items 500] [--only NAME … | --further] [--save CSV]
+    python -m benchmarks.coverage [--boards 50] [--items 500] [--only NAME … | --further | --fresh] [--save CSV]
     python -m benchmarks.coverage --detectable [--sets 200]
 
 A population of items is made, with teams whose answers to every item are known.  A test set is drawn from it
@@ -20,6 +20,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,9 +64,12 @@ class Kind(NamedTuple):
     near_copies: float = 0.0  # the share of teams that send one team's file with 1% of its answers changed
     copied: float = 0.5  # which team that is: the best one at 0, and the worst one at 1
     attributes: int = 1  # how often the items are divided into groups
-    levels: str = "normal"  # how the teams are spread: also "heavy tails", "a long tail" or "a dominant team"
+    levels: str = "normal"  # how the teams are spread, a name in `levels_of`
     is_rewarded: bool = False  # whether speed is rewarded
     higher_is_better: bool = True
+    prizes: int = 3
+    hardness: float = 0.2  # how different the items are, which is noise that all teams share
+    long: int = 1  # how many essays of the pool make a long one; so many fewer are in a test set
 
 
 KINDS = {
@@ -115,6 +119,19 @@ FURTHER_KINDS = {
     ),
     "two attributes of 6 groups, 20 teams": Kind(20, (1,) * 6, attributes=2, spread=0.06),
 }
+# The shapes of fields that somebody else thought of, for whom podium 6 promised winners too much.
+FRESH_KINDS = {
+    "a ceiling and a tail, 50 teams": Kind(50, errors=0.15, spread=0.15, levels="a ceiling"),
+    "a ceiling, 8 groups, 50 teams": Kind(50, (1,) * 8, errors=0.15, spread=0.15, levels="a ceiling"),
+    "rewards, a ceiling, 50 teams": Kind(50, errors=0.15, spread=0.15, levels="a ceiling", is_rewarded=True),
+    "two clusters of quality, 40 teams": Kind(40, errors=0.15, spread=0.02, levels="two clusters"),
+    "two teams far ahead, 30 teams": Kind(30, spread=0.08, levels="two ahead"),
+    "three teams far ahead, 30 teams": Kind(30, spread=0.08, levels="three ahead"),
+    "8 teams, 5 prizes": Kind(8, spread=0.05, prizes=5),
+    "40 teams, 10 prizes": Kind(40, spread=0.05, prizes=10),
+    "50 long essays, 20 teams": Kind(20, long=10),
+    "noise shared by all, 30 teams": Kind(30, spread=0.03, hardness=2.0),
+}
 
 
 def main() -> None:
@@ -125,6 +142,7 @@ def main() -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--only", nargs="+", choices=ALL_KINDS, metavar="NAME", help="kinds of populations")
     which.add_argument("--further", action="store_true", help="the kinds that were made after the code")
+    which.add_argument("--fresh", action="store_true", help="fields of other shapes")
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per statement")
     which.add_argument("--detectable", action="store_true", help="whether what is called detectable is found")
     parser.add_argument("--sets", type=int, default=200, help="test sets of each kind, for --detectable")
@@ -136,7 +154,10 @@ def main() -> None:
         detectable.show([], options.sets)
         return
     start = time.process_time()
-    names = options.only or list(FURTHER_KINDS if options.further else KINDS | PLAIN_KINDS)
+    of_option = KINDS | PLAIN_KINDS
+    if options.further or options.fresh:
+        of_option = FURTHER_KINDS if options.further else FRESH_KINDS | FRESH_PLAIN_KINDS
+    names = options.only or list(of_option)
     rows = simulate(names, options.boards, options.items)
     if options.save:
         rows.to_csv(options.save, index=False)
@@ -163,10 +184,11 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
     for name in names:
         for number in range(boards):
             random = np.random.default_rng([ALL_KINDS.index(name), number])
-            if name in PLAIN_KINDS:
-                told = of_plain_board(PLAIN_KINDS[name], items, random)
+            kind = EVERY_KIND[name]
+            if isinstance(kind, PlainKind):
+                told = of_plain_board(kind, items, random)
             else:
-                told = of_board((KINDS | FURTHER_KINDS)[name], pool, items, random)
+                told = of_board(kind, pool, items // kind.long, random)
             rows += [{"population": name, "board": number} | row for row in told]
     return pd.DataFrame([{"doubt": False} | row for row in rows])
 
@@ -222,7 +244,8 @@ def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Popula
     """Make teams that answer each item well or poorly at random, and the groups of the items."""
     number = len(pool.prepared.items)
     groups = np.zeros((1, number), dtype=np.int64)
-    prepared: Any = Mean(list(pool.prepared.items), [("(all)", "(all)")], groups)
+    alone = [("(all)", "(all)")]
+    prepared: Any = Mean(list(pool.prepared.items), alone, groups)
     good, poor = pool.good, pool.poor
     if kind.shares:
         bounds = np.rint(np.cumsum(kind.shares) / np.sum(kind.shares) * number).astype(int)
@@ -231,13 +254,15 @@ def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Popula
         labels = [(f"attribute {a}", str(g)) for a in range(kind.attributes) for g in range(len(kind.shares))]
         own = groups + len(kind.shares) * np.arange(kind.attributes)[:, np.newaxis]
         prepared = dataclasses.replace(pool.prepared, labels=labels, groups=own)
+    elif kind.long > 1:
+        prepared = dataclasses.replace(pool.prepared, labels=alone, groups=groups)
     else:
         values = random.gamma(2.0, 1.0, (2, number)) + np.array([[1.5], [0.0]])
         good, poor = (np.stack([value, np.ones(number)], axis=1) for value in values)
     level = kind.errors + kind.spread * levels_of(kind, random)
     harder = np.array(kind.harder or [0.0] * max(len(kind.shares), 1))[groups[0]]
     # Items differ, and the same items are hard for all teams.
-    hardness = 0.2 * random.standard_normal(number)
+    hardness = kind.hardness * random.standard_normal(number)
     wrong = random.random((kind.teams, number)) < level[:, np.newaxis] + harder + hardness
     copied = np.argsort(level)[round(kind.copied * (kind.teams - 1))]
     near = (random.random(kind.teams) < kind.near_copies) & (np.arange(kind.teams) != copied)
@@ -248,6 +273,10 @@ def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Popula
     files[copying] = random.integers(kind.teams, size=int(copying.sum()))
     files = files[files]
     teams = np.where(wrong[files][..., np.newaxis], poor, good)
+    if kind.long > 1:
+        teams = teams.reshape(kind.teams, -1, kind.long, teams.shape[-1]).sum(axis=2)
+        items = prepared.items[:: kind.long]
+        prepared = dataclasses.replace(prepared, items=items, groups=groups[:, :: kind.long])
     return Population(prepared, teams, files, random.lognormal(4, 0.15, kind.teams))
 
 
@@ -256,10 +285,15 @@ def levels_of(kind: Kind, random: np.random.Generator) -> Floats:
     if kind.levels == "heavy tails":
         return random.standard_t(2, kind.teams)
     levels = random.standard_normal(kind.teams)
-    if kind.levels == "a long tail":
+    ahead = {"a dominant team": 1, "two ahead": 2, "three ahead": 3}.get(kind.levels, 0)
+    if ahead:
+        levels[:ahead] = levels.min() - 2 + 0.3 * (random.random(ahead) if ahead > 1 else 0)
+    elif kind.levels == "a long tail":
         levels[random.random(kind.teams) < 0.6] += random.uniform(3, 9)
-    elif kind.levels == "a dominant team":
-        levels[0] = levels.min() - 2
+    elif kind.levels == "two clusters":
+        levels[kind.teams // 2 :] += 20
+    elif kind.levels == "a ceiling":
+        levels = random.exponential(size=kind.teams)
     return levels
 
 
@@ -324,9 +358,9 @@ def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) ->
     yield {"what": "best", "said": statistics.LEVEL, "came": float(held), "size": may_be.mean()}
 
     order = np.argsort(-sign * own, kind="stable")
-    is_doubted = any(_is_doubted(board, team) for team in order[:PRIZES])
+    is_doubted = any(_is_doubted(board, team) for team in order[: kind.prizes])
     new = repeated(kind, population, items, random)
-    for what, places in (("first again", 1), ("prize again", PRIZES)):
+    for what, places in (("first again", 1), ("prize again", kind.prizes)):
         if places >= kind.teams:
             continue
         said = statistics.first_again(
@@ -381,7 +415,7 @@ def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iter
     """Yield whether the intervals of the differences at prizes hold."""
     sign = 1 if kind.higher_is_better else -1
     own = board.scores * (1 + boost(board.scores, board.runtimes)) if kind.is_rewarded else board.scores
-    order = np.argsort(-sign * own, kind="stable")[: PRIZES + 1].tolist()
+    order = np.argsort(-sign * own, kind="stable")[: kind.prizes + 1].tolist()
     for one, other in itertools.pairwise(order):
         mine, theirs = board.teams[one], board.teams[other]
         differing = (mine != theirs).any(axis=1)
@@ -430,6 +464,7 @@ class PlainKind(NamedTuple):
     score: Callable[[Floats, Floats, npt.NDArray[np.int64]], float]  # of truth, answers and groups of items
     is_number: bool = False  # whether the truth is a number, and not one of two classes
     rare: float = 0.5  # the share of the rarer class
+    tail: float = 0.0  # the degrees of freedom of Student's t of the errors, or 0 for normal ones
 
 
 def accuracy(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
@@ -457,6 +492,19 @@ def auc(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
     return float((ranks[positive].sum() - number * (number + 1) / 2) / (number * (~positive).sum()))
 
 
+def spearman(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+    """Compute the correlation of ranks."""
+    of_truth, of_answers = (np.argsort(np.argsort(each)) for each in (truth, answers))
+    return float(np.corrcoef(of_truth, of_answers)[0, 1])
+
+
+def ndcg(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+    """Compute the discounted gain of the 50 highest answers, relative to that of the best order."""
+    gains, discounts = np.maximum(truth, 0), 1 / np.log2(np.arange(2, 52))
+    first, best = np.argsort(-answers)[:50], np.sort(-gains)[:50]
+    return float(gains[first] @ discounts[: len(first)] / -(best @ discounts[: len(best)]))
+
+
 def worst_group(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
     """Compute the lowest accuracy of eight groups of equal size."""
     return float(np.min(np.bincount(groups, truth == answers, 8) / np.maximum(np.bincount(groups, None, 8), 1)))
@@ -470,20 +518,30 @@ PLAIN_KINDS = {
     "score(): area under the curve": PlainKind(auc, is_number=True),
     "score(): worst of eight groups": PlainKind(worst_group),
 }
+FRESH_PLAIN_KINDS = {
+    "score(): area under the curve, a class of 10%": PlainKind(auc, is_number=True, rare=0.1),
+    "score(): Spearman's correlation": PlainKind(spearman, is_number=True),
+    "score(): root mean square error, heavy tails": PlainKind(rmse, is_number=True, tail=2.5),
+    "score(): NDCG of the first 50": PlainKind(ndcg, is_number=True),
+}
 PLAIN_DRAWS, PLAIN_TEAMS = 200, 12
-ALL_KINDS = [*KINDS, *PLAIN_KINDS, *FURTHER_KINDS]  # the place of a name is its seed
+EVERY_KIND = KINDS | PLAIN_KINDS | FURTHER_KINDS | FRESH_KINDS | FRESH_PLAIN_KINDS
+ALL_KINDS = list(EVERY_KIND)  # the place of a name is its seed
 
 
 def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> Iterator[dict[str, Any]]:
     """Yield what podium says about a board of a metric with ``score()`` alone, and what comes true."""
     hardness, groups = random.random(POPULATION), random.integers(8, size=POPULATION)
-    truth = random.standard_normal(POPULATION)
+    truth = random.standard_normal(POPULATION) + NormalDist().inv_cdf(kind.rare)
     if not kind.is_number:
         truth = (random.random(POPULATION) < kind.rare).astype(float)
     levels = 0.2 + 0.03 * random.standard_normal(PLAIN_TEAMS)
     if kind.is_number:
         noise = 0.5 * random.standard_normal(POPULATION) * (0.5 + hardness)
-        answers = [truth + noise + 3 * level * random.standard_normal(POPULATION) for level in levels]
+        own = random.standard_normal((PLAIN_TEAMS, POPULATION))
+        if kind.tail:
+            own = random.standard_t(kind.tail, own.shape)
+        answers = list(truth + noise + 3 * levels[:, np.newaxis] * own)
     else:
         wrong = [0.6 * hardness + 0.4 * random.random(POPULATION) < level + 0.1 for level in levels]
         answers = [np.where(each, 1 - truth, truth) for each in wrong]

@@ -23,8 +23,8 @@ class Later(NamedTuple):
 
 
 def main_session(runs_of_models: Iterable[Sequence[Row]]) -> int:
-    """The session in which most of these models were measured; the first of several."""
-    number = Counter(session for runs in runs_of_models for session in sorted({row.session for row in runs}))
+    """The session in which most runs of these models were made; the first of several."""
+    number = Counter(row.session for runs in runs_of_models for row in runs)
     return min(number, key=lambda session: (-number[session], session), default=1)
 
 

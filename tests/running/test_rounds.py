@@ -222,6 +222,15 @@ def test_a_model_that_is_measured_later_is_compared_by_one_that_ran_before(
     assert (tmp_path / "out" / "submissions" / "A" / "submission.csv").read_text() == "a"
 
 
+def test_one_more_run_of_all_does_not_make_a_later_model_comparable(tmp_path: Path) -> None:
+    play(tmp_path, Player({"A": 1.0, "B": 3.0}))
+    for plan in (TWICE, Plan(3)):
+        play(tmp_path, Player({"A": 1.4, "B": 3.0, "C": 2.0}), [model(team) for team in "ABC"], plan)
+        marks = {row["team"]: row["marks"] for row in table(tmp_path / "out" / "runtimes.csv")}
+        assert marks["C"].startswith("measured later, beside A, which took 1.40 times as long")
+        assert "measured later" not in marks["A"] + marks["B"]
+
+
 def test_a_reference_that_is_itself_mended_still_compares_what_it_ran_beside(tmp_path: Path) -> None:
     play(tmp_path, Player({"A": 1.0, "B": 3.0}))
     play(tmp_path, Player({"A": 1.0, "B": 3.0, "C": 2.0}), [model(team) for team in "ABC"])

@@ -18,9 +18,10 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, NoReturn
+from typing import IO, NamedTuple, NoReturn
 
 from podium.errors import HostError, UsageError, complain
+from podium.overheard import file_for_descriptors, keep_apart, tell_rest
 
 __all__ = ["Patience", "adopting", "busy_seconds", "end_session", "ending", "run_and_end", "supervised"]
 
@@ -52,12 +53,22 @@ def supervised(work: Callable[[], int], patience: Patience) -> int:
     if not hasattr(os, "fork"):
         return work()
     _prctl(SUBREAPER, 1)
+    with file_for_descriptors() as printed:
+        try:
+            return _in_child(work, patience, printed)
+        finally:
+            tell_rest(printed)
+
+
+def _in_child(work: Callable[[], int], patience: Patience, printed: IO[bytes]) -> int:
+    """Fork a child that does the work, and return its exit code or that of what became of it."""
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
         os.close(reading)
+        keep_apart(printed)
         _do(work, writing)
     os.close(writing)
     try:

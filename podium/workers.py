@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any, TypeVar
 
-from podium import cluster, limits
+from podium import cluster, limits, overheard
 from podium.errors import UsageError
 from podium.supervised import end_session, ending
 
@@ -193,6 +193,7 @@ def _start(key: str) -> "subprocess.Popen[bytes]":
         [sys.executable, "-c", START.format(path=sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=overheard.podiums_stderr(),
         env=os.environ | one_thread,
         start_new_session=True,
     )
@@ -228,20 +229,22 @@ def _ended(process: "subprocess.Popen[bytes]") -> int:
 def serve() -> None:
     """Do the tasks that come through standard input, until it is closed."""
     tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # What a metric prints goes to stderr, and whoever reads standard input finds nothing.
+    # What a metric prints is told on stderr, and whoever reads standard input finds nothing.
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     warnings.simplefilter("ignore")  # those of a metric's libraries; who asks for answers tells what matters
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_tasks, args=(tasks, waiting), daemon=True).start()
-    while True:
-        try:
-            work, task = pickle.loads(waiting.get())
-            answer = True, work(task)
-            packed = pickle.dumps(answer, protocol=5)
-        except Exception as problem:
-            packed = _packed_error(problem)
-        _send_packed(answers, packed)
+    with overheard.file_for_descriptors() as printed:
+        overheard.keep_apart(printed)
+        while True:
+            try:
+                work, task = pickle.loads(waiting.get())
+                answer = True, work(task)
+                packed = pickle.dumps(answer, protocol=5)
+            except Exception as problem:
+                packed = _packed_error(problem)
+            _send_packed(answers, packed)
 
 
 def _packed_error(problem: Exception) -> bytes:

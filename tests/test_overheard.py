@@ -82,6 +82,67 @@ def test_no_command_passes_on_what_is_made_for_a_terminal(place: Path, capfd, co
         assert (len(rejected.splitlines()), len(rejected) < 1500) == (2, True)
 
 
+NATIVE = """
+    import ctypes, os, subprocess
+    os.write(1, b"written \\x1b[2J 1\\n")
+    os.write(2, b"written \\x1b[2J 2\\n")
+    subprocess.run(["echo", "echoed \\x1b[2J"])
+    subprocess.run(["echo", "echoed \\x1b[2J to stderr"], stdout=sys.stderr)
+    library = ctypes.CDLL(None)
+    library.puts(b"put \\x1b[2J")
+    library.fflush(None)
+"""
+SAID = [
+    "written \\x1b[2J 1",
+    "written \\x1b[2J 2",
+    "echoed \\x1b[2J",
+    "echoed \\x1b[2J to stderr",
+    "put \\x1b[2J",
+]
+slow = pytest.mark.slow
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a command has no child here")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score --metric m.py solution.csv s/Good.csv",
+        pytest.param("check m.py solution.csv s/Good.csv", marks=slow),
+        pytest.param("emulate m.py solution.csv s/Good.csv", marks=slow),
+        pytest.param("rank solution.csv s --metric m.py --no-boost --out o --jobs 1", marks=slow),
+    ],
+)
+def test_what_goes_straight_to_the_descriptors_is_told_like_prints(place: Path, command: str) -> None:
+    source = METRIC.replace('"""The share of right rows."""', '"""The share of right rows."""' + NATIVE)
+    Path("m.py").write_text(source)
+    ended = _typed(command)
+    assert ended.returncode == 0, ended.stderr
+    assert "\x1b" not in ended.stdout + ended.stderr
+    told = [line for line in ended.stderr.splitlines() if line.startswith("m.py prints: ")]
+    assert {f"m.py prints: {each}" for each in SAID} <= set(told)
+    assert len(told) == len(set(told))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a command has no child here")
+def test_what_a_metric_wrote_before_it_crashed_is_told(place: Path) -> None:
+    source = METRIC.replace(
+        "    for word in", "    import os\n    os.write(2, b'last \\x1b[2J')\n    os.abort()\n    for word in"
+    )
+    Path("m.py").write_text(source)
+    ended = _typed("score --metric m.py solution.csv s/Good.csv")
+    assert (ended.returncode, ended.stdout) == (4, "")
+    assert ended.stderr.splitlines()[-2:] == [
+        "error: the metric crashed its process before there was a result: signal 6 (SIGABRT)",
+        "the metric prints: last \\x1b[2J",
+    ]
+
+
+def _typed(command: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command as it is typed."""
+    typed = [sys.executable, "-m", "podium", *command.split()]
+    return subprocess.run(typed, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
 def test_each_line_is_told_once_and_only_so_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         with caught(tmp_path / "a.py"):

@@ -106,7 +106,10 @@ def write_tiny(to: Path, teams: int) -> None:
 
 def show_one(folder: Path) -> None:
     """Print the processor seconds of each stage of one submission, and the size of its entry."""
-    job = make_job(Request("unified", str(folder / "solution.csv"), "", None, None, None, None, {}))
+    job = make_job(
+        Request("unified", str(folder / "solution.csv"), "", None, None, None, None, {}),
+        folder / "solution.csv",
+    )
     solution = solution_of(job)
     path = sorted((folder / "teams").iterdir())[0]
     runs: dict[str, list[float]] = {}

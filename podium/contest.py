@@ -10,6 +10,7 @@ or drawing a part, stands between two of these steps. `podium.reading` knows the
 tables, and `podium.checking` the metric; nobody else calls `scoring.prepare` and `scoring.evaluate`.
 """
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ from podium.wording import listed
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 PIPED = "-"  # the standard input, which cannot be read twice
 
-Source = str | Path | pd.DataFrame  # a file, or what was read of it
+Source = str | os.PathLike[str] | pd.DataFrame  # a file, or what was read of it
 
 
 def opened(
@@ -99,7 +100,7 @@ def of_experts(
 
 
 def submitted(
-    solution: Solution, path: str | Path, probability: float | None = None
+    solution: Solution, path: str | os.PathLike[str], probability: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Read a submission, with notices of what was taken for something else."""
     given = reading.read_submission(solution.metric, path, solution.arguments)

@@ -27,6 +27,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO, NamedTuple, TextIO
@@ -121,6 +122,24 @@ EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition("
 # ---- Bytes -------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class ReadFile(os.PathLike[str]):
+    """A file that was read.  Whoever gets it instead of a path has the same bytes, and reads it no more."""
+
+    path: str
+    content: bytes = field(repr=False)
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    __str__ = __fspath__
+
+
+def read_once(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Read a file for all who get it instead of its path; what is a folder stays a path."""
+    return path if os.path.isdir(path) else ReadFile(str(path), read_bytes(path))
+
+
 def is_url(path: str | os.PathLike[str]) -> bool:
     """Tell a URL from a local path.
 
@@ -153,6 +172,8 @@ def is_table_name(path: str | os.PathLike[str]) -> bool:
 
 def read_bytes(path: str | os.PathLike[str], follow_links: bool = True) -> bytes:
     """Read the content of a file."""
+    if isinstance(path, ReadFile):
+        return path.content
     content: bytes | None
     try:
         if str(path) == "-":

@@ -13,7 +13,6 @@ import inspect
 import numbers
 import os
 import sys
-import time
 import types
 import typing
 import warnings
@@ -46,7 +45,6 @@ __all__ = [
     "stands_beside",
 ]
 
-SECONDS_UNTIL_COMPILED = 2  # Python compares the times of files in whole seconds
 FIRST_OF_PREPARE = ["solution", "row_id_column_name"]  # the parameters by which podium knows its prepare()
 NO_DEFAULT = inspect.Parameter.empty
 UTILITIES = "kaggle_metric_utilities"
@@ -77,7 +75,7 @@ def find(metric: str | Path) -> Path:
 def module(name: str, file: str = "metric") -> types.ModuleType:
     """Load one of podium's own files as a module."""
     if name == "boost":
-        return _load_file(own.ROOT / "boost.py", "podium_boost")
+        return _run(own.ROOT / "boost.py", "podium_boost")
     return sys.modules[f"{load(name).module.__package__}.{file}"]
 
 
@@ -108,16 +106,21 @@ def load(metric: str | Path) -> Metric:
     path = find(metric)
     name = _own_metric_with(path)
     if name is None:
-        return _load_once(path, path.resolve(), path.read_bytes(), _others(path))
+        return _load_once(Path(os.path.abspath(path)), path.read_bytes(), _others(path))
     if path != own.file(name):
         _warn_of_companion(path, name)
     return _load_own(name)
 
 
 @functools.lru_cache(maxsize=8)
-def _load_once(path: Path, place: Path, content: bytes, others: tuple[tuple[str, int, int], ...]) -> Metric:
-    """Load a stranger's file with this content in this place, with the files beside it in these states."""
-    return _load_folder(path, path.parent, sha256(str(place).encode()).hexdigest()[:16], False)
+def _load_once(path: Path, content: bytes, others: tuple[tuple[str, int, int], ...]) -> Metric:
+    """Load a stranger's file with this content, with the files beside it in these states."""
+    return _load_folder(path, path.parent, _key(path), False, content)
+
+
+def _key(path: Path) -> str:
+    """Name the package of a stranger's file."""
+    return sha256(str(path.resolve()).encode()).hexdigest()[:16]
 
 
 def _others(path: Path) -> tuple[tuple[str, int, int], ...]:
@@ -140,7 +143,7 @@ def _warn_of_companion(path: Path, name: str) -> None:
 
 def load_again(metric: Metric) -> Metric:
     """Load a metric file once more, without its companion, into modules that no earlier call has touched."""
-    key = sha256(str(metric.path.resolve()).encode()).hexdigest()[:16] + "_again"
+    key = f"{_key(metric.path)}_again"
     for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.{key}")]:
         del sys.modules[name]
     return _load_folder(metric.path, metric.path.parent, key, metric.is_own, with_companion=False)
@@ -178,7 +181,14 @@ def _own_metric_with(path: Path) -> str | None:
     return None
 
 
-def _load_folder(path: Path, beside: Path, key: str, is_own: bool, with_companion: bool = True) -> Metric:
+def _load_folder(
+    path: Path,
+    beside: Path,
+    key: str,
+    is_own: bool,
+    content: bytes | None = None,
+    with_companion: bool = True,
+) -> Metric:
     """Load a metric file and the companion in the folder `beside` it; `key` names the package of both."""
     # Each folder is a package, so that a companion can say ``from . import metric``.
     package = f"{PACKAGE}.{key}"
@@ -187,7 +197,7 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool, with_companio
             parent = types.ModuleType(name)
             parent.__path__ = search
             sys.modules[name] = parent
-    loaded = _load_file(path, f"{package}.metric")
+    loaded = _run(path, f"{package}.metric", content=content)
     vars(sys.modules[package])["metric"] = loaded
     if not callable(vars(loaded).get("score")):
         raise UsageError(f"{path} is not a metric file: it defines no score()")
@@ -198,7 +208,7 @@ def _load_folder(path: Path, beside: Path, key: str, is_own: bool, with_companio
         )
     companion = Companion()
     if with_companion and path.name == _FILE and (beside / _COMPANION).is_file():
-        of_companion = _load_file(beside / _COMPANION, f"{package}.companion", CompanionError)
+        of_companion = _run(beside / _COMPANION, f"{package}.companion", CompanionError)
         companion = _defined(of_companion, "companion", None, Companion, error=CompanionError)
     metric = _metric(path, loaded, is_own, companion)
     if not is_own:
@@ -243,13 +253,15 @@ def _defined(
     return value
 
 
-def _load_file(path: Path, name: str, error: type[HostError] = HostError) -> types.ModuleType:
-    """Run a file as a module of this name, and tell the host where it fails."""
-    if b"\0" in path.read_bytes():
+def _run(
+    path: Path, name: str, error: type[HostError] = HostError, content: bytes | None = None
+) -> types.ModuleType:
+    """Run a file, or what was read of it, as a module of this name, and tell the host where it fails."""
+    content = path.read_bytes() if content is None else content
+    if b"\0" in content:
         raise error(f"{path} is not UTF-8 text: it has null bytes")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
-    assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
 
     def told(problem: BaseException, description: str) -> ToolError:
@@ -257,18 +269,12 @@ def _load_file(path: Path, name: str, error: type[HostError] = HostError) -> typ
 
     _offer_utilities()
     sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
-    # Python trusts a compiled file whose source has the size and the second of before.  A file that was written
-    # a moment ago may change once more within this second, so its compiled form is not kept.
-    kept = sys.dont_write_bytecode
-    sys.dont_write_bytecode = kept or time.time() - path.stat().st_mtime < SECONDS_UNTIL_COMPILED
     try:
         with guard.entered(path, told):
-            spec.loader.exec_module(loaded)
+            exec(compile(content, path, "exec", dont_inherit=True), vars(loaded))
     except BaseException:
         sys.modules.pop(name, None)
         raise
-    finally:
-        sys.dont_write_bytecode = kept
     return loaded
 
 

@@ -6,6 +6,7 @@ them. So the site and every command score with the same parameters.
 """
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -95,7 +96,7 @@ def _is_list_of_names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def arguments(metric: Metric, given: Mapping[str, Any], solution: str | Path) -> dict[str, Any]:
+def arguments(metric: Metric, given: Mapping[str, Any], solution: str | os.PathLike[str]) -> dict[str, Any]:
     """Combine the parameters that the user sets with those of the competition to which the solution belongs."""
     path = Path(solution)
     record = read(path.parent.parent) if path.parent.name == PRIVATE else None

@@ -15,7 +15,7 @@ import pandas as pd
 import podium
 from podium import contest, hosted, reading, scoring
 from podium.errors import UsageError
-from podium.files import BYTES_AT_ANY_RATIO, is_url, read_bytes
+from podium.files import BYTES_AT_ANY_RATIO, is_url, read_bytes, read_once
 from podium.limits import Limits
 from podium.ranking import store
 from podium.ranking.rules import Request
@@ -39,13 +39,17 @@ class Job(NamedTuple):
     part: str = ""  # the only part of the solution that counts; else all of it
 
 
+PREPARED: dict[Job, scoring.Solution] = {}  # of this process, the latest ones
+MOST_PREPARED = 2
+
+
 def versions() -> dict[str, str]:
     """List the versions of podium, of Python and of the libraries on which scores depend."""
     packages = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "pyarrow", "scipy")}
     return {"podium": podium.__version__, "python": platform.python_version(), **packages}
 
 
-def content_digest(path: str) -> str:
+def content_digest(path: str | os.PathLike[str]) -> str:
     """Hash the content of a file, or the names and contents of all files in a folder."""
     if is_url(path) or not os.path.isdir(path):
         return sha256(read_bytes(path))
@@ -54,12 +58,12 @@ def content_digest(path: str) -> str:
     return _hash("\n".join(parts))
 
 
-def make_job(request: Request) -> Job:
-    """Describe what is scored, with the hashes by which the store knows it."""
+def make_job(request: Request, source: str | os.PathLike[str]) -> Job:
+    """Describe what is scored, with the hashes by which the store knows it; `source` is the solution."""
     metric, solution, part = request.metric, absolute(request.solution), request.part
     metric = metric if metric in hosted.names() else absolute(metric)
     of_measures = set(hosted.load(metric).measure_parameters)
-    metric_digest, solution_digest = content_digest(str(hosted.find(metric))), content_digest(solution)
+    metric_digest, solution_digest = content_digest(str(hosted.find(metric))), content_digest(source)
     items = tuple(sorted(request.parameters.items()))
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
@@ -91,27 +95,34 @@ def digests_of(digest: str, side_digest: str) -> str:
 def solution_of(job: Job) -> scoring.Solution:
     """Prepare the solution once per process."""
     with PREPARING:
-        return _solution_of(job)
+        return PREPARED[job] if job in PREPARED else prepare(job, _source_of(job))
 
 
-@functools.lru_cache(maxsize=2)
-def _solution_of(job: Job) -> scoring.Solution:
-    """Prepare the solution, after making sure that both files are those of the job."""
-    metric = hosted.load(job.metric)
+def _source_of(job: Job) -> str | os.PathLike[str]:
+    """Read the solution, after making sure that both files are those of the job."""
+    source = read_once(job.solution)
     for what, path, expected in (
-        ("metric", str(hosted.find(job.metric)), job.metric_digest),
-        ("solution", job.solution, job.solution_digest),
+        ("metric", hosted.find(job.metric), job.metric_digest),
+        ("solution", source, job.solution_digest),
     ):
         if content_digest(path) != expected:
             raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
-    return prepared_solution(job, metric)
+    return source
 
 
-def prepared_solution(job: Job, metric: hosted.Metric) -> scoring.Solution:
+def prepare(job: Job, source: str | os.PathLike[str]) -> scoring.Solution:
+    """Prepare the solution of a job of which `source` was read, for all who ask this process for it."""
+    for other in [*PREPARED][: 1 - MOST_PREPARED]:
+        del PREPARED[other]
+    PREPARED[job] = prepared_solution(job, hosted.load(job.metric), source)
+    return PREPARED[job]
+
+
+def prepared_solution(job: Job, metric: hosted.Metric, source: contest.Source) -> scoring.Solution:
     """Prepare the solution with this metric."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
-        return contest.prepared(metric, job.solution, dict(job.parameters), part=job.part)
+        return contest.prepared(metric, source, dict(job.parameters), part=job.part)
 
 
 def probe(job: Job | None = None, submission: Submission | None = None) -> dict[str, str]:

@@ -164,10 +164,11 @@ def _not_finite(scores: dict[str, float]) -> str:
 
 
 def scored_again(job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, dict[str, float]]]:
-    """Score some submissions, each by a freshly loaded metric."""
+    """Score some submissions by a freshly loaded metric, the last one first."""
     answers = []
-    for number, submission in submissions:
-        solution = prepared_solution(job, hosted.load_again(solution_of(job).metric))
+    before = solution_of(job)
+    solution = prepared_solution(job, hosted.load_again(before.metric), before.table)
+    for number, submission in reversed(submissions):
         scores: dict[str, float] = {}
         with suppress(SubmissionRejected), within(job.limits):
             evaluation = contest.unjudged(solution, frame_of(job, submission, contents_of(submission)))

@@ -13,15 +13,15 @@ import pandas as pd
 from podium import checking, hosted, names, recorded
 from podium.demands import demand
 from podium.errors import HostError, UsageError
-from podium.files import alone_in, check_apart, is_url
+from podium.files import alone_in, check_apart, is_url, read_once
 from podium.limits import Limits
 from podium.ranking import decisions, output, page, passes, run_json, site, speed
 from podium.ranking.board import FinalBoard, Inputs, board_of
 from podium.ranking.differing import Other, others_of, settled
-from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
+from podium.ranking.job import Job, content_digest, digests_of, make_job, prepare, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import PATHS, Heading, Request, Rules, fault_of
-from podium.ranking.submissions import Submission, find, is_manifest, read_failed, read_named
+from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed, read_named
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
 from podium.workers import Workers, dask_workers, start_workers
@@ -308,14 +308,15 @@ def _ranked_again(
         raise UsageError(f"{changes[0]}; {cure}")
     loaded = hosted.load(request.metric)
     hosted.check_parameters(loaded, parameters)
-    context = make_job(request).context
+    kept = {*map(repr, request.parameters.items())}
+    of_statistics = {repr(each) for each in parameters.items() if each[0] not in loaded.measure_parameters}
     request = request._replace(
         parameters=request.parameters | parameters,
         rules=request.rules._replace(**{"variants": False} | rules),
         heading=request.heading._replace(**{"team": None} | headings),
         **replaced,
     )
-    if make_job(request).context != context:
+    if of_statistics - kept:
         accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
         raise UsageError(
             f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
@@ -340,7 +341,8 @@ def _ranked_again(
 def inputs_of(request: Request, files: list[Submission], store: Path, folder: Path) -> Inputs:
     """Read and check what is asked for, beside the submissions."""
     was_read = any(each.path for each in files)  # what was only stored has no path
-    job = make_job(request)
+    source = read_once(absolute(request.solution))
+    job = make_job(request, source)
     runtimes = None if request.runtimes is None else speed.read(request.runtimes)
     selection = None if request.selection is None else _read_selection(request.selection, files)
     failed = None if request.failed is None else read_failed(request.failed)
@@ -354,6 +356,7 @@ def inputs_of(request: Request, files: list[Submission], store: Path, folder: Pa
     teams = None if request.teams is None else decisions.read(request.teams, files, failed)
     site_board = None if request.site_board is None else site.read(request.site_board)
     manifest = content_digest(request.submissions) if was_read and is_manifest(request.submissions) else None
+    prepare(job, source)  # If it is wrong, that is an error before any work begins.
     return Inputs(request, job, files, store, folder, runtimes, selection, failed, teams, site_board, manifest)
 
 
@@ -389,7 +392,7 @@ def _ranked(
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
     _check_team(inputs.request.heading, inputs.submissions, inputs.failed)
-    solution = solution_of(inputs.job)  # If it is wrong, that is an error before any work begins.
+    solution = solution_of(inputs.job)
     demand(checking.verdict(solution.metric, arguments=solution.arguments))
     with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
         final, scored = scored_board(inputs, score_all, workers)

@@ -10,7 +10,6 @@ or drawing a part, stands between two of these steps. `podium.reading` knows the
 tables, and `podium.checking` the metric; nobody else calls `scoring.prepare` and `scoring.evaluate`.
 """
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,14 +23,14 @@ from podium.checking import Platform
 from podium.contract import Metric, Progress
 from podium.demands import FINITE, ContractError, demand
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import read_table
+from podium.files import Location, read_table
 from podium.scoring import Evaluation, Solution
 from podium.wording import listed
 
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 PIPED = "-"  # the standard input, which cannot be read twice
 
-Source = str | os.PathLike[str] | pd.DataFrame  # a file, or what was read of it
+Source = Location | pd.DataFrame  # a file, or what was read of it
 
 
 def opened(
@@ -100,7 +99,7 @@ def of_experts(
 
 
 def submitted(
-    solution: Solution, path: str | os.PathLike[str], probability: float | None = None
+    solution: Solution, path: Location, probability: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Read a submission, with notices of what was taken for something else."""
     given = reading.read_submission(solution.metric, path, solution.arguments)

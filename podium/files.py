@@ -134,10 +134,18 @@ class ReadFile(os.PathLike[str]):
 
     __str__ = __fspath__
 
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> "ReadFile":
+        """Read a file."""
+        return cls(str(path), read_bytes(path))
 
-def read_once(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Read a file for all who get it instead of its path; what is a folder stays a path."""
-    return path if os.path.isdir(path) else ReadFile(str(path), read_bytes(path))
+
+Location = str | os.PathLike[str]  # a path, a URL, or a `ReadFile`
+
+
+def read_once(path: Location) -> Location:
+    """Read a table for all who get it instead of its path; an official file or a folder stays a path."""
+    return ReadFile.of(path) if is_table_name(path) else path
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:

@@ -1,6 +1,5 @@
 """Read a solution and submissions from files, with columns of texts and of numbers as the metric wants them."""
 
-import os
 import posixpath
 import tempfile
 import urllib.parse
@@ -15,7 +14,7 @@ import pandas as pd
 from podium import hosted, ids
 from podium.contract import Metric
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import MOST_BYTES, is_table_name, is_url, parse_table, read_bytes
+from podium.files import MOST_BYTES, Location, is_table_name, is_url, parse_table, read_bytes
 from podium.scoring import Solution
 
 # Under these names a table says in its attrs what was read of which files, whether something was left out, and
@@ -32,7 +31,7 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
     return {*metric.companion.text_columns}.union(*known)
 
 
-def read_solution(metric: Metric, path: str | os.PathLike[str], parameters: dict[str, Any]) -> pd.DataFrame:
+def read_solution(metric: Metric, path: Location, parameters: dict[str, Any]) -> pd.DataFrame:
     """Read a solution, with ids as a metric gets them: a table, or an official file for the companion."""
     table = _read(metric, metric.companion.read_solution, path, parameters, HostError)
     if metric.is_own or not len(table.columns):
@@ -40,7 +39,7 @@ def read_solution(metric: Metric, path: str | os.PathLike[str], parameters: dict
     return ids.of_solution(table, parameters.get("row_id_column_name", table.columns[0]))
 
 
-def read_submission(metric: Metric, path: str | os.PathLike[str], parameters: dict[str, Any]) -> pd.DataFrame:
+def read_submission(metric: Metric, path: Location, parameters: dict[str, Any]) -> pd.DataFrame:
     """Read a submission: a table, or an official file that the metric's companion reads."""
     table = _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
     # No participant may set what only the host adds.
@@ -76,7 +75,7 @@ def add_side(
 def _read(
     metric: Metric,
     official: Official | None,
-    path: str | os.PathLike[str],
+    path: Location,
     parameters: dict[str, Any],
     error: type[ToolError],
 ) -> pd.DataFrame:

@@ -6,7 +6,6 @@ them. So the site and every command score with the same parameters.
 """
 
 import json
-import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 from podium import hosted
 from podium.contract import Metric
 from podium.errors import HostError
-from podium.files import write_atomically
+from podium.files import Location, write_atomically
 from podium.wording import printable
 
 RECORD = "competition.json"
@@ -96,7 +95,7 @@ def _is_list_of_names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def arguments(metric: Metric, given: Mapping[str, Any], solution: str | os.PathLike[str]) -> dict[str, Any]:
+def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> dict[str, Any]:
     """Combine the parameters that the user sets with those of the competition to which the solution belongs."""
     path = Path(solution)
     record = read(path.parent.parent) if path.parent.name == PRIVATE else None

@@ -15,7 +15,7 @@ import argparse
 import contextlib
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,16 +87,22 @@ def run(options: argparse.Namespace) -> None:
 
 def _tried(path: Path, given: tuple[Path, Path], options: argparse.Namespace) -> "list[Finding]":
     """Try the file with a solution and a submission, and print the scores first."""
+    from podium.files import read_once
+    from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate
 
     metric = acceptance.loaded(path, needed=bool(options.set))
     arguments = dict[str, Any]() if metric is None else parameters(metric, options.set, given[0])
     named = arguments.get("row_id_column_name")
-    solution, submission, row_id = emulate.read_tables(metric, *given, named)
-    arguments["row_id_column_name"] = row_id
-    absolute = given[0].absolute(), given[1].absolute()
+    files = read_once(given[0]), read_once(given[1])
+    *tables, arguments["row_id_column_name"] = emulate.read_tables(metric, *files, named)
+    theirs = round_trip.Seen(*tables)
+    read: Iterable[Finding] = ()
+    if metric is not None and not options.quick:
+        both = round_trip.of_podium(metric, arguments, *files), theirs
+        read = round_trip.of_kaggle(metric, arguments, both, given[1].name)
     with _elsewhere():
-        return _findings(metric, path, absolute, (solution, submission), arguments, options)
+        return _findings(metric, path, theirs, read, arguments, options)
 
 
 @contextlib.contextmanager
@@ -109,15 +115,14 @@ def _elsewhere() -> Iterator[None]:
 def _findings(
     metric: "Metric | None",
     path: Path,
-    given: tuple[Path, Path],
     tables: tuple["pd.DataFrame", "pd.DataFrame"],
+    read: "Iterable[Finding]",
     arguments: dict[str, Any],
     options: argparse.Namespace,
 ) -> "list[Finding]":
-    """Score, and say what is found in the metric, the solution and the submission."""
+    """Score, and say what is found in the metric, the solution, the submission and how they are `read`."""
     from podium.cli.console import further_calls
     from podium.demands import Finding, Level
-    from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate
 
     solution, submission = tables
@@ -136,7 +141,7 @@ def _findings(
     with further_calls(number, seconds):
         results = acceptance.check(path, tables, arguments, options.python, options.quick)
         if metric is not None:
-            further += [] if options.quick else round_trip.of_kaggle(metric, arguments, *given)
+            further += read
             advice = metric.companion.advice or (lambda *_: ())
             further += [Finding(line, Level.NOTE) for line in advice(solution, arguments)]
         if results[0].level is Level.FAIL:

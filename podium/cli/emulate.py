@@ -33,12 +33,13 @@ def run(options: argparse.Namespace) -> None:
     from podium import contest, hosted
     from podium.cli.console import further_calls, warn
     from podium.demands import demand
+    from podium.files import read_once
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
 
     metric = hosted.load(options.metric)
     arguments = parameters(metric, options.set, options.solution)
-    given = options.solution, options.submission
+    given = read_once(options.solution), read_once(options.submission)
     solution, submission, row_id = emulate.read_tables(metric, *given, arguments.get("row_id_column_name"))
     arguments["row_id_column_name"] = row_id
     if row_id in solution:
@@ -62,5 +63,6 @@ def run(options: argparse.Namespace) -> None:
     with further_calls(number, max(spent)):
         # As for every command, no item may be in two parts, and the verdict must be good.
         emulate.hold(contest.unjudged(prepared, submission))
-        found = round_trip.of_kaggle(metric, arguments, options.solution, options.submission)
+        both = round_trip.of_podium(metric, arguments, *given), round_trip.Seen(solution, submission)
+        found = round_trip.of_kaggle(metric, arguments, both, options.submission.name)
         demand(found, acceptance.PLATFORM)

@@ -14,7 +14,7 @@ import pandas as pd
 from podium import contest, progress, scoring
 from podium.checking import Platform
 from podium.errors import HostError, UsageError
-from podium.files import is_table_name, parse_rows, read_bytes, read_texts
+from podium.files import Location, is_table_name, parse_rows, read_bytes, read_texts, stream_rows
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS
 
@@ -132,10 +132,12 @@ def row_id(folder: Path) -> str:
     for path in (folder / PRIVATE / SOLUTION, folder / PUBLIC / SAMPLE):
         if not path.is_file():
             raise UsageError(f"there is no {path}: expected the folder that podium make wrote")
-    return next(read_csv(folder / PRIVATE / SOLUTION))[0]
+    path = folder / PRIVATE / SOLUTION
+    with path.open("rb") as file:
+        return next(stream_rows(file, str(path), HostError))[0]
 
 
-def read_csv(path: Path) -> Iterator[list[str]]:
+def read_csv(path: Location) -> Iterator[list[str]]:
     """Read a CSV row by row, without interpreting any cell."""
     with progress.shown("reading") as show:
         yield from parse_rows(read_bytes(path), str(path), HostError, show)
@@ -146,9 +148,7 @@ def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
-def as_texts(
-    frame: pd.DataFrame, path: str | Path | None = None, missing_text: str | None = " "
-) -> pd.DataFrame:
+def as_texts(frame: pd.DataFrame, path: Location | None = None, missing_text: str | None = " ") -> pd.DataFrame:
     """Prepare a table for being written as CSV, with cells as in the file at `path`, if it was read from there.
 
     An empty text becomes a space, because Kaggle takes an empty cell for a missing value. So does a missing

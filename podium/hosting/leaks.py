@@ -20,6 +20,7 @@ import pandas as pd
 
 from podium import recorded
 from podium.errors import HostError
+from podium.files import Location
 from podium.hosting.determined import (
     LEAST_EVIDENCE,
     LEAST_ROWS,
@@ -166,15 +167,22 @@ class Revealed(HostError):
     """A file for participants reveals the solution."""
 
 
-def refuse(folder: Path, items: Collection[str], further: Iterable[Path] = (), advice: str = "") -> None:
+def refuse(
+    folder: Path,
+    items: Collection[str],
+    solution: Location | None = None,
+    further: Iterable[Path] = (),
+    advice: str = "",
+) -> None:
     """Raise an error if a file for participants reveals the solution; warn of files that cannot be searched.
 
     Of the competition's record, `public_columns` names columns of the solution that all may know, and
-    `innocent` the columns of public files that are passed over. `advice` says how to allow a column where there
-    is no record yet.
+    `innocent` the columns of public files that are passed over. The `solution` may have been read. `advice`
+    says how to allow a column where there is no record yet.
     """
     record = recorded.read(folder)
-    known = _known(folder / PRIVATE / SOLUTION, items, record.public_columns if record else ())
+    solution = solution or folder / PRIVATE / SOLUTION
+    known = _known(solution, items, record.public_columns if record else ())
     try:
         unreadable = _search(folder, further, known, record.innocent if record else {})
     except Revealed as problem:
@@ -277,7 +285,7 @@ def _digest(content: bytes) -> int:
 # ---- The solution --------------------------------------------------------------------------------------------
 
 
-def _known(solution: Path, items: Collection[str], public_columns: Collection[str]) -> Known:
+def _known(solution: Location, items: Collection[str], public_columns: Collection[str]) -> Known:
     """Read the solution."""
     rows = read_csv(solution)
     header = next(rows)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from podium import contest, demands, hosted, ids, reading, recorded, scoring
 from podium.errors import HostError, UsageError
-from podium.files import csv_bytes
+from podium.files import ReadFile, csv_bytes, read_once
 from podium.hosted import Metric
 from podium.hosting import balance, leaks, order, round_trip, samples, starter
 from podium.hosting.balance import Balance
@@ -237,13 +237,14 @@ def _drawn(
 
     Returns the column of the row ids, too, and what the report says of the parts.
     """
-    labels = reading.read_solution(metric, path, arguments)
+    source = read_once(path)
+    labels = reading.read_solution(metric, source, arguments)
     row_id = str(arguments.get("row_id_column_name") or scoring.row_ids(metric, labels))
     labels = _with_ids_first(metric, labels, row_id)
     items, parts, told = _parts(metric, labels, arguments, row_id, draw)
     told += [labels.attrs[reading.READ]] if reading.READ in labels.attrs else []
     everything = labels.drop(columns=USAGE, errors="ignore")
-    return Drawn(everything, as_texts(everything, path, _missing_text(metric)), items, parts), row_id, told
+    return Drawn(everything, as_texts(everything, source, _missing_text(metric)), items, parts), row_id, told
 
 
 def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.DataFrame:
@@ -441,8 +442,9 @@ def _sample(
     metric, truth = solution.metric, tested.labels
     companion, missing = metric.companion, _missing_text(metric)
     if path is not None:
-        frame = reading.read_submission(metric, path, {"row_id_column_name": row_id})
-        given = Sample(frame, as_texts(frame, path, missing))
+        source = read_once(path)
+        frame = reading.read_submission(metric, source, {"row_id_column_name": row_id})
+        given = Sample(frame, as_texts(frame, source, missing))
         if row_id in frame:
             given = _sample_of_test(given, learned, row_id, names)
         if companion.kaggle_submission is None:
@@ -487,19 +489,24 @@ def write(files: Files, folder: Path, publish_metric: bool = False) -> Files:
     the scores.  Then `leaks.refuse` checks the files for participants.  If a check fails, nothing is left on
     the disk.
     """
+    kept = {f"{PRIVATE}/{SOLUTION}", *(trial.name for trial in files.trials)}
+    read: dict[str, ReadFile] = {}
     with new_folder(folder) as whole:
         for name, tables in ((PUBLIC, files.public), (PRIVATE, files.private)):
             (whole / name).mkdir(mode=0o700 if name == PRIVATE else 0o777)
             for file, table in tables.items():
                 path = whole / name / file
                 path.write_bytes(csv_bytes(written_rows(table)))
-                if any(meant != written for meant, written in zip_longest(written_rows(table), read_csv(path))):
+                written = ReadFile.of(path)
+                if any(meant != found for meant, found in zip_longest(written_rows(table), read_csv(written))):
                     raise HostError(
                         f"{name}/{file}: expected the table that was written, found another one on the disk"
                     )
+                if f"{name}/{file}" in kept:
+                    read[f"{name}/{file}"] = written
         files = starter.add(whole, files, publish_metric)
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
         recorded.write(whole, files.metric, files.parameters, files.public_columns, files.digest)
-        round_trip.check(whole, files)
-        leaks.refuse(whole, files.items, advice=ALLOWED)
+        round_trip.check(files, read)
+        leaks.refuse(whole, files.items, read[f"{PRIVATE}/{SOLUTION}"], advice=ALLOWED)
     return files

@@ -5,9 +5,8 @@ they are scored, and the scores are compared part by part. The same tables have 
 nothing. Before files go to Kaggle, the two readers are compared once more.
 """
 
-import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +17,8 @@ from podium import contest, ids, progress, reading, scoring
 from podium.contract import Metric
 from podium.demands import Finding, Level, demand, note
 from podium.errors import HostError, ToolError
-from podium.files import csv_bytes
-from podium.hosting.folders import SOLUTION, Files, as_texts, written_rows
+from podium.files import Location, ReadFile, csv_bytes
+from podium.hosting.folders import SOLUTION, Files, Trial, as_texts, written_rows
 from podium.hosting.kaggle import acceptance, emulate
 from podium.recorded import PRIVATE
 from podium.wording import counted
@@ -61,70 +60,70 @@ class Seen(NamedTuple):
         return "nothing differs"
 
 
-def check(folder: Path, files: Files) -> None:
-    """Compare the files of a competition with the tables that they were made from.
+def check(files: Files, written: Mapping[str, ReadFile]) -> None:
+    """Compare the files of a competition, as they were `written`, with the tables that they were made from.
 
     Scores that podium cannot give again are an error. What Kaggle alone reads otherwise is a warning here.
     """
     if files.solution is None:
         return
-    solution, found = files.solution, list[Finding]()
-    with tempfile.TemporaryDirectory() as elsewhere, progress.shown("reading again") as show:
+    found, truth = list[Finding](), written[f"{PRIVATE}/{SOLUTION}"]
+    metric, arguments = files.solution.metric, files.solution.arguments
+    row_id = arguments["row_id_column_name"]
+    truths = reading.read_solution(metric, truth, arguments), emulate.read_solution(metric, truth, row_id)
+    with progress.shown("reading again") as show:
         for number, trial in enumerate(files.trials):
-            name, submission = trial.name, trial.submission
             show(number, len(files.trials))
-            path = folder / name
-            if not path.is_file():
-                path = Path(elsewhere, "submission.csv")
-                path.write_bytes(csv_bytes(written_rows(as_texts(submission, None, files.missing_text))))
-            found += _compared(solution, submission, trial.scores, folder / PRIVATE / SOLUTION, path, name)
+            file = written.get(trial.name)
+            if file is None:
+                rows = written_rows(as_texts(trial.submission, None, files.missing_text))
+                file = ReadFile("submission.csv", csv_bytes(rows))
+            found += _compared(files.solution, trial, truths, file)
     demand({each.text: each for each in found}.values())
 
 
 def _compared(
-    solution: scoring.Solution,
-    submission: pd.DataFrame,
-    expected: Outcome,
-    truth: Path,
-    path: Path,
-    name: str,
-) -> list[Finding]:
+    solution: scoring.Solution, trial: Trial, truths: Sequence[pd.DataFrame], file: ReadFile
+) -> Iterable[Finding]:
     """Compare one submission with what podium reads, and that with what Kaggle reads."""
     metric, arguments = solution.metric, solution.arguments
-    meant = Seen(solution.table, ids.as_in(solution.table, submission, ids.columns_of(arguments)))
-    ours = of_podium(metric, arguments, truth, path)
+    expected: Outcome = trial.scores
+    meant = Seen(solution.table, ids.as_in(solution.table, trial.submission, ids.columns_of(arguments)))
+    ours = of_podium(metric, arguments, truths[0], file)
     if not ours.is_like(meant):
         expected = expected or outcome(metric, arguments, meant)
         if isinstance(expected, ToolError):  # The metric refuses what podium has made up.
             return []
         if differs := _difference(expected, outcome(metric, arguments, ours), 0.0):
             raise HostError(
-                f"{name} does not read back as it was meant: {meant.first_difference(ours)}; {differs}"
+                f"{trial.name} does not read back as it was meant: {meant.first_difference(ours)}; {differs}"
             )
-    return list(of_kaggle(metric, arguments, truth, path, ours, expected))
+    tables = emulate.read_tables(metric, truths[1], file, arguments["row_id_column_name"])
+    return of_kaggle(metric, arguments, (ours, Seen(*tables[:2])), Path(file).name, expected)
 
 
-def of_podium(metric: Metric, arguments: dict[str, Any], truth: Path, path: Path) -> Seen:
+def of_podium(
+    metric: Metric, arguments: dict[str, Any], solution: contest.Source, submission: Location
+) -> Seen:
     """The tables as podium sees them."""
-    solution = reading.read_solution(metric, truth, arguments)
-    submission = reading.read_submission(metric, path, arguments)
-    return Seen(solution, ids.as_in(solution, submission, ids.columns_of(arguments)))
+    if not isinstance(solution, pd.DataFrame):
+        solution = reading.read_solution(metric, solution, arguments)
+    table = reading.read_submission(metric, submission, arguments)
+    return Seen(solution, ids.as_in(solution, table, ids.columns_of(arguments)))
 
 
 def of_kaggle(
     metric: Metric,
     arguments: dict[str, Any],
-    truth: Path,
-    path: Path,
-    ours: Seen | None = None,
+    both: tuple[Seen, Seen],
+    name: str,
     expected: Outcome | None = None,
 ) -> Iterator[Finding]:
     """Find what Kaggle reads otherwise than podium, by the cells that get lost and by the scores.
 
-    What podium sees, and the scores that it gives, are computed unless they are known.
+    `both` is what podium and what Kaggle sees. The scores that podium gives are computed unless `expected`.
     """
-    ours = ours or of_podium(metric, arguments, truth, path)
-    theirs = Seen(*emulate.read_tables(metric, truth, path, arguments["row_id_column_name"])[:2])
+    ours, theirs = both
     yield from _words(ours, theirs, arguments["row_id_column_name"])
     if theirs.is_like(ours):
         return
@@ -132,7 +131,7 @@ def of_kaggle(
     if isinstance(expected, ToolError):
         return
     if differs := _difference(expected, outcome(metric, arguments, theirs), CLOSE):
-        text = f"{path.name}: {ours.first_difference(theirs)}; {differs}"
+        text = f"{name}: {ours.first_difference(theirs)}; {differs}"
         yield Finding(SAME, Level.FAIL, text, acceptance.PLATFORM)
 
 

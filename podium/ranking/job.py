@@ -15,7 +15,7 @@ import pandas as pd
 import podium
 from podium import contest, hosted, reading, scoring
 from podium.errors import UsageError
-from podium.files import BYTES_AT_ANY_RATIO, is_url, read_bytes, read_once
+from podium.files import BYTES_AT_ANY_RATIO, Location, is_url, read_bytes, read_once
 from podium.limits import Limits
 from podium.ranking import store
 from podium.ranking.rules import Request
@@ -49,7 +49,7 @@ def versions() -> dict[str, str]:
     return {"podium": podium.__version__, "python": platform.python_version(), **packages}
 
 
-def content_digest(path: str | os.PathLike[str]) -> str:
+def content_digest(path: Location) -> str:
     """Hash the content of a file, or the names and contents of all files in a folder."""
     if is_url(path) or not os.path.isdir(path):
         return sha256(read_bytes(path))
@@ -58,7 +58,7 @@ def content_digest(path: str | os.PathLike[str]) -> str:
     return _hash("\n".join(parts))
 
 
-def make_job(request: Request, source: str | os.PathLike[str]) -> Job:
+def make_job(request: Request, source: Location) -> Job:
     """Describe what is scored, with the hashes by which the store knows it; `source` is the solution."""
     metric, solution, part = request.metric, absolute(request.solution), request.part
     metric = metric if metric in hosted.names() else absolute(metric)
@@ -92,13 +92,18 @@ def digests_of(digest: str, side_digest: str) -> str:
     return f"{digest}+{side_digest}" if side_digest else digest
 
 
-def solution_of(job: Job) -> scoring.Solution:
-    """Prepare the solution once per process."""
+def solution_of(job: Job, source: Location | None = None) -> scoring.Solution:
+    """Prepare the solution once per process; `source` is what was read and hashed of it, if it was."""
     with PREPARING:
-        return PREPARED[job] if job in PREPARED else prepare(job, _source_of(job))
+        if job not in PREPARED:
+            source = _source_of(job) if source is None else source
+            for other in [*PREPARED][: 1 - MOST_PREPARED]:
+                del PREPARED[other]
+            PREPARED[job] = prepared_solution(job, hosted.load(job.metric), source)
+        return PREPARED[job]
 
 
-def _source_of(job: Job) -> str | os.PathLike[str]:
+def _source_of(job: Job) -> Location:
     """Read the solution, after making sure that both files are those of the job."""
     source = read_once(job.solution)
     for what, path, expected in (
@@ -108,14 +113,6 @@ def _source_of(job: Job) -> str | os.PathLike[str]:
         if content_digest(path) != expected:
             raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
     return source
-
-
-def prepare(job: Job, source: str | os.PathLike[str]) -> scoring.Solution:
-    """Prepare the solution of a job of which `source` was read, for all who ask this process for it."""
-    for other in [*PREPARED][: 1 - MOST_PREPARED]:
-        del PREPARED[other]
-    PREPARED[job] = prepared_solution(job, hosted.load(job.metric), source)
-    return PREPARED[job]
 
 
 def prepared_solution(job: Job, metric: hosted.Metric, source: contest.Source) -> scoring.Solution:

@@ -18,7 +18,7 @@ from podium.limits import Limits
 from podium.ranking import decisions, output, page, passes, run_json, site, speed
 from podium.ranking.board import FinalBoard, Inputs, board_of
 from podium.ranking.differing import Other, others_of, settled
-from podium.ranking.job import Job, content_digest, digests_of, make_job, prepare, probe, solution_of
+from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import PATHS, Heading, Request, Rules, fault_of
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed, read_named
@@ -356,7 +356,7 @@ def inputs_of(request: Request, files: list[Submission], store: Path, folder: Pa
     teams = None if request.teams is None else decisions.read(request.teams, files, failed)
     site_board = None if request.site_board is None else site.read(request.site_board)
     manifest = content_digest(request.submissions) if was_read and is_manifest(request.submissions) else None
-    prepare(job, source)  # If it is wrong, that is an error before any work begins.
+    solution_of(job, source)  # If it is wrong, that is an error before any work begins.
     return Inputs(request, job, files, store, folder, runtimes, selection, failed, teams, site_board, manifest)
 
 

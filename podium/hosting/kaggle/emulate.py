@@ -5,15 +5,14 @@ import csv
 import io
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import checking, hosted, ids, reading, scoring
+from podium import checking, contest, hosted, ids, reading, scoring
 from podium.demands import FINITE, Finding, Level, demand
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import AS_CSV, PARQUET, csv_of, parse_table, read_bytes
+from podium.files import AS_CSV, PARQUET, Location, csv_of, parse_table, read_bytes
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
@@ -74,7 +73,7 @@ def hold(evaluation: scoring.Evaluation) -> None:
     demand(found, acceptance.PLATFORM)
 
 
-def read_solution(metric: hosted.Metric | None, path: Path, row_id: str | None = None) -> pd.DataFrame:
+def read_solution(metric: hosted.Metric | None, path: Location, row_id: str | None = None) -> pd.DataFrame:
     """Read a solution as Kaggle does, but with the ids as they stand in the file.
 
     An official file is read by the metric's companion.
@@ -85,7 +84,7 @@ def read_solution(metric: hosted.Metric | None, path: Path, row_id: str | None =
     return ids.of_solution(table, str(table.columns[0]) if row_id is None else row_id)
 
 
-def read_submission(metric: hosted.Metric | None, path: Path, row_id: str | None = None) -> pd.DataFrame:
+def read_submission(metric: hosted.Metric | None, path: Location, row_id: str | None = None) -> pd.DataFrame:
     """Read a submission as `read_solution` reads a solution."""
     if metric is not None and metric.companion.read_submission is not None and not _is_csv(path):
         return _as_kaggle_reads(metric, reading.read_submission(metric, path, {}))
@@ -93,18 +92,18 @@ def read_submission(metric: hosted.Metric | None, path: Path, row_id: str | None
 
 
 def read_tables(
-    metric: hosted.Metric | None, solution: Path, submission: Path, row_id: str | None
+    metric: hosted.Metric | None, solution: contest.Source, submission: Location, row_id: str | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Read a solution and a submission whose ids are of one type, and the name of the column of ids."""
-    truth = read_solution(metric, solution, row_id)
+    truth = solution if isinstance(solution, pd.DataFrame) else read_solution(metric, solution, row_id)
     if row_id is None:
         row_id = str(truth.columns[0]) if metric is None else scoring.row_ids(metric, truth)
     return truth, ids.as_in(truth, read_submission(metric, submission, row_id), [row_id]), row_id
 
 
-def _is_csv(path: Path) -> bool:
+def _is_csv(path: Location) -> bool:
     """Whether a file is a table as Kaggle takes it, and no official file of a metric."""
-    return path.name.endswith((".csv", ".csv.gz"))
+    return str(path).endswith((".csv", ".csv.gz"))
 
 
 def _as_kaggle_reads(metric: hosted.Metric, table: pd.DataFrame) -> pd.DataFrame:
@@ -113,7 +112,7 @@ def _as_kaggle_reads(metric: hosted.Metric, table: pd.DataFrame) -> pd.DataFrame
     return pd.read_csv(io.StringIO(written.to_csv(index=False)), low_memory=False)
 
 
-def _read_csv(path: Path, error: type[ToolError], row_id: str | None) -> pd.DataFrame:
+def _read_csv(path: Location, error: type[ToolError], row_id: str | None) -> pd.DataFrame:
     """Read a CSV as Kaggle does, but its row ids as texts; they are in the first column if it is not named."""
     content = read_bytes(path)
     if content.startswith(PARQUET):

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 from podium import contest, hosted, reading, scoring
 from podium.demands import demand
 from podium.errors import HostError, ToolError, UsageError
-from podium.files import write_atomically
+from podium.files import read_once, write_atomically
 from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
 from podium.hosting.folders import PERFECT, PUBLIC, STARTER
-from podium.hosting.kaggle import acceptance, client
+from podium.hosting.kaggle import acceptance, client, emulate
 from podium.scoring import PARTS, USAGE
 
 HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"
@@ -55,6 +55,7 @@ class Plan(Competition):
     deadline: datetime | None  # When the competition closes, in UTC and without a time zone
     launch_at: datetime | None  # When the competition opens, in UTC and without a time zone
     wait: float  # the seconds to wait for the host's clicks on the site, and for the site's scores
+    checked: scoring.Solution | None = None  # the solution, once everything that will be sent was checked
 
     @property
     def own(self) -> Path:
@@ -135,15 +136,18 @@ def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
             raise UsageError(f"--{option}: expected a date in the future, found {date.isoformat()} UTC")
     plan = replace(plan, deadline=plan.deadline or before)
     state["deadline"] = plan.deadline and plan.deadline.isoformat()
-    prepared = contest.prepared(plan.metric, plan.solution, plan.arguments)
-    sample = reading.read_submission(plan.metric, plan.sample, plan.arguments)
+    solution, sample = read_once(plan.solution), read_once(plan.sample)
+    ours = round_trip.of_podium(plan.metric, plan.arguments, solution, sample)
+    row_id = plan.arguments["row_id_column_name"]
+    theirs = round_trip.Seen(*emulate.read_tables(plan.metric, solution, sample, row_id)[:2])
+    prepared = contest.prepared(plan.metric, ours.solution, plan.arguments)
     given = plan.sample.name, acceptance.refusals, acceptance.PLATFORM
-    scored = contest.of_host(prepared, sample, *given, thorough=True).scores
-    read = round_trip.of_kaggle(plan.metric, plan.arguments, plan.solution, plan.sample, expected=scored)
+    scored = contest.of_host(prepared, ours.submission, *given, thorough=True).scores
+    read = round_trip.of_kaggle(plan.metric, plan.arguments, (ours, theirs), plan.sample.name, scored)
     demand(read, acceptance.PLATFORM)
     items = prepared.prepared[scoring.ALL].items if prepared.prepared else []
-    leaks.refuse(plan.folder, items, (path for path in plan.page_files.values() if path.exists()))
-    return plan, state
+    leaks.refuse(plan.folder, items, solution, (path for path in plan.page_files.values() if path.exists()))
+    return replace(plan, checked=prepared), state
 
 
 def now() -> datetime:
@@ -413,7 +417,8 @@ def choose_metric(plan: Plan) -> str:
         return status if status.ready and status.kernels_metric else None
 
     status = _awaited(plan, look, "the metric is not chosen or the solution is not read")
-    solution = reading.read_solution(plan.metric, plan.solution, plan.arguments)
+    assert plan.checked is not None
+    solution = plan.checked.table
     pairs = {"the row id": (plan.arguments["row_id_column_name"], status.row_id_column_name)}
     for part in PARTS:
         theirs = getattr(status.solution_info, f"{part.lower()}_rows")
@@ -442,11 +447,11 @@ then Save & Validate.
 
 def try_sandbox(plan: Plan) -> str:
     """Submit as the host, and compare the site's scores with podium's."""
-    prepared = contest.prepared(plan.metric, plan.solution, plan.arguments)
+    assert plan.checked is not None
     said = []
     for path in plan.tries:
         submission = reading.read_submission(plan.metric, path, plan.arguments)
-        expected = contest.unjudged(prepared, submission).scores
+        expected = contest.unjudged(plan.checked, submission).scores
         result = _submitted(plan, path)
         for part in (part for part in PARTS if part in expected):
             shown = getattr(result, f"{part.lower()}_score")

@@ -20,6 +20,7 @@ import pandas as pd
 from benchmarks import coverage
 from benchmarks.measure import print_table
 from podium import hosted, statistics
+from podium.contract import Measured
 from podium.statistics import halves
 from podium.statistics.inference import difference_of_draws
 
@@ -50,7 +51,7 @@ class Population(NamedTuple):
 
 
 def item_wise(
-    prepared: Any, good: Floats, poor: Floats, error: float, seed: int, own: float = OWN
+    prepared: Measured, good: Floats, poor: Floats, error: float, seed: int, own: float = OWN
 ) -> Population:
     """Make a population of items with statistics; the first submission is poor in some of the items, too.
 
@@ -138,7 +139,7 @@ def scifact() -> Population:
     truth, good, poor = (pd.DataFrame({"claim_id": ids, "evidence": each}) for each in rows.values())
     prepare = hosted.load("scifact").prepare
     assert prepare is not None
-    prepared: Any = prepare(truth, "claim_id")
+    prepared = prepare(truth, "claim_id")
     return item_wise(prepared, prepared.statistics(good), prepared.statistics(poor), 0.3, 7)
 
 

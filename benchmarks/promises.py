@@ -14,6 +14,7 @@ import pandas as pd
 import podium
 from examples.essays import make_competition
 from podium import statistics
+from podium.contract import Measured
 from podium.ranking import estimate
 
 ESSAYS, OTHERS = 2500, 1500
@@ -37,7 +38,7 @@ def rank_of(board: pd.DataFrame, team: str, runtime: float) -> int:
     return int(final.loc[final["team"] == team, "rank"].iloc[0])
 
 
-def promises(prepared: object, counts: list[Floats], public: int, seed: int) -> list[bool]:
+def promises(prepared: Measured, counts: list[Floats], public: int, seed: int) -> list[bool]:
     """Tell for each promised gain of a rank whether it comes true."""
     random = np.random.default_rng(seed)
     kept = []

@@ -11,6 +11,7 @@ import statistics
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +41,7 @@ def main(folder: Path | None) -> None:
         )
     print(machine())
     fold = podium.prepare(solution)
-    prepared = fold.prepared["All"]
+    prepared: Any = fold.prepared["All"]  # of the class in the metric file
     essay_ids = prepared.items
     predicted = spans.from_table(submission, essay_ids)
     segments = to_segments(fold, predicted, essay_ids)

@@ -191,7 +191,7 @@ def measures_stack(evaluation: Evaluation) -> Iterator[Finding]:
     return first_unmet(STATISTICS, place, _demands_on_measures(evaluation.prepared, sums))
 
 
-def _demands_on_measures(prepared: Any, sums: Floats) -> Iterator[Demand]:
+def _demands_on_measures(prepared: Prepared, sums: Floats) -> Iterator[Demand]:
     values = np.asarray(prepared.measures(sums))
     stacked = np.asarray(prepared.measures(np.stack([sums, sums])))
     is_same = np.array_equal(stacked, np.stack([values, values]), equal_nan=True)

@@ -177,7 +177,29 @@ class StatisticsFile(MetricFile, Protocol):
         ...
 
 
-class Prepared(Protocol):
+class Grouped(Protocol):
+    """Items in groups: what a board needs of a `Prepared`, and has without statistics, too."""
+
+    @property
+    def items(self) -> Sequence[object]: ...
+
+    @property
+    def labels(self) -> Sequence[tuple[str, str]]: ...
+
+    @property
+    def groups(self) -> Ints: ...
+
+    @property
+    def measure_names(self) -> Sequence[str]: ...
+
+
+class Measured(Grouped, Protocol):
+    """Items in groups with the measures of their sums: what `podium.statistics` needs of a `Prepared`."""
+
+    def measures(self, sums: Floats) -> Floats: ...
+
+
+class Prepared(Measured, Protocol):
     """A prepared solution, which a metric's ``prepare`` returns. It is a frozen dataclass.
 
     Podium makes a part of it, such as the Public items or a fold, by replacing `items`, `labels` and `groups`.
@@ -340,7 +362,7 @@ class Solution(Protocol):
     def rows(self) -> dict[str, Bools]: ...
 
     @property
-    def prepared(self) -> dict[str, Any]: ...
+    def prepared(self) -> dict[str, Prepared]: ...
 
     @property
     def further(self) -> dict[str, str]: ...

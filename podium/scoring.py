@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ import pandas as pd
 
 import podium
 from podium import hosted, ids, names, statistics
-from podium.contract import Explanation, Metric, Progress
+from podium.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.statistics import halves
 from podium.wording import counted, printable
@@ -67,7 +67,7 @@ class Solution:
     arguments: dict[str, Any]
     frame: pd.DataFrame
     rows: dict[str, Bools]
-    prepared: dict[str, Any]
+    prepared: dict[str, Prepared]
     items: dict[str, Bools]
     notices: list[str]
     further: dict[str, str] = field(default_factory=dict)
@@ -199,7 +199,7 @@ class Evaluation:
         return self.scores[ALL]
 
     @property
-    def prepared(self) -> Any:
+    def prepared(self) -> Prepared:
         """What the metric's ``prepare`` made of the whole solution."""
         return self.solution.prepared[ALL]
 
@@ -323,7 +323,7 @@ def prepare(
     arguments = {"row_id_column_name": row_id} | parameters | hosted.settings(metric, parameters)
     rows = rows_of_parts(solution)
     frame = solution.drop(columns=USAGE, errors="ignore")
-    prepared: dict[str, Any] = {}
+    prepared: dict[str, Prepared] = {}
     items: dict[str, Bools] = {}
     notices: list[str] = []
     if metric.prepare is not None:
@@ -398,7 +398,7 @@ def only_part(solution: pd.DataFrame, part: str) -> pd.DataFrame:
     return solution.assign(**{USAGE: np.where(rows[part], part, IGNORED)})
 
 
-def items_of(prepared: Any, rows: Bools, part: str) -> Bools:
+def items_of(prepared: Prepared, rows: Bools, part: str) -> Bools:
     """Find the items whose rows make up a part."""
     number = np.bincount(prepared.item_of_row, rows, minlength=len(prepared.items))
     split = (number > 0) & (number < np.bincount(prepared.item_of_row, minlength=len(prepared.items)))
@@ -427,9 +427,10 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     submission = answers_to(solution, submission, solution.rows[ALL])
     prepared, read, compared = solution.prepared[ALL], None, None
     if hasattr(prepared, "compare"):
-        read = prepared.read(submission)
-        compared = prepared.compare(read, **_told(prepared.compare, progress))
-        numbers = prepared.count(compared)
+        staged = cast(StagedPrepared, prepared)
+        read = staged.read(submission)
+        compared = staged.compare(read, **_told(staged.compare, progress))
+        numbers = staged.count(compared)
     else:
         numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
     return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)

@@ -82,7 +82,8 @@ def recognize(
 
 def diagnose(solution: Solution, submission: pd.DataFrame) -> str | None:
     """Say what to write instead in a rejected submission with a known mistake."""
-    metric, prepared = solution.metric.module, solution.prepared[ALL]
+    metric = solution.metric.module
+    prepared: Any = solution.prepared[ALL]  # of the class in the metric file
     essay_id = prepared.essay_id_column_name
     names = [essay_id, "discourse_type", "predictionstring"]
     # The metric checks in this order. The first fault ends the search, so that both speak of the same one.

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import reading, scoring
+from podium.contract import Grouped, Measured
 from podium.errors import HostError
 from podium.ranking import (
     choice,
@@ -460,7 +461,7 @@ def _with_variants(
     return replace(final, variants=variants.table, variant_ranks=variants.ranks)
 
 
-def _with_chance(final: FinalBoard, details: Sequence[Detail], prepared: Any) -> FinalBoard:
+def _with_chance(final: FinalBoard, details: Sequence[Detail], prepared: Grouped) -> FinalBoard:
     """Add which teams agree more than by chance and, if there are draws, how certain the board is."""
     inputs, most = final.inputs, final.leaderboard.head(len(details))
     agreeing = similarity.agreements(most["team"].tolist(), [each.fingerprint for each in details])
@@ -540,14 +541,14 @@ def _slopes(inputs: Inputs, winners: Sequence[Scored]) -> list[dict[str, float]]
     return [_slopes_of(prepared, store.decode(entry), items) for entry in entries if entry is not None]
 
 
-def _slopes_of(prepared: Any, numbers: Floats | None, items: npt.NDArray[np.bool_]) -> dict[str, float]:
+def _slopes_of(prepared: Measured, numbers: Floats | None, items: npt.NDArray[np.bool_]) -> dict[str, float]:
     """Find out how fast a score rises with the score of each group, from the statistics of a file."""
     assert numbers is not None
     slopes = group_slopes(prepared, sums(numbers[items], prepared.groups))
     return {} if slopes is None else dict(zip(names_of_groups(prepared), slopes.tolist()))
 
 
-def _subpopulations(teams: "pd.Series[str]", measures: Floats, prepared: Any) -> pd.DataFrame | None:
+def _subpopulations(teams: "pd.Series[str]", measures: Floats, prepared: Measured) -> pd.DataFrame | None:
     """Collect the scores in each sub-population, or None if the metric has none."""
     columns = prepared.measure_names
     scores = {name: measures[:, columns.index(name)] for name in names_of_groups(prepared) if name in columns}

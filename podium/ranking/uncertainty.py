@@ -9,13 +9,14 @@ In shapes, t stands for teams, r for draws, n for items, k for the statistics of
 import functools
 import hashlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, statistics
+from podium.contract import Grouped, Measured
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, solution_of
@@ -142,7 +143,7 @@ def detail(
 
 
 def _detail(
-    job: Job, part: str, prepared: Any, numbers: Floats, scores: Scores, together: Ints | None
+    job: Job, part: str, prepared: Measured, numbers: Floats, scores: Scores, together: Ints | None
 ) -> Detail:
     """Compute the details of a submission from its statistics (n, k) and the draws of its score (r,)."""
     total = statistics.sums(numbers, prepared.groups)
@@ -198,7 +199,7 @@ def of_teams(
     details: Sequence[Detail],
     runtimes: pd.DataFrame | None,
     rules: Rules,
-    prepared: Any,
+    prepared: Grouped,
     higher_is_better: bool,
     prizes: Prizes,
     together: Ints | None = None,
@@ -246,7 +247,7 @@ def of_teams(
     return Certainty(table, steps, doubts, withheld)
 
 
-def _withheld(winners: Sequence[Detail], prepared: Any, together: Ints | None) -> Doubt | None:
+def _withheld(winners: Sequence[Detail], prepared: Grouped, together: Ints | None) -> Doubt | None:
     """Say why nothing is said about winning again: few items decide the score of a team that wins a prize."""
     doubts = [doubt_of_score(prepared, each.reaction, FEWEST_ON_A_BOARD, together) for each in winners]
     return next((doubt for doubt in doubts if doubt is not None), None)
@@ -276,7 +277,7 @@ def differences(
     boosted: Floats,
     details: Sequence[Detail],
     prizes: Prizes,
-    prepared: Any,
+    prepared: Grouped,
     higher_is_better: bool,
     together: Ints | None,
 ) -> pd.DataFrame:

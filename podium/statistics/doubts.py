@@ -5,11 +5,12 @@ The letters in shapes are those of `podium.statistics`.
 
 import enum
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from podium.contract import Grouped, Measured
 from podium.statistics.population import attributes_of, is_made_of_groups
 from podium.statistics.sampling import contributions, is_close_to_none, slopes
 
@@ -83,7 +84,7 @@ class Reaction(NamedTuple):
     is_of_groups: bool = False  # whether the score is made of scores of groups
 
 
-def reaction(prepared: Any, statistics: Floats, total: Floats, together: Ints | None = None) -> Reaction:
+def reaction(prepared: Measured, statistics: Floats, total: Floats, together: Ints | None = None) -> Reaction:
     """Measure how a score reacts to its groups, from statistics (n, k) and their sums over groups (g, k).
 
     An item changes the score through its group by the item's influence minus the mean influence in the group.
@@ -112,7 +113,7 @@ def reaction(prepared: Any, statistics: Floats, total: Floats, together: Ints | 
 
 
 def doubt_of_score(
-    prepared: Any, known: Reaction, fewest: int = FEWEST_ITEMS, together: Ints | None = None
+    prepared: Grouped, known: Reaction, fewest: int = FEWEST_ITEMS, together: Ints | None = None
 ) -> Doubt | None:
     """Say why the interval of a score cannot be relied on, or None.
 
@@ -124,7 +125,7 @@ def doubt_of_score(
 
 
 def doubt_of_difference(
-    prepared: Any,
+    prepared: Grouped,
     differing: Bools,
     mine: Reaction,
     theirs: Reaction,
@@ -160,13 +161,13 @@ def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int
     return None
 
 
-def _groups(prepared: Any, is_of_groups: bool) -> Ints:
+def _groups(prepared: Grouped, is_of_groups: bool) -> Ints:
     """Tell the deciding groups of each item, (attributes, n): one for all if the score is not made of any."""
     groups: Ints = prepared.groups if is_of_groups else np.zeros((1, len(prepared.items)), dtype=np.int64)
     return groups
 
 
-def _cells(prepared: Any, is_of_groups: bool, together: Ints | None) -> tuple[Ints, Ints]:
+def _cells(prepared: Grouped, is_of_groups: bool, together: Ints | None) -> tuple[Ints, Ints]:
     """Number what is drawn together within each group: for each attribute and item, (attributes · n,).
 
     The second result is the group of each of these numbers.

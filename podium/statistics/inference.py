@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.contract import Measured
 from podium.errors import UsageError
 from podium.statistics import halves
 from podium.statistics.doubts import (
@@ -306,7 +307,7 @@ def _difference_of_halves(
 
 
 def intervals_of(
-    prepared: Any,
+    prepared: Measured,
     statistics: Floats,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -365,7 +366,7 @@ def intervals_of(
 
 
 def difference(
-    prepared: Any,
+    prepared: Measured,
     mine: Floats,
     theirs: Floats,
     higher_is_better: bool = True,
@@ -544,7 +545,7 @@ def _number_of(gains: Floats) -> Ints:
 
 
 def _doubts_of_measures(
-    prepared: Any, values: Floats, counts: Ints, of_score: Doubt | None, together: Ints | None
+    prepared: Measured, values: Floats, counts: Ints, of_score: Doubt | None, together: Ints | None
 ) -> list[Doubt | None]:
     """Find the doubts about all measures, from the number of items that decide each of them, (m,)."""
     size_of = sizes_of_groups(prepared, together)
@@ -563,7 +564,7 @@ def _doubts_of_measures(
     return doubts if np.isnan(values[0]) else [of_score, *doubts[1:]]
 
 
-def _large_groups(prepared: Any) -> tuple[str, ...]:
+def _large_groups(prepared: Measured) -> tuple[str, ...]:
     """List the measures that are scores of groups with enough items."""
     known = set(prepared.measure_names)
     sizes = sizes_of_groups(prepared).items()

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.contract import Measured
 from podium.statistics.sampling import rounded, slopes, sums, weighted_sums
 
 # The stream of random numbers; the draws of items, of new competitions and of runtimes have others.
@@ -121,7 +122,7 @@ class Resampler:
     [[1.0], [0.25], [0.75]]
     """
 
-    def __init__(self, prepared: Any, weights: npt.NDArray[Any], seed: int = 0) -> None:
+    def __init__(self, prepared: Measured, weights: npt.NDArray[Any], seed: int = 0) -> None:
         self.prepared, self.seed = prepared, seed
         self._columns = columns_of_groups(prepared)
         self._sums_of_draws = weighted_sums(weights, prepared.groups)
@@ -265,7 +266,7 @@ def stacked(scores: Sequence[Scores]) -> Scores:
     return Scores(*(np.stack(each, axis=1) for each in zip(*scores)))
 
 
-def is_made_of_groups(prepared: Any, total: Floats) -> bool:
+def is_made_of_groups(prepared: Measured, total: Floats) -> bool:
     """Tell whether the score is made of scores of groups, from the sums of a submission over groups, (g, k).
 
     Groups may also be measures that are only reported, beside a score of all items.  Such a score stays as it
@@ -290,25 +291,25 @@ def is_made_of_groups(prepared: Any, total: Floats) -> bool:
     return not np.allclose(after, before, rtol=SAME, atol=LEAST_DEVIATION)
 
 
-def attributes_of(prepared: Any) -> list[slice]:
+def attributes_of(prepared: Measured) -> list[slice]:
     """Find the groups of each attribute, which stand together."""
     names = [attribute for attribute, _ in prepared.labels]
     return [slice(names.index(name), names.index(name) + names.count(name)) for name in dict.fromkeys(names)]
 
 
-def columns_of_groups(prepared: Any) -> list[int] | None:
+def columns_of_groups(prepared: Measured) -> list[int] | None:
     """Find the measures that are scores of groups, in the order of the groups."""
     known = prepared.measure_names
     columns = [known.index(name) for name in names_of_groups(prepared) if name in known]
     return columns if len(columns) == len(prepared.labels) > 1 else None
 
 
-def names_of_groups(prepared: Any) -> list[str]:
+def names_of_groups(prepared: Measured) -> list[str]:
     """Name the groups of items as the measures of their scores are named."""
     return [f"{attribute} = {value}" for attribute, value in prepared.labels]
 
 
-def sizes_of_groups(prepared: Any, together: npt.NDArray[np.int64] | None = None) -> dict[str, int]:
+def sizes_of_groups(prepared: Measured, together: npt.NDArray[np.int64] | None = None) -> dict[str, int]:
     """Count the items of each group, by the name that its measure has; what is drawn together counts once."""
     members = np.ravel(prepared.groups)
     if together is not None:
@@ -318,7 +319,7 @@ def sizes_of_groups(prepared: Any, together: npt.NDArray[np.int64] | None = None
     return dict(zip(names_of_groups(prepared), sizes))
 
 
-def group_slopes(prepared: Any, total: Floats) -> Floats | None:
+def group_slopes(prepared: Measured, total: Floats) -> Floats | None:
     """Estimate how fast the score rises with the score of each group.
 
     Parameters

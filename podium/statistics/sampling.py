@@ -5,13 +5,16 @@ The letters in shapes are those of `podium.statistics`.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.contract import Measured
+
 CELLS_AT_ONCE = 2**24  # numbers in one block, which takes 128 MB
+M = TypeVar("M", bound=Measured)
 NEARBY = 1e-6  # relative step of the differences that approximate derivatives
 
 Floats = npt.NDArray[np.float64]
@@ -47,7 +50,7 @@ def sums(statistics: Floats, groups: Ints) -> Floats:
     return np.stack(columns, axis=-1)
 
 
-def measures(prepared: Any, statistics: Floats) -> dict[str, float]:
+def measures(prepared: Measured, statistics: Floats) -> dict[str, float]:
     """Compute the measures of a submission.
 
     Parameters
@@ -66,7 +69,7 @@ def measures(prepared: Any, statistics: Floats) -> dict[str, float]:
     return dict(zip(prepared.measure_names, values.tolist()))
 
 
-def part(prepared: Any, kept: Bools) -> Any:
+def part(prepared: M, kept: Bools) -> M:
     """Reduce a prepared solution to some of its items.
 
     Parameters
@@ -82,12 +85,14 @@ def part(prepared: Any, kept: Bools) -> Any:
         What the metric's ``prepare`` would make of these items alone.
     """
     occurring, groups = np.unique(prepared.groups[:, kept], return_inverse=True)
-    return dataclasses.replace(
-        prepared,
+    whole: Any = prepared
+    reduced: M = dataclasses.replace(
+        whole,
         items=[item for item, keep in zip(prepared.items, kept.tolist()) if keep],
         labels=[prepared.labels[group] for group in occurring.tolist()],
         groups=groups.reshape(len(prepared.groups), -1),
     )
+    return reduced
 
 
 def draw(
@@ -144,7 +149,7 @@ def draw(
     return weights
 
 
-def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Floats:
+def resample(prepared: Measured, statistics: Floats, weights: npt.NDArray[Any]) -> Floats:
     """Compute the measures of a submission on each draw.
 
     Parameters
@@ -165,7 +170,7 @@ def resample(prepared: Any, statistics: Floats, weights: npt.NDArray[Any]) -> Fl
     return samples
 
 
-def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
+def gains_by_item(prepared: Measured, mine: Floats, theirs: Floats) -> Floats:
     """Compute how the measures of one submission change if it takes the other's answers to a single item.
 
     Parameters
@@ -190,7 +195,7 @@ def gains_by_item(prepared: Any, mine: Floats, theirs: Floats) -> Floats:
     return gains
 
 
-def slopes(prepared: Any, total: Floats) -> Floats:
+def slopes(prepared: Measured, total: Floats) -> Floats:
     """Estimate how fast each measure grows with each sum.
 
     The partial derivatives, (m, g, k), are approximated by forward differences.  A step is `NEARBY` times the
@@ -205,7 +210,7 @@ def slopes(prepared: Any, total: Floats) -> Floats:
     return steepness
 
 
-def influences(prepared: Any, statistics: Floats, total: Floats) -> Floats:
+def influences(prepared: Measured, statistics: Floats, total: Floats) -> Floats:
     """Estimate how fast the score grows with the weight of each item, (n,), from the sums over groups, (g, k).
 
     If an item occurs w times in a draw, it changes the score by about w - 1 times its influence.

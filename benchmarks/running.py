@@ -69,7 +69,7 @@ def measured(folder: Path, caches: str, warm_up: bool, seconds: float, repeats: 
     plan = rounds.Plan(repeats, warm_up=warm_up)
     execute = rounds.here(made.settings, folder / "out")
     with contextlib.redirect_stderr(io.StringIO()):
-        results = rounds.run_all(made.models, [], made.settings, folder / "out", plan, made.hardware, execute)
+        results = rounds.run_all(made, [], folder / "out", plan, execute)
     runs = [[row.seconds for row in timing.counting] for timing in results.timings]
     runtimes = [timing.runtime for timing in results.timings]
     apart = max(abs(one - other) / min(one, other) for one, other in itertools.combinations(runtimes, 2))

@@ -17,7 +17,7 @@ from datetime import datetime
 
 from podium.errors import UsageError
 from podium.running import settings as constants
-from podium.running.measuring import Ended, Log, Outcome, Run, answer_of, failed, last_line, watched
+from podium.running.measuring import Log, Outcome, Run, answer_of, failed, last_line, watched
 from podium.running.models import Model
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import judged, working_folder
@@ -73,17 +73,17 @@ def run_in_container(model: Model, settings: Settings, log: Log) -> Run:
             raise UsageError(f"{engine} cannot make a container: {last_line(created)}")
         try:
             start, stop = [engine, "start", "--attach", name], (engine, "kill", name)
-            ended = watched(start, dict(os.environ), working, settings.time_limit, log, stop)
+            _, in_time = watched(start, dict(os.environ), working, settings.time_limit, log, stop)
             state = json.loads(answer_of(engine, "inspect", "--format", "{{json .State}}", name).stdout or "{}")
         finally:
             answer_of(engine, "rm", "--force", name)
         if not state:
             raise UsageError(f"{engine} lost the container of {model.key}")
-        return _result(state, ended, working, settings, log)
+        return _result(state, in_time, working, settings, log)
 
 
 def _result(
-    state: dict[str, str | int | bool], ended: Ended, working: str, settings: Settings, log: Log
+    state: dict[str, str | int | bool], in_time: bool, working: str, settings: Settings, log: Log
 ) -> Run:
     """Judge a container by what its engine says of it."""
     began, over = (datetime.fromisoformat(str(state[moment])) for moment in ("StartedAt", "FinishedAt"))
@@ -92,9 +92,9 @@ def _result(
         return Run(Outcome.LOST, "the container cannot be started", printed=log.last_lines())
     seconds = max((over - began).total_seconds(), 0.0)
     run = Run(Outcome.DONE, "", seconds, exit_code=int(state["ExitCode"]))
-    if ended.in_time and state.get("OOMKilled"):
+    if in_time and state.get("OOMKilled"):
         return failed(run, Outcome.MEMORY, settings._replace(sandbox=""), log)
-    return judged(run, ended.in_time, working, settings, log)
+    return judged(run, in_time, working, settings, log)
 
 
 def _options(name: str, settings: Settings, working: str) -> list[str]:

@@ -137,6 +137,5 @@ def _run_without_sandbox(model: Model, settings: Settings, log: Log) -> Run:
         environment |= {"HOME": working} | given_to_models(settings)
         if sys.platform == "win32":
             environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
-        ended = watched(program, environment, working, settings.time_limit, log)
-        run = Run(Outcome.DONE, "", ended.seconds, ended.used, exit_code=ended.exit_code)
-        return judged(run, ended.in_time, working, settings, log)
+        run, in_time = watched(program, environment, working, settings.time_limit, log)
+        return judged(run, in_time, working, settings, log)

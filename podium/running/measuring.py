@@ -172,15 +172,6 @@ def _size(number: int) -> str:
     return f"{number / 2**30:.4g} GB" if number >= 2**30 else f"{number / 2**20:.4g} MB"
 
 
-class Ended(NamedTuple):
-    """How a program that was watched has ended."""
-
-    seconds: float
-    in_time: bool
-    exit_code: int
-    used: Used
-
-
 def watched(
     command: list[str],
     environment: dict[str, str],
@@ -188,52 +179,41 @@ def watched(
     seconds: float,
     log: Log,
     stop: tuple[str, ...] = (),
-) -> Ended:
-    """Run a program that is not in bubblewrap; `stop` is the command that ends it, if it cannot be killed."""
-    start = time.perf_counter()
-    before = _children()
+) -> tuple[Run, bool]:
+    """Run a program that is not in bubblewrap, and tell whether it has ended in time.
+
+    `stop` is the command that ends it, if it cannot be killed.
+    """
+    start, before, late = time.perf_counter(), _children(), threading.Event()
     try:
-        process = _started(command, environment, folder)
+        process = subprocess.Popen(
+            command, env=environment, cwd=folder, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
     except OSError as problem:
         log.tail = f"{command[0]}: {problem.strerror or problem}".encode()
-        return Ended(0.0, True, 127, Used())
+        return Run(Outcome.DONE, exit_code=127), True
     assert process.stdout is not None
-    in_time = True
 
     def end() -> None:
-        nonlocal in_time
-        in_time = False
+        late.set()
         if stop:
             subprocess.run(stop, stdin=subprocess.DEVNULL, capture_output=True)
         _kill(process)
 
     timer = threading.Timer(seconds, end)
     # A container's engine has processes of its own there, and ends the container's with its first one.
-    is_engine = bool(stop)
-    with contextlib.nullcontext() if is_engine else adopting(), process, log.following(process.stdout):
+    with contextlib.nullcontext() if stop else adopting(), process, log.following(process.stdout):
         timer.start()
         try:
             used = used_by(process)
         finally:
             timer.cancel()
             _kill(process)  # also what it left running
-            if not is_engine:
+            if not stop:
                 _end_adopted(before)
         taken = time.perf_counter() - start
-    return Ended(taken, in_time, process.returncode, used)
-
-
-def _started(command: list[str], environment: dict[str, str], folder: str) -> "subprocess.Popen[bytes]":
-    """Start a program in a session of its own, whose output is one stream."""
-    return subprocess.Popen(
-        command,
-        env=environment,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
+    return Run(Outcome.DONE, "", taken, used, exit_code=process.returncode), not late.is_set()
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

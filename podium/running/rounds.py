@@ -70,24 +70,18 @@ Execute = Callable[[list[Turn]], Iterable[Result]]  # runs models and yields eac
 
 
 def run_all(
-    models: list[Model],
-    failures: list[Failure],
-    settings: Settings,
-    out: Path,
-    plan: Plan,
-    described: dict[str, Any],
-    execute: Execute,
+    prepared: machine.Prepared, failures: Sequence[Failure], out: Path, plan: Plan, execute: Execute
 ) -> Results:
-    """Run the models as planned and write all results."""
+    """Run the models of a prepared machine as planned and write all results, also of those that cannot run."""
     with alone_in(out):
-        _note_hardware(out / HARDWARE, described, settings, plan.seed)
+        _note_hardware(out / HARDWARE, prepared, plan.seed)
         rows = journal.read_journal(out)
-        models = _hashed(models, {row.key for row in rows if row.outcome is not Outcome.LOST})
+        models = _hashed(prepared.models, {row.key for row in rows if row.outcome is not Outcome.LOST})
         rows = _still_valid(rows, models, out, plan)
         if rows:
             tell(f"going on after {counted(len(rows), 'run')} in {out / RUNS}")
         _run_turns(models, rows, out, plan, execute)
-        said = results_of(models, rows, failures, plan.differing_fails)
+        said = results_of(models, rows, [*failures, *prepared.failures], plan.differing_fails)
         failed = {failure[:2] for failure in said.failures}
         _remove_submissions([row for row in rows if (row.team, row.model) in failed], out)
         results.write_results(said, rows, out / RUNTIMES, out / FAILED)
@@ -263,12 +257,13 @@ def _recognized(result: Result, earlier: Sequence[Row], out: Path) -> Row:
     return row._replace(fingerprint=before.fingerprint) if is_known else row
 
 
-def _note_hardware(path: Path, described: dict[str, Any], settings: Settings, seed: int) -> None:
+def _note_hardware(path: Path, prepared: machine.Prepared, seed: int) -> None:
     """Write ``hardware.json``; if it exists, check that machine, settings and data are still the same."""
+    settings = prepared.settings
+    shown = {"data": printable(settings.data.name), "environment": list(settings.environment), "seed": seed}
     content: dict[str, Any] = {
-        "hardware": dict(described),
-        "settings": settings._asdict()
-        | {"data": printable(settings.data.name), "environment": list(settings.environment), "seed": seed},
+        "hardware": dict(prepared.hardware),
+        "settings": settings._asdict() | shown,
         "data": digest_of(settings.data),
     }
     if not path.exists():

@@ -139,18 +139,11 @@ def run(
 
     if repeats < 1 or cores < 0:
         raise UsageError("expected --repeats of at least 1, and --cores of at least 0")
-    folder, given = (
-        Path(models).resolve(),
-        Settings(
-            Path(data).resolve(),
-            parse_seconds(time_limit, "--time-limit"),
-            parse_bytes(memory_limit, "--memory-limit"),
-            parse_bytes(disk_limit, "--disk-limit"),
-            cores,
-            gpus,
-            environment=parse_environment(env),
-        ),
-    )
+    folder, given = Path(models).resolve(), Settings(
+        Path(data).resolve(), parse_seconds(time_limit, "--time-limit"),
+        parse_bytes(memory_limit, "--memory-limit"), parse_bytes(disk_limit, "--disk-limit"),
+        cores, gpus, environment=parse_environment(env),
+    )  # fmt: skip
     _check_folders(folder, given.data, Path(out))
     most = parse_bytes(folder_limit, "--folder-limit")
     found, failures = _one_model(folder, most) if one else find_models(folder, most)
@@ -163,15 +156,7 @@ def run(
             prepared = prepare(engine, found, given)
             execute = rounds.here(prepared.settings, Path(out))
         _warn_of_missing_protection(prepared.settings, found, prepared.hardware["memory_gb"])
-        results = rounds.run_all(
-            prepared.models,
-            [*failures, *prepared.failures],
-            prepared.settings,
-            Path(out),
-            plan,
-            prepared.hardware,
-            execute,
-        )
+        results = rounds.run_all(prepared, failures, Path(out), plan, execute)
     return Runs(
         _table(Path(out, rounds.RUNTIMES)),
         _table(Path(out, rounds.FAILED)).assign(printed=[failure.printed for failure in results.failures]),

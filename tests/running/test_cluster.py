@@ -74,9 +74,7 @@ def measure(
     """Run models on a cluster; the teams with a runtime, and the failures."""
     settings = settings_for(folder, sandbox="")
     with remote.workers_of(address, engine, models, settings) as (made, execute):
-        results = rounds.run_all(
-            made.models, [], made.settings, folder / "out", rounds.Plan(repeats), made.hardware, execute
-        )
+        results = rounds.run_all(made, [], folder / "out", rounds.Plan(repeats), execute)
     return [timing.model.team for timing in results.timings], results.failures
 
 

@@ -4,6 +4,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,28 +38,19 @@ RUNTIME_COLUMNS = (
 FAILED_COLUMNS = ("team", "model", "reason", "engine")
 
 
-class Chosen(NamedTuple):
-    """A model with predictions."""
+@dataclass
+class Timing:
+    """A model with predictions, and its runtime as soon as it is compared with the others."""
 
     model: Model
     predictions: Row  # the run whose predictions count
     runs: list[Row]  # all runs
     counting: list[Row]  # the runs whose times count
-    differing: str  # what is to be said if the predictions differ
-
-
-class Timing(NamedTuple):
-    """The runtime of a model with predictions: the fields of `Chosen`, and what follows from them."""
-
-    model: Model
-    predictions: Row
-    runs: list[Row]
-    counting: list[Row]
-    differing: str
-    runtime: float  # the median of the times that count, in seconds
-    error: float  # the standard error of the runtime, in seconds
-    marks: list[str]  # what a reader of the runtime has to know
-    is_apart: bool  # whether it was measured later and cannot be compared with the others
+    differing: str = ""  # what is to be said if the predictions differ
+    runtime: float = 0.0  # the median of the times that count, in seconds
+    error: float = 0.0  # the standard error of the runtime, in seconds
+    marks: list[str] = field(default_factory=list)  # what a reader of the runtime has to know
+    is_apart: bool = False  # whether it was measured later and cannot be compared with the others
     agreed: "Timing | None" = None  # the runtime of all runs, for predictions that differ but score the same
 
     @property
@@ -88,23 +80,23 @@ def results_of(
     differing_fails: bool = False,
 ) -> Results:
     """Judge the runs."""
-    chosen, failed = _chosen(models, rows, differing_fails)
     state = worst_state(rows)
-    timings, said = _compared(chosen, rows, state)
-    if any(one.differing for one in chosen):
-        whole = [one._replace(counting=measured(one.runs) or one.counting, differing=AGREED) for one in chosen]
-        agreed, _ = _compared([new if one.differing else one for one, new in zip(chosen, whole)], rows, state)
-        pairs = zip(timings, agreed)
-        timings = [one._replace(agreed=other) if one.differing else one for one, other in pairs]
-    return Results(timings, [*failures, *failed], state, said)
+    timings, failed = _timings(models, rows, differing_fails)
+    notices = _compare(timings, rows, state)
+    agreed = [replace(one, marks=[]) for one in timings]
+    for one, other in zip(timings, agreed):
+        if one.differing:
+            one.agreed, other.differing, other.counting = other, AGREED, measured(one.runs) or one.counting
+    _compare(agreed, rows, state)
+    return Results(timings, [*failures, *failed], state, notices)
 
 
-def _chosen(
+def _timings(
     models: Sequence[Model], rows: Sequence[Row], differing_fails: bool
-) -> tuple[list[Chosen], list[Failure]]:
+) -> tuple[list[Timing], list[Failure]]:
     """The models with predictions, and the other ones."""
     runs_of = by_model(own(rows))
-    chosen, failures = [], []
+    timings, failures = [], []
     for model in models:
         runs = runs_of[model.key]
         failed = failure_of(runs)
@@ -115,10 +107,10 @@ def _chosen(
         if reason or predictions is None:
             failures.append(Failure(model.team, model.name, reason, failed.printed if failed else ""))
         elif differ(runs):
-            chosen.append(Chosen(model, predictions, runs, [predictions], DIFFERING))
+            timings.append(Timing(model, predictions, runs, [predictions], DIFFERING))
         else:
-            chosen.append(Chosen(model, predictions, runs, measured(runs), ""))
-    return chosen, failures
+            timings.append(Timing(model, predictions, runs, measured(runs)))
+    return timings, failures
 
 
 def failure_of(runs: Sequence[Row]) -> Row | None:
@@ -127,11 +119,12 @@ def failure_of(runs: Sequence[Row]) -> Row | None:
     return next((row for row in deciding if row.outcome is not Outcome.DONE), None)
 
 
-def _compared(chosen: Sequence[Chosen], rows: Sequence[Row], state: State) -> tuple[list[Timing], list[str]]:
-    """The runtimes of the models, marked by what their comparison shows, and the warnings for the organizer."""
-    noise = fairness.noise_of([row.seconds for row in one.counting] for one in chosen)
-    main = main_session(one.counting for one in chosen)
-    timings = [_timing(one, later(one.counting, main, rows, noise), noise) for one in chosen]
+def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> list[str]:
+    """Compute the runtimes, mark what their comparison shows, and return the warnings for the organizer."""
+    noise = fairness.noise_of([row.seconds for row in one.counting] for one in timings)
+    main = main_session(one.counting for one in timings)
+    for one in timings:
+        _measure(one, later(one.counting, main, rows, noise), noise)
     undecided = [(timings[faster], timings[slower]) for faster, slower in fairness.undecided(*_errors(timings))]
     contrary, alike = _contrary(timings), _alike(timings)
     for pairs, mark in (
@@ -156,22 +149,24 @@ def _compared(chosen: Sequence[Chosen], rows: Sequence[Row], state: State) -> tu
         "another --out)": [one.key for one in timings if one.is_apart],
     }
     named = [f"{what}: {listed(names, NAMES_SHOWN)}" for what, names in told.items() if names]
-    return timings, [*_notices(timings, undecided, noise, state), *named]
+    return [*_notices(timings, undecided, noise, state), *named]
 
 
-def _timing(chosen: Chosen, since: Later | None, noise: Noise) -> Timing:
-    """The runtime of a model, and the marks that follow from its own runs."""
-    seconds = [row.seconds for row in chosen.counting]
-    runtime = round(statistics.median(seconds), 6)
-    failed = sum(row.outcome is not Outcome.DONE for row in chosen.runs)
+def _measure(timing: Timing, since: Later | None, noise: Noise) -> None:
+    """Compute the runtime of a model, and the marks that follow from its own runs."""
+    seconds = [row.seconds for row in timing.counting]
+    failed = sum(row.outcome is not Outcome.DONE for row in timing.runs)
     marks = [
         f"{counted(failed, 'run')} without predictions" if failed else "",
-        chosen.differing,
+        timing.differing,
         "measured once" if len(seconds) == 1 else "",
         since.mark if since else "",
     ]
-    error = round(runtime * math.hypot(noise.error_of(seconds), since.error if since else 0.0), 6)
-    return Timing(*chosen, runtime, error, [*filter(None, marks)], bool(since and since.is_apart))
+    timing.marks.extend(filter(None, marks))
+    timing.runtime = round(statistics.median(seconds), 6)
+    beyond = since.error if since else 0.0
+    timing.error = round(timing.runtime * math.hypot(noise.error_of(seconds), beyond), 6)
+    timing.is_apart = bool(since and since.is_apart)
 
 
 def _errors(timings: Sequence[Timing]) -> tuple[list[float], list[float]]:
@@ -262,7 +257,7 @@ def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed:
 
 def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
     """A row of ``runtimes.csv``."""
-    model, predictions, runs = timing[:3]
+    model, predictions = timing.model, timing.predictions
     seconds = [row.seconds for row in timing.counting]
     cells = (
         model.team,
@@ -281,5 +276,5 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
     )
     if not (agreed := timing.agreed):
         return (*cells, *("" for _ in OF_DIFFERING))
-    others = " ".join(row.kept for row in variants(runs) if row.fingerprint != predictions.fingerprint)
+    others = " ".join(row.kept for row in variants(timing.runs) if row.fingerprint != predictions.fingerprint)
     return (*cells, others, agreed.runtime, agreed.error, len(agreed.counting), "; ".join(agreed.marks))

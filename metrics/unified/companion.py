@@ -1,7 +1,7 @@
 """Explain a score of the Unified Metric: what became of every segment, and where points were lost."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -376,19 +376,16 @@ class Explanation(contract.Explanation):
 def make_files(
     path: Path,
     attributes: list[str],
-    test_share: float,
-    public_share: float,
-    seed: int,
+    draw: Any,
     columns: Mapping[str, str],
     spellings: Mapping[str, str],
     parameters: Mapping[str, Any],
-    balanced: Sequence[str],
 ) -> Any:
     """Make a competition's files from a corpus of essays; see `podium.hosting.corpus.make`."""
     from podium.hosting import corpus
 
-    read = corpus.read_corpus(path, [*attributes, *balanced], columns)
-    return corpus.make(read, attributes, test_share, public_share, seed, spellings, parameters, balanced)
+    read = corpus.read_corpus(path, [*attributes, *draw.balanced], columns)
+    return corpus.make(read, attributes, draw, spellings, parameters)
 
 
 companion = Companion(

@@ -24,6 +24,7 @@ from podium.errors import UsageError
 if TYPE_CHECKING:
     from podium.hosted import Metric
     from podium.hosting.folders import Files
+    from podium.hosting.making import Draw
 
 COLUMNS = "subpopulation_column_names"
 SUBPOPULATIONS = "ell_status,economically_disadvantaged"
@@ -122,14 +123,16 @@ def run(options: argparse.Namespace) -> None:
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)
     seed = secret_seed() if options.seed is None else options.seed
+    share_of_test = options.test or (1.0 if metric.companion.make_files is None else 0.4)
+    draw = making.Draw(
+        seed, options.public, share_of_test, options.items or "", options.new_ids, options.balance
+    )
     if metric.companion.make_files is not None:
-        files = _files_of_corpus(metric, options, parameters, seed)
+        files = _files_of_corpus(metric, options, parameters, draw)
     elif any(each is not None for each in (options.columns, options.subpopulations, options.map)):
         raise UsageError("--columns, --subpopulations and --map are for corpora of essays")
     else:
         known = [name.strip() for name in (options.public_columns or "").split(",") if name.strip()]
-        shares = options.public, options.test or 1.0
-        draw = making.Draw(seed, *shares, options.items or "", options.new_ids, options.balance)
         files = making.make_files(metric, options.corpus, options.sample, draw, parameters, known)
     files = making.write(files, options.out, options.publish_metric)
     print(f"{files.report}\nwritten to {options.out}")
@@ -144,7 +147,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _files_of_corpus(
-    metric: "Metric", options: argparse.Namespace, parameters: dict[str, Any], seed: int
+    metric: "Metric", options: argparse.Namespace, parameters: dict[str, Any], draw: "Draw"
 ) -> "Files":
     """Let the metric's companion make the files of a competition from a corpus."""
     of_labels = "sample", "public_columns", "items", "new_ids"
@@ -164,13 +167,10 @@ def _files_of_corpus(
     files: Files = metric.companion.make_files(
         Path(options.corpus),
         attributes,
-        options.test or 0.4,
-        options.public,
-        seed,
+        draw,
         _assignments("--columns", options.columns or []),
         _assignments("--map", options.map or []),
         parameters | {COLUMNS: ",".join(attributes)},
-        options.balance,
     )
     return files
 

@@ -32,7 +32,7 @@ from podium.hosting.folders import (
     text_table,
     tried,
 )
-from podium.hosting.making import TRAIN, split
+from podium.hosting.making import TRAIN, Draw, split
 from podium.scoring import PARTS, USAGE
 from podium.spans.segments import predictionstrings, unified, word_positions
 from podium.spans.vocabulary import LABEL, PROBABILITIES, TYPES
@@ -87,6 +87,7 @@ TWINS = "essays with the text of another one: kept together"
 # With fewer segments per essay, the column may name segments instead of essays. The Feedback Prize has 9.
 FEW_SEGMENTS = 1.5
 CHARACTERS_SHOWN = 60
+USUAL_DRAW = Draw(0, test_share=0.4)
 
 
 class Column(NamedTuple):
@@ -174,59 +175,45 @@ def _collected(
 def make(
     corpus: Corpus,
     attributes: list[str],
-    test_share: float = 0.4,
-    public_share: float = 0.3,
-    seed: int = 0,
+    draw: Draw = USUAL_DRAW,
     spellings: Mapping[str, str] = {},
     parameters: Mapping[str, Any] = {},
-    balanced: Sequence[str] = (),
 ) -> Files:
     """Split a corpus of essays into the files of a competition."""
-    annotations = _annotations(corpus, attributes, spellings, balanced)
-    writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns] + attributes
-    writers = list(dict.fromkeys(writers))
-    essays, essay = _essays(annotations, [*dict.fromkeys([*writers, *balanced])])
+    annotations = _annotations(corpus, attributes, spellings, draw.balanced)
+    of_writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns]
+    writers = list(dict.fromkeys(of_writers + attributes))
+    essays, essay = _essays(annotations, [*dict.fromkeys([*writers, *draw.balanced])])
     segments, complete, of_segments = _complete_segments(annotations, essay, len(essays))
 
     chosen = essays[complete]
     names, twins, strata = _drawn_by(chosen, attributes, writers)
     part = np.full(len(essays), "", dtype=object)
-    cells = balance.of_table(chosen, names, balanced) if balanced else None
-    part[complete] = split(names, strata, twins, test_share, public_share, seed, cells)
+    cells = balance.of_table(chosen, names, draw.balanced) if draw.balanced else None
+    part[complete] = split(names, strata, twins, draw.test_share, draw.public_share, draw.seed, cells)
     parameters = {"subpopulation_column_names": ",".join(attributes), **parameters}
-    files = _tried(_tables(segments, essays, writers, part), seed, parameters)
+    files = _tried(_tables(segments, essays, writers, part), draw.seed, parameters)
     assert files.solution is not None
-    twice = len(names) - len(set(twins))
     counts = annotations.counts | of_segments
-    counts |= {TWINS: twice, "essays": len(names), "segments": len(segments.row)}
+    counts |= {TWINS: len(names) - len(set(twins)), "essays": len(names), "segments": len(segments.row)}
     named = annotations.columns[ESSAY_ID].name
     warnings = _warnings(counts, len(annotations.effective), len(essays), named)
-    warnings += _warnings_of_texts(chosen[TEXT].tolist() if TEXT in chosen else None)
-    if LABEL not in corpus.columns:
-        warnings.append(
-            f"the corpus has no {LABEL}: every segment counts as {UNTOLD}, written as {EFFECTIVENESS[UNTOLD]}, "
-            f"which tells nothing; {PROBABILITIES[1]} is best always 1"
-        )
-    tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
-    left_out = essays.loc[~complete, ESSAY_ID].tolist()
+    warnings += _warnings_of_columns(corpus, chosen)
     report = [
         "# The competition's files",
-        f"Drawn with seed {seed}: {test_share:g} of the essays are for the test, and {public_share:g} of those "
-        f"are Public. The column {named} names the essays.",
+        f"Drawn with seed {draw.seed}: {draw.test_share:g} of the essays are for the test, and "
+        f"{draw.public_share:g} of those are Public. The column {named} names the essays.",
         *(f"**{warning}**" for warning in warnings),
         section("The corpus", ("what", "number"), counts.items()),
-        *([f"Left out: {listed(left_out)}."] if left_out else []),
+        *([] if complete.all() else [f"Left out: {listed(essays.loc[~complete, ESSAY_ID].tolist())}."]),
         *_about_writers(chosen, part[complete], writers, attributes),
         scores(files.solution, files.trials),
-        *(balance.report(cells, files.solution, tested, files.trials[0]) if cells else []),
     ]
-    return files._replace(
-        report="\n\n".join(report) + "\n",
-        warnings=warnings,
-        items=names,
-        metric=METRIC,
-        parameters=parameters,
-    )
+    if cells is not None:
+        tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
+        report += balance.report(cells, files.solution, tested, files.trials[0])
+    text = "\n\n".join(report) + "\n"
+    return files._replace(report=text, warnings=warnings, items=names, metric=METRIC, parameters=parameters)
 
 
 class _Annotations(NamedTuple):
@@ -324,12 +311,19 @@ def _warnings(counts: Mapping[str, int], segments: int, essays: int, named: str)
     return warnings
 
 
-def _warnings_of_texts(texts: list[str | None] | None) -> list[str]:
-    """Say which texts are missing; without a column of texts there are none at all."""
-    if texts is None:
-        return [f"the corpus has no column {TEXT}: put the texts of the essays into public/ yourself"]
-    empty = sum(not text for text in texts)
-    return [f"{TEXT} is empty in {counted(empty, 'essay')}: participants get no text there"] if empty else []
+def _warnings_of_columns(corpus: Corpus, chosen: pd.DataFrame) -> list[str]:
+    """Say which texts are missing, and whether the effectiveness is."""
+    warnings = []
+    if TEXT not in chosen:
+        warnings.append(f"the corpus has no column {TEXT}: put the texts of the essays into public/ yourself")
+    elif empty := sum(not text for text in chosen[TEXT].tolist()):
+        warnings.append(f"{TEXT} is empty in {counted(empty, 'essay')}: participants get no text there")
+    if LABEL not in corpus.columns:
+        warnings.append(
+            f"the corpus has no {LABEL}: every segment counts as {UNTOLD}, written as {EFFECTIVENESS[UNTOLD]}, "
+            f"which tells nothing; {PROBABILITIES[1]} is best always 1"
+        )
+    return warnings
 
 
 def _drawn_by(

@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from podium.errors import HostError, UsageError
-from podium.hosting import balance, corpus
+from podium.hosting import balance, corpus, making
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
 
@@ -73,8 +73,8 @@ def made(tmp_path_factory):
     path = tmp_path_factory.mktemp("balance") / "corpus.csv"
     table.to_csv(path, index=False)
     attributes = ["ell_status", "economically_disadvantaged"]
-    given = attributes, 0.2, 0.5, 3, {}, {}
-    return table, corpus.make(corpus.read_corpus(path, attributes), *given, ["ell_status"])
+    draw = making.Draw(3, 0.5, 0.2, balanced=["ell_status"])
+    return table, corpus.make(corpus.read_corpus(path, attributes), attributes, draw)
 
 
 def test_each_group_has_its_quota_in_both_parts(made):

@@ -160,7 +160,7 @@ def test_the_order_of_the_rows_does_not_count(by_offsets):
 def test_shares_are_the_same_within_sub_populations_and_prompts():
     made = make_corpus(300, seed=1)
     prompts = np.array(["Mars", "Venus"])[pd.factorize(made["essay_id_comp"])[0] % 2]
-    files = make(made.assign(prompt_name=prompts), test_share=0.5, public_share=0.25)
+    files = make(made.assign(prompt_name=prompts), draw=making.Draw(0, 0.25, 0.5))
     essays = essays_of(files)
     strata = [essays[name].fillna("") for name in (*ATTRIBUTES, "prompt_name")]
     table = pd.crosstab(strata, essays["Usage"])
@@ -544,7 +544,7 @@ def test_files_on_disk_and_options(capsys, tmp_path, by_words):
     line = ["make", tmp_path / "corpus.csv", "--out", out, *options, "--map", "Effective=Ineffective"]
     code, text, _ = run_podium(capsys, *line)
     spellings = {"Effective": "Ineffective"}
-    made = make(frame, ["grade_level"], test_share=0.5, public_share=0.5, seed=7, spellings=spellings)
+    made = make(frame, ["grade_level"], draw=making.Draw(7, 0.5, 0.5), spellings=spellings)
     report = (out / "report.md").read_text(encoding="utf-8")
     assert (code, text) == (0, f"{report}\nwritten to {out}\n")
     assert report.startswith(made.report)
@@ -618,7 +618,7 @@ def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, tmp_path, b
     code, out, err = run_podium(capsys, *line, tmp_path / "secret")
     assert (code, "participants can guess" in err) == (0, False)
     assert f"Drawn with seed {2**60}:" in out
-    assert out.startswith(make(by_words, [], seed=2**60).report)
+    assert out.startswith(make(by_words, [], draw=corpus.USUAL_DRAW._replace(seed=2**60)).report)
     code, _, err = run_podium(capsys, *line, tmp_path / "guessable", "--seed", 7)
     assert (code, "participants can guess" in err) == (0, True)
 

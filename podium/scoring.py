@@ -117,8 +117,8 @@ class Solution:
         """Number the items of a part for half-samples: rows with the same value in a column, or the same id."""
         row_id = self.arguments["row_id_column_name"]
         if column and column not in self.frame:
-            names = ", ".join(map(str, self.frame.columns))
-            raise UsageError(f"--items {column}: expected a column of the solution, found {names}")
+            there = ", ".join(map(str, self.frame.columns))
+            raise UsageError(f"--items {column}: expected a column of the solution, found {there}")
         rows = self.rows[part]
         of_id = np.arange(rows.sum())
         if row_id in self.frame:

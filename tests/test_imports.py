@@ -51,7 +51,7 @@ def test_no_circles() -> None:
 CORE = {
     "arrays", "checking", "cluster", "contest", "contract", "demands", "errors", "explain", "files",
     "front_door", "guard", "hosted", "ids", "limits", "names", "overheard", "own", "reading", "recorded",
-    "sameness", "score_files", "scoring", "statistics", "supervised", "wording", "workers",
+    "sameness", "scoring", "statistics", "supervised", "wording", "workers",
 }  # fmt: skip
 
 

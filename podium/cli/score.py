@@ -111,8 +111,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Score, explain, and write what was asked for."""
     _check(options)
-    from podium import hosted, progress, score_files
-    from podium.cli import console
+    from podium import hosted, progress
+    from podium.cli import chosen, console
     from podium.files import check_table_name, is_table_name
 
     if options.rows is not None:
@@ -122,13 +122,11 @@ def run(options: argparse.Namespace) -> None:
     has_texts = metric.companion.add_texts is not None and is_table_name(options.texts or "")
     if options.texts is not None and options.report is None and not has_texts:
         raise UsageError("--texts needs --report")
-    chosen = options.essays, options.only_predicted, options.effectiveness, options.side, options.leave_out
-    choice = score_files.Choice(*chosen, options.texts if has_texts else None)
     warn = (lambda notices: None) if options.json else console.warn
     with progress.shown("scoring") as show, warnings.catch_warnings():
         if not options.bare:  # which is told with the scores
             warnings.simplefilter("ignore", AccountWarning)
-        done = score_files.score_files(metric, options.solution, options.submission, given, choice, warn, show)
+        done = chosen.score_all(metric, given, options, warn, show)
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
         mistakes = [told for each in everything for told in each.explanation.mistakes]

@@ -472,7 +472,9 @@ def jaccard(a: Ints, b: Ints) -> Floats:
     >>> jaccard(np.array([0b011, 0]), np.array([0b110, 0])).round(3).tolist()
     [0.333, 0.0]
     """
-    return np.nan_to_num(_ratio(np.bitwise_count(a & b), np.bitwise_count(a | b)))
+    bits = np.arange(len(INFORMATION_TYPES))
+    both, either = ((types[:, np.newaxis] >> bits & 1).sum(axis=1) for types in (a & b, a | b))
+    return np.nan_to_num(_ratio(both, either))
 
 
 def low_priority_worth(alert: Bools, category_score: Floats, delta: Ints) -> Floats:

@@ -21,10 +21,10 @@ TREC_IS = ROOT / "metrics" / "trec_is" / "samples" / "labels.json"
 PARTS = ["Public", "Private"]
 ERROR = "return float(-((solution['answer'] - submission['answer']) ** 2).mean() ** 0.5)"  # a BODY
 
-# Carries out the cells of a notebook in its folder. Like most environments, it has no podium.
+# Carries out the cells of a notebook in its folder. Like many environments, it has no podium and no SciPy.
 ALONE = """
 import json, sys
-sys.modules["podium"] = None
+sys.modules["podium"] = sys.modules["scipy"] = None
 shared = {"__name__": "__main__"}
 for cell in json.load(open("starter.ipynb", encoding="utf-8"))["cells"]:
     if cell["cell_type"] == "code":
@@ -102,18 +102,21 @@ def test_it_scores_as_the_report_says_without_podium(capsys, tmp_path, metric, p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["classes", "numbers", "copied"])
+@pytest.mark.parametrize("kind", ["classes", "numbers", "copied", "scipy at once", "scipy later"])
 def test_a_table_has_a_starter(capsys, tmp_path, labels, kind):
-    """So has one without anything to learn from."""
+    """So has one without anything to learn from, and one whose metric needs what the participant lacks."""
     options, body = ["--test", 0.4, "--publish-metric"], EQUAL
     if kind == "numbers":
         labels["answer"] = (labels["size"] * 30).round(2)
         body = ERROR
     if kind == "copied":
         options = []
+    if "scipy" in kind:
+        body = f"{EQUAL}\n\nimport scipy" if kind == "scipy at once" else f"import scipy\n    {EQUAL}"
     files, _ = make(capsys, tmp_path, labels, body, *options)
     printed, submission = carried_out(files, tmp_path)
-    assert ("score of the fold: " in printed) == (kind != "copied")
+    assert ("score of the fold: " in printed) == (kind in ("classes", "numbers"))
+    assert ("because the metric needs scipy: install it" in printed) == ("scipy" in kind)
     check_scores(files, submission, tmp_path / "mine.py")
     if kind == "numbers":  # the mean of what is public, and of nothing else
         learned = pd.read_csv(files / "public" / "train.csv")

@@ -81,20 +81,20 @@ def predict(learned, ids, read):
 # %% [markdown] metric
 # ## The score of the fold
 #
-# `metric.py` is the file that scores the competition.
+# `metric.py` is the file that scores the competition. It may need more packages than this notebook.
 
 # %% metric
 guess = predict(learned, fold[KEY].unique(), read)
 sys.path.insert(0, str(find("metric.py").resolve().parent))
 try:
     import metric
-except ImportError as problem:  # A metric may need more than numpy and pandas.
-    print(f"the fold has no score here: {problem}")
-else:
+
     print("score of the fold:", metric.score(fold.copy(), guess.copy(), ROW_ID, **PARAMETERS))
+except ModuleNotFoundError as missing:
+    print(f"The fold has no score here, because the metric needs {missing.name}: install it and run this cell.")
 
 # %% [markdown] unscored
-# The hosts keep the file of their metric, so the fold has no score here: compare the answers yourself.
+# The fold has no score here: compare the answers yourself.
 
 # %% unscored
 guess = predict(learned, fold[KEY].unique(), read)

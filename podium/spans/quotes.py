@@ -42,7 +42,8 @@ BRACKET = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])[\s.\"”]*$")
 SEARCHED = 0.8  # how close the whole quote must be, as a share of how close its aligned part must be
 ALIKE = 70.0  # from which ratio on two words are alike
 SHORT = 3  # letters of a word that says little of where it is
-GAP = 0.45  # what a word that only one of quote and text has takes off, see `_aligned`
+REPLACED = 0.45  # what a word takes off that replaces another, see `_aligned`
+GAP = 0.35  # what a word takes off that only one of quote and text has
 
 
 class Quotes(NamedTuple):
@@ -286,10 +287,8 @@ class _Essay:
 
         more = len(quote.words) // 4 + 3
         around = range(max(bounds[0], near[0] - more), min(bounds[1], near[1] + 1 + more))
-        words = [self._word(number) for number in around]
-        ends = list(map(_ends_sentence, words))
-        inside = [not (before or end) for before, end in zip([False, *ends], ends)]
-        aligned = _aligned(list(map(_letters, quote.words)), list(map(_letters, words)), inside)
+        words = [self.text[slice(*self.words[number])] for number in around]
+        aligned = _aligned(quote.words, words)
         if aligned is None:
             return None
         (begin, first), (end, last) = aligned
@@ -305,10 +304,6 @@ class _Essay:
         place = _Place(self.words[around[first]][0], self.words[around[last]][1], CLOSE, share)
         whole = fuzz.ratio(quote.plain, _plain("".join(words[first : last + 1]))[0])
         return place if share >= closeness and whole >= SEARCHED * closeness else None
-
-    def _word(self, number: int) -> str:
-        """Get a word of the text."""
-        return self.text[slice(*self.words[number])]
 
     def _is_within_word(self, at: int) -> bool:
         """Tell whether a position is within a word of letters, or within a letter and its marks."""
@@ -360,34 +355,35 @@ def _letters(word: str) -> str:
     return "".join(filter(str.isalnum, _plain(word)[0]))
 
 
-def _aligned(
-    quote: list[str], text: list[str], inside: list[bool]
-) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _aligned(quote: list[str], text: list[str]) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Align the words of a quote and of a text: the best local alignment, from its first pair to its last.
 
-    Words that are alike add up to 1, and a word that only one of them has takes off GAP. So one word more or
-    less between the first word and the others does not cut the first one off. At the first or last word of a
-    sentence, which is not `inside`, it takes off twice as much. Short words add half, because "and" and "the"
-    stand near every passage.
+    Words that are alike add up to 1, and a word that only one of them has, or that replaces another, takes off
+    a bit less than a short word adds. So a change next to the first word does not cut that word off. At the
+    first or last word of a sentence, or behind a dash, it takes off twice as much. Short words add half,
+    because "and" and "the" stand near every passage.
     """
     from rapidfuzz import fuzz, process
 
-    alike = process.cdist(quote, text, scorer=fuzz.ratio) / (100 - ALIKE) - ALIKE / (100 - ALIKE)
-    alike[[len(word) <= SHORT for word in quote]] *= 0.5
-    best, ends = (0.0, 0, 0), None
+    ends = list(map(_ends_sentence, text))
+    scales = [1 + (before or end) for before, end in zip([False, *ends], ends)]
+    shared = process.cdist(list(map(_letters, quote)), list(map(_letters, text)), scorer=fuzz.ratio)
+    alike = shared / (100 - ALIKE) - ALIKE / (100 - ALIKE)
+    alike[[len(_letters(word)) <= SHORT for word in quote]] *= 0.5
+    best, ends_at = (0.0, 0, 0), None
     above = [(0.0, 0, column) for column in range(len(text) + 1)]
-    for row in range(len(quote)):
+    for row, word in enumerate(quote):
         cells = [(0.0, row + 1, 0)]
-        for column, same in enumerate(alike[row].tolist()):
+        for column, (same, scale) in enumerate(zip(alike[row].tolist(), scales)):
             value, *start = above[column]
-            paired = (value + same, *start)
+            scale = scale if word[0].isalnum() else 2
+            paired = (value + max(same, -REPLACED * scale), *start)
             if same > 0 and paired > best:
-                best, ends = paired, (row, column)
+                best, ends_at = paired, (row, column)
             value, *begin = max(above[column + 1], cells[column])
-            gap = GAP if inside[column] else 2 * GAP
-            cells.append(max(paired, (value - gap, *begin), (0.0, row + 1, column + 1)))
+            cells.append(max(paired, (value - GAP * scale, *begin), (0.0, row + 1, column + 1)))
         above = cells
-    return None if ends is None else (best[1:], ends)
+    return None if ends_at is None else (best[1:], ends_at)
 
 
 def _replaced_before(lead: list[str], words: list[str], first: int) -> int:

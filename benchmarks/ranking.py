@@ -26,7 +26,7 @@ from examples.essays import make_competition
 from podium import reading, scoring
 from podium.ranking import store
 from podium.ranking.job import make_job, solution_of
-from podium.ranking.rules import Request
+from podium.ranking.rules import Options
 
 REAL_ESSAYS = 15_594
 PROCESSES = (1, 2)
@@ -107,7 +107,7 @@ def write_tiny(to: Path, teams: int) -> None:
 def show_one(folder: Path) -> None:
     """Print the processor seconds of each stage of one submission, and the size of its entry."""
     job = make_job(
-        Request("unified", str(folder / "solution.csv"), "", None, None, None, None, {}),
+        Options("unified", str(folder / "solution.csv"), "", {}),
         folder / "solution.csv",
     )
     solution = solution_of(job)

@@ -14,174 +14,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podium.cli import arguments
-from podium.cli.boost import add_formula
+from podium.cli.declared import declare
 
 if TYPE_CHECKING:
     from podium.ranking.board import FinalBoard
 
 TEAMS_SHOWN = 10
 CHARACTERS_SHOWN = 40  # of a team's name in the table
+METAVARS = {
+    "out": "FOLDER", "metric": "METRIC", "teams": "CSV", "team": "NAME", "again": "FOLDER", "choose": "RULE",
+    "select": "CSV", "deadline": "TIME", "site_board": "CSV", "side": "FOLDER", "failed": "CSV",
+    "items": "COLUMN", "dask": "ADDRESS", "time_limit": "TIME", "memory_limit": "SIZE", "idle_limit": "TIME",
+}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``podium rank``."""
-    parser.add_argument(
-        "solution", nargs="?", help="the right answers: .csv, .csv.gz, .parquet, a URL, or an official file"
-    )
-    parser.add_argument(
-        "submissions",
-        nargs="?",
-        help="a folder or URL with a file or a folder for each team; or a manifest, a CSV with the columns "
-        "team and path and, if you like, submission, submitted_at, public_score and side",
-    )
-    parser.add_argument(
-        "runtimes",
-        nargs="?",
-        help="the runtimes.csv of podium run, or a CSV with the columns team and runtime (seconds)",
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="the folder for the results")
-    arguments.add_metric(parser)
-    parser.add_argument(
-        "--no-boost",
-        action="store_false",
-        dest="boost",
-        default=None,
-        help="rank by score alone, and reward no speed",
-    )
-    parser.add_argument(
-        "--prizes", type=arguments.natural, metavar="N", help="how many places win a prize (default: 3)"
-    )
-    parser.add_argument(
-        "--title", help="the heading of the pages, such as the competition's name (default: The final board)"
-    )
-    parser.add_argument("--organizer", help="who publishes the board, for the pages (default: nobody is named)")
-    parser.add_argument(
-        "--teams",
-        metavar="CSV",
-        help="the jury's decisions: a CSV with the columns team, status (no prize, baseline or disqualified) "
-        "and reason; they are published on the page and in run.json",
-    )
-    parser.add_argument("--team", metavar="NAME", help="also write team.html, the page of this team")
-    parser.add_argument(
-        "--again",
-        type=Path,
-        metavar="FOLDER",
-        help="rank again from what an earlier run stored in this folder, with the options given now; no "
-        "submission is read",
-    )
-    _add_advanced(parser.add_argument_group("advanced"))
+    from podium.ranking.rank import rank
 
-
-def _add_advanced(group: argparse._ArgumentGroup) -> None:
-    """Declare the arguments that few need."""
-    group.add_argument(
-        "--part",
-        choices=("Public", "Private"),
-        help="let only this part of the solution count, such as Public while the competition runs (default: "
-        "the whole solution)",
-    )
-    group.add_argument(
-        "--choose",
-        type=choice,
-        metavar="RULE",
-        help="which file of a team counts: with public:N, of its N best files by Public score the one with the "
-        "best Private score; with private, the best of all its files; with last, the one submitted last "
-        "(default: public:2 if there are Public scores, otherwise private)",
-    )
-    group.add_argument(
-        "--select",
-        metavar="CSV",
-        help="a CSV with the columns team and submission; of the teams in it, only the named files count",
-    )
-    group.add_argument(
-        "--deadline",
-        metavar="TIME",
-        help="leave out files that were submitted later than this day and time in ISO 8601, such as "
-        "2024-01-23T23:59+01:00 (in UTC without an offset)",
-    )
-    group.add_argument(
-        "--site-board",
-        metavar="CSV",
-        help="the leaderboard of the competition's site, to be compared: as Kaggle, Codabench, EvalAI or "
-        "podium collect writes it, or a table with the columns team and score",
-    )
-    group.add_argument(
-        "--side",
-        metavar="FOLDER",
-        help="tables with what only the host can say of a submission, such as READ//ABLE's M7: TEAM.csv, or "
-        "TEAM/SUBMISSION.csv if a team has several submissions",
-    )
-    group.add_argument(
-        "--failed",
-        metavar="CSV",
-        help="the models that failed, to be named on the page; a CSV with the columns team, model and reason "
-        "(default: failed.csv beside the runtimes, where podium run puts it)",
-    )
-    add_formula(group)
-    group.add_argument(
-        "--variants",
-        action="store_true",
-        default=None,
-        help="also rank with other weights, thresholds and overlap rules, with each attribute alone, and with "
-        "the memo's steps from the metric of Feedback Prize 1 (slower: the chosen files are read once more)",
-    )
-    group.add_argument(
-        "--resamples",
-        type=arguments.natural,
-        metavar="N",
-        help="number of draws; 0 for no statements about chance (default: 1000; for a metric with score() "
-        "alone, as many of them as fit into ten minutes)",
-    )
-    group.add_argument(
-        "--items",
-        metavar="COLUMN",
-        help="draw all items with the same value in this column of the solution together, such as those of a "
-        "prompt or a patient (default: each item alone)",
-    )
-    group.add_argument(
-        "--seed", type=arguments.natural, help="a number that decides what is drawn (default: 0)"
-    )
-    group.add_argument(
-        "--jobs",
-        type=arguments.positive,
-        default=0,
-        metavar="N",
-        help="how many processes work at once (default: one per core)",
-    )
-    group.add_argument(
-        "--dask",
-        metavar="ADDRESS",
-        help="work on the cluster whose Dask scheduler is at this address (default: on this machine)",
-    )
-    group.add_argument(
-        "--time-limit",
-        default="10m",
-        metavar="TIME",
-        help="processor time for one submission, such as 90s or 20m; one that needs more is rejected "
-        "(default: 10m)",
-    )
-    group.add_argument(
-        "--memory-limit",
-        default="4G",
-        metavar="SIZE",
-        help="memory for one submission, such as 500M; one that needs more is rejected (default: 4G)",
-    )
-    group.add_argument(
-        "--idle-limit",
-        default="60s",
-        metavar="TIME",
-        help="how long one submission may use no processor time, as where a metric waits; one that waits "
-        "longer is rejected (default: 60s)",
-    )
-
-
-def choice(text: str) -> str:
-    """Parse a rule by which a team's file is chosen."""
-    from podium.ranking.rules import is_choice
-
-    if not is_choice(text):
-        raise argparse.ArgumentTypeError(f"expected public:N, such as public:2, private or last, found {text}")
-    return text
+    declare(parser, rank, METAVARS, advanced="part")
+    arguments.add_parameters(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -194,10 +46,10 @@ def run(options: argparse.Namespace) -> None:
     metric = options.metric
     if options.again is not None:
         facts = run_json.read(options.again)
-        request = run_json.request_of(facts, options.again)
-        if changed := run_json.changed_metric(facts, request):
+        before = run_json.options_of(facts, Path(options.again))
+        if changed := run_json.changed_metric(facts, before):
             raise UsageError(changed[0])
-        metric = request.metric
+        metric = before.metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
     final = rank.rank(**given, parameters=parameters)
     print_report(final)
@@ -239,7 +91,7 @@ def print_report(final: "FinalBoard") -> None:
     table = top[["rank", "team", "score", *of_boost]]
     table = table.assign(team=table["team"].map(lambda team: sentences.cut(team, CHARACTERS_SHOWN)))
     console.print_table(f"The first {len(top)}", table)
-    if final.variants is not None and final.inputs.request.rules.variants:
+    if final.variants is not None and final.inputs.options.rules.variants:
         console.print_table("The board under other decisions", final.variants)
     print("", *sentences.summary(final), sep="\n")
     print(f"\nwritten to {final.folder}", flush=True)

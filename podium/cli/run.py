@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podium.running.run import Runs
 
 METAVARS = {
-    "data": "FOLDER", "out": "FOLDER", "repeats": "N", "cores": "N", "seed": "N", "dask": "ADDRESS",
+    "data": "FOLDER", "out": "FOLDER", "dask": "ADDRESS",
     "time_limit": "TIME", "memory_limit": "SIZE", "disk_limit": "SIZE", "folder_limit": "SIZE",
     "env": "NAME=VALUE",
 }  # fmt: skip

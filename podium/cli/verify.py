@@ -8,42 +8,18 @@ differs, the first differences are listed and the exit code is 1.
 
 import argparse
 
-from podium.cli import arguments
+from podium.cli.declared import declare
 from podium.errors import Differences
 
-INPUTS = {
-    "metric": "the metric is",
-    "solution": "the solution is",
-    "submissions": "the submissions are",
-    "runtimes": "the table of runtimes is",
-    "selection": "the selection is",
-    "failed": "the table of failed models is",
-    "side": "the tables beside the submissions are",
-    "teams": "the table of decisions about teams is",
-    "site_board": "the site's board is",
-}
 DIFFERENCES_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``podium verify``."""
-    parser.add_argument("folder", help="the folder of the board, or its run.json")
-    for name, what in INPUTS.items():
-        parser.add_argument(
-            f"--{name.replace('_', '-')}",
-            metavar="PATH",
-            help=f"where {what} now (default: where run.json says)",
-        )
-    parser.add_argument(
-        "--deadline", metavar="TIME", help="the deadline that was announced (default: the one in run.json)"
-    )
-    parser.add_argument(
-        "--jobs",
-        type=arguments.positive,
-        default=0,
-        metavar="N",
-        help="how many processes work at once (default: one per core)",
-    )
+    from podium.ranking.rules import PATHS
+    from podium.ranking.verify import verify
+
+    declare(parser, verify, {**dict.fromkeys(PATHS, "PATH"), "deadline": "TIME"})
 
 
 def run(options: argparse.Namespace) -> None:

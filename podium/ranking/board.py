@@ -44,7 +44,7 @@ from podium.ranking.job import Job, solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.picture import Picture
 from podium.ranking.rewards import is_boosted, reward
-from podium.ranking.rules import Request
+from podium.ranking.rules import Options
 from podium.ranking.site import SiteBoard
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty, Detail
@@ -71,7 +71,7 @@ Floats = npt.NDArray[np.float64]
 class Inputs(NamedTuple):
     """What a ranking is made from, read and checked."""
 
-    request: Request  # what was asked for
+    options: Options  # what was asked for
     job: Job  # the metric with its solution
     submissions: list[Submission]
     store: Path  # the folder that keeps what is found out about them
@@ -182,7 +182,7 @@ class FinalBoard:
         podium.ranking.picture.Picture
             The picture that the page has, which a notebook shows and ``save(path)`` writes as SVG.
         """
-        return picture.of_board(self.leaderboard, self.certainty, self.inputs.request.rules, self.facts)
+        return picture.of_board(self.leaderboard, self.certainty, self.inputs.options.rules, self.facts)
 
     @property
     def _top(self) -> pd.DataFrame:
@@ -203,7 +203,7 @@ class FinalBoard:
 
 def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
-    rules, solution = inputs.request.rules, solution_of(inputs.job)
+    rules, solution = inputs.options.rules, solution_of(inputs.job)
     files, told = decisions.late(
         choice.table_of_files(inputs.submissions, scored), inputs.runtimes, rules.deadline
     )
@@ -250,13 +250,13 @@ def _ranked(inputs: Inputs, everybody: pd.DataFrame) -> tuple[FinalBoard, list[s
 
     ``everybody`` has the files of all teams, also of those that do not compete.
     """
-    rules, solution, teams = inputs.request.rules, solution_of(inputs.job), inputs.teams
+    rules, solution, teams = inputs.options.rules, solution_of(inputs.job), inputs.teams
     runtimes, higher_is_better = inputs.runtimes, solution.higher_is_better
     decides = choice.column_of(solution.deciding)
     files = decisions.competing(everybody, teams)
     if not files["chosen"].any():
         raise HostError(
-            f"--teams {inputs.request.teams}: expected a team that competes, found none with a score"
+            f"--teams {inputs.options.teams}: expected a team that competes, found none with a score"
         )
     leaderboard, decided = reward(files, runtimes, rules, higher_is_better, decides)
     prizes = decisions.prizes_of(leaderboard, teams, rules.prizes)
@@ -313,7 +313,7 @@ def _cautions(
 ) -> list[str]:
     """List what a reader must look at before a prize is given."""
     inputs, leaderboard, entries = final.inputs, final.leaderboard, final.entries
-    rules = inputs.request.rules
+    rules = inputs.options.rules
     told = cautions(final, decided, failures)
     if solution_of(inputs.job).higher_is_better:
         in_order, winners = list(chosen.values()), list(final.prizes.winners)
@@ -329,7 +329,7 @@ def _cautions(
 def _facts(final: FinalBoard, rule: str, decided: list[str], told: list[str]) -> dict[str, Any]:
     """Collect the facts about a board that run.json publishes and sentences are made of."""
     inputs, leaderboard = final.inputs, final.leaderboard
-    rules, solution = inputs.request.rules, solution_of(inputs.job)
+    rules, solution = inputs.options.rules, solution_of(inputs.job)
     boosted = is_boosted(leaderboard, rules)
     return {
         "signature": solution.signature,
@@ -389,7 +389,7 @@ def _with_statistics(
     that of teams that do not compete, with which competing ones may agree.
     """
     inputs, leaderboard = final.inputs, final.leaderboard
-    rules, job, solution = inputs.request.rules, inputs.job, solution_of(inputs.job)
+    rules, job, solution = inputs.options.rules, inputs.job, solution_of(inputs.job)
     prepared = solution.prepared[solution.deciding]
     entries = {number: each.entry for number, each in chosen.items()}
     shared = _shared_groups(inputs, {key: entries[key] for key in uncertainty.shared_by(list(chosen))}, workers)
@@ -420,11 +420,11 @@ def _with_statistics(
 
 def _with_halves(final: FinalBoard, chosen: dict[int, Scored], workers: Workers) -> FinalBoard:
     """Add variants, and how certain the board of a metric with ``score()`` alone is, or why nobody knows."""
-    inputs, rules = final.inputs, final.inputs.request.rules
+    inputs, rules = final.inputs, final.inputs.options.rules
     if not rules.resamples:
         return _with_variants(final, {}, {})
     question = half_samples.Question(inputs.job, rules.items, rules.seed)
-    number = rules.resamples if inputs.request.is_fixed else None
+    number = rules.resamples if inputs.options.is_fixed else None
     most = dict(itertools.islice(chosen.items(), MOST_TEAMS))
     drawn = half_samples.of_board(
         question, inputs.submissions, most, final.prizes, number, inputs.store, workers
@@ -456,7 +456,7 @@ def _with_variants(
     inputs = final.inputs
     higher_is_better = solution_of(inputs.job).higher_is_better
     variants = robustness.of_board(
-        final.leaderboard, scores, detectable, inputs.request.rules, higher_is_better
+        final.leaderboard, scores, detectable, inputs.options.rules, higher_is_better
     )
     return replace(final, variants=variants.table, variant_ranks=variants.ranks)
 
@@ -468,7 +468,7 @@ def _with_chance(final: FinalBoard, details: Sequence[Detail], prepared: Grouped
     final = replace(final, similar=similarity.pairs(final.submissions, agreeing))
     if not final.resamples:
         return final
-    solution, rules = solution_of(inputs.job), inputs.request.rules
+    solution, rules = solution_of(inputs.job), inputs.options.rules
     higher_is_better, together = solution.higher_is_better, solution.together(solution.deciding, rules.items)
     chance = uncertainty.of_teams(
         most, details, inputs.runtimes, rules, prepared, higher_is_better, final.prizes, together
@@ -493,7 +493,7 @@ def _with_others(
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:
     """Compute what all teams share about the groups of items, or None without draws or groups that decide."""
-    rules, job = inputs.request.rules, inputs.job
+    rules, job = inputs.options.rules, inputs.job
     solution = solution_of(job)
     prepared, part = solution.prepared[solution.deciding], solution.deciding
     if not rules.resamples or columns_of_groups(prepared) is None:
@@ -514,7 +514,7 @@ def _under_other_statistics(inputs: Inputs, chosen: dict[int, Scored], workers: 
 
 def _of_first_two(inputs: Inputs, chosen: dict[int, Scored], workers: Workers) -> dict[str, float]:
     """Find out under each rule which true difference between the first two teams would show."""
-    rules, job, part = inputs.request.rules, inputs.job, solution_of(inputs.job).deciding
+    rules, job, part = inputs.options.rules, inputs.job, solution_of(inputs.job).deciding
     two = dict(itertools.islice(chosen.items(), 2))
     if not rules.resamples or len(two) < 2:
         return {}

@@ -38,7 +38,7 @@ class Other(NamedTuple):
 
 def others_of(inputs: Inputs) -> list[Other]:
     """The predictions of the runs that do not count, of each model for which all of them are there."""
-    table, path = inputs.runtimes, inputs.request.runtimes
+    table, path = inputs.runtimes, inputs.options.runtimes
     if table is None or path is None or is_url(path) or not {"submission", DIFFERING, *AGREED} <= {*table}:
         return []
     places = {each[:2]: place for place, each in enumerate(inputs.submissions)}

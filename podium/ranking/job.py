@@ -18,7 +18,7 @@ from podium.errors import UsageError
 from podium.files import BYTES_AT_ANY_RATIO, Location, is_url, read_bytes, read_once
 from podium.limits import Limits
 from podium.ranking import store
-from podium.ranking.rules import Request
+from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission, absolute
 
 PREPARING = threading.RLock()  # a Dask worker has several threads
@@ -58,19 +58,19 @@ def content_digest(path: Location) -> str:
     return _hash("\n".join(parts))
 
 
-def make_job(request: Request, source: Location) -> Job:
+def make_job(options: Options, source: Location) -> Job:
     """Describe what is scored, with the hashes by which the store knows it; `source` is the solution."""
-    metric, solution, part = request.metric, absolute(request.solution), request.part
+    metric, solution, part = options.metric, absolute(options.solution), options.part
     metric = metric if metric in hosted.names() else absolute(metric)
     of_measures = set(hosted.load(metric).measure_parameters)
     metric_digest, solution_digest = content_digest(str(hosted.find(metric))), content_digest(source)
-    items = tuple(sorted(request.parameters.items()))
+    items = tuple(sorted(options.parameters.items()))
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
     known += [part] if part else []
     measured = [item for item in items if item[0] in of_measures]
     digests = (metric_digest, solution_digest, _hash(repr(known)), _hash(repr(measured)))
-    return Job(metric, solution, items, *digests, request.limits, part)
+    return Job(metric, solution, items, *digests, options.limits, part)
 
 
 def _hash(text: str) -> str:

@@ -1,14 +1,15 @@
-"""What is asked for: what is ranked, how scores become ranks, and what stands at the top of the page."""
+"""The options of `podium.rank`: what is ranked, how scores become ranks, and what heads the page."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from podium.limits import Limits
 
-__all__ = ["LAST", "PATHS", "Heading", "Request", "Rules", "fault_of", "is_choice"]
+__all__ = ["CIRCUMSTANCES", "LAST", "PATHS", "RUN", "Heading", "Options", "Rules", "fault_of", "is_choice"]
 
 PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side", "teams", "site_board")
-
+RUN = "run.json"  # records them
+CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")  # cannot be computed again
 
 LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
 
@@ -84,23 +85,23 @@ class Heading(NamedTuple):
     team: str | None = None  # a team that gets a page of its own
 
 
-class Request(NamedTuple):
-    """What is asked for: paths and URLs of what is ranked, and how."""
+class Options(NamedTuple):
+    """What is asked for, as `podium.rank` is given it and run.json records it."""
 
     metric: str  # the name of a metric, or the path of its file
-    solution: str
+    solution: str  # a path or URL, as the next ones
     submissions: str
-    runtimes: str | None
-    selection: str | None  # the table of the files that teams selected
-    failed: str | None  # the table of the models that failed
-    side: str | None  # the folder with the host's file beside each submission
     parameters: dict[str, Any]  # of the metric
+    runtimes: str | None = None
+    selection: str | None = None  # the table of the files that teams selected
+    failed: str | None = None  # the table of the models that failed
+    side: str | None = None  # the folder with the host's file beside each submission
+    teams: str | None = None  # the table of what a jury decided about teams
+    site_board: str | None = None  # the board that the competition's site shows
     part: str = ""  # the only part of the solution that counts, such as "Public"; else all of it
     rules: Rules = Rules()
     heading: Heading = Heading()
     limits: Limits = Limits()
-    teams: str | None = None  # the table of what a jury decided about teams
-    site_board: str | None = None  # the board that the competition's site shows
     is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
 
     @property

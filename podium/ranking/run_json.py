@@ -18,7 +18,7 @@ from podium.limits import Limits
 from podium.ranking.board import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
-from podium.ranking.rules import PATHS, Heading, Request, Rules, fault_of
+from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN, Heading, Options, Rules, fault_of
 from podium.ranking.submissions import Submission, absolute
 from podium.wording import printable
 
@@ -31,14 +31,11 @@ __all__ = [
     "changed_metric",
     "check_addresses",
     "facts_of",
+    "options_of",
     "read",
-    "request_of",
     "text_of",
 ]
 
-RUN = "run.json"
-# What cannot be computed again.
-CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")
 OF_MANIFEST = ("submitted_at", "public_score")  # what a manifest says of a submission
 SHA256 = re.compile("[0-9a-f]{64}")
 OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
@@ -50,7 +47,7 @@ OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
 def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]) -> dict[str, Any]:
     """Collect the content of run.json, all but the hashes of the outputs."""
     inputs, out = final.inputs, final.folder
-    request, job = inputs.request, inputs.job
+    options, job = inputs.options, inputs.job
 
     def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
         if path is None:
@@ -60,27 +57,27 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
     return {
         "command": list(command),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "page": request.heading._asdict(),
+        "page": options.heading._asdict(),
         **final.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
         **({"part": job.part} if job.part else {}),
-        "rules": request.rules._replace(resamples=final.resamples)._asdict(),
+        "rules": options.rules._replace(resamples=final.resamples)._asdict(),
         "limits": job.limits._asdict(),
         "inputs": {
             "metric": input_of(job.metric, job.metric_digest),
             "solution": input_of(job.solution, job.solution_digest),
-            "submissions": {"path": _relative(request.submissions, out)}
+            "submissions": {"path": _relative(options.submissions, out)}
             | ({"sha256": inputs.manifest} if inputs.manifest else {}),
-            "runtimes": input_of(request.runtimes),
-            "selection": input_of(request.selection),
-            "failed": input_of(request.failed),
+            "runtimes": input_of(options.runtimes),
+            "selection": input_of(options.selection),
+            "failed": input_of(options.failed),
             **{
                 name: input_of(path)
-                for name, path in (("teams", request.teams), ("site_board", request.site_board))
+                for name, path in (("teams", options.teams), ("site_board", options.site_board))
                 if path
             },
             # The hash of the file beside each submission stands with that submission below.
-            **({"side": {"path": _relative(request.side, out)}} if request.side else {}),
+            **({"side": {"path": _relative(options.side, out)}} if options.side else {}),
         },
         "store": _relative(str(inputs.store), out),
         "versions": versions(),
@@ -149,7 +146,7 @@ def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
     return facts
 
 
-def request_of(facts: dict[str, Any], folder: Path) -> Request:
+def options_of(facts: dict[str, Any], folder: Path) -> Options:
     """Find out from a run.json what was asked for."""
 
     def path_of(name: str) -> Any:
@@ -160,7 +157,7 @@ def request_of(facts: dict[str, Any], folder: Path) -> Request:
         return os.path.normpath(os.path.join(folder, path))
 
     parameters = {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()}
-    return Request(
+    return Options(
         **{name: path_of(name) for name in PATHS},
         parameters=parameters,
         part=facts.get("part", ""),
@@ -176,19 +173,19 @@ def as_published(submission: Submission, facts: Mapping[str, str]) -> Submission
     return submission._replace(submitted_at=submitted_at, public_score=public_score)
 
 
-def changed_inputs(facts: Mapping[str, Any], request: Request) -> list[str]:
+def changed_inputs(facts: Mapping[str, Any], options: Options) -> list[str]:
     """List the inputs that have changed since a run."""
-    return [change for name in facts["inputs"] for change in _changed_input(facts, request, name)]
+    return [change for name in facts["inputs"] for change in _changed_input(facts, options, name)]
 
 
-def changed_metric(facts: Mapping[str, Any], request: Request) -> list[str]:
+def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:
     """Say if the metric is not that of the run; then nobody vouches for it, and it is not executed."""
-    return _changed_input(facts, request, "metric")
+    return _changed_input(facts, options, "metric")
 
 
-def _changed_input(facts: Mapping[str, Any], request: Request, name: str) -> list[str]:
+def _changed_input(facts: Mapping[str, Any], options: Options, name: str) -> list[str]:
     """Say if an input has changed since a run."""
-    path, then = request.paths.get(name), facts["inputs"][name]
+    path, then = options.paths.get(name), facts["inputs"][name]
     if path is None or then is None or "sha256" not in then:
         return []
     now = content_digest(str(hosted.find(path)) if name == "metric" else path)
@@ -196,9 +193,9 @@ def _changed_input(facts: Mapping[str, Any], request: Request, name: str) -> lis
     return [] if now == then["sha256"] else [f"the {name} {path} has changed since the earlier run: {was}"]
 
 
-def check_addresses(request: Request, named: Collection[str], option: Callable[[str], str]) -> None:
+def check_addresses(options: Options, named: Collection[str], option: Callable[[str], str]) -> None:
     """Refuse to open an address that only run.json names, which may be a stranger's."""
-    for name, path in request.paths.items():
+    for name, path in options.paths.items():
         if path is not None and is_url(path) and name not in named:
             raise UsageError(
                 f"{RUN}: expected the {name} in a file, found the address {printable(path)[:200]}; podium "

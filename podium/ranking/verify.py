@@ -1,38 +1,19 @@
-"""`podium.verify`: do the inputs of a published board lead to its tables and pages?"""
+"""`podium.verify`: do the inputs of a published board lead to its tables and pages?
+
+The work is done by `podium.ranking.comparing`, which is imported only then, so that --help loads no library.
+"""
 
 import html
-import itertools
 import os
-import re
-import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from podium import hosted
-from podium.errors import HostError, UsageError
-from podium.files import is_url, parse_rows
-from podium.ranking import output, rank, run_json
-from podium.ranking.job import versions
-from podium.ranking.rules import Request, fault_of
-from podium.ranking.run_json import RUN
-from podium.ranking.submissions import Submission, find
-from podium.wording import listed, printable
+from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN
+from podium.wording import listed
 
 __all__ = ["Verification", "verify"]
 
-UNCHECKED = f"Nothing confirms what {RUN} says about: {listed(list(run_json.CIRCUMSTANCES), 9)}."
-CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
-# Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
-LIKE_A_BOARD = frozenset(
-    {
-        ".css", ".csv", ".htaccess", ".htm", ".html", ".js", ".json", ".ods", ".pdf", ".php", ".png", ".svg",
-        ".xhtml", ".xls", ".xlsx", ".xml",
-    }
-)  # fmt: skip
-
-ENTRY = re.compile(rf"{output.STORE}/[0-9a-f]{{2}}/[0-9a-f]+(\.limit)?")  # a file of the store
+UNCHECKED = f"Nothing confirms what {RUN} says about: {listed(list(CIRCUMSTANCES), 9)}."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,12 +74,11 @@ def verify(
         The folder of the board, or its ``run.json``. The metric's file that it names is executed if it has the
         recorded SHA-256.
     metric, solution, submissions, runtimes, selection, failed, side, teams, site_board : str or path, optional
-        Where these inputs are now. By default they are where ``run.json`` says. An address is opened only if it
-        is given here, because ``run.json`` may be a stranger's.
+        Where this input is now, if it is not where ``run.json`` says.
     deadline : str, optional
         The deadline that was announced. By default it is the one in ``run.json``.
     jobs : int
-        How many processes work at once. The default, 0, is one per core.
+        How many processes work at once. With 0, it is one per core.
 
     Returns
     -------
@@ -108,249 +88,16 @@ def verify(
     Raises
     ------
     podium.errors.UsageError
-        The folder has no ``run.json`` of a finished run, or an input is missing.
+        The folder has no ``run.json`` of a finished run, an input is missing, or ``run.json``, which may be a
+        stranger's, names an address that is not given here.
 
     Examples
     --------
     >>> podium.verify("final").differences  # doctest: +SKIP
     []
     """
-    moved = {
-        "metric": metric,
-        "solution": solution,
-        "submissions": submissions,
-        "runtimes": runtimes,
-        "selection": selection,
-        "failed": failed,
-        "side": side,
-        "teams": teams,
-        "site_board": site_board,
-    }
-    facts = run_json.read(folder)
+    given = {name: os.fspath(path) for name, path in locals().items() if name in PATHS and path is not None}
+    from podium.ranking import comparing
+
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    recorded = run_json.request_of(facts, home)
-    given: dict[str, Any] = {name: os.fspath(path) for name, path in moved.items() if path is not None}
-    request = recorded._replace(**given)
-    if deadline is not None:
-        request = request._replace(rules=request.rules._replace(deadline=deadline))
-        if fault := fault_of(request.rules):
-            raise UsageError(fault)
-    run_json.check_addresses(request, given, lambda name: f"--{name} ADDRESS")
-    _check_places(request, [name for name in moved if name not in given])
-    if changed := run_json.changed_metric(facts, request):
-        return Verification(home, [f"{changed[0]}; so it was not executed, and nothing compared"], [])
-    _check_parameters(request)
-    strangers = _strangers(facts, home, (request, recorded))
-    parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
-    others = [name for name in strangers if name not in parts]
-    published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
-    there = find(request.submissions, request.side)
-    if "submissions" not in given:
-        _check_addresses_of(there)
-    files = [each for each in there if each[:2] in published]
-    differences = [
-        *run_json.changed_inputs(facts, request),
-        *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
-        *_changed_list(there, published),
-        *_changed_facts(files, published),
-    ]
-    try:
-        outputs, again = _ranked_again(facts, request, files, home, jobs)
-        differences += _changed_files(facts, outputs, again, home)
-    except HostError as problem:  # with these inputs there is no board at all
-        differences.append(str(problem))
-    return Verification(home, differences, _notices(facts, home, others))
-
-
-def _check_places(request: Request, names: Sequence[str]) -> None:
-    """Say which option names an input that is not where run.json says."""
-    for name in names:
-        path = getattr(request, name)
-        is_file = path is not None and not is_url(path) and not (name == "metric" and path in hosted.names())
-        if is_file and not os.path.exists(path):
-            raise UsageError(
-                f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: --{name} PATH"
-            )
-
-
-def _check_addresses_of(there: Sequence[Submission]) -> None:
-    """Refuse to open the addresses in a manifest that only run.json names."""
-    address = next((path for each in there for path in (each.path, each.side) if is_url(path)), None)
-    if address is not None:
-        raise UsageError(
-            f"the manifest that {RUN} names: expected files, found the address {printable(address)[:200]}; "
-            "podium opens it only where you name the manifest: --submissions PATH"
-        )
-
-
-def _changed_facts(
-    files: Sequence[Submission], published: Mapping[tuple[str, str], Mapping[str, str]]
-) -> list[str]:
-    """List what the manifest says of submissions otherwise than run.json, in both directions."""
-    return [
-        f"{each.team}/{each.name}: {name} is {now or 'not given'} in the submissions, was {then or 'not given'}"
-        for each in files
-        for name in run_json.OF_MANIFEST
-        if (now := getattr(each, name)) != (then := published[each[:2]].get(name, ""))
-    ]
-
-
-def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[str]:
-    """Say which versions differ from those of the run, and what was not compared."""
-    here = versions()
-    notices = [
-        f"{name} is {here.get(name)} here, was {version}"
-        for name, version in facts["versions"].items()
-        if here.get(name) != version
-    ]
-    if unseen := [file for file in facts["outputs"] if not (home / file).exists()]:
-        notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
-    if others:
-        notices.append(f"beside the board, but no part of it and not verified: {listed(others)}")
-    return notices
-
-
-def _check_parameters(request: Request) -> None:
-    """Make sure that the metric has all parameters that run.json names."""
-    known = hosted.defaults(hosted.load(request.metric))
-    if unknown := sorted(request.parameters.keys() - known.keys()):
-        raise UsageError(f"{RUN}: expected parameters of the metric, found {listed(unknown)}")
-
-
-def _changed_list(
-    there: Sequence[Submission], published: Mapping[tuple[str, str], Mapping[str, str]]
-) -> list[str]:
-    """List submissions that are missing or that run.json does not name."""
-    found = {each[:2] for each in there}
-    absent = sorted(published.keys() - found)
-    return [
-        *(f"{team}/{name}: the file is missing" for team, name in absent),
-        *(
-            f"{team}/{name}: it is among the submissions, but run.json does not name it"
-            for team, name in sorted(found - published.keys())
-        ),
-    ]
-
-
-def _ranked_again(
-    facts: dict[str, Any], request: Request, files: list[Submission], home: Path, jobs: int
-) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
-    if request.heading.team not in {each.team for each in files}:
-        # The team's files are missing, so it can have no page.
-        request = request._replace(heading=request.heading._replace(team=None))
-    with tempfile.TemporaryDirectory() as folder:
-        inputs = rank.inputs_of(request, files, Path(folder), home)
-        with rank.workers_of(inputs.job, files, jobs, None) as workers:
-            final, scored = rank.scored_board(inputs, rank.scoring(inputs), workers)
-    again = run_json.facts_of(final, scored, ())
-    again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
-    for name, now in again["inputs"].items():
-        if now is not None and facts["inputs"].get(name) is not None:
-            now["path"] = facts["inputs"][name]["path"]
-    outputs = rank.files_of(replace(final, facts=again))
-    again["outputs"] = output.digests(outputs)
-    return outputs, again
-
-
-def _changed_files(
-    facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path
-) -> list[str]:
-    """List submissions, tables, pages and parts of the record that come out differently."""
-    differences = _changed_submissions(again["submissions"], facts["submissions"])
-    for file in sorted(outputs.keys() | facts["outputs"].keys()):
-        differences += _changed_file(file, outputs.get(file), facts["outputs"].get(file), home)
-    record_again = run_json.text_of(again).encode()
-    if not differences and (home / RUN).read_bytes() != record_again:
-        difference = _first_difference((home / RUN).read_bytes(), record_again)
-        differences.append(f"{RUN} comes out differently{difference}")
-    return differences
-
-
-def _changed_submissions(now: list[dict[str, str]], then: list[dict[str, str]]) -> list[str]:
-    """List submissions that are not those that were scored."""
-    of_now = {(each["team"], each["submission"]): each for each in now}
-    return [
-        f"{each['team']}/{each['submission']}{what}: SHA-256 is {other.get(name)}, was {each.get(name)}"
-        for each in then
-        if (other := of_now.get((each["team"], each["submission"]))) is not None
-        for name, what in (("sha256", ""), ("side_sha256", ", the side file"))
-        if each.get(name) != other.get(name)
-    ]
-
-
-def _changed_file(file: str, again: bytes | None, recorded: str | None, home: Path) -> list[str]:
-    """Tell how a published table or page differs from the one that comes out again."""
-    if again is None:
-        return [f"{file} does not come out again"]
-    path = home / file
-    if path.exists() and not path.is_file():
-        return [f"{file} is no file"]
-    if path.is_file() and (published := path.read_bytes()) != again:
-        where = _columns(published, again) if path.suffix == ".csv" else ""
-        return [f"{file} comes out differently{_first_difference(published, again, where)}"]
-    if output.digests({file: again})[file] != recorded:
-        return [f"{RUN} does not name {file} with the SHA-256 that it comes out with"]
-    return []
-
-
-def _columns(published: bytes, again: bytes) -> str:
-    """Name the columns in which two tables differ."""
-    try:
-        was, comes = (list(parse_rows(each, "", HostError)) for each in (published, again))
-    except HostError:  # the published one is no table
-        return ""
-    if [len(row) for row in was] != [len(row) for row in comes] or was[0] != comes[0]:
-        return ""
-    differ = (
-        name for row, other in zip(was, comes) for name, *pair in zip(was[0], row, other) if len(set(pair)) > 1
-    )
-    names = list(dict.fromkeys(differ))
-    return f" (columns that differ: {listed(names, 9)})" if names else ""
-
-
-def _first_difference(published: bytes, again: bytes, where: str = "") -> str:
-    """Show the first line that differs, or say that only line ends or a byte order mark differ."""
-    was, comes = published.decode(errors="replace"), again.decode()
-    if was.removeprefix("\ufeff").split() == comes.split():
-        return ": only its white space, its line ends or its byte order mark differ"
-    lines = itertools.zip_longest(was.splitlines(), comes.splitlines(), fillvalue="(nothing)")
-    number, (line, other) = next((number, pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1])
-    shown = f"\n  published  {_around(line, other)}\n  again      {_around(other, line)}"
-    return f", first in line {number}{where}:{shown}"
-
-
-def _around(line: str, other: str) -> str:
-    """Shorten a long line to the part around its first difference from another line."""
-    if max(len(line), len(other)) <= CHARACTERS_SHOWN:
-        return line
-    first = next((at for at, (a, b) in enumerate(zip(line, other)) if a != b), min(len(line), len(other)))
-    start = max(0, first - CHARACTERS_SHOWN // 3)
-    return f"{'…' if start else ''}{line[start : start + CHARACTERS_SHOWN]}"
-
-
-def _strangers(facts: dict[str, Any], home: Path, requests: Sequence[Request]) -> list[str]:
-    """List the files below the folder that are neither parts of the board, nor inputs, nor of the store."""
-    parts = {RUN, ".lock", *facts["outputs"]}
-    inputs = [
-        os.path.realpath(path) for request in requests for path in request.paths.values() if path is not None
-    ]
-    submissions = [path for path in inputs if os.path.isdir(path)]
-    strangers = []
-    for path in sorted(home.rglob("*")):
-        name, real = path.relative_to(home).as_posix(), os.path.realpath(path)
-        if path.is_dir() and not path.is_symlink():
-            continue
-        if not (name in parts or ENTRY.fullmatch(name) or real in inputs or _is_within(real, submissions)):
-            strangers.append(name)
-    return strangers
-
-
-def _endings(name: str) -> set[str]:
-    """List the endings of a file's name, such as .html and .gz; a name like .htaccess is an ending, too."""
-    return {f".{part}" for part in name.lower().rpartition("/")[2].split(".")[1:]}
-
-
-def _is_within(path: str, folders: Sequence[str]) -> bool:
-    """Tell whether a path lies in one of some folders."""
-    return any(path.startswith(folder + os.sep) for folder in folders)
+    return Verification(home, *comparing.compared(folder, home, given, deadline, jobs))

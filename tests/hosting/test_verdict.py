@@ -263,9 +263,9 @@ def test_parameters_of_any_name_reach_the_metric(
     line = ["rank", *files, "--metric", named, "--no-boost", "--jobs", "1", "--seed", "7", *sets]
     assert run_podium(capsys, *line, "--out", tmp_path / "shell")[0] == 0
     board = podium.rank(*files, metric=named, out=tmp_path / "python", seed=3, title="b", jobs=1)
-    assert board.inputs.request.parameters == {"seed": 3, "title": "b"}
+    assert board.inputs.options.parameters == {"seed": 3, "title": "b"}
     board = podium.rank(*files, metric=named, out=tmp_path / "both", seed=7, parameters=given, jobs=1)
-    assert (board.inputs.request.parameters, board.inputs.request.rules.seed) == (given, 7)
+    assert (board.inputs.options.parameters, board.inputs.options.rules.seed) == (given, 7)
 
 
 def test_a_parameter_without_a_default_is_asked_for(tmp_path: Path) -> None:

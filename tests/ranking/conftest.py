@@ -11,8 +11,7 @@ import pytest
 from examples.essays import make_competition
 from podium import cli
 from podium.files import is_url
-from podium.ranking import passes
-from podium.ranking import rank as rank_module
+from podium.ranking import making, passes
 from tests.support import command_line
 from tests.support.finished_run import TEAMS, arguments
 
@@ -119,5 +118,5 @@ def work_here(monkeypatch):
 
     That metrics of one's own are always scored apart is tested in processes of their own.
     """
-    start = rank_module.start_workers
-    monkeypatch.setattr(rank_module, "start_workers", lambda jobs, most, apart=False: start(jobs, most))
+    start = making.start_workers
+    monkeypatch.setattr(making, "start_workers", lambda jobs, most, apart=False: start(jobs, most))

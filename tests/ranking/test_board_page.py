@@ -14,7 +14,7 @@ from podium.ranking import decisions, drawing, page, rewards, sentences
 from podium.ranking.board import FinalBoard, Inputs
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.job import Job
-from podium.ranking.rules import Request, Rules
+from podium.ranking.rules import Options, Rules
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
 from tests.support.boards import TABLE_2
@@ -58,9 +58,9 @@ def run_of(
     failed = more.pop("failed", pd.DataFrame(columns=["team", "model", "reason"]))
     rejected = more.pop("rejected", NOTHING)
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
-    request = Request("x", "s", "t", None, None, None, None, {}, rules=rules)
+    options = Options("x", "s", "t", {}, rules=rules)
     job = Job("x", "s", (), "", "", "", "")
-    inputs = Inputs(request, job, [], Path("store"), Path("final"))
+    inputs = Inputs(options, job, [], Path("store"), Path("final"))
     submissions = submissions.assign(rejected=None)
     prizes = decisions.prizes_of(leaderboard, None, rules.prizes)
     leaderboard = decisions.with_prizes(leaderboard, prizes)

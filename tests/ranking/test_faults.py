@@ -21,7 +21,7 @@ from podium import limits as limits_module
 from podium.errors import UsageError
 from podium.ranking import job as job_module
 from podium.ranking import passes, store
-from podium.ranking.rules import Request
+from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission
 from podium.workers import Workers
 from tests.support import command_line
@@ -197,7 +197,7 @@ def test_a_damaged_entry_is_made_anew(folder, call):
 
 def test_a_solution_that_changes_before_it_is_read_is_noticed(folder):
     metric, solution = str(folder / "rows.py"), str(folder / "solution.csv")
-    job = job_module.make_job(Request(metric, solution, "", None, None, None, None, {}), solution)
+    job = job_module.make_job(Options(metric, solution, "", {}), solution)
     (folder / "solution.csv").write_text("id\n1\n2\n3\n")
     with pytest.raises(UsageError, match=r"solution: .* has different content .* or has just changed"):
         job_module.solution_of(job)

@@ -297,7 +297,7 @@ def test_intervals_are_those_of_a_submission_alone(files, call):
 
 
 def test_wrong_usage(call, files):
-    assert call("--jobs", "0")[0] == 2
+    assert call("--jobs", "-1")[0] == 2
     assert call("--resamples", "-1")[0] == 2
     assert call("--seed", "x")[0] == 2
     assert call("--set", "temperature=-1")[0] == 4

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from podium import cli
-from podium.ranking import rank, store
+from podium.ranking import making, store
 from tests.ranking.test_faults import COMPLETE, ROWS
 from tests.support import command_line
 
@@ -130,14 +130,14 @@ def test_what_is_not_there_is_said(folder, call, arguments, message):
 
 
 def test_credentials_that_are_refused_while_it_runs_are_faults(folder, call, server, monkeypatch):
-    real = rank.start_workers
+    real = making.start_workers
 
     def refused(*arguments, **options):
         post(f"{server}/moto-api/reset-auth", b"0")
         return real(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(rank, "start_workers", refused)
+        patched.setattr(making, "start_workers", refused)
         code, out, err = call()
     assert (code, out) == (2, "")
     assert f"error: {TEAMS} submissions could not be scored, through no fault of their own" in err

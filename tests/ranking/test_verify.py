@@ -10,8 +10,7 @@ import pytest
 
 import podium
 from podium.errors import UsageError
-from podium.ranking import output, passes, robustness, run_json, submissions
-from podium.ranking import verify as verifying
+from podium.ranking import comparing, output, passes, robustness, run_json, submissions
 from podium.ranking.job import content_digest
 from tests.support.finished_run import arguments
 
@@ -52,15 +51,15 @@ def test_a_forged_page_is_seen_even_if_run_json_is_forged_with_it(run_copy):
 def computed(finished_run):
     """What `podium verify` computes of the board, once for all alterations that leave the inputs alone."""
     facts = run_json.read(finished_run / "final")
-    request = run_json.request_of(facts, finished_run / "final")
+    options = run_json.options_of(facts, finished_run / "final")
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
-    files = [run_json.as_published(each, published[each[:2]]) for each in submissions.find(request.submissions)]
-    return verifying._ranked_again(facts, request, files, finished_run / "final", 1)
+    files = [run_json.as_published(each, published[each[:2]]) for each in submissions.find(options.submissions)]
+    return comparing._ranked_again(facts, options, files, finished_run / "final", 1)
 
 
 def told(folder, computed, monkeypatch) -> str:
     """The differences and the notices of `podium verify`, as one text."""
-    monkeypatch.setattr(verifying, "_ranked_again", lambda *_: computed)
+    monkeypatch.setattr(comparing, "_ranked_again", lambda *_: computed)
     verification = podium.verify(folder / "final", jobs=1)
     return "\n".join([*verification.differences, *verification.notices])
 

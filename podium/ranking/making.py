@@ -1,0 +1,307 @@
+"""From files, or from a folder with a board, to a folder with a board: what `podium.rank` does."""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium import checking, hosted, names, recorded
+from podium.demands import demand
+from podium.errors import HostError, UsageError
+from podium.files import alone_in, check_apart, is_url, read_once
+from podium.limits import Limits
+from podium.ranking import decisions, output, page, passes, run_json, site, speed
+from podium.ranking.board import FinalBoard, Inputs, board_of
+from podium.ranking.differing import Other, others_of, settled
+from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
+from podium.ranking.output import PAGE, STORE, TEAM_PAGE
+from podium.ranking.rules import PATHS, Heading, Options, Rules, fault_of
+from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed, read_named
+from podium.running.settings import parse_bytes, parse_seconds
+from podium.wording import listed
+from podium.workers import Workers, dask_workers, start_workers
+
+__all__ = ["files_of", "inputs_of", "made", "scored_board", "scoring", "workers_of"]
+
+ScoreAll = Callable[[Sequence[Other], Workers], list[passes.Scored]]
+
+
+def made(
+    given: dict[str, Any], defaults: Mapping[str, Any], parameters: dict[str, Any], may_be_of_metric: bool
+) -> FinalBoard:
+    """Make a board from the arguments of `podium.rank`, which `may_be_of_metric` if they have such a name."""
+    _check_types(given)
+    if may_be_of_metric and given["again"] is None:
+        parameters = parameters | _of_metric(given, defaults)
+    if fault := fault_of(Rules(**_among(Rules, given))):
+        raise UsageError(fault)
+    out = Path(given["out"])
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is not a folder")
+    check_apart(out, [given["metric"], *_paths(given).values()])
+    command = _command_of(given, defaults, parameters)
+    inputs, score_all = (_anew if given["again"] is None else _again)(given, parameters)
+    return _ranked(inputs, score_all, given["jobs"], given["dask"], command)
+
+
+# The names of the arguments in run.json and in `Options`, where they differ.
+RENAMED = {"select": "selection"}
+
+
+def _paths(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The paths and addresses that were given, by their names in `Options`; the metric always is."""
+    named = {RENAMED.get(name, name): path for name, path in given.items() if path is not None}
+    return {name: os.fspath(named[name]) for name in PATHS if name in named and name != "metric"}
+
+
+def _among(kind: type[Rules] | type[Heading], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of one kind that were given."""
+    return {name: given[name] for name in kind._fields if given[name] is not None}
+
+
+def _anew(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs, ScoreAll]:
+    """Read what is to be scored."""
+    if given["solution"] is None or given["submissions"] is None:
+        raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
+    metric, paths, folder = os.fspath(given["metric"]), _paths(given), Path(given["out"])
+    loaded = hosted.load(metric)
+    hosted.check_parameters(loaded, parameters)
+    paths.setdefault("failed", _failed_beside(paths.get("runtimes")))
+    options = Options(
+        metric,
+        **paths,
+        parameters=recorded.arguments(loaded, parameters, paths["solution"]),
+        part=given["part"] or "",
+        rules=Rules(**_among(Rules, given)),
+        heading=Heading(**_among(Heading, given)),
+        is_fixed=given["resamples"] is not None,
+    )
+    files = find(options.submissions, options.side)
+    limits = Limits(
+        parse_bytes(given["memory_limit"], "--memory-limit"),
+        parse_seconds(given["time_limit"], "--time-limit"),
+        parse_seconds(given["idle_limit"], "--idle-limit"),
+    )
+    inputs = inputs_of(options._replace(limits=limits), files, folder / STORE, folder)
+    return inputs, scoring(inputs)
+
+
+def _check_types(given: Mapping[str, Any]) -> None:
+    """Refuse arguments of a kind that the command line could not give."""
+    jobs, boost, runtimes = given["jobs"], given["boost"], given["runtimes"]
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
+        raise UsageError(f"--jobs: expected a whole number that is at least 0, found {jobs!r}")
+    for name in ("boost", "variants"):
+        if not isinstance(given[name], bool | None):
+            raise UsageError(f"--{name}: expected True or False, found {given[name]!r}")
+    if boost and runtimes is None and given["again"] is None:
+        raise UsageError("boost=True: expected runtimes, without which no speed can be rewarded")
+
+
+def _of_metric(given: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Take out of the arguments those rules and headings that are parameters of the metric, with a warning."""
+    known = hosted.defaults(hosted.load(os.fspath(given["metric"])))
+    own = [name for name in (*Rules._fields, *Heading._fields) if given[name] != defaults[name]]
+    taken = {name: given[name] for name in own if name in known}
+    for name in taken:
+        given[name] = defaults[name]
+        warnings.warn(
+            f"{name} goes to the metric, which has a parameter of this name; give the metric's by "
+            f"parameters={{{name!r}: …}}, and {name} is podium.rank's own",
+            stacklevel=4,
+        )
+    return taken
+
+
+def _command_of(
+    given: Mapping[str, Any], defaults: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> list[str]:
+    """Write a call of `podium.rank` as the command that does the same."""
+    positional = ("solution", "submissions", "runtimes")
+    command = ["podium", "rank", *(os.fspath(given[name]) for name in positional if given[name] is not None)]
+    for name, value in given.items():
+        option = f"--{name.replace('_', '-')}"
+        if name in positional or value is None or value == defaults[name]:
+            continue
+        if isinstance(value, bool):
+            command.append(option if value else f"--no-{name}")
+        else:
+            # A text that begins with a hyphen is taken for an option, unless it is behind an equals sign.
+            text = str(value)
+            command += [f"{option}={text}"] if text.startswith("-") else [option, text]
+    for name, value in parameters.items():
+        command += ["--set", f"{name}={value}"]
+    return command
+
+
+def _failed_beside(runtimes: str | None) -> str | None:
+    """Find the failed.csv that ``podium run`` wrote beside its runtimes.csv."""
+    if runtimes is None or is_url(runtimes):
+        return None
+    path = Path(runtimes).with_name("failed.csv")
+    return str(path) if path.is_file() else None
+
+
+def _again(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs, ScoreAll]:
+    """Read what an earlier run stored, with inputs that were moved, other parameters, rules or tables."""
+    folder, out = Path(given["again"]), Path(given["out"])
+    reading = ("part", "side", "variants", "dask")
+    if any(given[name] for name in reading) or given["metric"] != "unified":
+        raise UsageError(
+            "--again: expected none of --metric, --part, --side, --variants or --dask, because those of "
+            "the earlier run are used and no submission is read"
+        )
+    if os.path.realpath(out) == os.path.realpath(folder):
+        raise UsageError(f"--out {out}: expected another folder than that of --again")
+    before, paths = run_json.read(folder), _paths(given)
+    was_moved = {name: path for name, path in paths.items() if name in ("solution", "submissions", "runtimes")}
+    options = run_json.options_of(before, folder)._replace(**was_moved)
+    named = {*paths, "submissions", "side"}  # no submission is read
+    run_json.check_addresses(options, named, lambda name: f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES")
+    unread: dict[str, Any] = dict.fromkeys([*(paths.keys() - was_moved), "submissions"])
+    if changes := run_json.changed_inputs(before, options._replace(**unread)):
+        cure = "rank without --again; with the same --out, what has not changed is not scored again"
+        raise UsageError(f"{changes[0]}; {cure}")
+    options = _with_parameters(options, parameters)._replace(
+        **paths,
+        rules=options.rules._replace(**_among(Rules, given)),
+        heading=options.heading._replace(**{"team": None, **_among(Heading, given)}),
+    )
+    listed_before = before["submissions"]
+    files = [
+        run_json.as_published(Submission(each["team"], each["submission"], ""), each) for each in listed_before
+    ]
+    contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in listed_before]
+    manifest = before["inputs"]["submissions"].get("sha256")
+    inputs = inputs_of(options, files, folder / before["store"], out)._replace(manifest=manifest)
+
+    def score_all(others: Sequence[Other], workers: Workers) -> list[passes.Scored]:
+        sides = [contents[other.place].partition("+")[2] for other in others]
+        more = [digests_of(other.submission.name[:64], side) for other, side in zip(others, sides)]
+        return passes.stored(inputs.job, [*contents, *more], inputs.store, workers)
+
+    return inputs, score_all
+
+
+def _with_parameters(options: Options, parameters: dict[str, Any]) -> Options:
+    """Change parameters of the metric on which the stored statistics do not depend."""
+    loaded = hosted.load(options.metric)
+    hosted.check_parameters(loaded, parameters)
+    kept = {*map(repr, options.parameters.items())}
+    of_statistics = {repr(each) for each in parameters.items() if each[0] not in loaded.measure_parameters}
+    if of_statistics - kept:
+        accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
+        raise UsageError(
+            f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
+            f"not depend ({accepted}); rank the submissions again"
+        )
+    return options._replace(parameters=options.parameters | parameters)
+
+
+def inputs_of(options: Options, files: list[Submission], store: Path, folder: Path) -> Inputs:
+    """Read and check what is asked for, beside the submissions."""
+    was_read = any(each.path for each in files)  # what was only stored has no path
+    source = read_once(absolute(options.solution))
+    job = make_job(options, source)
+    runtimes = None if options.runtimes is None else speed.read(options.runtimes)
+    selection = None if options.selection is None else _read_selection(options.selection, files)
+    failed = None if options.failed is None else read_failed(options.failed)
+    speed.check_teams(runtimes, files)
+    if failed is not None:
+        nearly = names.near_misses(((team,) for team in failed["team"]), ((each.team,) for each in files))
+        if nearly:
+            raise HostError(
+                f"the failed models: expected exactly the names of the teams, found {listed(nearly)}"
+            )
+    teams = None if options.teams is None else decisions.read(options.teams, files, failed)
+    site_board = None if options.site_board is None else site.read(options.site_board)
+    manifest = content_digest(options.submissions) if was_read and is_manifest(options.submissions) else None
+    solution_of(job, source)  # If it is wrong, that is an error before any work begins.
+    return Inputs(options, job, files, store, folder, runtimes, selection, failed, teams, site_board, manifest)
+
+
+def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
+    """Read the selection, and make sure that all selected files are among the submissions."""
+    keys = speed.KEYS
+    selection = read_named(path, keys, keys, set(keys))[keys]
+    known = {each[:2] for each in files}
+    absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
+    if absent:
+        raise HostError(
+            f"the selection: expected files that are among the submissions, found {listed(sorted(absent))}; "
+            "write each name as it is in the folder, with its ending, or in the manifest"
+        )
+    return selection
+
+
+def _check_team(heading: Heading, files: Sequence[Submission], failed: pd.DataFrame | None) -> None:
+    """Make sure that the team that gets a page is among the teams, also among those whose model failed."""
+    teams = sorted({each.team for each in files} | set([] if failed is None else failed["team"]))
+    if heading.team is None or heading.team in teams:
+        return
+    nearly = [team for team in teams if names.key_of(team) == names.key_of(heading.team)]
+    raise UsageError(f"--team {heading.team}: expected one of the teams, such as {listed(nearly or teams)}")
+
+
+def _ranked(
+    inputs: Inputs,
+    score_all: ScoreAll,
+    jobs: int,
+    dask: str | None,
+    command: Sequence[str],
+) -> FinalBoard:
+    """Score, rank, make the pages, and write everything."""
+    _check_team(inputs.options.heading, inputs.submissions, inputs.failed)
+    solution = solution_of(inputs.job)
+    demand(checking.verdict(solution.metric, arguments=solution.arguments))
+    with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
+        final, scored = scored_board(inputs, score_all, workers)
+        final = replace(final, facts=run_json.facts_of(final, scored, command))
+        files = files_of(final)
+        final.facts["outputs"] = output.digests(files)
+        output.write(files, final.folder, final.facts)
+    return final
+
+
+def scoring(inputs: Inputs) -> ScoreAll:
+    """Make the function that scores all submissions and what other runs of their models have predicted."""
+
+    def score_all(others: Sequence[Other], workers: Workers) -> list[passes.Scored]:
+        files = [*inputs.submissions, *(other.submission for other in others)]
+        return passes.score(inputs.job, files, inputs.store, workers)
+
+    return score_all
+
+
+def scored_board(
+    inputs: Inputs, score_all: ScoreAll, workers: Workers
+) -> tuple[FinalBoard, list[passes.Scored]]:
+    """Score everything, decide which runs count, and make the board; with what became of the submissions."""
+    others = others_of(inputs)
+    scored = score_all(others, workers)
+    own = scored[: len(inputs.submissions)]
+    return board_of(settled(inputs, others, scored), own, workers), own
+
+
+def workers_of(
+    job: Job, files: Sequence[Submission], jobs: int, dask: str | None
+) -> AbstractContextManager[Workers]:
+    """Start the workers, here or on a Dask cluster."""
+    if dask is None:
+        # A stranger's metric may crash on a submission, which must not take the command along.
+        return start_workers(jobs, len(files), apart=not solution_of(job).metric.is_own)
+    return dask_workers(dask, probe, job, files[0])
+
+
+def files_of(final: FinalBoard) -> dict[str, bytes]:
+    """Make the tables and pages of a board."""
+    files = output.tables(final) | {PAGE: page.of_board(final).encode()}
+    team = final.inputs.options.heading.team
+    if team is not None:
+        files[TEAM_PAGE] = page.of_team(final, team).encode()
+    return files

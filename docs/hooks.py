@@ -3,7 +3,10 @@
 It has pages outside of docs/, and links to files that are not pages.
 """
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,11 +14,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from podium.cli import COMMANDS
+
 ROOT = Path(__file__).parents[1]
 # A link or a picture: the text, and the target without its anchor.
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 # Code within a sentence, and its short words that browsers would break at a hyphen, such as --slowdown-limit.
 CODE = re.compile(r"(?<!</span>)<code>([^<]+)</code>")
+HELP = "<!-- The help of every command follows on the site. -->"
 HYPHENATED = re.compile(r"(?<!\S)(?=\S*-)\S{1,32}(?!\S)")
 
 
@@ -27,8 +33,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def help_of(command: str) -> str:
+    """Write a section with what the help of a command says."""
+    line = [sys.executable, "-m", "podium", command, "--help"]
+    width = os.environ | {"COLUMNS": "100"}
+    done = subprocess.run(line, cwd=ROOT, env=width, check=True, capture_output=True, encoding="utf-8")
+    return f"## podium {command}\n\n```text\n{done.stdout}```\n"
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: Any) -> str:
     """Lead links to pages of the site there; other files of the repository are named without a link."""
+    if HELP in markdown:
+        markdown = markdown.replace(HELP, "\n".join(map(help_of, COMMANDS)))
     uri = PurePosixPath(page.file.src_uri)
     name = f"{uri.parent}/{uri.stem}/README.md" if uri.parts[0] == "metrics" else f"docs/{uri}"
     here = (ROOT / name).parent

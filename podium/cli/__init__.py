@@ -51,14 +51,14 @@ GROUPS = {
         "bundle": ("make a competition for another platform", "how-to/host-on-codabench.md"),
         "agreement": (
             "tell how well the experts of an annotation project agree with each other",
-            "reference/commands.md",
+            "how-to/markups-of-any-tool.md",
         ),
     },
     "organizers": {
         "run": ("run submitted models on identical hardware and record their runtimes", "how-to/run-models.md"),
         "collect": ("collect the submissions of a closed competition from its site", "how-to/rank.md"),
         "rank": ("score all submissions, reward speed and say how sure the order is", "how-to/rank.md"),
-        "boost": ("apply the runtime rewards to a leaderboard", "reference/commands.md"),
+        "boost": ("apply the runtime rewards to a leaderboard", "how-to/estimate-a-boost.md"),
         "verify": ("compute a published board again and compare the two", "how-to/rank.md"),
     },
 }

@@ -21,8 +21,8 @@ from benchmarks.measure import machine, print_table, seconds_of
 from examples.essays import make_competition
 from podium import hosted, spans
 from podium.errors import HostError
-from podium.files import read_table
 from podium.spans.segments import to_segments
+from podium.tables import read_table
 
 REAL_ESSAYS = 15_594
 REPEATS = 9

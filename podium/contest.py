@@ -23,8 +23,9 @@ from podium.checking import Platform
 from podium.contract import Metric, Progress
 from podium.demands import FINITE, ContractError, demand
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import Location, read_table
+from podium.files import Location
 from podium.scoring import Evaluation, Solution
+from podium.tables import read_table
 from podium.wording import listed
 
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle

@@ -14,8 +14,9 @@ import pandas as pd
 from podium import hosted, ids
 from podium.contract import Metric
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import MOST_BYTES, Location, is_table_name, is_url, parse_table, read_bytes
+from podium.files import MOST_BYTES, Location, is_table_name, is_url, read_bytes
 from podium.scoring import Solution
+from podium.tables import parse_table
 
 # Under these names a table says in its attrs what was read of which files, whether something was left out, and
 # what files should be like, if they are not.

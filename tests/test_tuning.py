@@ -13,10 +13,10 @@ import podium
 from examples.essays import make_competition
 from podium import spans, statistics
 from podium.errors import SubmissionRejected, UsageError
-from podium.files import read_table
 from podium.spans import tuning
 from podium.spans.segments import predictionstrings
 from podium.statistics import Difference, Doubt, Reason
+from podium.tables import read_table
 from tests.support import command_line
 from tests.support.frames import solution, submission, words
 

@@ -62,8 +62,8 @@ def read_board(path: str) -> "pd.DataFrame":
 
 def run(options: argparse.Namespace) -> None:
     """Read a board, apply the rewards, and write and print the final board."""
-    from podium.files import check_table_name, write_table
     from podium.ranking.submissions import errors_of_boost
+    from podium.tables import check_table_name, write_table
 
     if options.out is not None:
         check_table_name(options.out)

@@ -113,7 +113,8 @@ def run(options: argparse.Namespace) -> None:
     _check(options)
     from podium import hosted, progress
     from podium.cli import chosen, console
-    from podium.files import check_table_name, is_table_name
+    from podium.files import is_table_name
+    from podium.tables import check_table_name
 
     if options.rows is not None:
         check_table_name(options.rows)
@@ -140,7 +141,7 @@ def run(options: argparse.Namespace) -> None:
 def tell(done: Any, options: argparse.Namespace) -> None:
     """Write and print where the score comes from; a bare score is not printed here."""
     from podium import explain
-    from podium.files import write_table
+    from podium.tables import write_table
 
     if options.rows is not None:
         if done.evaluation.explanation.rows.columns.empty:

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
 
     from podium import hosted
     from podium.cli import console
-    from podium.files import check_table_name, read_table, write_table
+    from podium.tables import check_table_name, read_table, write_table
 
     if options.out is not None:
         check_table_name(options.out)

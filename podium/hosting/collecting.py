@@ -27,8 +27,9 @@ import pandas as pd
 from podium import names
 from podium.contract import Progress
 from podium.errors import HostError, ToolError, UsageError
-from podium.files import MOST_BYTES, read_bytes, read_table, read_texts, table_bytes
+from podium.files import MOST_BYTES, read_bytes
 from podium.hosting.bundles import judge
+from podium.tables import read_table, read_texts, table_bytes
 from podium.wording import counted, listed, printable
 
 SITES = ("codabench", "evalai", "kaggle")

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from podium import hosted, recorded
 from podium.errors import HostError
-from podium.files import stream_rows
 from podium.hosted import Metric
 from podium.hosting.folders import (
     METRIC,
@@ -28,6 +27,7 @@ from podium.hosting.folders import (
 )
 from podium.recorded import PRIVATE, RECORD
 from podium.scoring import PARTS
+from podium.tables import stream_rows
 
 # A parameter in a numpy-style docstring: its name, its type and its indented meaning.
 PARAMETER = re.compile(r"^(\w+) : (.*)\n((?:[ ]{4}.*\n)*)", re.MULTILINE)

@@ -18,7 +18,6 @@ from podium import contest, hosted
 from podium.arrays import Bools, Ints
 from podium.errors import HostError
 from podium.explain import SMALL_SUBPOPULATION
-from podium.files import read_texts
 from podium.hosting import balance
 from podium.hosting.folders import (
     LEARNED,
@@ -36,6 +35,7 @@ from podium.hosting.making import TRAIN, Draw, split
 from podium.scoring import PARTS, USAGE
 from podium.spans.segments import predictionstrings, unified, word_positions
 from podium.spans.vocabulary import LABEL, PROBABILITIES, TYPES
+from podium.tables import read_texts
 from podium.wording import counted, listed
 
 METRIC = "unified"

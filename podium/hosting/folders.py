@@ -14,9 +14,10 @@ import pandas as pd
 from podium import contest, progress, scoring
 from podium.checking import Platform
 from podium.errors import HostError, UsageError
-from podium.files import Location, is_table_name, parse_rows, read_bytes, read_texts, stream_rows
+from podium.files import Location, is_table_name, read_bytes
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS
+from podium.tables import parse_rows, read_texts, stream_rows
 
 PUBLIC = "public"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"

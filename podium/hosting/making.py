@@ -15,7 +15,7 @@ import pandas as pd
 
 from podium import contest, demands, hosted, ids, reading, recorded, scoring
 from podium.errors import HostError, UsageError
-from podium.files import ReadFile, csv_bytes, read_once
+from podium.files import ReadFile, read_once
 from podium.hosted import Metric
 from podium.hosting import balance, leaks, order, round_trip, samples, starter
 from podium.hosting.balance import Balance
@@ -40,6 +40,7 @@ from podium.hosting.folders import (
 from podium.hosting.kaggle import acceptance
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS, USAGE
+from podium.tables import csv_bytes
 from podium.wording import counted
 
 TRAIN = "train"

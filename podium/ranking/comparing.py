@@ -11,12 +11,13 @@ from typing import Any
 
 from podium import hosted
 from podium.errors import HostError, UsageError
-from podium.files import is_url, parse_rows
+from podium.files import is_url
 from podium.ranking import making, output, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import PATHS, Options, fault_of
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
+from podium.tables import parse_rows
 from podium.wording import listed, printable
 
 __all__ = ["compared"]

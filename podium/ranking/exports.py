@@ -9,8 +9,9 @@ import re
 import pandas as pd
 
 from podium.errors import HostError
-from podium.files import parse_texts, read_bytes
+from podium.files import read_bytes
 from podium.ranking.decisions import BASELINE
+from podium.tables import parse_texts
 from podium.wording import listed
 
 # A line that Kaggle's client may print first.

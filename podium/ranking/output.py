@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import UsageError
-from podium.files import keep_mode, table_bytes
+from podium.files import keep_mode
 from podium.ranking.board import FinalBoard
 from podium.ranking.run_json import RUN, text_of
+from podium.tables import table_bytes
 
 __all__ = ["PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
 

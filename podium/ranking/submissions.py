@@ -13,7 +13,8 @@ import pandas as pd
 
 from podium import hosted, names
 from podium.errors import HostError, UsageError
-from podium.files import TABLE_SUFFIXES, check_address, is_url, read_table
+from podium.files import TABLE_SUFFIXES, check_address, is_url
+from podium.tables import read_table
 from podium.wording import listed, spreadsheet_original
 
 __all__ = [

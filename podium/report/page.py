@@ -14,9 +14,10 @@ import pandas as pd
 
 from podium import explain, pages, scoring, statistics
 from podium.errors import UsageError
-from podium.files import read_table, write_atomically
+from podium.files import write_atomically
 from podium.report import comparison, histograms, items
 from podium.scoring import Evaluation
+from podium.tables import read_table
 from podium.wording import counted, plural
 
 if TYPE_CHECKING:

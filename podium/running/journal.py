@@ -11,9 +11,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from podium.errors import UsageError
-from podium.files import csv_bytes, parse_rows, read_bytes, write_atomically
+from podium.files import read_bytes, write_atomically
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
+from podium.tables import csv_bytes, parse_rows
 from podium.wording import spreadsheet_original, spreadsheet_safe
 
 RUNS, PRINTED = "runs.csv", "printed.csv"

@@ -169,8 +169,8 @@ def run(
 
 def _table(path: Path) -> "pd.DataFrame":
     """Read a table of results, in which names of teams are texts even if they look like numbers."""
-    from podium.files import read_table
     from podium.running.journal import Row
+    from podium.tables import read_table
 
     texts = {name for name, kind in Row.__annotations__.items() if kind is str} | {"outcome", "marks", "state"}
     table = read_table(path, texts, UsageError)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pandas as pd
 
 from podium.errors import SubmissionRejected
-from podium.files import parse_table
 from podium.limits import Limits, within
 from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run, failed
 from podium.running.settings import Settings
+from podium.tables import parse_table
 from podium.wording import printable
 
 NAMES_SHOWN, LONGEST_NAME = 3, 80  # of what a model left behind

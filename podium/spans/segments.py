@@ -28,7 +28,6 @@ import pandas as pd
 from podium import hosted, statistics
 from podium.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.errors import UsageError
-from podium.files import read_table
 from podium.ids import by_number, number_of
 from podium.ids import texts as texts_of_ids
 from podium.scoring import ALL, Evaluation, Solution, scores_of
@@ -46,6 +45,7 @@ from podium.spans.door import (
     texts_of,
 )
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
+from podium.tables import read_table
 from podium.wording import counted
 
 __all__ = [

@@ -10,7 +10,7 @@ import pytest
 import boost
 from podium import cli
 from podium.errors import UsageError
-from podium.files import read_table
+from podium.tables import read_table
 from tests.support import command_line
 from tests.support.boards import TABLE_2
 

@@ -16,8 +16,8 @@ import metric
 from examples.essays import make_competition
 from podium import cli, hosted, reading, scoring, statistics
 from podium.errors import HostError
-from podium.files import read_table
 from podium.ranking import job, passes
+from podium.tables import read_table
 from tests.support import command_line
 from tests.support.host_line import ACCURACY, EQUAL
 

@@ -10,7 +10,7 @@ import pytest
 
 from podium import hosted, reading, scoring
 from podium.errors import HostError
-from podium.files import read_table
+from podium.tables import read_table
 
 SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "readable" / "samples"
 WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"

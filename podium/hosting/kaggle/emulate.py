@@ -12,12 +12,13 @@ import pandas as pd
 from podium import checking, contest, hosted, ids, reading, scoring
 from podium.demands import FINITE, Finding, Level, demand
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import AS_CSV, PARQUET, Location, csv_of, parse_table, read_bytes
+from podium.files import AS_CSV, Location, read_bytes
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import acceptance, fresh, kernel
 from podium.scoring import ALL, USAGE
+from podium.tables import PARQUET, csv_of, parse_table
 
 
 class PartScore(NamedTuple):

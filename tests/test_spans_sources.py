@@ -587,9 +587,10 @@ def test_sources_of_labels_read_refuse_and_count_the_same(source):
     assert triples(source([1, 2, 0], {0: "o", 1: "b-lead", 2: "i-lead"})) == [(0, "Lead", 0, 1)]
     for unlabeled, last in ((2, 1), (1, 2)):
         given = [0 if word == unlabeled else 2 for word in range(3)]
-        with pytest.warns(UserWarning, match="^1 of 3 words in 1 text have no token with a prediction, as if"):
+        with pytest.warns(UserWarning, match="^1 of 3 words in 1 text have no token with a predict") as warned:
             segments = source([-100 if each == 0 else each for each in given], LABELS)
         assert triples(segments) == [(0, "Lead", 0, last)]
+        assert warned[0].filename == __file__
     columns = ["O", "Lead"]
     for given, message in (
         (np.array([[0, 1], [0.5, 0.5], [-3, 4.0]]), r"probabilities from 0 to 1, .* token 2 of window 0: \[-3"),

@@ -133,7 +133,8 @@ def from_tokens(
     if isinstance(texts, str):
         texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
     tokens = _of_offsets(texts, offset_mapping, essay)
-    return select(_segments_of(tokens, predictions, labels), min_words, min_probability, join_gap)
+    spans = concat(list(map(_segments, _decoded(tokens, predictions, labels))))
+    return select(spans, min_words, min_probability, join_gap)
 
 
 @by_position
@@ -191,7 +192,8 @@ def from_word_ids(
     if len(word_ids) and all(np.ndim(word) == 0 for word in word_ids):
         word_ids, predictions = [word_ids], [predictions]  # of one window
     tokens = _of_word_ids(word_ids, texts, essay)
-    return select(_segments_of(tokens, predictions, labels), min_words, min_probability, join_gap)
+    spans = concat(list(map(_segments, _decoded(tokens, predictions, labels))))
+    return select(spans, min_words, min_probability, join_gap)
 
 
 @by_position
@@ -240,7 +242,8 @@ def from_word_labels(
         for number, (text, of_text) in enumerate(zip(texts, predictions)):
             require_equal_sizes({f"words of text {number}": text.split(), "predictions": of_text})
     tokens = _of_words(list(map(len, predictions)))
-    return select(_segments_of(tokens, predictions, labels), min_words, min_probability, join_gap)
+    spans = concat(list(map(_segments, _decoded(tokens, predictions, labels))))
+    return select(spans, min_words, min_probability, join_gap)
 
 
 @by_position
@@ -294,12 +297,7 @@ def word_probabilities(
 
 def _probabilities_of_words(block: "_Block") -> Floats:
     """Compute the probabilities of `LABELS` for each word that has a token, (words, labels)."""
-    of_types = np.zeros((len(TYPES) + 1, len(block.word)))
-    beginning = np.zeros_like(of_types)
-    for label, (prefix, kind) in enumerate(zip(block.scheme.prefixes, block.scheme.kinds.tolist())):
-        of_types[kind] += block.probabilities[:, label]
-        if prefix in ("B", "S"):
-            beginning[kind] += block.probabilities[:, label]
+    of_types, beginning, *_ = _by_type(block)
     share = np.divide(beginning, of_types, out=np.zeros_like(of_types), where=of_types > 0)
     start = np.flatnonzero(differs(block.word))
     columns = np.zeros((len(start), len(LABELS)))
@@ -344,7 +342,7 @@ def _flat(given: Sequence[Ints], windows: Ints) -> tuple[Ints, Ints]:
     """Put what some windows have for their tokens into one array; also say which of the windows has each."""
     own = [given[window] for window in windows.tolist()]
     window = np.repeat(np.arange(len(own)), [len(each) for each in own])
-    return np.concatenate(own) if own else np.zeros((0, 2), dtype=np.int64), window
+    return np.concatenate(own) if own else np.zeros(0, dtype=np.int64), window
 
 
 def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None) -> _Tokens:
@@ -353,7 +351,7 @@ def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike 
     offsets = _positions("offset_mapping", offset_mapping, "two positions", (2,))
     window_of = _texts_of_windows(essay, len(texts), "offset_mapping", offset_mapping)
     flat, window = _flat(offsets, np.arange(len(offsets)))
-    start, end = flat.T
+    start, end = flat.reshape(-1, 2).T
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[window_of[window]]
     require_within(window, start, end, lengths, 0, OF_TOKENS)
     expected = (
@@ -364,15 +362,10 @@ def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike 
     descends = _descends(start, window, seen) | _descends(end, window, seen)
     require(window, descends, expected, "{} to {}", start, end, names=OF_TOKENS)
     ids = list(offsets)
-    for numbers, windows in _blocks(window_of):
-        text = _LongText([texts[number] for number in numbers.tolist()])
-        flat, window = _flat(offsets, windows)
-        at = np.searchsorted(numbers, window_of[windows])[window]
-        word = text.words_of(*(flat.T + text.begins[at]))
-        word = np.where(word >= 0, word - text.first_words[at], -1)
-        ends = np.cumsum([len(offsets[each]) for each in windows.tolist()])
-        for each, of_window in zip(windows.tolist(), np.split(word, ends[:-1])):
-            ids[each] = of_window
+    for number, windows in by_essay(window_of):
+        own = windows.tolist()
+        for each, words in zip(own, _words_of_text(texts[number], [offsets[each] for each in own])):
+            ids[each] = words
     return _Tokens(window_of, ids, _numbers_of_words(texts), offsets)
 
 
@@ -486,6 +479,7 @@ def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Blo
         word, first_words = tokens.numbered(numbers, windows)
         probabilities = _probabilities([given[number] for number in windows.tolist()], windows, scheme)
         used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
+        used = used[np.argsort(word[used], kind="stable")]
         if len(windows) > len(numbers):
             part = tokens.parts(word, windows)
             word, probabilities = _averaged(word[used], part[used], probabilities[used])
@@ -551,26 +545,15 @@ def _are_names(tokens: list[npt.NDArray[Any]]) -> bool:
     return all(each.ndim == 1 and each.dtype.kind not in "iufb" for each in tokens if each.size)
 
 
-class _LongText:
-    """Many texts joined into one, whose words are numbered from the first text to the last."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        whole = "\n".join([*texts, ""])
-        characters = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
-        visible = _VISIBLE[np.minimum(characters, len(_VISIBLE) - 1)]
-        lengths = np.array([len(text) + 1 for text in texts])
-        self.begins: Ints = np.cumsum(lengths) - lengths
-        begins = visible.copy()
-        begins[1:] &= ~visible[:-1]
-        counts = np.cumsum(begins)
-        self.first_words: Ints = np.append(0, counts)[self.begins]
-        self._word = np.append(counts[visible] - 1, -1)
-        self._visible = np.append(0, np.cumsum(visible))
-
-    def words_of(self, start: Ints, end: Ints) -> Ints:
-        """Find the word that has the middle visible character of each token; -1 if the token has none."""
-        first, behind = self._visible[start], self._visible[end]
-        return np.where(behind > first, self._word[(first + behind) // 2], -1)
+def _words_of_text(text: str, windows: Sequence[Ints]) -> list[Ints]:
+    """Find the word that has the middle visible character of each token; -1 if the token has none."""
+    characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    visible = _VISIBLE[np.minimum(characters, len(_VISIBLE) - 1)]
+    begins = visible & ~np.append(False, visible)[:-1]
+    word = np.append(np.cumsum(begins)[visible] - 1, -1)  # of each visible character
+    number = np.append(0, np.cumsum(visible))  # of visible characters before each one
+    edges = [(number[offsets[:, 0]], number[offsets[:, 1]]) for offsets in windows]
+    return [np.where(behind > first, word[(first + behind) // 2], -1) for first, behind in edges]
 
 
 # Which characters are not white space for `str.split`. All white space is among the first 12,289 characters. A
@@ -580,7 +563,7 @@ _VISIBLE = ~np.strings.isspace(np.arange(0x3002, dtype=np.uint32).view("U1"))
 
 def _parts_of_offsets(offsets: Ints, window: Ints) -> Ints:
     """Number tokens by their characters; those of the same ones, as with an emoji, are counted."""
-    start, end = offsets.T
+    start, end = offsets.reshape(-1, 2).T
     is_new = differs(start, end, window)
     index = np.arange(len(offsets))
     repeats = index - np.maximum.accumulate(np.where(is_new, index, 0))
@@ -644,26 +627,19 @@ def _averaged(word: Ints, part: Ints, probabilities: Floats) -> tuple[Ints, Floa
     return word[begins], sums / np.diff(np.append(begins, len(order)))[:, np.newaxis]
 
 
-def _segments_of(tokens: _Tokens, predictions: Any, labels: Labels) -> Spans:
-    """Decode the segments of all essays."""
-    return concat(list(map(_segments, _decoded(tokens, predictions, labels))))
-
-
 def _segments(block: _Block) -> Spans:
     """Decode the segments of some essays."""
-    word, probabilities, scheme, first_words, numbers = block
+    word, _, scheme, first_words, numbers = block
     if not len(word):
         return from_words([], [], [])
     start = np.flatnonzero(differs(word))
     seen, tokens = word[start], np.diff(np.append(start, len(word)))
-    of_tokens = np.zeros((len(TYPES) + 1, len(word)))
-    # A product of matrices would do the same, but BLAS would wake all of its threads for it.
-    for label, kind_of_label in enumerate(scheme.kinds.tolist()):
-        of_tokens[kind_of_label] += probabilities[:, label]
-    of_kinds = np.add.reduceat(of_tokens, start, axis=1) / tokens
+    of_types, *edges = _by_type(block)
+    of_kinds = np.add.reduceat(of_types, start, axis=1) / tokens
     kind = of_kinds.argmax(axis=0)
-    begins, ends = _edges(probabilities, scheme, start, kind, tokens)
-
+    # A segment begins or ends at a word if one of the word's tokens says so for the word's type.
+    own = np.repeat(kind, tokens), np.arange(len(word))
+    begins, ends = (np.logical_or.reduceat((yes > no)[own], start) for yes, no in zip(edges[::2], edges[1::2]))
     essay = np.searchsorted(first_words, seen, side="right") - 1
     inside = kind < len(TYPES)
     goes_on = inside[1:] & (kind[1:] == kind[:-1]) & ~begins[1:] & ~ends[:-1] & (essay[1:] == essay[:-1])
@@ -679,35 +655,18 @@ def _segments(block: _Block) -> Spans:
     )
 
 
-def _edges(
-    probabilities: Floats, scheme: "_Scheme", start: Ints, kind: Ints, tokens: Ints
-) -> tuple[Bools, Bools]:
-    """Tell whether a segment begins and ends at each word.
+def _by_type(block: _Block) -> Floats:
+    """Add the probabilities of the labels of each type, (5, types + 1, tokens).
 
-    It does so if one of the word's tokens says so for the word's type."""
-    begins, ends = np.zeros((2, len(kind)), dtype=bool)
-    words = np.flatnonzero(kind < len(TYPES))
-    if not len(words) or not any(scheme.tagged):
-        return begins, ends
-    sizes = tokens[words]
-    first = np.cumsum(sizes) - sizes
-    _, row = ranges(start[words], sizes)
-    of_type = np.repeat(kind[words], sizes)
-
-    def of_prefix(prefix: str) -> Any:
-        """Get the probability of each token's label with this prefix; 0 if there is no such label."""
-        column = scheme.column[PREFIXES.index(prefix)]
-        if (column[:-1] == len(scheme.labels)).all():
-            return 0.0
-        wanted = column[of_type]
-        there = wanted < len(scheme.labels)
-        return np.where(there, probabilities[row, np.where(there, wanted, 0)], 0.0)
-
-    b, i, e, s = map(of_prefix, "BIES")
-    begins[words] = np.logical_or.reduceat(b + s > i + e, first)
-    if scheme.tagged[1]:
-        ends[words] = np.logical_or.reduceat(e + s > b + i, first)
-    return begins, ends
+    They are those of all labels, of those that begin a segment or do not, and of those that end one or do not.
+    """
+    sums = np.zeros((5, len(TYPES) + 1, len(block.word)))
+    # A product of matrices would do the same, but BLAS would wake all of its threads for it.
+    columns = np.ascontiguousarray(block.probabilities.T)
+    for column, prefix, kind in zip(columns, block.scheme.prefixes, block.scheme.kinds.tolist()):
+        for row in (0, 1 if prefix in ("B", "S") else 2, 3 if prefix in ("E", "S") else 4):
+            sums[row, kind] += column
+    return sums
 
 
 # ---- Labels ----------------------------------------------------------------------------------------------

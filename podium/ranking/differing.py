@@ -68,7 +68,9 @@ def _checked(name: str, path: str) -> str:
 
 def _is_there(file: Path) -> bool:
     """Whether a file has the content that its name says."""
-    return file.is_file() and sha256(read_bytes(str(file), follow_links=False)) == file.name[:64]
+    if file.is_symlink() or not file.is_file():
+        return False
+    return sha256(read_bytes(str(file), follow_links=False)) == file.name[:64]
 
 
 def settled(inputs: Inputs, others: Sequence[Other], scored: Sequence[Scored]) -> Inputs:

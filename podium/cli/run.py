@@ -18,7 +18,7 @@ from podium.cli.declared import declare
 from podium.errors import HostError, SubmissionRejected
 
 if TYPE_CHECKING:
-    from podium.running.run import Runs
+    pass
 
 METAVARS = {
     "data": "FOLDER", "out": "FOLDER", "dask": "ADDRESS",
@@ -37,25 +37,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the models, print their runtimes, and say which failed."""
+    """Run the models, print their runtimes, and say which failed; that all failed is an error."""
+    from podium.cli import console
+    from podium.running.models import Failure, key_of
     from podium.running.run import run
 
     made = run(**vars(options))
-    _report(made, options.one)
-
-
-def _report(made: "Runs", one: bool) -> None:
-    """Print the runtimes, and raise an error if no model gave predictions."""
-    from podium.cli import console
-    from podium.running.models import Failure, key_of
-
     if len(made.runtimes):
         title = "Provisional runtimes in seconds" if made.provisional else "Runtimes in seconds"
         console.print_table(title, made.runtimes[COLUMNS])
     counts = f"models with predictions: {len(made.runtimes):,}, failed: {len(made.failed):,}"
     print(f"\n{counts}; written to {made.out}", flush=True)
     failures = [Failure(*texts) for texts in made.failed[list(Failure._fields)].itertuples(index=False)]
-    if one and failures:
+    if options.one and failures:
         raise SubmissionRejected(f"{failures[0].told} (its whole log is in {made.out / 'logs'})")
     if made.runtimes.empty:
         raise HostError(f"no model gave predictions; {failures[0].team}: {failures[0].told}")

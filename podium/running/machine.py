@@ -1,6 +1,7 @@
 """One machine: what it has for running models, and a run of a model on it."""
 
 import importlib.util
+import itertools
 import os
 import stat
 import sys
@@ -92,19 +93,16 @@ def _whom() -> str:
 
 def _closed(folder: Path) -> str:
     """The folder itself, or the first file or folder in it, that the models' user cannot read, or ""."""
+    paths = itertools.chain([str(folder)], (entry.path for entry in paths_in(folder)))
+    return next((path for path in paths if _is_closed(path, os.lstat(path).st_mode)), "")
 
-    def is_readable(path: str, mode: int) -> bool:
-        if not is_root():
-            return os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0))
-        return mode & 0o5 == 0o5 if stat.S_ISDIR(mode) else bool(mode & 0o4)
 
-    if not is_readable(str(folder), folder.stat().st_mode):
-        return str(folder)
-    for entry in paths_in(folder):
-        mode = entry.stat(follow_symlinks=False).st_mode
-        if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and not is_readable(entry.path, mode):
-            return entry.path
-    return ""
+def _is_closed(path: str, mode: int) -> bool:
+    """Whether the models' user cannot read a file or folder; what is neither is none that a model reads."""
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return False
+    wanted = os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)  # which are the bits of a mode, too
+    return mode & wanted != wanted if is_root() else not os.access(path, wanted)
 
 
 def run(model: Model, settings: Settings, log: Log) -> Run:

@@ -32,7 +32,8 @@ def main(path: str, begins: int | None = None) -> None:
     folders = [*os.environ.pop("PYTHONPATH").split(os.pathsep), os.path.dirname(path)]
     config = Config()
     if sys.platform != "win32":
-        config.KernelManager.transport = "ipc"  # the sandbox has no network, so the kernel is reached by files
+        # The sandbox has no network, so the kernel is reached by files, which are no part of what it leaves.
+        config.KernelManager.transport, config.KernelManager.ip = "ipc", f"{os.environ['HOME']}/kernel"
     line = ADD.format(folders, os.pathsep.join(folders))
     client = NotebookClient(
         notebook, timeout=None, config=config, extra_arguments=[f"--IPKernelApp.exec_lines={line}"]

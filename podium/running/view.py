@@ -143,17 +143,12 @@ def _folders(model: Path, settings: Settings) -> list[str]:
     view = [*_parents([MODEL, data, WORKING, notebook]), "--ro-bind", str(NOTEBOOK), notebook]
     view += ["--ro-bind", str(model), MODEL, "--ro-bind", str(settings.data), data]
     view += ["--perms", "0777", "--size", str(settings.disk_limit), "--tmpfs", WORKING]
-    # Kaggle's newer place of the data, and places for temporary files beside /tmp.
+    newer = f"{INPUT}/{COMPETITIONS}/{settings.data.name}"  # a link, so that who walks finds the data once
     if settings.data.name != COMPETITIONS:
-        view += [*_parents([f"{INPUT}/{COMPETITIONS}/data"]), "--symlink", data, _newer(settings)]
+        view += [*_parents([newer]), "--symlink", data, newer]
     for place in TEMPORARY:
         view += [*_parents([place]), "--symlink", "/tmp", place]
     return view
-
-
-def _newer(settings: Settings) -> str:
-    """The newer place of the data on Kaggle, which is a link, so that who walks through all finds them once."""
-    return f"{INPUT}/{COMPETITIONS}/{settings.data.name}"
 
 
 def places_in(packages: str) -> dict[str, str]:

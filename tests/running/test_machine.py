@@ -254,10 +254,11 @@ def test_a_model_brings_packages_in_a_folder_site(tmp_path, given_by):
         ),
         (notebook("import os\nos._exit(0)"), "cell 2 of 2 failed: the kernel died", ""),
         (notebook(SUBMIT, "import sys\nsys.exit(0)"), "", ""),
+        (notebook("import os\nprint(os.listdir())"), "no submission.csv", ""),
         (notebook("import subprocess\nsubprocess.Popen(['sleep', '600'])", SUBMIT), "", ""),
         ("no notebook", "the file is not a notebook: ", ""),
     ],
-    ids=["good", "an error", "a dead kernel", "an end", "a process left behind", "text"],
+    ids=["good", "an error", "a dead kernel", "an end", "nothing", "a process left behind", "text"],
 )
 def test_notebooks(tmp_path, given_by, content, reason, said):
     given = given_by(tmp_path, memory_limit=2**30)

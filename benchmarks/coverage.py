@@ -18,7 +18,7 @@ import argparse
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -154,10 +154,9 @@ def main() -> None:
         detectable.show([], options.sets)
         return
     start = time.process_time()
-    of_option: Mapping[str, Kind | PlainKind] = {**KINDS, **PLAIN_KINDS}
+    names = options.only or [*KINDS, *PLAIN_KINDS]
     if options.further or options.fresh:
-        of_option = FURTHER_KINDS if options.further else {**FRESH_KINDS, **FRESH_PLAIN_KINDS}
-    names = options.only or list(of_option)
+        names = list(FURTHER_KINDS) if options.further else [*FRESH_KINDS, *FRESH_PLAIN_KINDS]
     rows = simulate(names, options.boards, options.items)
     if options.save:
         rows.to_csv(options.save, index=False)

@@ -18,8 +18,11 @@ LEVEL = 0.95
 DEVIATIONS, WIDEST = 120, 3.0
 
 # What leads need is the shape of the field near the leaders, so their prior is fitted to the best quarter of
-# the teams, at least to so many of at least so many.  The others count only as those below.
-LEADING, LEAST_LEADING, LEAST_TEAMS = 0.25, 4, 6
+# the teams, within these numbers of teams.  The others count only as those below.
+LEADING, LEAST_LEADING, MOST_LEADING = 0.25, 4, 8
+LEAST_TEAMS = 6
+# A gap wider than the distance between the teams above it, and than so many standard errors, ends their level.
+GAP = 3.0
 LEADERS_DEVIATIONS, LEADERS_WIDEST = 48, 3.0  # the grid of their standard deviation, from 0 to so many reaches
 LEADERS_MEANS, LEADERS_LOWEST = 64, 4.0  # the grid of their mean, from so many reaches below the others
 
@@ -309,44 +312,53 @@ def _true_scores(centers: Floats, errors: Floats, random: np.random.Generator) -
 
 
 def _with_leaders(true_scores: Floats, centers: Floats, errors: Floats, random: np.random.Generator) -> Floats:
-    """Draw the true scores of the best quarter of the teams from a prior of their own.
+    """Draw the true scores of the leading teams from a prior of their own.
 
     A field often has levels, such as a ceiling and a tail.  One normal distribution of all teams is then so
-    wide that it hardly shrinks the leads of the first teams.  So theirs is fitted to them, with mean μ and
-    standard deviation τ on a grid, and each other team counts as one that is below the border between the two.
+    wide that it hardly shrinks the leads of the first teams.  So theirs is fitted to the best ones of their
+    level, with mean μ and standard deviation τ on a grid, and each other team of the level counts as one that
+    is below the border between the two.  The density of τ is half a Cauchy distribution, whose scale is the
+    noise (A. Gelman, "Prior distributions for variance parameters in hierarchical models", Bayesian Analysis 1,
+    2006).
     """
-    if len(centers) < LEAST_TEAMS:
+    variances = errors.var(axis=0)
+    noise = float(np.sqrt(variances.mean()))
+    level = _highest_level(centers, noise)
+    if len(level) == len(centers) < LEAST_TEAMS or not noise > ROUNDING * max(np.abs(centers).max(), 1):
         return true_scores
     from scipy.special import log_ndtr  # what scores without a board needs numpy and pandas alone
 
-    order = np.argsort(-centers, kind="stable")
-    number = max(LEAST_LEADING, -(-len(centers) // round(1 / LEADING)))
-    best, others = order[:number], order[number:]
-    border = (centers[best[-1]] + centers[others[0]]) / 2
-    reach = centers[order[0]] - border
-    if not reach > ROUNDING * max(np.abs(centers).max(), 1):
-        return true_scores
-    variances = errors.var(axis=0)
+    number = min(MOST_LEADING, max(LEAST_LEADING, -(-len(level) // round(1 / LEADING))))
+    best = level if len(level) < LEAST_TEAMS else level[:number]
+    border = centers[level[len(best) - 1 : len(best) + 1]].mean()
+    reach = max(centers[best[0]] - border, noise)
     between = np.linspace(0, LEADERS_WIDEST * reach, LEADERS_DEVIATIONS) ** 2  # (d,)
-    means = np.linspace(border - LEADERS_LOWEST * reach, centers[order[0]], LEADERS_MEANS)  # (m,)
-    log_density = np.zeros((len(between), len(means)))
-    with np.errstate(divide="ignore"):
-        for teams, is_below in ((best, False), (others, True)):
-            spread = np.maximum(variances[teams], np.finfo(float).tiny) + between[:, np.newaxis]  # (d, t)
-            deviation = np.sqrt(spread)[:, np.newaxis, :]
-            if is_below:
-                terms = log_ndtr((border - means)[:, np.newaxis] / deviation)
-            else:
-                terms = -(((centers[teams] - means[:, np.newaxis]) / deviation) ** 2) / 2 - np.log(deviation)
-            log_density += terms.sum(axis=2)
+    means = np.linspace(border - LEADERS_LOWEST * reach, centers[best[0]], LEADERS_MEANS)  # (m,)
+    spread = np.maximum(variances[best], np.finfo(float).tiny) + between[:, np.newaxis]
+    deviations = np.sqrt(spread)[:, np.newaxis, :]  # (d, 1, leaders)
+    scaled = (centers[best] - means[:, np.newaxis]) / deviations
+    log_density = (
+        -(scaled**2 / 2 + np.log(deviations)).sum(axis=2) - np.log1p(between / noise**2)[:, np.newaxis]
+    )
+    below = (border - means) / np.sqrt(noise**2 + between[:, np.newaxis])
+    log_density += (len(level) - len(best)) * log_ndtr(below)
     density = np.exp(log_density - log_density.max()).ravel()
     chosen = random.choice(density.size, len(errors), p=density / density.sum())
     mean = means[chosen % len(means)][:, np.newaxis]
     wide = between[chosen // len(means)][:, np.newaxis]
-    kept = np.divide(wide, wide + variances[best], out=np.zeros((len(errors), number)), where=wide > 0)
+    kept = np.divide(wide, wide + variances[best], out=np.zeros((len(errors), len(best))), where=wide > 0)
     drawn = true_scores.copy()
     drawn[:, best] = mean + kept * (centers[best] - mean) + np.sqrt(kept) * errors[:, best]
     return drawn
+
+
+def _highest_level(centers: Floats, noise: float) -> Ints:
+    """Find the teams above the first wide gap between two of them, or all teams, the best one first."""
+    order = np.argsort(-centers, kind="stable")
+    ordered = centers[order]
+    is_wide = -np.diff(ordered) > np.maximum(ordered[0] - ordered[:-1], GAP * noise)
+    ends = np.flatnonzero(is_wide[1:]) + 2  # a single team that is far ahead is no level
+    return order[: ends[0]] if len(ends) else order
 
 
 def _among_first(scores: Floats, places: int, files: npt.NDArray[np.int64]) -> Floats:

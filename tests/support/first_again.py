@@ -80,28 +80,34 @@ def families_of(population, c):
 
 
 def with_leaders(scores, c, e, random):
-    """The same draws, in which the best quarter of six or more teams has a prior of its own."""
+    """The same draws, in which the best teams of the highest level have a prior of their own."""
     number, teams = len(e), len(c)
-    if teams < 6:
-        return scores
-    order = sorted(range(teams), key=lambda team: -c[team])
-    best = order[: max(4, math.ceil(teams / 4))]
-    others = [team for team in order if team not in best]
     v = []
     for team in range(teams):
         errors = [row[team] for row in e]
         v.append(sum((error - mean_of(errors)) ** 2 for error in errors) / number)
-    m = (c[best[-1]] + c[others[0]]) / 2
-    reach = c[order[0]] - m
+    noise = math.sqrt(mean_of(v))
+    order = sorted(range(teams), key=lambda team: -c[team])
+    for k in range(2, teams):
+        gap = c[order[k - 1]] - c[order[k]]
+        if gap > 3 * noise and gap > c[order[0]] - c[order[k - 1]]:
+            order = order[:k]
+            break
+    if len(order) == teams < 6:
+        return scores
+    best = order if len(order) < 6 else order[: min(8, max(4, math.ceil(len(order) / 4)))]
+    others = order[len(best) :]
+    m = (c[best[-1]] + c[others[0]]) / 2 if others else c[best[-1]]
+    reach = max(c[order[0]] - m, noise)
     grid, log_density = [], []
     for tau in (3 * reach * step / 47 for step in range(48)):
         for mu in ((m - 4 * reach) + (c[order[0]] - m + 4 * reach) * step / 63 for step in range(64)):
-            total = 0.0
+            total = -math.log(1 + (tau / noise) ** 2)
             for team in best:
                 variance = v[team] + tau**2
                 total += -((c[team] - mu) ** 2) / variance / 2 - math.log(variance) / 2
-            for team in others:
-                z = (m - mu) / math.sqrt(v[team] + tau**2)
+            for _ in others:
+                z = (m - mu) / math.hypot(noise, tau)
                 total += math.log(max(math.erfc(-z / math.sqrt(2)) / 2, 5e-324))
             grid.append((tau, mu))
             log_density.append(total)

@@ -15,6 +15,8 @@ from podium.cli import main
 from podium.overheard import LONGEST_LINE, MOST_LINES, caught
 
 EVIL = "\x1b]0;title\x07\x1b[2Jerror: forged"
+slow = pytest.mark.slow
+
 METRIC = '''
 """Accuracy."""
 import logging, sys, warnings
@@ -63,8 +65,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ["score", "--metric", "m.py", "solution.csv", "s/Evil.csv"],
         ["score", "--metric", "m.py", "solution.csv", "s/Bad.csv"],
-        ["check", "m.py", "solution.csv", "s/Evil.csv"],
-        ["emulate", "m.py", "solution.csv", "s/Evil.csv"],
+        pytest.param(["check", "m.py", "solution.csv", "s/Evil.csv"], marks=slow),
+        pytest.param(["emulate", "m.py", "solution.csv", "s/Evil.csv"], marks=slow),
         ["rank", "solution.csv", "s", "--metric", "m.py", "--no-boost", "--out", "o", "--jobs", "1"],
     ],
 )
@@ -99,7 +101,6 @@ SAID = [
     "echoed \\x1b[2J to stderr",
     "put \\x1b[2J",
 ]
-slow = pytest.mark.slow
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a command has no child here")

@@ -178,8 +178,9 @@ NUMBERED = pd.DataFrame(
 
 
 @pytest.mark.parametrize("written", ["{}", "{}.0", "00{}", "+{}", " {}"])
-def test_ids_of_items_are_those_that_a_platform_reads(tmp_path, capsys, written):
+def test_ids_of_items_are_those_that_a_platform_reads(tmp_path, capsys, monkeypatch, written):
     """Kaggle's reader sees the same whole numbers in both tables, and every command agrees with it."""
+    stay_in_process(monkeypatch, tmp_path)
     solution, folder = tmp_path / "solution.csv", tmp_path / "submissions"
     folder.mkdir()
     NUMBERED.to_csv(solution, index=False)

@@ -164,8 +164,6 @@ B,teams/b.csv,b.csv,2026-01-01,0.5
         ("select.csv", "a.csv", "a2.csv", "the selection "),
         ("runtimes.csv", "4.1", "9", "the runtimes "),
         ("failed.csv", "died", "lives", "(columns that differ: reason)"),
-        ("failed.csv", "c.py", "d.py", "(columns that differ: model)"),
-        ("failed.csv", "C,", "D,", "(columns that differ: team)"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
@@ -184,7 +182,6 @@ def test_a_board_of_forged_inputs_is_told_with_the_fact(says_folder, says, rank_
         *(["--select", select] if select else []),
     ]
     assert rank_says(says_folder / "runtimes.csv", *options, teams="m.csv")[0] == 0
-    assert not podium.verify(says_folder / "final", jobs=1).differences
     (says_folder / file).write_text(INPUTS[file])
     differences = podium.verify(says_folder / "final", jobs=1).differences
     assert any(named in each for each in differences), differences

@@ -380,7 +380,7 @@ def test_the_wrong_object_is_a_type_error_that_names_the_right_one():
         (lambda: spans.score(fold, submission, ["A"]), "podium.spans.Spans, found DataFrame; see from_table"),
         (lambda: spans.from_table([1], ["A"]), "from_table: expected a pandas DataFrame, found list"),
         (lambda: spans.to_submission(["A"], made), "give the segments first, then the ids"),
-        (lambda: from_quotes("a", "a", "Lead"), "a sequence of quotes, found one text"),
+        (lambda: from_quotes("a", "a", "Lead"), "quotes: expected a list, found one text"),
     ]
     for call, message in calls:
         with pytest.raises(TypeError, match=message):
@@ -491,7 +491,7 @@ def test_closeness_is_a_percentage(closeness):
 
 
 def test_quotes_and_types_of_other_shapes_are_refused():
-    with pytest.raises(ValueError, match="found a sequence for each text"):
+    with pytest.raises(ValueError, match=r"found \['Schools'\] for quote 0; give all quotes in one"):
         spans.from_quotes([PHONES], [["Schools"]], "Claim")
     with pytest.raises(ValueError, match="expected the same number of each, found 2 quotes, 1 types"):
         spans.from_quotes(PHONES, ["Schools", "They"], ["Claim"])
@@ -593,7 +593,10 @@ def test_sources_of_labels_read_refuse_and_count_the_same(source):
         assert warned[0].filename == __file__
     columns = ["O", "Lead"]
     for given, message in (
-        (np.array([[0, 1], [0.5, 0.5], [-3, 4.0]]), r"probabilities from 0 to 1, .* token 2 of window 0: \[-3"),
+        (
+            np.array([[0, 1], [0.5, 0.5], [-3, 4.0]]),
+            r"probabilities from 0 to 1, .* token 2 of window 0: -3\.0 to 4\.0",
+        ),
         (["O", "B-Klaim", "O"], "names or indices of the labels .*, found 'B-Klaim' for token 1"),
         (
             [[[0.5, 0.5]]] * 3,
@@ -602,6 +605,52 @@ def test_sources_of_labels_read_refuse_and_count_the_same(source):
     ):
         with pytest.raises(ValueError, match=message):
             source(given, columns if isinstance(given, np.ndarray) else None)
+
+
+def test_labels_of_one_text_may_be_flat_and_lack_tokens():
+    with pytest.warns(UserWarning, match="^1 of 3 words"):
+        assert triples(spans.from_word_labels(["B-Lead", "I-Lead", None])) == [(0, "Lead", 0, 1)]
+    for nothing in (-100, None, math.nan):
+        made = from_word_ids([None, 0, 1, None], [nothing, "B-Lead", "I-Lead", nothing])
+        assert triples(made) == [(0, "Lead", 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: from_tokens(None, [], []), TypeError, "texts: expected a value, found None"),
+        (
+            lambda: spans.to_submission(from_words(0, 1, "Lead"), "ab"),
+            TypeError,
+            "essay_ids: expected a list, fou",
+        ),
+        (
+            lambda: bio_tags("a", [(0, 1)], pd.DataFrame()),
+            TypeError,
+            "expected podium.spans.Spans, found DataFr",
+        ),
+        (
+            lambda: from_words([True], [2], "Lead"),
+            ValueError,
+            "first: expected a whole number .*, found True for",
+        ),
+        (lambda: from_words([0], [2], [True]), ValueError, "types: .*, found True for segment 0"),
+        (
+            lambda: from_quotes("a", [b"a"], "Lead"),
+            ValueError,
+            "quotes: expected a text or None for each, found b",
+        ),
+        (lambda: from_words([0, [1]], [2, 3], "Lead"), ValueError, "first: .* lists of different lengths"),
+        (
+            lambda: from_word_ids([[0, 10**9]], [["O", "O"]]),
+            ValueError,
+            "up to 99999. .* in token 1 of window 0",
+        ),
+    ],
+)
+def test_what_no_source_can_read_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
 
 
 def test_numbers_of_words_are_whole():

@@ -17,6 +17,7 @@ import pandas as pd
 __all__ = ["by_position"]
 
 BY_NAME = frozenset(["labels", "min_words", "min_probability", "join_gap", "gap", "votes"])  # may be mappings
+LISTS = frozenset(["essay_ids", "labels", "outputs", "predictions", "quotes", "word_ids"])  # never one text
 # These may be tables, or are told from tables by the functions themselves.
 TABLES = frozenset(["frame", "candidates", "min_words", "solution", "spans", "truths"])
 
@@ -34,6 +35,9 @@ def by_position(function: Callable[P, R]) -> Callable[P, R]:
         given = bound.arguments
         _require_same_order(given)
         for name, value in given.items():
+            is_required = signature.parameters[name].default is inspect.Parameter.empty
+            if value is None and is_required and name not in BY_NAME:
+                raise TypeError(f"{name}: expected a value, found None")
             given[name] = _sequence(name, value)
         return function(*bound.args, **bound.kwargs)
 
@@ -48,6 +52,8 @@ def _sequence(name: str, value: Any) -> Any:
         return value.tolist()
     if isinstance(value, pd.DataFrame) and name not in TABLES:
         raise TypeError(f"{name}: expected a list, found a DataFrame; give one of its columns")
+    if isinstance(value, str) and name in LISTS:
+        raise TypeError(f"{name}: expected a list, found one text; put it into a list")
     if isinstance(value, Mapping) and name not in BY_NAME:
         raise TypeError(
             f"{name}: expected a list in the order of the texts, found {type(value).__name__}; give "

@@ -76,7 +76,8 @@ def kind_of(given: Any) -> int | None:
     """Read a type: its name in any case, or its index; O is -1, and what is no type is None."""
     if isinstance(given, str):
         return KINDS.get(given.strip().casefold())
-    return int(given) if isinstance(given, int | np.integer) and 0 <= given < len(TYPES) else None
+    is_index = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    return int(given) if is_index and 0 <= given < len(TYPES) else None
 
 
 def array_of(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -93,7 +94,9 @@ def integers(name: str, values: npt.ArrayLike, unit: str = "segment") -> Ints:
     if array.dtype.kind in "iu":
         return array.astype(np.int64)
     for at, cell in enumerate(array.ravel().tolist()):
-        if not (isinstance(cell, int | float) and abs(cell) < 2**53 and cell == int(cell)):
+        if isinstance(cell, bool) or not (
+            isinstance(cell, int | float) and abs(cell) < 2**53 and cell == int(cell)
+        ):
             cure = "; number the texts from 0, as essay_id.map(essay_ids.index) does" if name == "essay" else ""
             row = at * len(np.atleast_1d(array)) // array.size
             raise ValueError(

@@ -148,13 +148,13 @@ def from_quotes(
     [[2, 3], [4, 5], [6, 8]]
     """
     texts = texts_of(texts)
-    if isinstance(quotes, str):
-        raise TypeError("quotes: expected a sequence of quotes, found one text; put it into a list")
     if closeness is not None and not (isinstance(closeness, Real) and 1 <= closeness <= 100):
         raise ValueError(f"closeness: expected a percentage from 1 to 100, or None, found {closeness!r:.40}")
-    if any(isinstance(quote, list | tuple) for quote in quotes):
+    wrong = [row for row, quote in enumerate(quotes) if not isinstance(quote, str | float | None | type(pd.NA))]
+    if wrong:
         raise ValueError(
-            "quotes: expected one sequence of quotes, and their texts as essay=, found a sequence for each text"
+            f"quotes: expected a text or None for each, found {quotes[wrong[0]]!r:.60} for quote {wrong[0]}; "
+            "give all quotes in one sequence, and their texts as essay="
         )
     # A name of no type is reported, unless all quotes have it.
     known = [OUTSIDE if kind_of(name) is None else name for name in types] if np.ndim(types) else types

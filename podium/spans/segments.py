@@ -1076,6 +1076,7 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 
 def require_texts(spans: Spans, texts: int) -> None:
     """Check that every segment belongs to one of some texts."""
+    _require_spans(spans)
     require_said(spans.of_one_text and len(spans) > 0, texts)
     require_essays(spans.essay, texts)
 

@@ -10,7 +10,7 @@ for one essay as for all.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from podium.spans.door import (
     texts_of,
 )
 from podium.spans.segments import Gaps, Spans, Thresholds, concat, from_words, require_texts, select
-from podium.spans.vocabulary import TYPES
+from podium.spans.vocabulary import LAST_POSITION, TYPES
 from podium.wording import counted
 
 __all__ = [
@@ -58,6 +58,13 @@ MEANINGS: dict[str, tuple[str, int]] = {"o": ("", len(TYPES))} | {
     for prefix in ("", *PREFIXES)
 }
 IGNORED = -100  # Losses of torch ignore this label.
+UNLABELED = {str(IGNORED), "None", "nan", "<NA>"}  # what stands for no label, also among names of labels
+# what each token has, and the shape of it; a prediction may also be probabilities
+SHAPES: dict[str, tuple[str, tuple[int, ...]]] = {
+    "offset_mapping": ("two positions", (2,)),
+    "word_ids": ("a number or None", ()),
+    "predictions": ("a label or probabilities", ()),
+}
 TEXTS_AT_ONCE = 64  # The probabilities of this many texts fit into the processor's cache.
 
 Labels = Sequence[str] | Mapping[Any, str] | None
@@ -88,10 +95,10 @@ def from_tokens(
         The position of the first character of each token, and of the one after its last, as a fast tokenizer
         returns them. For several texts, it is a list with one array per window.
     predictions : (tokens, labels) float, or (tokens,) str or int, or a list of such arrays
-        Probabilities, or labels by name or index (-100 for no label). For several texts, it is a list with one
-        array per window. If all windows have predictions for the same number of tokens, those after a window's
-        own tokens are padding and are cut off. Padding in front of them is not: give `offset_mapping` with
-        the same padding.
+        Probabilities, or labels by name or index (-100 or None for no label). For several texts, it is a list
+        with one array per window. If all windows have predictions for the same number of tokens, those after a
+        window's own tokens are padding and are cut off. Padding in front of them is not: give `offset_mapping`
+        with the same padding.
     labels : sequence of str, or dict of int to str, optional
         The model's ``id2label``, in BIO, BIOES or without prefixes. It may be left out if the predictions are
         names of labels, which are then read as in `LABELS`.
@@ -189,7 +196,7 @@ def from_word_ids(
     >>> from_word_ids([[None, 0, 0, 1, None]], [["O", "B-Lead", "I-Lead", "I-Lead", "O"]]).words.tolist()
     [2]
     """
-    if len(word_ids) and all(np.ndim(word) == 0 for word in word_ids):
+    if _is_flat(word_ids):
         word_ids, predictions = [word_ids], [predictions]  # of one window
     tokens = _of_word_ids(word_ids, texts, essay)
     spans = concat(list(map(_segments, _decoded(tokens, predictions, labels))))
@@ -211,7 +218,8 @@ def from_word_labels(
     Parameters
     ----------
     predictions : sequence of (words, labels) float, or of (words,) str or int
-        For each essay, the probabilities or the label of each word of ``text.split()``.
+        For each essay, the probabilities or the label of each word of ``text.split()``. The flat list of one
+        essay's labels is accepted.
     labels : sequence of str, or dict of int to str, optional
         The model's ``id2label``, as for `from_tokens`.
     texts : str or sequence of str, optional
@@ -236,13 +244,14 @@ def from_word_labels(
     >>> from_word_labels([["B-Lead", "I-Lead", "O"], ["O", "B-Claim"]]).essay.tolist()
     [0, 1]
     """
+    given = _of_windows("predictions", [predictions] if _is_flat(predictions) else predictions)
     if texts is not None:
         texts = texts_of(texts)
-        require_equal_sizes({"texts": texts, "predictions": predictions})
-        for number, (text, of_text) in enumerate(zip(texts, predictions)):
+        require_equal_sizes({"texts": texts, "predictions": given})
+        for number, (text, of_text) in enumerate(zip(texts, given)):
             require_equal_sizes({f"words of text {number}": text.split(), "predictions": of_text})
-    tokens = _of_words(list(map(len, predictions)))
-    spans = concat(list(map(_segments, _decoded(tokens, predictions, labels))))
+    tokens = _of_words(list(map(len, given)))
+    spans = concat(list(map(_segments, _decoded(tokens, given, labels))))
     return select(spans, min_words, min_probability, join_gap)
 
 
@@ -348,7 +357,7 @@ def _flat(given: Sequence[Ints], windows: Ints) -> tuple[Ints, Ints]:
 def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None) -> _Tokens:
     """Find the words of tokens that are given by their characters."""
     texts = texts_of(texts)
-    offsets = _positions("offset_mapping", offset_mapping, "two positions", (2,))
+    offsets = _positions("offset_mapping", offset_mapping)
     window_of = _texts_of_windows(essay, len(texts), "offset_mapping", offset_mapping)
     flat, window = _flat(offsets, np.arange(len(offsets)))
     start, end = flat.reshape(-1, 2).T
@@ -374,11 +383,12 @@ def _of_word_ids(
 ) -> _Tokens:
     """Check the numbers of the words of tokens."""
     texts = None if texts is None else texts_of(texts)
-    ids = _positions("word_ids", word_ids, "a number or None")
+    ids = _positions("word_ids", word_ids)
     window_of = _texts_of_windows(essay, None if texts is None else len(texts), "word_ids", word_ids)
     flat, window = _flat(ids, np.arange(len(ids)))
     descends = _descends(flat, window, np.flatnonzero(flat >= 0))
-    require(window, descends, "word_ids that ascend within a window", "{}", flat, names=OF_TOKENS)
+    expected = f"word_ids that ascend within a window, up to {LAST_POSITION}"
+    require(window, descends | (flat > LAST_POSITION), expected, "{}", flat, names=OF_TOKENS)
     reached = np.array([max(of_window.max(initial=-1) + 1, 0) for of_window in ids], dtype=np.int64)
     words = np.zeros(int(window_of.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(words, window_of, reached)
@@ -391,6 +401,11 @@ def _of_word_ids(
         )
         require(window_of, reached > own, expected, "word {} of {}", reached - 1, own, names=OF_WINDOWS)
     return _Tokens(window_of, ids, words)
+
+
+def _is_flat(given: Sequence[Any]) -> bool:
+    """Tell whether a list has a value for each token or word of one text, and not a list for each text."""
+    return len(given) > 0 and all(np.ndim(each) == 0 for each in given)
 
 
 def _of_words(numbers: Sequence[int]) -> _Tokens:
@@ -424,36 +439,35 @@ def _descends(positions: Ints, window: Ints, seen: Ints) -> Bools:
     return descends
 
 
-def _positions(name: str, windows: Any, expected: str, shape: tuple[int, ...] = ()) -> list[Ints]:
+def _positions(name: str, windows: Any) -> list[Ints]:
     """Read the positions that each window has for its tokens; -1 stands for None and NaN."""
-    arrays = [
-        _of_window(name, given, window, expected, lambda array: array.shape[1:] == shape)
-        for window, given in enumerate(windows)
-    ]
     positions = []
-    for window, array in enumerate(arrays):
+    for window, array in enumerate(_of_windows(name, windows)):
         if array.dtype.kind not in "iu":
             cells = [-1 if cell is None or cell != cell else cell for cell in array.ravel().tolist()]
-            array = np.array(cells, dtype=object).reshape(len(array), *shape)
+            array = np.array(cells, dtype=object).reshape(len(array), *SHAPES[name][1])
         positions.append(integers(f"{name} of window {window}", array, "token"))
     return positions
 
 
-def _of_window(
-    name: str, given: Any, window: int, expected: str, is_right: Callable[[npt.NDArray[Any]], bool]
-) -> npt.NDArray[Any]:
-    """Read what a window has for its tokens as an array, and check the array's shape."""
-    try:
-        array = np.asarray(given)
-        found = f"an array of shape {array.shape}"
-    except ValueError:
-        array, found = np.zeros(()), "lists of different lengths"
-    if array.ndim == 0 or (array.size and not is_right(array)):
-        raise ValueError(
-            f"{name}: expected {expected} for each token, found {found} in window {window}; if these are "
-            f"batches of windows, put them into one list: [window for batch in {name} for window in batch]"
-        )
-    return array
+def _of_windows(name: str, windows: Any) -> list[npt.NDArray[Any]]:
+    """Read what each window has for its tokens as an array, and check the arrays' shapes."""
+    expected, shape = SHAPES[name]
+    arrays = []
+    for window, given in enumerate(windows):
+        try:
+            array = np.asarray(given)
+            found = f"an array of shape {array.shape}"
+        except ValueError:
+            array, found = np.zeros(()), "lists of different lengths"
+        are_probabilities = name == "predictions" and array.ndim == 2 and array.dtype.kind == "f"
+        if array.ndim == 0 or not (array.shape[1:] == shape or are_probabilities or not array.size):
+            raise ValueError(
+                f"{name}: expected {expected} for each token, found {found} in window {window}; if these are "
+                f"batches of windows, put them into one list: [window for batch in {name} for window in batch]"
+            )
+        arrays.append(array)
+    return arrays
 
 
 # ---- Their predictions -----------------------------------------------------------------------------------
@@ -510,21 +524,13 @@ def _blocks(window_of: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 def _cut(predictions: Any, lengths: list[int]) -> list[npt.NDArray[Any]]:
     """Cut off the predictions for padding. `lengths` has the number of tokens of each window."""
-    tokens = [
-        _of_window("predictions", given, window, "a label or probabilities", _are_predictions)
-        for window, given in enumerate(predictions)
-    ]
+    tokens = _of_windows("predictions", predictions)
     require_equal_sizes({"windows": lengths, "windows of predictions": tokens})
     is_padded = len(tokens) > 1 and len({len(each) for each in tokens}) == 1
     for window, (each, length) in enumerate(zip(tokens, lengths)):
         if not (is_padded and len(each) > length):
             require_equal_sizes({f"tokens of window {window}": range(length), "predictions": each})
     return [each[:length] for each, length in zip(tokens, lengths)]
-
-
-def _are_predictions(array: npt.NDArray[Any]) -> bool:
-    """Tell whether an array has a label or probabilities for each token."""
-    return array.ndim == 1 or (array.ndim == 2 and array.dtype.kind == "f")
 
 
 def _warn_of_shifted(given: Sequence[Any], ids: list[Ints]) -> None:
@@ -612,7 +618,8 @@ def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Sche
         window = np.repeat(windows, [len(each) for each in tokens])
         own = window == window[wrong.argmax()]
         expected = "probabilities from 0 to 1, such as the softmax of logits"
-        require(window[own], wrong[own], expected, "{}", probabilities[own].round(3), names=OF_TOKENS)
+        least, most = (find(probabilities[own], axis=1).round(3) for find in (np.min, np.max))
+        require(window[own], wrong[own], expected, "{} to {}", least, most, names=OF_TOKENS)
     return probabilities
 
 
@@ -714,10 +721,11 @@ class _Scheme(NamedTuple):
 
     def numbers_of(self, tags: list[Any]) -> Ints:
         """Turn the labels of tokens, which are names or indices, into indices; -1 for no label."""
-        known: dict[Any, int] = {number: number for number in range(len(self.labels))} | {IGNORED: -1}
+        known: dict[Any, int] = {number: number for number in range(len(self.labels))}
         of_meaning = {_meaning(label): number for number, label in enumerate(self.labels)}
-        names = {tag: _meaning(tag) for tag in tags if isinstance(tag, str)}
-        known |= {tag: of_meaning[meaning] for tag, meaning in names.items() if meaning in of_meaning}
+        others = {tag: _meaning(tag) for tag in set(tags) - set(known)}
+        known |= {tag: of_meaning[meaning] for tag, meaning in others.items() if meaning in of_meaning}
+        known |= {tag: -1 for tag in others if str(tag) in UNLABELED}
         token = next((row for row, tag in enumerate(tags) if tag not in known), None)
         if token is not None:
             raise ValueError(

@@ -12,13 +12,9 @@ in its current folder. A run that was stopped continues when it is started again
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING
 
 from podium.cli.declared import declare
 from podium.errors import HostError, SubmissionRejected
-
-if TYPE_CHECKING:
-    pass
 
 METAVARS = {
     "data": "FOLDER", "out": "FOLDER", "dask": "ADDRESS",

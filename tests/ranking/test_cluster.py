@@ -39,7 +39,7 @@ PRELOADS = {
         "    return real(path, **options)\n"
         "os.stat = stat\n"
     ),
-    "hangs": "import time\nimport podium.ranking.job as job\njob._solution_of = lambda job: time.sleep(60)\n",
+    "hangs": "import time\nimport podium.ranking.job as job\njob.solution_of = lambda job: time.sleep(60)\n",
 }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from podium import contest, reading, scoring
 from podium.errors import HostError, UsageError
+from podium.files import read_once
 from podium.hosting import leaks
 from podium.hosting.bundles import codabench, evalai, program
 from podium.hosting.competition import Competition, Terms
@@ -43,7 +44,8 @@ def advice(platform: str, competition: Competition) -> str:
 def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     """Check everything that goes out, and list the measures of the metric, the score first."""
     metric, arguments = competition.metric, competition.arguments
-    prepared = contest.prepared(metric, competition.solution, arguments)
+    solution = read_once(competition.solution)
+    prepared = contest.prepared(metric, solution, arguments)
     if PARTS[0] not in prepared.rows:
         raise HostError(f"{USAGE}: expected Public rows in the solution, found none")
     has_private = PARTS[1] in prepared.rows
@@ -52,7 +54,7 @@ def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
         raise UsageError(f"--switch: the solution has {found}{'' if has_private else ', so leave it out'}")
     # The measures of all items are listed, because one part alone may lack a group.
     everything = prepared.prepared.get(scoring.ALL)
-    leaks.refuse(competition.folder, [] if everything is None else everything.items)
+    leaks.refuse(competition.folder, [] if everything is None else everything.items, solution)
     sample = reading.read_submission(metric, competition.sample, arguments)
     expected = contest.of_host(prepared, sample, SAMPLE, acceptance.refusals).scores
     for part, score in program.scores(competition, [part for part in PARTS if part in expected]).items():

@@ -24,12 +24,12 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import hosted, scoring, statistics
+from podium.arrays import Floats, Ints
 from podium.ranking import sentences
 from podium.statistics import halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, doubt_of_difference, doubt_of_score, reaction
@@ -46,8 +46,6 @@ INTERVALS = ("border", "difference", "score")
 AGAIN = 20  # test sets on which a board is repeated
 CHANGED = 0.01  # the share of answers that a near copy changes
 MEASURED_WITHIN = 0.02  # the relative noise of a measured runtime
-
-Floats = npt.NDArray[np.float64]
 
 
 class Kind(NamedTuple):
@@ -209,7 +207,7 @@ class Mean:
 
     items: list[str]
     labels: list[tuple[str, str]]
-    groups: npt.NDArray[np.int64]
+    groups: Ints
     measure_names: tuple[str, ...] = ("score",)
 
     def measures(self, sums: Floats) -> Floats:
@@ -235,7 +233,7 @@ class Population(NamedTuple):
 
     prepared: Any
     teams: Floats  # the statistics, (t, n, k)
-    files: npt.NDArray[np.int64]  # the file of each team
+    files: Ints  # the file of each team
     runtimes: Floats  # the true runtimes
 
 
@@ -315,7 +313,7 @@ def board_of(population: Population, items: int, random: np.random.Generator) ->
     return board._replace(runtimes=population.runtimes * noise)
 
 
-def board_of_items(population: Population, items: npt.NDArray[np.int64]) -> Board:
+def board_of_items(population: Population, items: Ints) -> Board:
     """Make the board of a test set with these items."""
     whole, drawn = population.prepared, np.sort(items)
     occurring, groups = np.unique(whole.groups[:, drawn], return_inverse=True)
@@ -403,7 +401,7 @@ def _is_doubted(board: Board, team: int) -> bool:
     return doubt_of_score(board.prepared, known, FEWEST_ON_A_BOARD) is not None
 
 
-def _among_first(scores: Floats, places: int, files: npt.NDArray[np.int64]) -> Floats:
+def _among_first(scores: Floats, places: int, files: Ints) -> Floats:
     """Tell which teams are among the first, or have the same file as one of them."""
     least = np.sort(scores)[-min(places, len(scores))]
     first = scores >= least
@@ -460,30 +458,30 @@ def _held(what: str, low: float, high: float, true: float, doubt: object) -> dic
 class PlainKind(NamedTuple):
     """A metric with ``score()`` alone, and the population on which it is tried."""
 
-    score: Callable[[Floats, Floats, npt.NDArray[np.int64]], float]  # of truth, answers and groups of items
+    score: Callable[[Floats, Floats, Ints], float]  # of truth, answers and groups of items
     is_number: bool = False  # whether the truth is a number, and not one of two classes
     rare: float = 0.5  # the share of the rarer class
     tail: float = 0.0  # the degrees of freedom of Student's t of the errors, or 0 for normal ones
 
 
-def accuracy(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+def accuracy(truth: Floats, answers: Floats, groups: Ints) -> float:
     """Compute the share of right answers."""
     return float((truth == answers).mean())
 
 
-def macro_f1(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+def macro_f1(truth: Floats, answers: Floats, groups: Ints) -> float:
     """Compute the mean F1 of both classes."""
     hits = [((truth == each) & (answers == each)).sum() for each in (0, 1)]
     both = [(truth == each).sum() + (answers == each).sum() for each in (0, 1)]
     return float(np.mean([2 * hit / max(all_of, 1) for hit, all_of in zip(hits, both)]))
 
 
-def rmse(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+def rmse(truth: Floats, answers: Floats, groups: Ints) -> float:
     """Compute the root of the mean square error, with the sign turned."""
     return -float(np.sqrt(((truth - answers) ** 2).mean()))
 
 
-def auc(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+def auc(truth: Floats, answers: Floats, groups: Ints) -> float:
     """Compute the area under the ROC curve of numbers whose sign is the class."""
     positive = truth > 0
     ranks = np.argsort(np.argsort(answers)) + 1
@@ -491,20 +489,20 @@ def auc(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
     return float((ranks[positive].sum() - number * (number + 1) / 2) / (number * (~positive).sum()))
 
 
-def spearman(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+def spearman(truth: Floats, answers: Floats, groups: Ints) -> float:
     """Compute the correlation of ranks."""
     of_truth, of_answers = (np.argsort(np.argsort(each)) for each in (truth, answers))
     return float(np.corrcoef(of_truth, of_answers)[0, 1])
 
 
-def ndcg(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+def ndcg(truth: Floats, answers: Floats, groups: Ints) -> float:
     """Compute the discounted gain of the 50 highest answers, relative to that of the best order."""
     gains, discounts = np.maximum(truth, 0), 1 / np.log2(np.arange(2, 52))
     first, best = np.argsort(-answers)[:50], np.sort(-gains)[:50]
     return float(gains[first] @ discounts[: len(first)] / -(best @ discounts[: len(best)]))
 
 
-def worst_group(truth: Floats, answers: Floats, groups: npt.NDArray[np.int64]) -> float:
+def worst_group(truth: Floats, answers: Floats, groups: Ints) -> float:
     """Compute the lowest accuracy of eight groups of equal size."""
     return float(np.min(np.bincount(groups, truth == answers, 8) / np.maximum(np.bincount(groups, None, 8), 1)))
 
@@ -545,7 +543,7 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
         wrong = [0.6 * hardness + 0.4 * random.random(POPULATION) < level + 0.1 for level in levels]
         answers = [np.where(each, 1 - truth, truth) for each in wrong]
 
-    def scores(rows: npt.NDArray[np.int64]) -> Floats:
+    def scores(rows: Ints) -> Floats:
         return np.array([kind.score(truth[rows], each[rows], groups[rows]) for each in answers])
 
     seed, some = int(random.integers(2**31)), random.integers(POPULATION, size=items)

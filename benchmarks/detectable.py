@@ -14,12 +14,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from benchmarks import coverage
 from benchmarks.measure import print_table
 from podium import hosted, statistics
+from podium.arrays import Floats, Ints
 from podium.contract import Measured
 from podium.statistics import halves
 from podium.statistics.inference import difference_of_draws
@@ -29,9 +29,6 @@ DRAWS = 300
 CLAIMS = 2000
 ESSAYS_IN_ONE = 8  # that make a long one
 OWN = 0.4  # the share of items in which the second submission makes mistakes of its own
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Said(NamedTuple):

@@ -8,12 +8,12 @@ other essays, the same change gains a rank or not.
 """
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 import podium
 from examples.essays import make_competition
 from podium import statistics
+from podium.arrays import Floats
 from podium.contract import Measured
 from podium.ranking import estimate
 
@@ -21,8 +21,6 @@ ESSAYS, OTHERS = 2500, 1500
 TEAMS = 30
 TRIALS = 150
 ASKING = 4  # teams of each trial that ask for an estimate
-
-Floats = npt.NDArray[np.float64]
 
 
 def make_submission(sample: pd.DataFrame, share: float, certainty: float, seed: int) -> pd.DataFrame:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import podium
 from benchmarks.measure import machine, print_table, seconds_of
 from examples.essays import make_competition
 from podium import hosted, spans
+from podium.arrays import Floats, Ints
 from podium.errors import HostError
 from podium.spans.segments import to_segments
 from podium.tables import read_table
@@ -46,7 +46,7 @@ def main(folder: Path | None) -> None:
     predicted = spans.from_table(submission, essay_ids)
     segments = to_segments(fold, predicted, essay_ids)
 
-    def sums_to_score(counts: npt.NDArray[np.float64]) -> float:
+    def sums_to_score(counts: Floats) -> float:
         return float(prepared.measures(metric.sums_of_groups(counts, prepared.groups))[0])
 
     frame = spans.to_submission(predicted, essay_ids)
@@ -95,7 +95,7 @@ def show_growth(predicted: spans.Spans) -> None:
     )
 
 
-def made_up(predicted: spans.Spans, essays: int) -> tuple[list[str], list[npt.NDArray[np.int64]]]:
+def made_up(predicted: spans.Spans, essays: int) -> tuple[list[str], list[Ints]]:
     """Make up texts of words of four letters, and the offsets of their tokens."""
     words = np.zeros(essays, dtype=np.int64)
     np.maximum.at(words, predicted.essay, predicted.last + 1)

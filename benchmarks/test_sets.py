@@ -11,13 +11,13 @@ import argparse
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 import podium
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import statistics
+from podium.arrays import Bools, Floats, Ints
 from podium.hosting import balance
 from tests.support import figures
 
@@ -25,9 +25,6 @@ ESSAYS, LOST = 3000, 0.08
 SIZES, TEMPERATURES = (200, 300, 400, 600, 800, 1200), (0.0, 10.0, 25.0, 35.0, 50.0, 65.0, 80.0)
 COMMON_SIZE = 600  # at which temperatures are compared
 COLUMN, DRAWS = "ell_status", 300
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Baselines(NamedTuple):
@@ -51,7 +48,7 @@ def baselines(temperature: float) -> Baselines:
     return Baselines(mine.prepared, mine.statistics, theirs.statistics, mine.score - theirs.score)
 
 
-def drawn(groups: Ints, number: int, is_balanced: bool, random: np.random.Generator) -> npt.NDArray[np.bool_]:
+def drawn(groups: Ints, number: int, is_balanced: bool, random: np.random.Generator) -> Bools:
     """Draw a test set, in proportion to the groups or balanced."""
     if not is_balanced:
         chosen = random.choice(len(groups), number, replace=False)

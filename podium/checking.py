@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
+from podium.arrays import Floats
 from podium.contract import Metric, Prepared
 from podium.demands import (
     AGAIN,
@@ -57,7 +57,6 @@ CLEARLY_WORSE = 1e-9  # a difference between two scores
 
 NAMES_OF_PARTS = ("usage", "split", "set", "part")  # of columns that may mean Usage
 
-Floats = npt.NDArray[np.float64]
 Tables = tuple[pd.DataFrame, pd.DataFrame]  # a solution and a submission, as score() gets them
 
 Platform = Callable[[Metric, Evaluation], Iterable[Finding]]  # what a platform thinks of a metric

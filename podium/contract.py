@@ -30,9 +30,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from podium.arrays import Bools, Floats, Ints
 
 __all__ = [
     "ALL_ITEMS",
@@ -58,10 +59,7 @@ REQUIRED = ("solution", "submission", "row_id_column_name")
 # The label of the only group of a metric that knows no sub-populations.
 ALL_ITEMS = ("(all)", "(all)")
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Progress = Callable[[int, int], None]  # called with the work done and the total
-Bools = npt.NDArray[np.bool_]
 
 
 # ---- What a metric file defines --------------------------------------------------------------------------

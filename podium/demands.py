@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium.contract import REQUIRED, Explanation, Metric
@@ -33,7 +32,6 @@ PARAMETERS = "has only parameters that change the score"
 COMPANION = "has a companion that explains the score"
 PARTS = "the solution has Public and Private rows"
 
-Floats = npt.NDArray[np.float64]
 Demand = tuple[bool, str, object]  # whether it holds, what is expected, and what was found
 
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import ids
+from podium.arrays import Floats
 from podium.contract import Evaluation, Explanation
 
 # The score of a group with fewer items depends much on chance.
@@ -33,7 +34,7 @@ def item_noun(evaluation: Evaluation) -> str:
     return item.removesuffix("_id").replace("_", " ")
 
 
-def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
     """Divide element by element.
 
     >>> ratio([1, 2], [0, 4])

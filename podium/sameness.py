@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.arrays import Floats
+
 __all__ = ["fingerprint", "is_same"]
 
 DIGITS, MOST_DECIMALS = 9, 300
@@ -21,7 +23,6 @@ EXACT = 2.0**53  # up to here every whole number is a float; larger ones are com
 # Odd constants that mix bits (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
-Floats = npt.NDArray[np.float64]
 Hashes = npt.NDArray[np.uint64]
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 import podium
 from podium import hosted, ids, names, statistics
+from podium.arrays import Bools, Floats, Ints
 from podium.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.statistics import halves
@@ -32,9 +32,6 @@ ALL = "All"
 PARTS = ("Public", "Private")
 IGNORED = "Ignored"
 ROWS_SHOWN = 20  # of a table in a notebook
-
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -133,7 +130,7 @@ class Solution:
             stratum[of_row[self.rows[PARTS[1]]]] = 1
         return halves.Items(of_row, stratum)
 
-    def together(self, part: str, column: str) -> halves.Ints | None:
+    def together(self, part: str, column: str) -> Ints | None:
         """Tell what each item of a part belongs to by a column, (n,), for a metric with statistics."""
         if not column:
             return None

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import scoring, statistics
+from podium.arrays import Floats, Ints
 from podium.errors import HostError, UsageError
 from podium.hosting.folders import Trial, section
 from podium.wording import listed
@@ -28,9 +28,6 @@ NO_TRAINING = (
     f"{OPTION}: expected a training part, from which the test set gets more of the rare groups; give --test, "
     "such as --test 0.2"
 )
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Balance(NamedTuple):

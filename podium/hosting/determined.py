@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 LEAST_ROWS = 20  # fewer rows tell nothing
@@ -24,8 +23,6 @@ CLEARLY = 0.75  # of the way from chance to certainty
 LEAST_EVIDENCE = math.log(1e6)  # the odds against chance
 NOTHING = re.compile(r"|nan|NaN|null|NULL|None|NA|N/A|n/a|<NA>|NaT|-|\?|-1|-1\.0|-9+|-9+\.0")  # says nothing
 COMMA = re.compile(r"-?\d+,\d+")  # a decimal comma
-
-Floats = npt.NDArray[np.float64]
 
 
 def classes_told(cells: Sequence[str], truths: Sequence[str]) -> float:

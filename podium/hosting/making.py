@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import contest, demands, hosted, ids, reading, recorded, scoring
+from podium.arrays import Bools, Floats, Ints
 from podium.errors import HostError, UsageError
 from podium.files import ReadFile, read_once
 from podium.hosted import Metric
@@ -76,7 +77,7 @@ def split(
         leaders.setdefault(twins[item], item)
     names = [ids[item] for item in leaders.values()]
     groups = [strata[item] for item in leaders.values()]
-    share: float | npt.NDArray[np.float64] = test_share
+    share: float | Floats = test_share
     if balanced is not None:
         cells = [balanced.cells[name] for name in names]
         share = balance.shares(cells, test_share)
@@ -96,9 +97,7 @@ def split(
     return np.array([of_twins[twin] for twin in twins], dtype=object)
 
 
-def drawn(
-    ids: Sequence[str], strata: Strata, share: float | npt.NDArray[np.float64], seed: str
-) -> npt.NDArray[np.bool_]:
+def drawn(ids: Sequence[str], strata: Strata, share: float | Floats, seed: str) -> Bools:
     """Draw a share of each stratum, which may be another one for each.
 
     The items are ordered by hashes of their ids, because the random numbers of a library may change between
@@ -140,7 +139,7 @@ class Drawn(NamedTuple):
     items: Texts  # (rows,) the item of each row
     parts: Texts  # (rows,) the part of each row
 
-    def taken(self, rows: npt.NDArray[np.int64]) -> "Drawn":
+    def taken(self, rows: Ints) -> "Drawn":
         """Take the rows with these numbers."""
         labels, cells = (table.iloc[rows].reset_index(drop=True) for table in (self.labels, self.cells))
         return Drawn(labels, cells, self.items[rows], self.parts[rows])
@@ -418,9 +417,7 @@ def _refuse_several(expected: str, items: Texts, values: pd.Series, what: str) -
         raise HostError(f"{expected} for all rows of the same {what}, found {found} for {several.index[0]!r}")
 
 
-def _items(
-    whole: scoring.Solution, labels: pd.DataFrame, row_id: str
-) -> tuple[npt.NDArray[np.int64], list[str], Strata]:
+def _items(whole: scoring.Solution, labels: pd.DataFrame, row_id: str) -> tuple[Ints, list[str], Strata]:
     """Tell the item of each row, the items and their strata."""
     if whole.prepared:
         prepared = whole.prepared[scoring.ALL]

@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import checking, contest, ids, scoring
+from podium.arrays import Ints
 from podium.errors import ToolError
 from podium.hosting.determined import natural, order_told
 
@@ -25,7 +25,7 @@ def chance(seed: object, text: str) -> bytes:
     return hashlib.sha256(f"{seed} {text}".encode("utf-8", "surrogatepass")).digest()
 
 
-def shuffled(row_ids: pd.Series, item_of_id: Mapping[str, str], seed: int) -> npt.NDArray[np.int64]:
+def shuffled(row_ids: pd.Series, item_of_id: Mapping[str, str], seed: int) -> Ints:
     """Draw an order of rows, (n,), in which the rows of an item stay together.
 
     It depends on the ids and not on the order that the rows have. So the rows of another table with the same

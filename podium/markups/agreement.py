@@ -18,13 +18,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
+from podium.arrays import Floats
 from podium.errors import HostError, UsageError, missing_extra
 from podium.explain import ratio
 from podium.markups import labels
 from podium.markups.explanation import (
     AMONG,
     Criteria,
-    Floats,
     lonely_criteria,
     look_alikes,
     markups_of,

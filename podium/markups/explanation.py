@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import contract, ids, scoring, statistics
+from podium.arrays import Bools, Floats, Ints
 from podium.contract import Evaluation
 from podium.explain import ratio
 from podium.markups.files import ALGORITHM, leave_out, name_in
@@ -24,9 +24,6 @@ from podium.wording import counted, listed
 
 NAMES_SHOWN = 10
 AMONG, WITH = "experts with each other", "algorithm with experts"
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ def mean(values: Floats) -> Floats:
     return means
 
 
-def notice(told: str, documents: Sequence[str], concerned: npt.NDArray[np.bool_]) -> list[str]:
+def notice(told: str, documents: Sequence[str], concerned: Bools) -> list[str]:
     """Name the documents that a notice concerns; there is none if it concerns no document."""
     names = list(itertools.compress(documents, concerned))
     return [f"{told}: {listed(names, NAMES_SHOWN)} ({counted(len(names), 'document')})"] if names else []

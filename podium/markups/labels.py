@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from podium.arrays import Floats
 from podium.errors import UsageError, missing_extra
 
 Labels = dict[str, dict[str, str]]  # by document and expert
@@ -74,7 +74,7 @@ def _whole(markup: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield (name, value) if separator else ("(without a name)", tag)
 
 
-def _codes(labels: Labels) -> npt.NDArray[np.float64]:
+def _codes(labels: Labels) -> Floats:
     """The labels as numbers, (experts, documents); NaN where an expert gave none."""
     experts = sorted({name for of in labels.values() for name in of})
     values = sorted({value for of in labels.values() for value in of.values()})

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import reading, scoring
+from podium.arrays import Bools, Floats
 from podium.contract import Grouped, Measured
 from podium.errors import HostError
 from podium.ranking import (
@@ -64,8 +64,6 @@ __all__ = ["FinalBoard", "Inputs", "board_of"]
 MOST_TEAMS = 10_000  # teams about which chance is examined; they need 2.4 GB
 ROWS_SHOWN = 10  # of the board, where it is printed or shown in a notebook
 COLUMNS_SHOWN = ["rank", "team", "boosted_score", "score", "boost", "runtime"]
-
-Floats = npt.NDArray[np.float64]
 
 
 class Inputs(NamedTuple):
@@ -541,7 +539,7 @@ def _slopes(inputs: Inputs, winners: Sequence[Scored]) -> list[dict[str, float]]
     return [_slopes_of(prepared, store.decode(entry), items) for entry in entries if entry is not None]
 
 
-def _slopes_of(prepared: Measured, numbers: Floats | None, items: npt.NDArray[np.bool_]) -> dict[str, float]:
+def _slopes_of(prepared: Measured, numbers: Floats | None, items: Bools) -> dict[str, float]:
     """Find out how fast a score rises with the score of each group, from the statistics of a file."""
     assert numbers is not None
     slopes = group_slopes(prepared, sums(numbers[items], prepared.groups))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.arrays import Floats
 from podium.ranking import sentences
 from podium.ranking.rules import Rules
 
@@ -25,7 +26,6 @@ WORST_LEFT_OUT = 0.05  # of the teams may lie beyond the axis of intervals
 PHONE_WIDTH, PHONE_HEIGHT, LETTER, LINE = 250, 350, 7, 13
 LABEL_CHARACTERS = 18
 
-Floats = npt.NDArray[np.float64]
 Ticks = list[tuple[Any, float]]
 
 

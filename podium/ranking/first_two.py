@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from podium import statistics
+from podium.arrays import Floats, Ints
 from podium.ranking import robustness, uncertainty
 from podium.ranking.job import Job, solution_of
 from podium.ranking.submissions import Submission
@@ -20,8 +20,6 @@ from podium.statistics.sampling import influences
 
 __all__ = ["under_measures", "under_statistics"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 How = tuple[int, int, str]  # the number of draws, the seed, and the column of what is drawn together
 
 

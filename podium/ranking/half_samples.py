@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import contest, ids
+from podium.arrays import Floats, Ints
 from podium.ranking import passes, store
 from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256, solution_of
@@ -32,8 +32,6 @@ from podium.workers import TASKS_PER_WORKER, Workers
 
 TIMED = 2  # files that are scored to find out how long a draw takes
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
@@ -44,7 +42,7 @@ class Rows:
     measure_names: tuple[str, ...] = ("score",)
 
     @property
-    def groups(self) -> npt.NDArray[np.int64]:
+    def groups(self) -> Ints:
         """All items are in the only group."""
         return np.zeros((1, len(self.items)), dtype=np.int64)
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
+from podium.arrays import Floats, Ints
 from podium.errors import HostError, UsageError
 from podium.ranking.job import Job, contents_of, digests_of, frame_of, sha256, solution_of
 from podium.ranking.rewards import is_boosted
@@ -30,9 +31,6 @@ LABELS = {  # with the value, and with what it is above 1
     "eligibility_ratio": "eligible if the best score is at most {1:.0%} higher",
     "slowdown_limit": "no reward for runtimes of {0:g} times the fastest or more",
 }
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @functools.lru_cache(maxsize=2)

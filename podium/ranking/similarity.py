@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.arrays import Floats
 from podium.wording import together
 
 __all__ = ["MOST_IN_PAIRS", "agreements", "entries", "entry_names", "fingerprint", "pairs", "senders"]
@@ -16,8 +17,6 @@ FEW_TEAMS, MOST_TEAMS = 0.25, 100
 LEAST_AGREEMENT = 0.05
 CELLS_AT_ONCE = 2**17
 DEVIATIONS = 5  # beyond twice the expected agreement, because strong teams agree more with each other
-
-Floats = npt.NDArray[np.float64]
 
 
 def senders(files: pd.DataFrame) -> list[list[str]]:

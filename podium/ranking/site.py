@@ -9,10 +9,10 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import names
+from podium.arrays import Floats
 from podium.errors import HostError
 from podium.ranking.exports import read_site
 from podium.wording import counted, listed
@@ -23,8 +23,6 @@ OWNER = re.compile(r"(.+)-\d+")  # Codabench adds the number of the submission t
 # The part of a board in a column of all_submissions.csv, and what it is called in a sentence.
 PARTS = {"score": "whole", "private_score": "Private", "public_score": "Public"}
 NAMED = 3  # teams in the sentence
-
-Floats = npt.NDArray[np.float64]
 
 
 class SiteBoard(NamedTuple):

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import names
+from podium.arrays import Bools, Floats
 from podium.errors import HostError
 from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
 from podium.wording import counted, listed
@@ -40,9 +40,6 @@ STREAM = 5  # of random numbers; the draws of items and of scores have others
 CERTAIN = 2  # standard errors beyond which a difference between two runtimes is certain
 FAR_BELOW = 5  # a runtime this many times below the median may be in minutes, which is 60 times below
 FAR_ABOVE = 50  # a runtime so many times the median is suspicious, because it may be in milliseconds
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 class Noise(NamedTuple):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from podium.arrays import Floats
 from podium.files import write_atomically
 
 FORMAT = 4
@@ -26,8 +27,6 @@ HEADER, DIGEST, NO_DIGEST = b"header", b"sha256", b"?" * 64
 COMPRESSION_LEVEL = 6
 WHOLE = (np.int8, np.int16, np.int32, np.int64)
 MOST_WHOLE = 2.0**53  # up to here every whole number is a float
-
-Floats = npt.NDArray[np.float64]
 
 
 def path_of(folder: Path, name: str) -> Path:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, statistics
+from podium.arrays import Bools, Floats, Ints
 from podium.contract import Grouped, Measured
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.decisions import Prizes
@@ -37,9 +38,6 @@ from podium.statistics.sampling import influences
 
 RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
 SHARED_BY = 100  # teams that are drawn first, because all teams share the variances that these have
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Detail(NamedTuple):
@@ -160,7 +158,7 @@ def _detail(
     )
 
 
-def of_items(entry: bytes, items: npt.NDArray[np.bool_]) -> Floats:
+def of_items(entry: bytes, items: Bools) -> Floats:
     """Read the statistics of some items, shape (n, k), from an entry of the store."""
     numbers = store.decode(entry)
     assert numbers is not None

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from podium.arrays import Bools, Floats, Ints
 from podium.contract import Grouped, Measured
 from podium.statistics.population import attributes_of, is_made_of_groups
 from podium.statistics.sampling import contributions, is_close_to_none, slopes
@@ -26,10 +26,6 @@ MOST_BY_SMALL_GROUPS = 0.2
 
 # Fewer items than these decide too little for an interval.
 FEWEST_DECIDING = 2.0
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 class Reason(enum.Enum):

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from podium.arrays import Bools, Floats, Ints
 from podium.errors import ToolError
 from podium.statistics.doubts import FEWEST_ITEMS, Doubt, Reason
 from podium.workers import spread, start_workers
@@ -35,10 +35,6 @@ SECONDS_TO_START = 2.0  # of work for which no process is started
 TASKS_EACH = 3  # of a process
 WHOLE = "All"  # the whole solution
 STREAM = 6  # of random numbers
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 class Items(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.arrays import Floats, Ints
 from podium.contract import Measured
 from podium.errors import UsageError
 from podium.statistics import halves
@@ -55,9 +56,6 @@ UNBOUNDED = (-np.inf, np.inf)
 
 # A gain up to this one, relative to the largest, is rounding.
 SAME = 1e-9
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Scored(Protocol):

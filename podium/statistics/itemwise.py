@@ -9,13 +9,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import ids
+from podium.arrays import Floats, Ints
 from podium.contract import ALL_ITEMS
 from podium.errors import HostError
 
 MISSING = "(missing)"  # the value of a group for rows that name none
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Numbers = Callable[[pd.DataFrame, pd.DataFrame], npt.ArrayLike]
 Formula = Callable[[Floats], npt.ArrayLike]
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.arrays import Bools, Floats, Ints
 from podium.statistics.population import Scores
 
 LEVEL = 0.95
@@ -43,10 +44,6 @@ RIVALS, TYPICAL = 100, 10
 
 # Standard deviations up to this one, relative to the scores, are rounding.
 ROUNDING = 1e-12
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 class Rewards(NamedTuple):
@@ -361,7 +358,7 @@ def _highest_level(centers: Floats, noise: float) -> Ints:
     return order[: ends[0]] if len(ends) else order
 
 
-def _among_first(scores: Floats, places: int, files: npt.NDArray[np.int64]) -> Floats:
+def _among_first(scores: Floats, places: int, files: Ints) -> Floats:
     """Compute how often each file is among the first, from the scores of teams and the number of its file."""
     teams = scores.shape[1]
     order = np.argsort(files, kind="stable")

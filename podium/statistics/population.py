@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.arrays import Floats, Ints
 from podium.contract import Measured
 from podium.statistics.sampling import rounded, slopes, sums, weighted_sums
 
@@ -39,8 +40,6 @@ LEAST_DEVIATION = 1e-12
 # Up to this share of sums is moved between groups, so many times, to see whether the score changes by more than
 # rounding.
 MOST_MOVED, MOVES, SAME = 0.2, 4, 1e-9
-
-Floats = npt.NDArray[np.float64]
 
 
 class Groups(NamedTuple):
@@ -88,7 +87,7 @@ class Model(NamedTuple):
     """What submissions that are compared share: how the groups of each attribute are moved."""
 
     attributes: list[Attribute]
-    others: npt.NDArray[np.int64]  # for each draw, the one from which the noise of the common mean comes
+    others: Ints  # for each draw, the one from which the noise of the common mean comes
 
 
 class Resampler:
@@ -309,7 +308,7 @@ def names_of_groups(prepared: Measured) -> list[str]:
     return [f"{attribute} = {value}" for attribute, value in prepared.labels]
 
 
-def sizes_of_groups(prepared: Measured, together: npt.NDArray[np.int64] | None = None) -> dict[str, int]:
+def sizes_of_groups(prepared: Measured, together: Ints | None = None) -> dict[str, int]:
     """Count the items of each group, by the name that its measure has; what is drawn together counts once."""
     members = np.ravel(prepared.groups)
     if together is not None:
@@ -373,7 +372,7 @@ def _known(scores: Floats, variances: Floats, sizes: Floats) -> tuple[Floats, Fl
     )
 
 
-def _draw_differing(scores: Floats, variances: Floats, order: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _draw_differing(scores: Floats, variances: Floats, order: Ints) -> tuple[Floats, Floats]:
     """Draw from the posterior of the variances between true scores, with their precisions, (groups, r)."""
     number = len(scores)
     share = (np.arange(SHARES) + 0.5) / SHARES

@@ -11,15 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.arrays import Bools, Floats, Ints
 from podium.contract import Measured
 
 CELLS_AT_ONCE = 2**24  # numbers in one block, which takes 128 MB
 M = TypeVar("M", bound=Measured)
 NEARBY = 1e-6  # relative step of the differences that approximate derivatives
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 def sums(statistics: Floats, groups: Ints) -> Floats:

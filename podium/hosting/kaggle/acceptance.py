@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import checking, contest, demands, hosted, ids, scoring
+from podium.arrays import Bools
 from podium.demands import Finding, Level
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.guard import is_refusal
@@ -347,7 +347,7 @@ def _check_usage(solution: pd.DataFrame) -> Finding:
     return Finding(demands.PARTS, Level.OK, shares)
 
 
-def are_empty(texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+def are_empty(texts: Sequence[str]) -> Bools:
     """Tell which texts Kaggle's reader takes for an empty cell.
 
     >>> are_empty(["NA", "Na", "None", "nothing"]).tolist()

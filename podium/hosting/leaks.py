@@ -24,6 +24,7 @@ from podium.files import Location
 from podium.hosting.determined import (
     LEAST_EVIDENCE,
     LEAST_ROWS,
+    PURE,
     classes_told,
     natural,
     numbers_told,
@@ -40,12 +41,14 @@ TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance
 
 MOST_VALUES = 2  # beside an id for each of its truths: many values together do not tell which is true
+MOST_CLASSES = 0.75  # of the values that there are, for the same reason
 NAMED_EVIDENCE = math.log(50)  # the same for a column that has the name of the truth and nothing but truths
 
 MOST_IDS = 2_000  # of a table or text; more would only take time
 MOST_BESIDE = 80  # words before or after an id
 MOST_IN_CELL = 2_000  # characters
 UNIQUE = 0.9  # of the rows of a table, by whose cells a row is known
+NATURAL = 2  # times as many equal rows as within the test set are no copies of its rows
 MOST_LISTED = 0.9  # of the ids: a file that names more of them does not tell them apart
 MOST_PLACES = 12  # places in lines whose ids are also looked at alone
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words
@@ -54,6 +57,7 @@ CHUNK = 1 << 20  # characters of a text that are looked at together
 # Words consist of letters, digits and minus signs, so that the ending of a file is a word of its own.
 SPACES = bytes(code if chr(code).isalnum() or code >= 128 or code == ord("-") else 32 for code in range(256))
 WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")  # 7.0 is 7
+POINT = re.compile(r"(?<=\d)\.(?=\d)")  # 7.2 is one word, and no class 2
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
 Found = dict[str, set[str]]  # for each id, the values that stand beside it
@@ -66,11 +70,11 @@ def words_of(text: str) -> list[bytes]:
     >>> words_of("Images/R01_cat.PNG: -1.0")
     [b'images', b'r01', b'cat', b'png', b'-1']
     """
-    return _pieces_of(WHOLE.sub("", text) if ".0" in text else text)
+    return _pieces_of(POINT.sub("\N{MIDDLE DOT}", WHOLE.sub("", text)) if "." in text else text)
 
 
 def _pieces_of(text: str) -> list[bytes]:
-    """Split a text into words, of which 7.0 is two."""
+    """Split a text into words, of which 7.2 is two."""
     return text.lower().encode("utf-8", "replace").translate(SPACES).split()
 
 
@@ -86,7 +90,8 @@ class Phrases:
             others = (
                 [(b"-".join(words),), tuple(b" ".join(words).replace(b"-", b" ").split())] if joined else []
             )
-            for form in filter(None, dict.fromkeys([words, *others])):
+            pieces = tuple(_pieces_of(text)[:LONGEST_PHRASE])  # as with a decimal comma
+            for form in filter(None, dict.fromkeys([words, pieces, *others])):
                 if any(form):
                     self.texts.setdefault(form, text)
                     lengths[form[0]].add(len(form))
@@ -404,7 +409,9 @@ def _check_twins(text: Text, known: Known) -> None:
                 continue
             rows = enumerate(zip(*(map(hash, columns[name]) for name in shared)))
             twins = {row: of_row[cells] for row, cells in rows if cells in of_row}
-            if len(twins) >= LEAST_ROWS:
+            # Rows that are equal by chance, as those of all who gave the same answers, are no copies.
+            by_chance = NATURAL * (len(features) - len(of_row)) * len(table) / len(features)
+            if len(set(twins.values())) >= LEAST_ROWS + by_chance:
                 others = {name: cells for name, cells in columns.items() if name not in shared}
                 where = f"in the column {{}}, of rows with the same {listed(shared)}"
                 _compare_columns(text.name, others, twins, known, where)
@@ -482,7 +489,7 @@ def _compare_cells(
     for item, cell in cells:
         found[item] |= known.values_in(words_of(cell[:MOST_IN_CELL]))
     for truth in known.truths:
-        _compare(name, where, found, truth, NAMED_EVIDENCE if column == truth.name else LEAST_EVIDENCE)
+        _compare(name, where, found, truth, is_named=column == truth.name)
         if column not in known.ids_of:
             _determined(name, where, cells, truth)
 
@@ -574,8 +581,12 @@ def _chunks(text: str) -> Iterator[list[str]]:
 # ---- The comparison ------------------------------------------------------------------------------------------
 
 
-def _compare(name: str, where: str, found: Found, truth: Truth, least: float = LEAST_EVIDENCE) -> None:
-    """Refuse a file if the truths of ids stand beside them much more often than those of other ids would."""
+def _compare(name: str, where: str, found: Found, truth: Truth, *, is_named: bool = False) -> None:
+    """Refuse a file if the truths of ids stand beside them much more often than those of other ids would.
+
+    What was true before, such as the region of last year, predicts well and is no leak. So all but a column
+    with the name of the truth has to determine it.
+    """
     ids = [item for item in found if item in truth.of_id]
     right = {item: found[item] & truth.of_id[item] for item in ids}
     if not any(right.values()):
@@ -583,9 +594,9 @@ def _compare(name: str, where: str, found: Found, truth: Truth, least: float = L
     rate = sum(len(right[item]) / len(truth.of_id[item]) for item in ids) / len(ids)
     chance = sum(truth.share.get(value, 0) for item in ids for value in found[item]) / len(ids)
     number = sum(len(found[item] & truth.share.keys()) / len(truth.of_id[item]) for item in ids) / len(ids)
-    if number > MOST_VALUES:
+    if number > min(MOST_VALUES, MOST_CLASSES * len(truth.share)) or (rate < PURE and not is_named):
         return
-    if tells(rate, chance, len(ids), least):
+    if tells(rate, chance, len(ids), NAMED_EVIDENCE if is_named else LEAST_EVIDENCE):
         item = next(item for item in ids if right[item])
         raise Revealed(
             f"{name} reveals {truth.name} of {SOLUTION} {where}, such as {min(right[item])!r} of {item}: "

@@ -561,9 +561,10 @@ def test_labels_at_the_end_of_a_long_table(tmp_path):
 
 
 def test_features_that_predict_well_are_no_leak(tmp_path):
-    """A threshold that one class passes alone, a rare sign, groups, and a close relative of the number."""
+    """A threshold, a rare sign, groups, a close relative of the number, and the label of last year."""
     draw = random.Random(3)
     features = SOLUTION.assign(
+        before=[label if number % 10 else "cat" for number, label in enumerate(LABELS)],
         size=[CODES[label] // 2 * 5 + draw.random() for label in LABELS],
         sign=["x" if label == "fox" and draw.random() < 0.7 else "y" for label in LABELS],
         amount=[amount + draw.gauss(0, 60) for amount in AMOUNTS],
@@ -585,6 +586,44 @@ def test_rows_of_the_test_set_under_other_ids_are_found(tmp_path):
     )
     other = twins.assign(label=list(twins["label"])[::-1])
     assert told(put(competition(tmp_path / "2"), files | {"train.csv": csv_of(other)})) == ""
+
+
+def split(folder, table, target):
+    """A competition that an honest host makes of a table, with a third of it as the test set."""
+    table = table.sample(frac=1, random_state=1)
+    table.insert(0, "row", [f"r{number:05}" for number in range(len(table))])
+    test, train = table[: len(table) // 3], table[len(table) // 3 :]
+    answers = test[["row", target]]
+    files = {"test.csv": csv_of(test.drop(columns=target)), "train.csv": csv_of(train)}
+    parts = [("Public", "Private")[number % 2] for number in range(len(test))]
+    (folder / "public").mkdir(parents=True)
+    (folder / "private").mkdir()
+    answers.assign(Usage=parts).to_csv(folder / "private" / "solution.csv", index=False)
+    return put(
+        folder, files | {"sample_submission.csv": csv_of(answers.assign(**{target: train[target].iloc[0]}))}
+    )
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "diabetes", "digits"])
+def test_tables_of_other_people_are_sent(tmp_path, name):
+    table = getattr(pytest.importorskip("sklearn.datasets"), f"load_{name}")(as_frame=True).frame
+    assert told(split(tmp_path, table, "target")) == ""
+
+
+def test_rows_that_are_equal_by_chance_are_no_copies(tmp_path):
+    """Pupils who solve every item or none have the same answers, also in the item that is predicted."""
+    draw = np.random.default_rng(1)
+    able = np.where(draw.random(900) < 0.1, 9, draw.normal(size=900))
+    items = pd.DataFrame({f"q{n}": (able + draw.normal(size=900) > 0).astype(int) for n in range(14)})
+    assert told(split(tmp_path, items, "q0")) == ""
+
+
+def test_one_of_several_columns_with_yes_and_no_is_no_leak(tmp_path):
+    """Nearly always, both answers stand in a row."""
+    draw = np.random.default_rng(2)
+    answers = pd.DataFrame({f"q{n}": draw.choice(["yes", "no"], 600, p=(0.4, 0.6)) for n in range(5)})
+    answers["then"] = np.where(draw.random(600) < 0.9, answers["q0"], "no")
+    assert told(split(tmp_path, answers, "q0")) == ""
 
 
 @pytest.mark.filterwarnings("ignore:these files cannot be searched")

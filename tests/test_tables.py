@@ -61,7 +61,11 @@ def scores(out):
     return dict(re.findall(r"^(Public|Private) +(\S+)", out, re.MULTILINE))
 
 
-@pytest.mark.parametrize("folder", [HOSTILE, NUMBERS], indirect=True, ids=["hostile", "numbers"])
+@pytest.mark.parametrize(
+    "folder",
+    [pytest.param(HOSTILE, id="hostile"), pytest.param(NUMBERS, id="numbers", marks=pytest.mark.slow)],
+    indirect=True,
+)
 def test_one_table_walks_through_every_command(capsys, folder, monkeypatch):
     stay_in_process(monkeypatch, folder)
     is_hostile = "NA" in (folder / "labels.csv").read_text()

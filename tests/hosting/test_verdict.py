@@ -161,7 +161,10 @@ WITHOUT = "annotates every argument with a type that the site can set: solution 
 
 @pytest.mark.parametrize(
     ("old", "new", "refusal"),
-    [(": pd.DataFrame", "", WITHOUT), ("    share", "    open('labels.csv').close()\n    share", OPENS)],
+    [
+        pytest.param(": pd.DataFrame", "", WITHOUT, marks=pytest.mark.slow),
+        ("    share", "    open('labels.csv').close()\n    share", OPENS),
+    ],
 )
 def test_what_kaggle_refuses_stops_kaggle_alone(
     files: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, refusal: str

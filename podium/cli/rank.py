@@ -17,7 +17,7 @@ from podium.cli import arguments
 from podium.cli.declared import declare
 
 if TYPE_CHECKING:
-    from podium.ranking.board import FinalBoard
+    from podium.ranking.final import FinalBoard
 
 TEAMS_SHOWN = 10
 CHARACTERS_SHOWN = 40  # of a team's name in the table
@@ -93,7 +93,7 @@ def print_report(final: "FinalBoard") -> None:
     console.print_table(f"The first {len(top)}", table)
     if final.variants is not None and final.inputs.options.rules.variants:
         console.print_table("The board under other decisions", final.variants)
-    print("", *sentences.summary(final), sep="\n")
+    print("", *final.summary, sep="\n")
     print(f"\nwritten to {final.folder}", flush=True)
     if counts["rejected"]:
         without = f"teams without any score, not on the board: {counts['teams_without_score']:,}"

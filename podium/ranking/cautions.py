@@ -1,39 +1,42 @@
 """What a reader of a board must look at before a prize is given."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from podium.names import of_other_scripts
+from podium.ranking.decisions import Prizes
 from podium.ranking.rewards import BY_NAME, what_decided
 from podium.ranking.similarity import entry_names
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
 from podium.wording import counted, listed, together
 
-if TYPE_CHECKING:
-    from podium.ranking.board import FinalBoard
-
 __all__ = ["better_groups_that_lower", "cautions"]
 
 FALLING = -0.05  # a score clearly falls with that of a group if a point there costs so much
 
 
-def cautions(final: "FinalBoard", decided: Sequence[str], failures: Sequence[str]) -> list[str]:
+def cautions(
+    leaderboard: pd.DataFrame,
+    files: pd.DataFrame,
+    prizes: Prizes,
+    entries: Sequence[int],
+    doubts: Sequence[Doubt | None],
+    decided: Sequence[str],
+    failures: Sequence[str],
+) -> list[str]:
     """List what may be wrong with a prize, in sentences without a period at the end.
 
-    ``decided`` says what decided the order of each team and the next one where they have the same score.
-    ``failures`` has the team of each file for which the metric failed.
+    ``doubts`` are about the score of each team. ``decided`` says what decided the order of each team and the
+    next one where they have the same score. ``failures`` has the team of each file for which the metric failed.
     """
-    leaderboard, prizes = final.leaderboard, final.prizes
-    doubts = {} if final.chance is None else dict(enumerate(final.chance.doubts))
-    of_winners = {row: doubts[row] for row in prizes.winners if row in doubts}
+    of_winners = {row: doubts[row] for row in prizes.winners if row < len(doubts)}
     return [
         *_decided_by_names(leaderboard, decided, prizes.borders),
         *filter(None, [of_other_scripts(leaderboard["team"])]),
-        *_same_files(leaderboard.iloc[list(prizes.winners)], final.submissions),
-        *_small_groups(leaderboard, of_winners, final.entries),
+        *_same_files(leaderboard.iloc[list(prizes.winners)], files),
+        *_small_groups(leaderboard, of_winners, entries),
         *_failures_of_the_metric(failures),
     ]
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from podium.errors import HostError
 from podium.files import is_url, read_bytes
-from podium.ranking.board import Inputs
+from podium.ranking.final import Inputs
 from podium.ranking.job import sha256
 from podium.ranking.passes import Scored
 from podium.ranking.speed import AGREED, DIFFERING

@@ -16,8 +16,9 @@ from podium.errors import HostError, UsageError
 from podium.files import alone_in, check_apart, is_url, read_once
 from podium.limits import Limits
 from podium.ranking import decisions, output, page, passes, run_json, site, speed
-from podium.ranking.board import FinalBoard, Inputs, board_of
+from podium.ranking.board import board_of
 from podium.ranking.differing import Other, others_of, settled
+from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import PATHS, Heading, Options, Rules, fault_of

@@ -14,7 +14,7 @@ from typing import Any
 
 from podium.errors import UsageError
 from podium.files import keep_mode
-from podium.ranking.board import FinalBoard
+from podium.ranking.final import FinalBoard
 from podium.ranking.run_json import RUN, text_of
 from podium.tables import table_bytes
 

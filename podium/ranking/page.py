@@ -14,7 +14,7 @@ import pandas as pd
 
 from podium import pages
 from podium.ranking import decisions, drawing, estimate, sentences, similarity
-from podium.ranking.board import FinalBoard
+from podium.ranking.final import FinalBoard
 from podium.ranking.rewards import what_decided
 from podium.ranking.rules import Rules
 from podium.wording import ordinal, together
@@ -41,7 +41,7 @@ def of_board(final: FinalBoard) -> str:
         "board.html",
         heading=final.inputs.options.heading,
         facts=final.facts,
-        summary=sentences.summary_by_question(final),
+        summary=final.answers,
         boosted=final.facts["boosted"],
         rows=rows,
         scale=drawing.intervals(rows, final.facts["higher_is_better"]),
@@ -105,7 +105,7 @@ def _of_row(final: FinalBoard, team: str, row: int) -> dict[str, Any]:
         "scale": scale,
         "row": next(each for each in rows if each["team"] == team),
     }
-    told["why"] = sentences.why_not_better(final, row)
+    told["why"] = sentences.why_not_better(final.leaderboard, final.facts, final.prizes, final.chance, row)
     if final.variant_ranks is not None and len(final.variant_ranks.columns):
         ranks = final.variant_ranks.iloc[row]
         told |= {"held": float((ranks == rank).mean()), "others": list(ranks[ranks != rank].items())}

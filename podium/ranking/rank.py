@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from podium.ranking.board import FinalBoard
+    from podium.ranking.final import FinalBoard
 
 __all__ = ["rank"]
 

@@ -6,7 +6,7 @@ again.
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -82,24 +82,18 @@ def check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]
         )
 
 
-class Variants(NamedTuple):
-    """What other decisions would have done to a board."""
-
-    # A row per decision: ``decision``, ``first_team``, ``same_rank`` (how many teams keep their rank),
-    # ``kendall_tau`` (of the order of teams with that of the board) and ``winner_score`` (what the board's
-    # first team would score, before rewards)
-    table: pd.DataFrame
-    ranks: pd.DataFrame  # a row per team in the order of the board, with its rank under each decision
-
-
 def of_board(
     leaderboard: pd.DataFrame,
     scores: Mapping[str, Floats],
     detectable: Mapping[str, float],
     rules: Rules,
     higher_is_better: bool,
-) -> Variants:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rank again under other decisions, one at a time: with other scores, then with other rewards.
+
+    The first table has a row per decision, with how many teams keep their rank, Kendall's τ of the order of
+    teams with that of the board, and before rewards the score of the board's first team and how far it is
+    ahead of the second one.  The second table has a row per team, with its rank under each decision.
 
     ``detectable`` has the true difference of the first two teams that shows, by the name of a variant, and that
     under the metric as it is as `OWN`.
@@ -134,7 +128,7 @@ def of_board(
             "detectable": [detectable.get(name if name in scores else OWN, np.nan) for name in ranks_under],
         }
     )
-    return Variants(table, pd.DataFrame(ranks_under))
+    return table, pd.DataFrame(ranks_under)
 
 
 def _ahead(scores: Floats) -> float:

@@ -15,7 +15,7 @@ from podium import __version__, hosted
 from podium.errors import UsageError
 from podium.files import is_url
 from podium.limits import Limits
-from podium.ranking.board import FinalBoard
+from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN, Heading, Options, Rules, fault_of

@@ -5,24 +5,23 @@ Every sentence is made from the numbers of one ranking, and says no more than th
 
 import math
 import unicodedata
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from podium.ranking import site
+from podium.ranking.decisions import Prizes
 from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
+from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
 from podium.wording import counted, listed, ordinal, plural, together
 
-if TYPE_CHECKING:
-    from podium.ranking.board import FinalBoard
-
 __all__ = [
-    "cut", "in_cases", "items_of", "name_of", "number", "of_difference", "of_direction", "percent",
-    "score_name", "summary", "summary_by_question", "tens", "tick", "why_not_better",
+    "cut", "in_cases", "items_of", "name_of", "number", "of_direction", "percent",
+    "score_name", "summary_by_question", "tens", "tick", "why_not_better",
 ]  # fmt: skip
 
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
@@ -156,30 +155,34 @@ def of_direction(facts: dict[str, Any]) -> str:
     return f"{better} is better{assumed}."
 
 
-def summary_by_question(final: "FinalBoard") -> dict[str, list[str]]:
+def summary_by_question(
+    board: pd.DataFrame,
+    facts: dict[str, Any],
+    prizes: Prizes,
+    entries: Sequence[int],
+    chance: Certainty | None,
+    variants: pd.DataFrame | None,
+) -> dict[str, list[str]]:
     """Say what is certain about a board and what is not, for a reader who decides about prizes."""
-    questions = {"Who is first?": [*_of_the_winner(final), *_of_speed(final)]}
-    if final.facts["silence"]:
-        questions["How much of that is luck?"] = [f"Nothing is said about chance: {final.facts['silence']}."]
-    elif final.certainty is not None and len(final.leaderboard) > 1:
-        questions["How much of that is luck?"] = [*_of_chance(final), *_of_the_best(final)]
-    questions["Who gets the last prize?"] = _of_the_last_prize(final)
-    questions["What did the jury decide?"] = _of_the_jury(final.facts)
-    questions["Is it the site's board?"] = [site.sentence(final.facts["site"])] if "site" in final.facts else []
-    questions["Do other decisions matter?"] = _of_decisions(final)
+    questions = {"Who is first?": [*_of_the_winner(board, facts, entries), *_of_speed(board, facts)]}
+    if facts["silence"]:
+        questions["How much of that is luck?"] = [f"Nothing is said about chance: {facts['silence']}."]
+    elif chance is not None and len(board) > 1:
+        again = _of_chance(board, facts, entries, chance)
+        questions["How much of that is luck?"] = [*again, *_of_the_best(board, prizes, entries, chance)]
+    questions["Who gets the last prize?"] = _of_the_last_prize(board, facts, prizes, entries, chance)
+    questions["What did the jury decide?"] = _of_the_jury(facts)
+    questions["Is it the site's board?"] = [site.sentence(facts["site"])] if "site" in facts else []
+    questions["Do other decisions matter?"] = _of_decisions(board, variants)
     return {question: answer for question, answer in questions.items() if answer}
 
 
-def summary(final: "FinalBoard") -> list[str]:
-    """List the sentences with which the page begins."""
-    return [sentence for answer in summary_by_question(final).values() for sentence in answer]
-
-
-def why_not_better(final: "FinalBoard", row: int) -> list[str]:
+def why_not_better(
+    board: pd.DataFrame, facts: dict[str, Any], prizes: Prizes, chance: Certainty | None, row: int
+) -> list[str]:
     """Say why a team is not one rank better: which team is ahead of it, by how much, and by what."""
     if row == 0:
         return []
-    board, facts = final.leaderboard, final.facts
     other, own = board.iloc[row - 1], board.iloc[row]
     team, name = name_of(other["team"]), score_name(facts)
     if facts["ties"] and facts["ties"][row - 1]:
@@ -200,17 +203,19 @@ def why_not_better(final: "FinalBoard", row: int) -> list[str]:
             )
         else:
             sentences.append(f"Before rewards the scores are {theirs} against {mine}; {rewards}.")
-    sentences += of_difference(final, row - 1, row)
+    sentences += _of_difference(facts, prizes, chance, row - 1, row)
     return [*sentences, f"The ranks follow the {name}s, whether or not the difference is certain."]
 
 
-def of_difference(final: "FinalBoard", row: int, other: int) -> list[str]:
+def _of_difference(
+    facts: dict[str, Any], prizes: Prizes, chance: Certainty | None, row: int, other: int
+) -> list[str]:
     """Say how certain the difference between a prize winner and the next team is, if that is the other one."""
-    steps, borders = final.differences, final.prizes.borders
-    if steps is None or (row, other) not in borders[: len(steps)]:
+    borders = prizes.borders
+    if chance is None or (row, other) not in borders[: len(chance.differences)]:
         return []
-    step = steps.iloc[borders.index((row, other))]
-    sign = 1 if final.facts["higher_is_better"] else -1
+    step = chance.differences.iloc[borders.index((row, other))]
+    sign = 1 if facts["higher_is_better"] else -1
     if pd.isna(step["low"]):
         return [f"This difference has no interval: {step['note']}."]
     low, high = sorted((sign * step["low"], sign * step["high"]))
@@ -227,21 +232,18 @@ def _reward_of(row: "pd.Series[Any]", team: str) -> str:
     return f"{team} was not eligible, because {reason}"
 
 
-def _names(final: "FinalBoard", rows: Iterable[int]) -> list[tuple[int, str]]:
+def _names(board: pd.DataFrame, entries: Sequence[int], rows: Iterable[int]) -> list[tuple[int, str]]:
     """Name the files of some rows, each once, with its first row: a file counts, and not its senders."""
-    teams = [name_of(team) for team in final.leaderboard["team"]]
-    return entry_names(teams, final.entries, list(rows))
+    return entry_names([name_of(team) for team in board["team"]], entries, list(rows))
 
 
-def _is_same_file(final: "FinalBoard", row: int) -> bool:
-    """Tell whether a team and the next one sent the same file."""
-    entries = final.entries
-    return bool(entries) and entries[row] == entries[row + 1]
+def _is_same_file(entries: Sequence[int], row: int, other: int) -> bool:
+    """Tell whether two teams sent the same file."""
+    return bool(entries) and entries[row] == entries[other]
 
 
-def _of_the_winner(final: "FinalBoard") -> list[str]:
+def _of_the_winner(board: pd.DataFrame, facts: dict[str, Any], entries: Sequence[int]) -> list[str]:
     """Say who is first and who is second."""
-    board, facts = final.leaderboard, final.facts
     name = score_name(facts)
     first = board.iloc[0]
     winner = name_of(first["team"])
@@ -252,7 +254,7 @@ def _of_the_winner(final: "FinalBoard") -> list[str]:
         return [f"{winner} is the only team on the board.", decide]
     second = board.iloc[1]
     other = name_of(second["team"])
-    is_same_file = _is_same_file(final, 0)
+    is_same_file = _is_same_file(entries, 0, 1)
     if facts["ties"] and facts["ties"][0]:
         same = "sent the same file, with a" if is_same_file else "have the same"
         leading = (
@@ -269,11 +271,10 @@ def _of_the_winner(final: "FinalBoard") -> list[str]:
     return [leading, decide]
 
 
-def _of_speed(final: "FinalBoard") -> list[str]:
+def _of_speed(board: pd.DataFrame, facts: dict[str, Any]) -> list[str]:
     """Say whether the winner leads by its score or by its speed."""
-    if not final.facts["boosted"] or len(final.leaderboard) == 1:
+    if not facts["boosted"] or len(board) == 1:
         return []
-    board = final.leaderboard
     first = board.iloc[0]
     winner = name_of(first["team"])
     if first["rank_before"] == 1:
@@ -285,19 +286,18 @@ def _of_speed(final: "FinalBoard") -> list[str]:
     ]
 
 
-def _of_chance(final: "FinalBoard") -> list[str]:
+def _of_chance(
+    board: pd.DataFrame, facts: dict[str, Any], entries: Sequence[int], chance: Certainty
+) -> list[str]:
     """Say how often the winner and its rivals would be first on new items."""
-    intervals, facts = final.certainty, final.facts
-    assert intervals is not None
-    shares = intervals["first_again"]
-    names = dict(_names(final, range(len(intervals))))
+    shares = chance.intervals["first_again"]
+    names = dict(_names(board, entries, range(len(shares))))
     winner = names[0]
     if pd.isna(shares.iloc[0]):
-        withheld = final.chance.withheld if final.chance else None
-        if withheld is not None:
+        if chance.withheld is not None:
             return [
                 f"How often {winner} would be first again cannot be said, because too little decides the score "
-                f"of a prize winner: {_too_little(withheld, facts)}."
+                f"of a prize winner: {_too_little(chance.withheld, facts)}."
             ]
         if facts["boosted"] and not facts["noise_known"]:
             return [
@@ -323,38 +323,43 @@ def _too_little(doubt: Doubt, facts: dict[str, Any]) -> str:
     return str(doubt)
 
 
-def _of_the_best(final: "FinalBoard") -> list[str]:
+def _of_the_best(board: pd.DataFrame, prizes: Prizes, entries: Sequence[int], chance: Certainty) -> list[str]:
     """Name the teams that may be the best."""
-    intervals = final.certainty
-    assert intervals is not None
-    names = [name for _, name in _names(final, np.flatnonzero(intervals["may_be_best"]))]
+    intervals = chance.intervals
+    names = [name for _, name in _names(board, entries, np.flatnonzero(intervals["may_be_best"]))]
     if not names:
         return []
     if len(names) == 1:
         told = f"With 95% confidence {names[0]} is truly the best"
     else:
         told = f"With 95% confidence the truly best is one of these {len(names):,}: {listed(names, MOST_NAMED)}"
-    prizes, may_win = final.prizes.number, int(intervals["may_win_prize"].sum())
-    if 1 < prizes < may_win:
-        told += f"; the {prizes:,} prizes belong to teams among {may_win:,} (may_win_prize)"
+    may_win = int(intervals["may_win_prize"].sum())
+    if 1 < prizes.number < may_win:
+        told += f"; the {prizes.number:,} prizes belong to teams among {may_win:,} (may_win_prize)"
     return [f"{told}."]
 
 
-def _of_the_last_prize(final: "FinalBoard") -> list[str]:
+def _of_the_last_prize(
+    board: pd.DataFrame,
+    facts: dict[str, Any],
+    prizes: Prizes,
+    entries: Sequence[int],
+    chance: Certainty | None,
+) -> list[str]:
     """Say who gets the last prize and who comes next."""
-    board, facts, prizes = final.leaderboard, final.facts, final.prizes
     if prizes.number < 2 or len(prizes.may_win) <= prizes.number:
         return []
     row, other = prizes.borders[-1]
     last, following = board.iloc[row], board.iloc[other]
     goes = f"Place {last['rank']} gets the last of {prizes.number:,} prizes: {name_of(last['team'])}"
     if facts["ties"] and (decided := what_decided(facts["ties"][row:other])):
-        is_same_file = bool(final.entries) and final.entries[row] == final.entries[other]
-        same = "sent the same file" if is_same_file else f"has the same {score_name(facts)}"
+        same = (
+            "sent the same file" if _is_same_file(entries, row, other) else f"has the same {score_name(facts)}"
+        )
         return [f"{goes}; {name_of(following['team'])} {same}, and {decided} decides."]
     behind = number(abs(last["boosted_score"] - following["boosted_score"]))
     next_one = f"{name_of(following['team'])} follows {behind} behind in {score_name(facts)}"
-    return [f"{goes}; {next_one}.", *of_difference(final, row, other)]
+    return [f"{goes}; {next_one}.", *_of_difference(facts, prizes, chance, row, other)]
 
 
 def _of_the_jury(facts: dict[str, Any]) -> list[str]:
@@ -380,12 +385,11 @@ def _of_the_jury(facts: dict[str, Any]) -> list[str]:
     return [f"By decisions about {about}: {'; '.join(parts)}."]
 
 
-def _of_decisions(final: "FinalBoard") -> list[str]:
+def _of_decisions(board: pd.DataFrame, table: pd.DataFrame | None) -> list[str]:
     """Say how often the winner wins under other decisions."""
-    table = final.variants
-    if table is None or table.empty or len(final.leaderboard) == 1:
+    if table is None or table.empty or len(board) == 1:
         return []
-    winner = final.leaderboard["team"].iloc[0]
+    winner = board["team"].iloc[0]
     wins = int((table["first_team"] == winner).sum())
     return [
         f"Under {wins} of {len(table)} other decisions about the metric and the rewards, "

@@ -1,6 +1,5 @@
 """The board's page has the right numbers, neighbors, labels, axes and sentences, on boards made by hand."""
 
-import dataclasses
 import itertools
 import re
 from pathlib import Path
@@ -11,8 +10,8 @@ import pytest
 
 import boost
 from podium.ranking import decisions, drawing, page, rewards, sentences
-from podium.ranking.board import FinalBoard, Inputs
 from podium.ranking.cautions import better_groups_that_lower, cautions
+from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import Job
 from podium.ranking.rules import Options, Rules
 from podium.ranking.uncertainty import Certainty
@@ -88,6 +87,10 @@ def board_of(number: int, **columns) -> pd.DataFrame:
     return boost.boost(pd.DataFrame({"team": names, "score": np.linspace(0.6, 0.3, number)} | columns))
 
 
+def why_not_better(run: FinalBoard, row: int) -> list[str]:
+    return sentences.why_not_better(run.leaderboard, run.facts, run.prizes, run.chance, row)
+
+
 # --- the page of a team -------------------------------------------------------------------------------------
 
 
@@ -109,7 +112,7 @@ def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
 
 def test_a_team_without_a_reward_is_told_why():
     run = run_of(board_of(3, runtime=[40, None, 40]))
-    unknown, too_far = (" ".join(sentences.why_not_better(run, row)) for row in (1, 2))
+    unknown, too_far = (" ".join(why_not_better(run, row)) for row in (1, 2))
     assert "T2 was not eligible, because its runtime is not known." in unknown
     assert "T2 was not eligible, because its runtime is not known, " in too_far
     assert "T3 was not eligible, because its score is too far from the best one." in too_far
@@ -198,9 +201,7 @@ def test_small_groups_of_many_essays_are_called_groups():
     """A hundred essays decide here, so it is not said that fewer than 30 do."""
     of_groups = Doubt(Reason.SMALL_GROUPS, 3, 1.0, 30)
     run = run_of(board_of(4), chance=chance(4, first_again=np.nan)._replace(withheld=of_groups))
-    assert any(
-        said.endswith("each group that counts has fewer than 30 essays.") for said in sentences.summary(run)
-    )
+    assert any(said.endswith("each group that counts has fewer than 30 essays.") for said in run.summary)
 
 
 def test_the_first_three_warnings_are_shown_and_the_others_open():
@@ -291,7 +292,7 @@ def test_the_sentences_for_the_jury():
     """The fastest team wins although it has the worst score."""
     board = boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"]))
     run = run_of(board, chance=chance(4))
-    assert sentences.summary(run) == [
+    assert run.summary == [
         "T1 is first with a boosted score of 0.60900, and T2 is second with 0.60616.",
         "100 essays of the Private part decide.",
         "T1 leads because of its speed. By score alone it would come 4th, and T3 would be first.",
@@ -302,17 +303,17 @@ def test_the_sentences_for_the_jury():
         "With 95% confidence the true difference is between -0.01000 and 0.02000.",
     ]
     unknown = run_of(board, chance=chance(4, first_again=np.nan), noise_known=False)
-    assert "How often T1 would be first again cannot be said" in sentences.summary(unknown)[3]
+    assert "How often T1 would be first again cannot be said" in unknown.summary[3]
     columns = [page.of_board(each).count("first again, of 100") for each in (run, unknown)]
     assert columns[0] > columns[1] == 0
     few = Doubt(Reason.SMALL_GROUPS, 3, 0.5, 30)
     withheld = run_of(board, chance=chance(4, first_again=np.nan)._replace(withheld=few))
-    assert sentences.summary(withheld)[3] == (
+    assert withheld.summary[3] == (
         "How often T1 would be first again cannot be said, because too little decides the score of a prize "
         "winner: groups of fewer than 30 items decide 50%."
     )
     alone = run_of(board_of(2), boosted=False, chance=chance(2, may_be_best=[True, False]))
-    assert "With 95% confidence T1 is truly the best." in sentences.summary(alone)
+    assert "With 95% confidence T1 is truly the best." in alone.summary
 
 
 def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
@@ -330,7 +331,7 @@ def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
         board_of(4, score=[0.6] * 3 + [0.5]), Rules(prizes=2), boosted=False, chance=chance(4, **shares),
         entries=(0, 0, 0, 1), ties=[rewards.BY_TIME, rewards.BY_RUNTIME, ""],
     )  # fmt: skip
-    summary = " ".join(sentences.summary(run))
+    summary = " ".join(run.summary)
     sent = "the file that T1, T2 and T3 sent"
     assert (
         "T1 and T2 sent the same file, with a score of 0.60000; the earlier submission puts T1 first."
@@ -344,8 +345,8 @@ def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
 def test_why_a_team_is_not_one_rank_better():
     """In Table 2, Blue is second and Red third by speed, although Red has the better score."""
     run = run_of(boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"])), chance=chance(4))
-    assert sentences.why_not_better(run, 0) == []
-    assert sentences.why_not_better(run, 2) == [
+    assert why_not_better(run, 0) == []
+    assert why_not_better(run, 2) == [
         "T2 is ahead by 0.00616 in boosted score: 0.60616 against 0.60000.",
         "Before rewards T3 has the higher score, 0.60000 against 0.59500. So speed decides: T2 got a reward of "
         "1.9% for a runtime of 45.0 s, and T3 got none for a runtime of 50.0 s.",
@@ -353,7 +354,7 @@ def test_why_a_team_is_not_one_rank_better():
         "The ranks follow the boosted scores, whether or not the difference is certain.",
     ]
     tied = run_of(board_of(3), boosted=False, ties=["", rewards.BY_NAME])
-    assert sentences.why_not_better(tied, 2)[0] == (
+    assert why_not_better(tied, 2)[0] == (
         "T2 has the same score, 0.30000, and the order of the names puts it ahead."
     )
 
@@ -374,7 +375,7 @@ def test_a_difference_is_above_zero_whichever_way_is_better():
     run = run_of(lower, Rules(prizes=1), False, False, chance=chance(2))
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
     assert '>0.30000</td><td data-label="95% interval">-0.0200 to 0.0100</td>' in html
-    assert "difference is between -0.02000 and 0.01000." in " ".join(sentences.why_not_better(run, 1))
+    assert "difference is between -0.02000 and 0.01000." in " ".join(why_not_better(run, 1))
     html = page.of_board(run_of(board_of(2), Rules(prizes=1), True, False, chance=chance(2)))
     assert '>0.30000</td><td data-label="95% interval">-0.0100 to 0.0200</td>' in html
     assert "usually scores worse" not in page.of_board(run)
@@ -393,10 +394,8 @@ def test_groups_have_their_numbers_of_items_and_darker_colors_the_worse_they_are
 def test_what_to_look_at_before_a_prize_is_given():
     files = pd.DataFrame({"team": ["T1", "T2", "T3", "T4"], "fingerprint": list("abac"), "chosen": True})
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.5)
-    told = chance(4)._replace(doubts=[None, doubt, None, doubt])
-    final = run_of(board_of(4), Rules(prizes=2), entries=(0, 1, 0, 2), chance=told)
-    final = dataclasses.replace(final, submissions=files)
-    assert cautions(final, ["", rewards.BY_NAME, ""], ["T4"]) == [
+    prizes, doubts = decisions.Prizes(2, (0, 1, 2, 3)), [None, doubt, None, doubt]
+    assert cautions(board_of(4), files, prizes, (0, 1, 0, 2), doubts, ["", rewards.BY_NAME, ""], ["T4"]) == [
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
         "place 1: T1 and T3 sent the same file",
         "groups of fewer than 10 items decide 50% of the score of T2, so chance plays a large part",
@@ -415,7 +414,7 @@ def test_a_prize_winner_whose_score_falls_with_that_of_a_good_group_is_a_caution
 
 def test_names_from_right_to_left_are_isolated_and_long_ones_are_cut():
     board = board_of(2).assign(team=["עט אדום 12", "x" * 200])
-    first, *_ = sentences.summary(run_of(board, boosted=False))
+    first, *_ = run_of(board, boosted=False).summary
     assert first == (
         f"\u2068עט אדום 12\u2069 is first with a score of 0.60000, and {'x' * 59}… is second with 0.30000."
     )
@@ -423,14 +422,12 @@ def test_names_from_right_to_left_are_isolated_and_long_ones_are_cut():
 
 def test_a_tie_for_the_first_or_the_last_prize_and_a_single_team():
     last = run_of(board_of(3), Rules(prizes=2), boosted=False, ties=["", rewards.BY_NAME])
-    assert sentences.summary(last)[-1] == (
+    assert last.summary[-1] == (
         "Place 2 gets the last of 2 prizes: T2; T3 has the same score, and the order of the names decides."
     )
     tied = run_of(board_of(2), boosted=False, ties=[rewards.BY_TIME])
-    assert sentences.summary(tied)[0] == (
-        "T1 and T2 have the same score, 0.60000; the earlier submission puts T1 first."
-    )
-    assert sentences.summary(run_of(board_of(1), boosted=False)) == [
+    assert tied.summary[0] == ("T1 and T2 have the same score, 0.60000; the earlier submission puts T1 first.")
+    assert run_of(board_of(1), boosted=False).summary == [
         "T1 is the only team on the board.",
         "100 essays of the Private part decide.",
     ]

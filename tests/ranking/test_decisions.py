@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import podium
 from examples.essays import make_competition
 from podium.errors import HostError, UsageError
-from podium.ranking.board import FinalBoard
 from podium.ranking.exports import read_board
+from podium.ranking.final import FinalBoard
 from podium.ranking.rules import Rules
 
 TEAMS = ["Ada", "Bo", "Cy", "Di", "Eve", "Fay"]

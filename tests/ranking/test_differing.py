@@ -6,7 +6,7 @@ import pytest
 
 import podium
 from podium.errors import HostError
-from podium.ranking.board import FinalBoard
+from podium.ranking.final import FinalBoard
 from podium.running.rounds import Plan
 from tests.ranking.conftest import SAYS
 from tests.running.support import table

@@ -255,7 +255,7 @@ def test_variants_say_which_difference_of_the_first_two_teams_would_show(tmp_pat
 
 def test_a_decision_that_is_the_board_s_own_is_no_variant():
     for rules in (Rules(), Rules(max_boost=0.1)):
-        table = robustness.of_board(boost(TABLE_2, **rules.of_boost), {}, {}, rules, True).table
+        table = robustness.of_board(boost(TABLE_2, **rules.of_boost), {}, {}, rules, True)[0]
         assert ("largest reward 10.0%" in set(table["decision"])) == (rules.max_boost != 0.1)
 
 

@@ -1,0 +1,161 @@
+"""A final board, as `podium.rank` returns it, and what it is made from."""
+
+import html
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from podium.ranking import decisions, picture, sentences
+from podium.ranking.decisions import Prizes
+from podium.ranking.job import Job
+from podium.ranking.picture import Picture
+from podium.ranking.rules import Options
+from podium.ranking.site import SiteBoard
+from podium.ranking.submissions import Submission
+from podium.ranking.uncertainty import Certainty
+
+__all__ = ["FinalBoard", "Inputs"]
+
+ROWS_SHOWN = 10  # of the board, where it is printed or shown in a notebook
+COLUMNS_SHOWN = ["rank", "team", "boosted_score", "score", "boost", "runtime"]
+
+
+class Inputs(NamedTuple):
+    """What a ranking is made from, read and checked."""
+
+    options: Options  # what was asked for
+    job: Job  # the metric with its solution
+    submissions: list[Submission]
+    store: Path  # the folder that keeps what is found out about them
+    folder: Path  # the folder for the results
+    runtimes: pd.DataFrame | None = None  # the host's tables
+    selection: pd.DataFrame | None = None
+    failed: pd.DataFrame | None = None
+    teams: pd.DataFrame | None = None  # what a jury decided about teams
+    site_board: SiteBoard | None = None  # the board that the competition's site shows
+    manifest: str | None = None  # the SHA-256 of the manifest, if there is one
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FinalBoard:
+    """A final board, as `podium.rank` returns it.
+
+    When it is printed or shown in a notebook, it shows the sentences for the jury, the first teams, and what to
+    look at before a prize is given. Tables have a row per team, in the order of the board, unless their
+    description says otherwise.
+
+    Attributes
+    ----------
+    inputs : Inputs
+        What the board is made from.
+    leaderboard : DataFrame
+        The board: rank, team, file, score, prize, and with rewards runtime, boost and more.
+    baselines : DataFrame
+        The baselines with their scores, in the columns of the board. No calculation sees them.
+    submissions : DataFrame
+        Every file with its hash, its scores, whether it was chosen, and why.
+    rejected : DataFrame
+        The files that were not scored, with the reasons.
+    failed : DataFrame
+        The models that failed, with the reasons.
+    similar : DataFrame
+        Pairs of teams that sent the same file, or agree where few others do.
+    facts : dict
+        The content of ``run.json``.
+    site : DataFrame or None
+        Each team with its score and its rank here and on the site's board, if that was given.
+    groups : DataFrame or None
+        The score of each team in each sub-population; None if the metric has none.
+    variants : DataFrame or None
+        The first team and the order of teams under each other decision about the metric and the rewards.
+    """
+
+    inputs: Inputs
+    leaderboard: pd.DataFrame
+    submissions: pd.DataFrame
+    rejected: pd.DataFrame
+    failed: pd.DataFrame
+    similar: pd.DataFrame
+    facts: dict[str, Any]
+    prizes: Prizes  # who may win one
+    baselines: pd.DataFrame = field(default_factory=pd.DataFrame)
+    # The number of each team's file: teams that sent the same one have the same number. Without it, all differ.
+    entries: tuple[int, ...] = ()
+    resamples: int = 0  # the number of draws
+    chance: Certainty | None = None  # what chance may have done; None without draws or statistics
+    site: pd.DataFrame | None = None
+    groups: pd.DataFrame | None = None
+    group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
+    variants: pd.DataFrame | None = None
+    variant_ranks: pd.DataFrame | None = None  # a row per team, with its rank under each decision
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the published files: the page ``board.html``, the tables, and ``run.json``."""
+        return self.inputs.folder
+
+    @property
+    def published(self) -> pd.DataFrame:
+        """The board with the baselines where their plain score would stand, as it is published."""
+        return decisions.with_baselines(self.leaderboard, self.baselines, self.facts["higher_is_better"])
+
+    @property
+    def certainty(self) -> pd.DataFrame | None:
+        """How certain each team's place is, in a row per team; None if the metric has no statistics.
+
+        ``first_again`` and ``prize_again`` are the shares of new competitions, with other items of the same
+        kind, in which the team would be first and would win a prize. They are NaN if too few items decide the
+        score of a prize winner. ``may_be_best`` says whether it cannot be excluded, with 95% confidence, that
+        the team is the best. The other columns are 95% intervals.
+        """
+        return None if self.chance is None else self.chance.intervals
+
+    @property
+    def differences(self) -> pd.DataFrame | None:
+        """The difference at each border between prizes, with its 95% interval."""
+        return None if self.chance is None else self.chance.differences
+
+    @property
+    def answers(self) -> dict[str, list[str]]:
+        """The sentences of the summary by the question that they answer."""
+        return sentences.summary_by_question(
+            self.leaderboard, self.facts, self.prizes, self.entries, self.chance, self.variants
+        )
+
+    @property
+    def summary(self) -> list[str]:
+        """The sentences for the jury with which the page begins."""
+        return [sentence for answer in self.answers.values() for sentence in answer]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before a prize is given."""
+        return list(self.facts["warnings"])
+
+    def plot(self) -> Picture:
+        """Draw the scores and the runtimes of the first teams, with what speed adds, or their scores alone.
+
+        Returns
+        -------
+        podium.ranking.picture.Picture
+            The picture that the page has, which a notebook shows and ``save(path)`` writes as SVG.
+        """
+        return picture.of_board(self.leaderboard, self.certainty, self.inputs.options.rules, self.facts)
+
+    @property
+    def _top(self) -> pd.DataFrame:
+        """The first teams, with the columns that decide."""
+        columns = COLUMNS_SHOWN if self.facts["boosted"] else ["rank", "team", "score"]
+        return self.leaderboard[columns].head(ROWS_SHOWN)
+
+    def __repr__(self) -> str:
+        warned = [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join([" ".join(self.summary), "", self._top.to_string(index=False), *warned])
+
+    def _repr_html_(self) -> str:
+        warned = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        box = f"<p><strong>Look at this before a prize is given</strong></p><ul>{warned}</ul>" if warned else ""
+        table = self._top.to_html(index=False, border=0)
+        return f"<p>{html.escape(' '.join(self.summary))}</p>{table}{box}"

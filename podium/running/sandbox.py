@@ -87,7 +87,7 @@ fi
 """
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit; shift; done; shift; exec "$@"'
 BEGINS = 5  # the descriptor on which a notebook tells that its first cell begins
-GO, BEGUN = b"go\n", b"begins\n"
+BEGUN = b"begins\n"  # what it tells
 FILE = b"file\n"  # what it prints before the content of the submission
 
 
@@ -154,27 +154,27 @@ def _measured(
     process: "subprocess.Popen[bytes]", is_notebook: bool, settings: Settings, log: Log, group: Group | None
 ) -> Run:
     """Start and measure the model by the first process of a sandbox, and take its submission."""
-    cores, before, code = cores_used(settings.cores), Used(0.0, 0.0), b""
-    tells, is_told = process.stdout, process.stdin
+    cores, code, late = cores_used(settings.cores), b"", []
+    tells = process.stdout
     assert tells is not None
-    assert is_told is not None
     assert process.stderr is not None
     with process, log.following(process.stderr):
         try:
             with _killed_after(constants.SECONDS_TO_START, process):
                 ready = tells.readline()
-                if ready and is_notebook:
-                    is_told.write(GO)
-                    is_told.flush()
+            if ready and is_notebook:
+                with _killed_after(settings.time_limit, process) as is_late:
+                    _go(process)
                     code = tells.readline()  # the kernel has started, or the notebook's program has ended
-            before = group.used() if group else before
+                    late.append(is_late)
+            before = group.used() if group else Used(0.0, 0.0)
             with _killed_after(settings.time_limit, process) as is_late:
                 busy, start = busy_seconds(cores), time.perf_counter()
                 if ready and not is_notebook:
-                    is_told.write(GO)
-                    is_told.flush()
+                    _go(process)
                 code = tells.readline() if code in (b"", BEGUN) else code
                 seconds, busy = time.perf_counter() - start, busy_seconds(cores) - busy
+                late.append(is_late)
             with _killed_after(constants.SECONDS_TO_SEND, process):
                 room, names = (tells.readline().decode().split() for _ in range(2))
                 left = Left(room, names, tells.read())
@@ -188,7 +188,14 @@ def _measured(
     others = max(busy - used.user_seconds, 0.0) / (seconds * len(cores))
     run = Run(Outcome.DONE, "", seconds, used, others, int(code or -9))
     left = left._replace(is_whole=process.returncode == 0)
-    return _judged(run, left, bool(code) or not is_late.is_set(), settings, log)
+    return _judged(run, left, bool(code) or not any(each.is_set() for each in late), settings, log)
+
+
+def _go(process: "subprocess.Popen[bytes]") -> None:
+    """Let the first process of a sandbox start the model."""
+    assert process.stdin is not None
+    process.stdin.write(b"go\n")
+    process.stdin.flush()
 
 
 def _judged(run: Run, left: Left, in_time: bool, settings: Settings, log: Log) -> Run:

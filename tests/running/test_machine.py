@@ -290,11 +290,14 @@ def test_the_time_of_a_notebook_begins_with_its_first_cell_and_nothing_of_it_is_
     late.write_text(source.replace("import re\n", "import re\nimport time\ntime.sleep(10)\n"))
     monkeypatch.setattr("podium.running.view.NOTEBOOK", late)
     cells = ("import nbformat", WRITE, SUBMIT)
-    run, log = run_model(tmp_path, in_sandbox(tmp_path, memory_limit=2**30), notebook(*cells), "model.ipynb")
+    given = in_sandbox(tmp_path, memory_limit=2**30)
+    run, log = run_model(tmp_path, given, notebook(*cells), "model.ipynb")
     assert (run.outcome, run.submission) == (DONE, b"a,b\n1,2\n"), log
     assert "EARLY" not in log
     assert "brought" in log
     assert run.seconds < 10
+    run, _ = run_model(tmp_path, given._replace(time_limit=3.0), notebook(*cells), "model.ipynb")
+    assert run.outcome is Outcome.TIME  # a kernel must start in this time, too
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose orphans processes are")

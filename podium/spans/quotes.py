@@ -477,18 +477,12 @@ def _occurrences(text: str, wanted: str) -> Iterator[tuple[int, int]]:
 
 
 class _Chain(NamedTuple):
-    """Passages that follow each other in the text. The first three fields say which chain is better."""
+    """Passages that follow each other in the text; a chain is better if its value is larger."""
 
-    quotes: int
-    quality: float
-    earliness: int  # minus the sum of where its passages begin
+    value: tuple[int, float, int]  # how many they are, how good, and minus the sum of where they begin
     quote: int  # the last quote, its passage, and the chain before it
     place: _Place
     before: Any
-
-    @property
-    def value(self) -> tuple[int, float, int]:
-        return self[:3]
 
 
 def _in_order(places: list[list[_Place]]) -> tuple[list[_Place | None], list[bool]]:
@@ -506,18 +500,16 @@ def _in_order(places: list[list[_Place]]) -> tuple[list[_Place | None], list[boo
         for place in several:
             at = bisect_right(ends, place.start)
             before = front[at - 1] if at else None
-            value = before.value if before else (0, 0.0, 0)
-            quality = round(value[1] + _quality(place), 6)
-            made.append(_Chain(value[0] + 1, quality, value[2] - place.start, quote, place, before))
+            number, quality, begins = before.value if before else (0, 0.0, 0)
+            value = number + 1, round(quality + _quality(place), 6), begins - place.start
+            made.append(_Chain(value, quote, place, before))
         for chain in made:
             at = bisect_right(ends, chain.place.end)
             if at and front[at - 1].value >= chain.value:
                 continue
-            beaten = at
-            while beaten < len(front) and front[beaten].value <= chain.value:
-                beaten += 1
+            behind = next((n for n in range(at, len(front)) if front[n].value > chain.value), len(front))
             same = at - 1 if at and ends[at - 1] == chain.place.end else at
-            ends[same:beaten], front[same:beaten] = [chain.place.end], [chain]
+            ends[same:behind], front[same:behind] = [chain.place.end], [chain]
     chosen: list[_Place | None] = [None] * len(places)
     link = front[-1] if front else None
     while link is not None:

@@ -15,7 +15,7 @@ import functools
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -155,9 +155,6 @@ class Spans:
         chosen = np.arange(len(self))[rows]
         columns = {name: column[np.atleast_1d(chosen)] for name, column in self._columns().items()}
         return dataclasses.replace(self, **columns)
-
-    def __iter__(self) -> Iterator["Spans"]:
-        return (self[row] for row in range(len(self)))
 
     def __add__(self, other: "Spans") -> "Spans":
         return concat([self, other]) if isinstance(other, Spans) else NotImplemented
@@ -389,14 +386,15 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     frame = frame.rename(columns=names) if names else frame
     if "essay_id" not in frame and frame.index.name in ("essay_id", "id"):
         frame = frame.rename_axis("essay_id").reset_index()
+    columns = list(frame.columns)
     for name in ("essay_id", "discourse_type", "predictionstring", *PROBABILITIES, LABEL, "probability"):
-        if list(frame.columns).count(name) > 1:
-            raise ValueError(f"expected one column {name}, found {list(frame.columns).count(name)}")
-    lacking = {"essay_id", "discourse_type", "predictionstring"} - set(frame)
+        if columns.count(name) > 1:
+            raise ValueError(f"expected one column {name}, found {columns.count(name)}")
+    lacking = {"essay_id", "discourse_type", "predictionstring"} - set(columns)
     if lacking:
         raise ValueError(
             f"expected {counted(len(lacking), 'more column')}: {', '.join(sorted(lacking))}; found "
-            f"{', '.join(map(str, frame))}"
+            f"{', '.join(map(str, columns))}"
         )
     # The given ids come first, so that their codes are 0, 1, 2 and so on. Other ids have larger codes.
     given, ids = pd.Series(_distinct_texts(essay_ids), dtype=str), frame["essay_id"]
@@ -962,17 +960,13 @@ def _positions(number: int) -> tuple[str, Ints]:
 
 def prepared_solution(solution: Solution, function: str) -> Any:
     """Get what the Unified Metric prepared from a solution."""
-    if not isinstance(solution, Solution):
-        kind = type(solution)
-        name = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
+    is_solution = isinstance(solution, Solution)
+    names = set(vars(solution.metric.module)) if is_solution and ALL in solution.prepared else set()
+    if not {"Segments", "DISCOURSE_TYPES"} <= names:
+        found = f"a solution of {solution.metric.name}" if is_solution else type(solution).__name__
         raise TypeError(
-            f"{function}: solution: expected what podium.prepare(solution) returns, found {name}; call "
-            "podium.prepare with the DataFrame of the solution"
-        )
-    names = vars(solution.metric.module)
-    if not {"Segments", "DISCOURSE_TYPES"} <= set(names) or ALL not in solution.prepared:
-        raise TypeError(
-            f"{function}: solution: expected one of the Unified Metric, found one of {solution.metric.name}"
+            f"{function}: solution: expected what podium.prepare(solution) returns for the Unified Metric, "
+            f"found {found}"
         )
     return solution.prepared[ALL]
 
@@ -1098,24 +1092,18 @@ def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
     """Check that every essay that has a segment has an id, and that no two essays have the same one."""
     _require_spans(spans, "; give the segments first, then the ids" if isinstance(essay_ids, Spans) else "")
     _distinct_texts(essay_ids)
-    last = int(spans.essay.max(initial=-1))
-    if last >= len(essay_ids):
-        raise ValueError(
-            f"essay_ids: expected the id of every text, in the order of the texts, found {len(essay_ids):,} "
-            f"for segments of essays up to number {last:,}, counted from 0"
-        )
     require_texts(spans, len(essay_ids))
 
 
 def _distinct_texts(essay_ids: Sequence[Any]) -> list[str]:
     """List the ids as texts. None may occur twice, because two texts would silently become one essay."""
     names = list(map(str, essay_ids))
-    if len(set(names)) < len(names):
-        first = dict(zip(reversed(names), reversed(range(len(names)))))
-        again = next(row for row, name in enumerate(names) if first[name] < row)
+    is_again = pd.Index(names).duplicated()
+    if is_again.any():
+        again = int(is_again.argmax())
         raise ValueError(
             "essay_ids: expected a different id for each text, in the order of the texts, found "
-            f"{names[again]!r} for texts {first[names[again]]:,} and {again:,}, counted from 0; if they are "
-            "windows of one text, or rows of segments, give each text's id once"
+            f"{names[again]!r} for texts {names.index(names[again]):,} and {again:,}, counted from 0; if they "
+            "are windows of one text, or rows of segments, give each text's id once"
         )
     return names

@@ -25,16 +25,12 @@ from podium.markups import labels
 from podium.markups.explanation import (
     AMONG,
     Criteria,
-    lonely_criteria,
-    look_alikes,
+    about_experts,
     markups_of,
     mean,
     name_of,
     names_of_experts,
     notice,
-    only_looked,
-    unfinished,
-    unnamed,
 )
 from podium.progress import shown
 from podium.reading import with_account
@@ -162,25 +158,21 @@ class Agreement:
         return [
             *notice("documents with fewer than two experts are left out", items, ~self._two),
             *notice(nothing, items, self._two & ~self._counts),
-            *unnamed(self.prepared, self.names),
-            *map(self._without, only_looked(self.prepared, self.names)),
-            *unfinished(self.prepared, self.names),
-            *look_alikes(self.names, self.markups),
-            *lonely_criteria(items, self.markups),
+            *about_experts(self.prepared, self.names, self.markups, self._without),
             *self._labels[1],
         ]
 
     def _without(self, name: str) -> str:
-        """Say of an expert who marked nothing anywhere what the agreement of the others is."""
+        """Say what the agreement of the others is without an expert, if there is one."""
         of_others = []
         for names, pairs in zip(self.names, self._among):
             kept = [name not in pair for pair in itertools.combinations(names, 2)][: len(pairs)]
             if any(kept):
                 of_others.append(pairs[np.array(kept)].mean(axis=0)[0])
-        told = f"{name} marked nothing in any document and counts as an expert"
         total = self.measure_names[0]
-        without = f"with --leave-out {shlex.quote(name)}, {total} is"
-        return f"{told}; {without} {np.mean(of_others):.6f}" if of_others else told
+        if not of_others:
+            return ""
+        return f"; with --leave-out {shlex.quote(name)}, {total} is {np.mean(of_others):.6f}"
 
     @property
     def histograms(self) -> dict[str, Any]:

@@ -188,40 +188,53 @@ def unnamed(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
     return notice(told, prepared.items, np.array([any(of_document) for of_document in lacking]))
 
 
-def unfinished(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
-    """Name the experts who marked nothing in most of their documents that others marked.
+def _silent(prepared: Any, names: Sequence[Sequence[str]]) -> list[tuple[str, int, int, bool]]:
+    """The experts who marked nothing in some documents that others marked.
 
-    One such document says little, so it is not a reason for a notice.
+    Each has the number of these documents, the number of all that others marked, and whether there is no mark
+    by this expert anywhere.
     """
-    marked, silent = Counter[str](), Counter[str]()
+    marked, silent, made = Counter[str](), Counter[str](), set[str]()
     for experts, of_document in zip(prepared.experts, names):
-        made = [any(expert.content) for expert in experts]
-        for name, own in zip(of_document, made):
-            if sum(made) > own:
-                marked[name] += 1
-                silent[name] += not own
-    told = [
-        f"{name} in {silent[name]:,} of {counted(number, 'document')}"
-        for name, number in sorted(marked.items())
-        if silent[name] > max(1, number / 2)
+        own = [any(expert.content) for expert in experts]
+        made.update(itertools.compress(of_document, own))
+        for name, is_marked in zip(of_document, own):
+            by_others = sum(own) > is_marked
+            marked[name] += by_others
+            silent[name] += by_others and not is_marked
+    return [(name, number, marked[name], name not in made) for name, number in sorted(silent.items()) if number]
+
+
+def about_experts(
+    prepared: Any,
+    names: Sequence[Sequence[str]],
+    markups: Sequence[Sequence[Mapping[str, Any]]],
+    without: Callable[[str], str],
+) -> list[str]:
+    """Say who has no name, who may not have finished, and which names may be meant to be the same.
+
+    A tool keeps a file also of somebody who opened a document by chance, so `without` says what changes if an
+    expert is left out who marked nothing anywhere. One document without a mark says little, so it is not a
+    reason for a notice.
+    """
+    silent = _silent(prepared, names)
+    unfinished = [
+        f"{name} in {number:,} of {counted(marked, 'document')}"
+        for name, number, marked, _ in silent
+        if number > max(1, marked / 2)
     ]
     what = "experts who marked nothing in most documents that others marked, and may not have finished"
-    return [f"{what}: {listed(told, NAMES_SHOWN)}"] if told else []
-
-
-def only_looked(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
-    """The experts who marked nothing anywhere, though others did in their documents.
-
-    A tool keeps a file also of somebody who opened a document by chance.
-    """
-    made = set[str]()
-    beside = set[str]()
-    for experts, of_document in zip(prepared.experts, names):
-        is_marked = [any(expert.content) for expert in experts]
-        made.update(itertools.compress(of_document, is_marked))
-        if any(is_marked):
-            beside.update(of_document)
-    return sorted(beside - made)
+    return [
+        *unnamed(prepared, names),
+        *(
+            f"{name} marked nothing in any document and counts as an expert{without(name)}"
+            for name, _, _, is_idle in silent
+            if is_idle
+        ),
+        *([f"{what}: {listed(unfinished, NAMES_SHOWN)}"] if unfinished else []),
+        *look_alikes(names, markups),
+        *lonely_criteria(prepared.items, markups),
+    ]
 
 
 class Explanation(contract.Explanation):
@@ -338,29 +351,24 @@ class Explanation(contract.Explanation):
         """Which documents have too few experts, and who may not have finished."""
         items, without = self.prepared.items, "documents without an expert are left out everywhere"
         one = f"documents with one expert are left out of {self.criteria.measure} and of the experts' agreement"
-        solution, names = self.evaluation.solution, self.names_of_experts
+        solution = self.evaluation.solution
         written = ids.texts(self.evaluation.submission[solution.arguments["row_id_column_name"]])
         of_algorithm = dict(zip(written, map(json.loads, self.evaluation.submission["markup"])))
         everyone = [[*of, of_algorithm[item]] for of, item in zip(self.markups, items)]
         return [
             *notice(without, items, self.experts == 0),
             *notice(one, items, self.experts == 1),
-            *unnamed(self.prepared, names),
-            *map(self._without, only_looked(self.prepared, names)),
-            *unfinished(self.prepared, names),
-            *look_alikes(names, everyone),
-            *lonely_criteria(items, everyone),
+            *about_experts(self.prepared, self.names_of_experts, everyone, self._without),
         ]
 
     def _without(self, name: str) -> str:
-        """Say of an expert who marked nothing anywhere what the score is without this expert."""
+        """Say what the score is without an expert, if it can be computed."""
         solution = self.evaluation.solution
-        told = f"{name} marked nothing in any document and counts as an expert"
         with suppress(self.metric.HostVisibleError):  # such as where no document has two other experts
             frame = leave_out(solution.frame[solution.rows[scoring.ALL]], [name])
             score = self.metric.score(frame, self.evaluation.submission.copy(), **solution.arguments)
-            told += f"; with --leave-out {shlex.quote(name)}, the score is {score:.6f}"
-        return told
+            return f"; with --leave-out {shlex.quote(name)}, the score is {score:.6f}"
+        return ""
 
     def figures(
         self, title: str, averages: str, sides: Mapping[str, Any], relative: Sequence[str]

@@ -31,6 +31,7 @@ SECONDS_TO_LEAVE = 10.0  # for a child that was interrupted, which cleans up; a 
 # The numbers of Linux's prctl: orphans come to this process, and a signal when the parent dies.
 SUBREAPER, SIGNAL_OF_PARENT = 36, 1
 ENDED_BY = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
+WISHES = (signal.SIGINT, *ENDED_BY)  # that end a command
 
 
 class Patience(NamedTuple):
@@ -65,6 +66,7 @@ def _in_child(work: Callable[[], int], patience: Patience, printed: IO[bytes]) -
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, WISHES)  # until both know what to do about one
     child = os.fork()
     if child == 0:
         os.close(reading)
@@ -147,6 +149,7 @@ def _do(work: Callable[[], int], writing: int) -> NoReturn:
     try:
         os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on
         _prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WISHES)
         code = work()
     except SystemExit as wish:  # of argparse
         code = wish.code if isinstance(wish.code, int) else 1
@@ -171,6 +174,7 @@ def _watched(child: int, reading: int, patience: Patience) -> int:
     busy, busy_at, leave_at = 0.0, time.monotonic(), math.inf
     while True:
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, WISHES)
             told = _told(reading)
             if told is not None:
                 _wait(child, SECONDS_TO_END)

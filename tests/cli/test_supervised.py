@@ -137,15 +137,21 @@ def test_a_metric_may_only_use_so_much_time(files):
     assert "takes more than 1 s of processor time: --time-limit" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "pause", [0.5, *(pytest.param(milliseconds / 1000, marks=pytest.mark.slow) for milliseconds in range(5))]
+)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_command_with_its_child(files, number):
+def test_a_signal_ends_the_command_with_its_child(files, number, pause):
+    """Also in the moment in which the child begins."""
     command = [sys.executable, "-m", "podium", *COMMANDS["score"].format(metric="sleeps.py").split()]
     process = subprocess.Popen(
         command, cwd=files, env=os.environ | {"DIES": "1"}, stderr=subprocess.PIPE, text=True
     )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     until = time.monotonic() + 60
-    while len(running(files)) < 2 and time.monotonic() < until:
-        time.sleep(0.02)
+    while not children.read_text() and time.monotonic() < until:
+        pass
+    time.sleep(pause)
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == (-signal.SIGTERM if number == signal.SIGTERM else 130)

@@ -428,7 +428,10 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
             "probability: expected a number for every segment, found nan",
         ),
         (lambda: from_words([0], [2], "Lead", d1=1.5), r"d1 from 0 to 1. .*: 1.5"),
-        (lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")), "word 1 is also in another"),
+        (
+            lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")),
+            "common words, .* in segment 0 of essay 0: 0 to 1",
+        ),
         (lambda: spans.from_word_ids([[0, 1, 0]], [["O"] * 3]), "ascend within .* in token 2 of window 0: 0"),
         (lambda: bio_tags(*GOOD, ONE), "within the words of their text.*: 0 to 2 of 2"),
         (lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), ["O", "B-Lead"]), "expected also 'I-Lead'"),

@@ -305,7 +305,11 @@ def test_effectiveness_is_checked():
     made = from_words([0, 5], [3, 7], "Lead")
     assert made.with_effectiveness([0.25, 1]).d1.tolist() == [0.25, 1.0]
     assert made.with_effectiveness(0.75).d1.tolist() == [0.75, 0.75]
-    for wrong, message in (([0.5], "each of 2 segments"), (np.eye(2), "the second"), ([0.5, 1.5], "d1 from 0")):
+    for wrong, message in (
+        ([0.5], "found 2 segments, 1 d1"),
+        (np.eye(2), "d1: expected one value for each segment"),
+        ([0.5, 1.5], "d1 from 0"),
+    ):
         with pytest.raises(ValueError, match=message):
             made.with_effectiveness(wrong)
 

@@ -51,13 +51,7 @@ def candidates(
         "probability": probabilities("probability", probability),
         "d1": probabilities("d1", d1),
     }
-    several = {name: column for name, column in given.items() if column.ndim}
-    for name, column in several.items():
-        if column.ndim > 1:
-            raise ValueError(
-                f"{name}: expected one value for each segment, found {column[0]!r:.60} for the first"
-            )
-    require_equal_sizes(several)
+    several = require_columns(given)
     size = next((len(column) for column in several.values()), 1)
     columns = {name: np.broadcast_to(column, size) for name, column in given.items()}
     if texts is not None:
@@ -144,6 +138,18 @@ def require(
             f"first in {part} {number} of {of_what} {whole[row]}: "
             + form.format(*(column[row] for column in columns))
         )
+
+
+def require_columns(given: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """Check that values are single ones or columns of the same size, and return the columns."""
+    columns = {name: column for name, column in given.items() if column.ndim}
+    for name, column in columns.items():
+        if column.ndim > 1:
+            raise ValueError(
+                f"{name}: expected one value for each segment, found {column[0]!r:.60} for the first"
+            )
+    require_equal_sizes(columns)
+    return columns
 
 
 def require_equal_sizes(columns: Mapping[str, Sized]) -> None:

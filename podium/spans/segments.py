@@ -37,7 +37,9 @@ from podium.spans.door import (
     candidates,
     integers,
     kind_of,
+    probabilities,
     require,
+    require_columns,
     require_equal_sizes,
     require_essays,
     require_said,
@@ -183,12 +185,8 @@ class Spans:
         ValueError
             There are not as many probabilities as segments, or one is outside [0, 1].
         """
-        given = np.asarray(d1, dtype=np.float64)
-        if given.ndim and given.shape != (len(self),):
-            raise ValueError(
-                f"d1: expected the probability of effective of each of {len(self):,} segments, found an array "
-                f"of shape {given.shape}; if its columns are 'ineffective' and 'effective', give the second"
-            )
+        given = probabilities("d1", d1)
+        require_columns({"segments": self.essay, "d1": given})
         return dataclasses.replace(self, d1=np.broadcast_to(given, len(self)))
 
     @by_position

@@ -847,16 +847,6 @@ def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS
     return _tags(_of_words(_numbers_of_words(texts_of(texts)).tolist()), truths, labels)
 
 
-def _require_no_overlaps(truths: Spans) -> None:
-    """Check that no two segments of an essay have a word in common."""
-    order = np.lexsort((truths.last, truths.first, truths.essay))
-    spans = truths[order]
-    wrong = np.zeros(len(spans), dtype=bool)
-    wrong[1:] = (spans.essay[1:] == spans.essay[:-1]) & (spans.first[1:] <= spans.last[:-1])
-    expected = "segments without common words, as without_overlaps() leaves them"
-    require(spans.essay, wrong, expected, "word {} is also in another one", spans.first)
-
-
 def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     """Tag the tokens of all windows."""
     scheme = _Scheme.of(labels, False)
@@ -866,13 +856,16 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     words = tokens.words[truths.essay]
     expected = "segments within the words of their text"
     require(truths.essay, truths.last >= words, expected, "{} to {} of {}", truths.first, truths.last, words)
-    _require_no_overlaps(truths)
     windows = np.arange(len(tokens.ids))
     word, first_words = tokens.numbered(np.arange(len(tokens.words)), windows)
     part = tokens.parts(word, windows)
     # Tokens without a word have the word -1, the last one.
     segment_of_word = np.full(int(tokens.words.sum()) + 1, -1)
     segment, own = ranges(first_words[truths.essay] + truths.first, truths.words)
+    shared = np.zeros(len(truths), dtype=bool)
+    shared[segment[np.bincount(own)[own] > 1]] = True
+    expected = "segments without common words, as without_overlaps() leaves them"
+    require(truths.essay, shared, expected, "{} to {}", truths.first, truths.last)
     segment_of_word[own] = segment
     inside = np.flatnonzero(segment_of_word[word] >= 0)
     segment = segment_of_word[word[inside]]

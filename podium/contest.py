@@ -7,7 +7,7 @@
 Who has read a file already gives its table instead of the path. Who has all parameters calls `prepared`, and
 who must not or need not judge the metric calls `unjudged`. What only one command does, such as choosing essays
 or drawing a part, stands between two of these steps. `podium.reading` knows the files, `podium.scoring` the
-tables, and `podium.checking` the metric; nobody else calls `scoring.prepare` and `scoring.evaluate`.
+tables, and `podium.judge.trials` the metric; nobody else calls `scoring.prepare` and `scoring.evaluate`.
 """
 
 import warnings
@@ -18,12 +18,13 @@ from typing import Any
 
 import pandas as pd
 
-from podium import checking, ids, reading, recorded, scoring
-from podium.checking import Platform
+from podium import ids, reading, recorded, scoring
 from podium.contract import Metric, Progress
-from podium.demands import FINITE, ContractError, demand
 from podium.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import Location
+from podium.judge import trials
+from podium.judge.shapes import FINITE, ContractError, demand
+from podium.judge.trials import Platform, Use
 from podium.scoring import Evaluation, Solution
 from podium.tables import read_table
 from podium.wording import listed
@@ -130,7 +131,7 @@ def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None =
     """Score a submission for somebody who has the solution, and hold its metric to the contract."""
     with cured(solution, submission):
         evaluation = unjudged(solution, submission, show)
-        checking.hold(evaluation)
+        trials.hold(evaluation)
         return evaluation
 
 
@@ -145,7 +146,7 @@ def of_host(
     name: str,
     platform: Platform | None = None,
     goes_to: str = "",
-    thorough: bool = False,
+    use: Use = Use.KEEP,
 ) -> Evaluation:
     """Score a submission of the host, after the verdict on the metric, the solution and this submission."""
     with warnings.catch_warnings():
@@ -154,8 +155,7 @@ def of_host(
             warnings.simplefilter("always", ContractWarning)
         try:
             evaluation = unjudged(solution, submission)
-            found = checking.verdict(solution.metric, evaluation, thorough=thorough, platform=platform)
-            demand(found, goes_to)
+            demand(trials.verdict(evaluation, use, platform), goes_to)
         except SubmissionRejected as problem:
             where = f": {problem.for_host}" if problem.for_host else ""
             raise HostError(f"{name}: {problem}{where}") from None

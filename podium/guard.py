@@ -1,9 +1,9 @@
 """The door for metrics: what a metric file and its companion define is wrapped here, once, when it is loaded.
 
 `guarded` returns a metric whose functions can be called like podium's own. They raise podium's errors, which
-name the file and the line, and return what `podium.demands` asks for. Whoever calls them need not know that a
-stranger wrote them. The same holds for what these functions hand out: the steps of a prepared solution, and the
-variants of a companion.
+name the file and the line, and return what `podium.judge.shapes` asks for. Whoever calls them need not know
+that a stranger wrote them. The same holds for what these functions hand out: the steps of a prepared solution,
+and the variants of a companion.
 """
 
 import contextvars
@@ -17,10 +17,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from podium import demands
 from podium.contract import VISIBLE_ERRORS, Companion, Metric, Variants
-from podium.demands import demand
 from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
+from podium.judge import shapes
+from podium.judge.shapes import demand
 from podium.overheard import caught
 
 # Each folder becomes a package below this one, and its files become modules of that package.
@@ -46,9 +46,9 @@ def guarded(metric: Metric) -> Metric:
     """The metric whose functions, and those of its companion, raise podium's errors."""
     return dataclasses.replace(
         metric,
-        score=_around(metric, _counted(metric.score), _of_submission, demands.one_float),
+        score=_around(metric, _counted(metric.score), _of_submission, shapes.one_float),
         prepare=metric.prepare and _around_prepare(metric, metric.prepare),
-        direction=metric.direction and _around(metric, metric.direction, _of_solution, demands.one_truth),
+        direction=metric.direction and _around(metric, metric.direction, _of_solution, shapes.one_truth),
         companion=_guarded_in(metric, metric.companion),
     )
 
@@ -101,7 +101,7 @@ def _around_prepare(metric: Metric, prepare: Function) -> Function:
         with entered(metric.path, _of_solution, metric.is_own):
             prepared = prepare(solution, *arguments, **named)
             if not metric.is_own:  # podium's tests hold podium's own metrics to the contract
-                demand(demands.check_prepared(metric, prepared, len(solution)))
+                demand(shapes.check_prepared(metric, prepared, len(solution)))
             return _with_guarded_steps(metric, prepared)
 
     return guarded_prepare
@@ -140,10 +140,10 @@ def _step(kind: type, name: str) -> Function:
             with entered(metric.path, _of_submission, metric.is_own):
                 result = original(*arguments, **named)
                 if not metric.is_own and name in ("statistics", "count"):
-                    demand(demands.check_numbers(metric, prepared, result))
+                    demand(shapes.check_numbers(metric, prepared, result))
                 elif not metric.is_own and name == "measures":
                     sums, *_ = *arguments, *named.values()
-                    demand(demands.check_measures(metric, prepared, sums, result))
+                    demand(shapes.check_measures(metric, prepared, sums, result))
                 return result
         finally:
             _at_work.reset(token)
@@ -176,7 +176,7 @@ def _guarded_in(metric: Metric, value: Any) -> Any:
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         for name, each in fields.items():
             is_strange = name == "explain" and not metric.is_own
-            returned = demands.one_explanation if is_strange else _guarded_in
+            returned = shapes.one_explanation if is_strange else _guarded_in
             # A class may stand where a function is expected.
             is_function = callable(each)
             fields[name] = _around(metric, each, told, returned) if is_function else _guarded_in(metric, each)

@@ -22,10 +22,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from podium import demands, guard, own
+from podium import guard, own
 from podium.contract import REQUIRED, Companion, Metric
 from podium.errors import CompanionError, HostError, ToolError, UsageError
 from podium.guard import PACKAGE
+from podium.judge import shapes
 from podium.own import DEFAULT, ROOT, folder, names
 
 __all__ = [
@@ -212,8 +213,8 @@ def _load_folder(
         companion = _defined(of_companion, "companion", None, Companion, error=CompanionError)
     metric = _metric(path, loaded, is_own, companion)
     if not is_own:
-        demands.demand(demands.check_signature(metric))
-        demands.demand(demands.check_prepare(metric))
+        shapes.demand(shapes.check_signature(metric))
+        shapes.demand(shapes.check_prepare(metric))
     return guard.guarded(metric)
 
 

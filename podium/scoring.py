@@ -57,7 +57,7 @@ class Solution:
     further : dict of str to str
         What else changes the scores and is therefore in the signature, such as "essays": "5/40".
     is_held : bool
-        Whether the metric was held to the contract with a first submission; see `podium.checking.hold`.
+        Whether the metric was held to the contract with a first submission; see `podium.judge.trials.hold`.
     """
 
     metric: Metric

@@ -15,8 +15,9 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import checking, cli, demands, explain, hosted, limits, scoring
+from podium import cli, explain, hosted, limits, scoring
 from podium.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
+from podium.judge import shapes, trials
 from tests.support import host_line
 from tests.support.new_metric import SAMPLES, SOLUTION, SUBMISSION, TEMPLATE, metric_with
 
@@ -543,18 +544,18 @@ def test_a_truth_that_scores_worse_is_a_warning(tmp_path: Path, direction: str) 
         assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.4
 
 
-def found_in(metric: Path) -> dict[str, list[demands.Finding]]:
+def found_in(metric: Path) -> dict[str, list[shapes.Finding]]:
     """All findings about a metric, by the name of the check."""
     solution = scoring.prepare(hosted.load(metric), SOLUTION.drop(columns="Usage"), {})
-    named: dict[str, list[demands.Finding]] = {}
-    for finding in checking.verdict(solution.metric, scoring.evaluate(solution, SUBMISSION), thorough=True):
+    named: dict[str, list[shapes.Finding]] = {}
+    for finding in trials.verdict(scoring.evaluate(solution, SUBMISSION), trials.Use.CHECK):
         named.setdefault(finding.name, []).append(finding)
     return named
 
 
 def test_a_metric_is_held_to_the_contract_once(tmp_path: Path, monkeypatch: Any) -> None:
     held = []
-    monkeypatch.setattr(checking, "verdict", lambda *given, **_: held.append(given) or [])
+    monkeypatch.setattr(trials, "verdict", lambda *given, **_: held.append(given) or [])
     solution = podium.prepare(SOLUTION, metric=metric_with(tmp_path))
     scores = {podium.score(each, SUBMISSION).score for each in (solution, solution)}
     assert (scores, len(held)) == ({0.6}, 1)
@@ -562,17 +563,17 @@ def test_a_metric_is_held_to_the_contract_once(tmp_path: Path, monkeypatch: Any)
 
 def test_all_checks_of_a_good_metric_pass(tmp_path: Path) -> None:
     found = found_in(metric_with(tmp_path))
-    assert {finding.level for each in found.values() for finding in each} == {demands.Level.OK}
-    assert {demands.STATISTICS, demands.AGAIN, demands.COLUMNS, demands.DIRECTION} <= set(found)
+    assert {finding.level for each in found.values() for finding in each} == {shapes.Level.OK}
+    assert {shapes.STATISTICS, shapes.AGAIN, shapes.COLUMNS, shapes.DIRECTION} <= set(found)
 
 
 def test_a_parameter_that_changes_nothing_is_noted(tmp_path: Path, monkeypatch: Any) -> None:
     metric = alone(tmp_path, "return 0.5")
-    [finding] = found_in(metric)[demands.PARAMETERS]
-    assert (finding.level, finding.text) == (demands.Level.NOTE, "power changes nothing (tried: 3, 0)")
-    monkeypatch.setattr(checking, "SECONDS_FOR_PARAMETERS", -1.0)
-    [finding] = found_in(metric)[demands.PARAMETERS]
-    assert (finding.level, finding.text) == (demands.Level.SKIPPED, "no time was left to try power")
+    [finding] = found_in(metric)[shapes.PARAMETERS]
+    assert (finding.level, finding.text) == (shapes.Level.NOTE, "power changes nothing (tried: 3, 0)")
+    monkeypatch.setattr(trials, "SECONDS_FOR_PARAMETERS", -1.0)
+    [finding] = found_in(metric)[shapes.PARAMETERS]
+    assert (finding.level, finding.text) == (shapes.Level.SKIPPED, "no time was left to try power")
 
 
 @pytest.mark.parametrize(("mean", "level"), [("np.nanmean", "pass"), ("np.mean", "note")])
@@ -580,7 +581,7 @@ def test_a_group_that_may_be_empty_is_noted(tmp_path: Path, mean: str, level: st
     """Otherwise the intervals and rank sets of a small group would be lost without a reason."""
     share = "right.sum(axis=-1) / rows.sum(axis=-1)"
     metric = metric_with(tmp_path, (share, f"{mean}(right / rows, axis=-1)"))
-    [finding] = found_in(metric)[demands.STATISTICS]
+    [finding] = found_in(metric)[shapes.STATISTICS]
     assert finding.level.value == level
     assert ("group = north" in finding.text) == (level == "note")
 

@@ -49,8 +49,8 @@ def test_no_circles() -> None:
 
 
 CORE = {
-    "arrays", "checking", "cluster", "contest", "contract", "demands", "errors", "explain", "files",
-    "front_door", "guard", "hosted", "ids", "limits", "names", "overheard", "own", "reading", "recorded",
+    "arrays", "cluster", "contest", "contract", "errors", "explain", "files", "front_door", "guard", "hosted",
+    "ids", "judge", "limits", "names", "overheard", "own", "reading", "recorded",
     "sameness", "scoring", "statistics", "supervised", "tables", "wording", "workers",
 }  # fmt: skip
 

@@ -25,8 +25,8 @@ from podium.errors import HostError, UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from podium.demands import Finding
     from podium.hosted import Metric
+    from podium.judge.shapes import Finding
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +56,8 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 def run(options: argparse.Namespace) -> None:
     """Try the file, and print one line per demand."""
     from podium import hosted
-    from podium.demands import Level
     from podium.hosting.kaggle import acceptance
+    from podium.judge.shapes import Level
 
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
     levels = [result.level for result in results]
     if Level.FAIL in levels:
         raise HostError(f"{options.metric} fails {levels.count(Level.FAIL)} of {len(results)} checks")
-    if acceptance.CHECKS["score"] not in [result.name for result in results]:
+    if acceptance.ANSWERED["score"] not in [result.name for result in results]:
         raise UsageError(
             "most checks could not be tried, as the file does not run here; the lines with ---- say why"
         )
@@ -122,8 +122,8 @@ def _findings(
 ) -> "list[Finding]":
     """Score, and say what is found in the metric, the solution, the submission and how they are `read`."""
     from podium.cli.console import further_calls
-    from podium.demands import Finding, Level
     from podium.hosting.kaggle import acceptance, emulate
+    from podium.judge.shapes import Finding, Level
 
     solution, submission = tables
     row_id = arguments["row_id_column_name"]

@@ -32,10 +32,10 @@ def run(options: argparse.Namespace) -> None:
     """Score each part in a fresh process, and print what the site would print."""
     from podium import contest, hosted
     from podium.cli.console import further_calls, warn
-    from podium.demands import demand
     from podium.files import read_once
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
+    from podium.judge.shapes import demand
 
     metric = hosted.load(options.metric)
     arguments = parameters(metric, options.set, options.solution)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium import contest, progress, scoring
-from podium.checking import Platform
 from podium.errors import HostError, UsageError
 from podium.files import Location, is_table_name, read_bytes
+from podium.judge.trials import Platform
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS
 from podium.tables import parse_rows, read_texts, stream_rows

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contest, demands, hosted, ids, reading, recorded, scoring
+from podium import contest, hosted, ids, reading, recorded, scoring
 from podium.arrays import Bools, Floats, Ints
 from podium.errors import HostError, UsageError
 from podium.files import ReadFile, read_once
@@ -39,6 +39,7 @@ from podium.hosting.folders import (
     written_rows,
 )
 from podium.hosting.kaggle import acceptance
+from podium.judge import shapes
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS, USAGE
 from podium.tables import csv_bytes
@@ -313,7 +314,7 @@ def _doubts(tested: Drawn, row_id: str, shown: Sample, metric: Metric) -> list[s
 def _perfect(metric: Metric, truth: pd.DataFrame) -> pd.DataFrame | None:
     """The perfect submission, if the companion makes one."""
     best = metric.companion.perfect_submission
-    return None if best is None else demands.made_submission("perfect_submission", best(truth.copy()))
+    return None if best is None else shapes.made_submission("perfect_submission", best(truth.copy()))
 
 
 def _with_errors(tested: Drawn, shown: Sample, perfect: pd.DataFrame | None, row_id: str) -> pd.DataFrame:
@@ -449,7 +450,7 @@ def _sample(
             return given
         frame = companion.kaggle_submission(given.frame, truth)
     elif companion.sample_submission is not None:
-        frame = demands.made_submission("sample_submission", companion.sample_submission(truth))
+        frame = shapes.made_submission("sample_submission", companion.sample_submission(truth))
     else:
         named = set[str]().union(*hosted.columns_named(metric, solution.arguments).values())
         known = learned.labels if len(learned.labels) else truth

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from podium import checking, contest, ids, scoring
+from podium import contest, ids, scoring
 from podium.arrays import Ints
 from podium.errors import ToolError
 from podium.hosting.determined import natural, order_told
+from podium.judge import trials
 
 # A day or a month, with the year in front or behind, or eight digits.
 DATE = re.compile(
@@ -60,8 +61,8 @@ def _is_needed(solution: scoring.Solution, submission: pd.DataFrame) -> bool:
         evaluation = contest.unjudged(whole, submission)
     except ToolError:
         return False
-    backward = checking.score_backward(evaluation)
-    return backward is None or not checking.is_close(evaluation.score, backward)
+    backward = trials.score_backward(evaluation)
+    return backward is None or not trials.is_close(evaluation.score, backward)
 
 
 def told_by_ids(row_ids: pd.Series, answers: pd.DataFrame) -> str:

@@ -15,11 +15,11 @@ import pandas as pd
 
 from podium import contest, ids, progress, reading, scoring
 from podium.contract import Metric
-from podium.demands import Finding, Level, demand, note
 from podium.errors import HostError, ToolError
 from podium.files import Location, ReadFile
 from podium.hosting.folders import SOLUTION, Files, Trial, as_texts, written_rows
 from podium.hosting.kaggle import acceptance, emulate
+from podium.judge.shapes import Finding, Level, demand, note
 from podium.recorded import PRIVATE
 from podium.tables import csv_bytes
 from podium.wording import counted

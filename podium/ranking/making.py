@@ -10,10 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from podium import checking, hosted, names, recorded
-from podium.demands import demand
+from podium import hosted, names, recorded
 from podium.errors import HostError, UsageError
 from podium.files import alone_in, check_apart, is_url, read_once
+from podium.judge import trials
+from podium.judge.shapes import demand
 from podium.limits import Limits
 from podium.ranking import decisions, output, page, passes, run_json, site, speed
 from podium.ranking.board import board_of
@@ -259,7 +260,7 @@ def _ranked(
     """Score, rank, make the pages, and write everything."""
     _check_team(inputs.options.heading, inputs.submissions, inputs.failed)
     solution = solution_of(inputs.job)
-    demand(checking.verdict(solution.metric, arguments=solution.arguments))
+    demand(trials.says_direction(solution.metric, solution.arguments, trials.Use.KEEP))
     with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
         final, scored = scored_board(inputs, score_all, workers)
         final = replace(final, facts=run_json.facts_of(final, scored, command))

@@ -23,10 +23,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from podium import checking, contest, hosted, scoring
+from podium import contest, hosted, scoring
 from podium.contract import VISIBLE_ERRORS
-from podium.demands import AGAIN, ContractError, failure
 from podium.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
+from podium.judge import trials
+from podium.judge.shapes import AGAIN, ContractError, failure
 from podium.limits import LimitExceededError, within
 from podium.progress import track
 from podium.ranking import store
@@ -149,7 +150,7 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
     else:
         scores = {part: float(score) for part, score in evaluation.scores.items()}
         if all(map(math.isfinite, scores.values())):
-            checking.hold(evaluation)
+            trials.hold(evaluation)
             header |= {"scores": scores, "measured": job.measured}
             statistics = evaluation.statistics
         else:

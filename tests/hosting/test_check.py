@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import demands
 from podium.errors import UsageError
 from podium.hosting.kaggle import acceptance as check
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import FAIL, NOTE, PASS, UNTRIED
+from podium.judge import shapes
 from tests.support.host_line import ACCURACY, EQUAL, SOLUTION, every_metric, run_podium
 from tests.support.kaggle_metrics import FATES
 from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION
@@ -83,7 +83,7 @@ def test_the_metrics_of_the_project_pass(capsys, path, solution, submission):
     code, out, err = run_podium(capsys, "check", path, solution, submission)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    parts = f"{demands.PARTS}: "
+    parts = f"{shapes.PARTS}: "
     passed = [line for line in lines if line.startswith(("pass  ", f"note  {parts}there is no column"))]
     assert len(passed) == 25
     assert [line for line in lines if line.startswith(("FAIL", "----"))] == []
@@ -130,10 +130,10 @@ def test_a_good_file_passes(in_process, tmp_path, source):
 )  # fmt: skip
 def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
     failed = failures(source, tmp_path)
-    name = check.CHECKS.get(name, name)
+    name = check.ANSWERED.get(name, name)
     assert failed[name].startswith(reason)
     # The first check that fails, or the second one if the file's own doctest fails as well.
-    assert next(iter(failed)) in (name, check.CHECKS["doctests"])
+    assert next(iter(failed)) in (name, check.ANSWERED["doctests"])
 
 
 @pytest.mark.parametrize(
@@ -173,14 +173,14 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
 def test_what_kaggle_takes_and_a_host_had_better_know(in_process, tmp_path, source, name, remark):
     assert failures(source, tmp_path) == {}
     notes = verdicts(source, tmp_path, NOTE)
-    assert notes[check.CHECKS.get(name, name)].startswith(remark)
+    assert notes[check.ANSWERED.get(name, name)].startswith(remark)
     assert len(notes) == 1
 
 
 def test_without_a_call_the_result_cannot_be_tried(in_process, tmp_path):
     untried = verdicts(changed(SCORES, ""), tmp_path, UNTRIED)
     told = "no doctest or test calls score(): give a solution and a submission to try it with"
-    assert untried[check.CHECKS["result"]] == told
+    assert untried[check.ANSWERED["result"]] == told
 
 
 TESTS = """
@@ -205,18 +205,18 @@ FRAME = pd.DataFrame({"id": [1], "answer": [0]})
 
 
 def test_tests_in_the_file_run(in_process, tmp_path):
-    name = check.CHECKS["tests"]
+    name = check.ANSWERED["tests"]
     assert verdicts(GOOD + TESTS + "RIGHT = True\n", tmp_path, PASS)[name] == "3 tests"
     failed = failures(GOOD + TESTS + "RIGHT = False\n", tmp_path)
     assert failed == {name: "TestScore.test_better raised AssertionError"}
     # A test calls score(), as a doctest does.
-    assert check.CHECKS["result"] in verdicts(changed(SCORES, "") + TESTS + "RIGHT = 1\n", tmp_path, PASS)
+    assert check.ANSWERED["result"] in verdicts(changed(SCORES, "") + TESTS + "RIGHT = 1\n", tmp_path, PASS)
 
 
 @pytest.mark.parametrize("skip", ["raise unittest.SkipTest", "__import__('pytest').skip('no data')"])
 def test_tests_that_are_skipped_do_not_fail(in_process, tmp_path, skip):
     source = f"{GOOD}{TESTS}RIGHT = True\ndef test_later():\n    {skip}\n"
-    assert verdicts(source, tmp_path, PASS)[check.CHECKS["tests"]] == "3 tests"
+    assert verdicts(source, tmp_path, PASS)[check.ANSWERED["tests"]] == "3 tests"
 
 
 def test_a_file_beside_the_metric_is_not_uploaded_with_it(in_process, tmp_path):
@@ -260,7 +260,7 @@ def test_wrong_usage(capsys, arguments, message):
 
 # --- metric files as others write them --------------------------------------------------------------
 
-KEYS = {name: key for key, name in check.CHECKS.items()}
+KEYS = {name: key for key, name in check.ANSWERED.items()}
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_what_becomes_of_public_metrics(request, tmp_path, name, python):
     assert [result for result in results if result.level.value == FAIL] == []
     assert {KEYS[result.name] for result in results if result.level.value == NOTE} == notes
     if python is not None:
-        remark = next(result.text for result in results if result.name == check.CHECKS["runs"])
+        remark = next(result.text for result in results if result.name == check.ANSWERED["runs"])
         assert remark.startswith("Python 3.11.")
         assert remark.endswith(", pandas 2.2.2, numpy 2.0.2")
 
@@ -304,8 +304,8 @@ def test_a_library_that_only_the_call_needs(in_process, tmp_path):
     source = changed("return float(", "import polars_of_tomorrow\n    return float(")
     assert failures(source, tmp_path) == {}
     untried = verdicts(source, tmp_path, UNTRIED)
-    assert untried[check.CHECKS["doctests"]].startswith("it needs polars_of_tomorrow, ")
-    assert untried[check.CHECKS["result"]].startswith("it needs polars_of_tomorrow, ")
+    assert untried[check.ANSWERED["doctests"]].startswith("it needs polars_of_tomorrow, ")
+    assert untried[check.ANSWERED["result"]].startswith("it needs polars_of_tomorrow, ")
 
 
 def test_each_fault_is_told_once(capsys, in_process, tmp_path):
@@ -344,7 +344,7 @@ def test_what_an_earlier_call_left_is_seen_in_a_new_process(capsys, in_process, 
     (tmp_path / "a_metric.py").write_text(source + "\nSEEN = []\n")
     (tmp_path / "truth.csv").write_text("id,answer\n1,0\n2,1\n3,0\n4,0\n")
     _, out, _ = run_podium(capsys, "check", *(tmp_path / name for name in ("a_metric.py", *["truth.csv"] * 2)))
-    assert f"FAIL  {demands.AGAIN}: a_metric.py, line 13: score(): expected the same number" in out
+    assert f"FAIL  {shapes.AGAIN}: a_metric.py, line 13: score(): expected the same number" in out
 
 
 # A program that is asked for its version, then for an environment, and then to install packages there.
@@ -389,9 +389,9 @@ def test_an_environment_is_kept_for_next_time(capsys, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "complete", "name", "verdict", "remark"),
     [
-        ("1,1,Public\n2,0,Test\n", False, demands.PARTS, FAIL, "Usage: expected Public, "),
-        ("1,1,Public\n2,0,Public\n", False, demands.PARTS, PASS, "2 rows are Public"),
-        ("1,1,Private\n2,0,Private\n", False, demands.PARTS, FAIL, "no row is Public"),
+        ("1,1,Public\n2,0,Test\n", False, shapes.PARTS, FAIL, "Usage: expected Public, "),
+        ("1,1,Public\n2,0,Public\n", False, shapes.PARTS, PASS, "2 rows are Public"),
+        ("1,1,Private\n2,0,Private\n", False, shapes.PARTS, FAIL, "no row is Public"),
         ("1,1,Public\n1,0,Private\n", False, check.IDS, FAIL, "id: '1' occurs twice"),
         ("1,1,Public\n1,0,Private\n", True, check.IDS, NOTE, "id: '1' occurs twice"),
         ("1,1,Public\n1,1,Public\n", True, check.ROWS, NOTE, "1 of 2 rows repeat an earlier one"),

@@ -4,22 +4,23 @@ import ast
 import io
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from podium import checking, contest, demands, hosted, ids, scoring
+from podium import contest, hosted, ids, scoring
 from podium.arrays import Bools
-from podium.demands import Finding, Level
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.guard import is_refusal
 from podium.hosting.bundles.program import DISTRIBUTIONS, imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
+from podium.judge import shapes, trials
+from podium.judge.shapes import Finding, Level
 from podium.scoring import PARTS, USAGE
 from podium.wording import counted
 
@@ -30,7 +31,7 @@ MODULE = "can be imported as a module"
 RUNS_TEXT = "runs no text as a program"
 CONTRACT = "can be held to the contract"
 STATELESS = "use no random numbers, no clock, and nothing that an earlier call left"
-CHECKS = {  # each check's name, by the key under which `podium.hosting.kaggle.kernel` answers
+ANSWERED = {  # what a metric file should do, by the key under which `podium.hosting.kaggle.kernel` answers
     "runs": "runs as a notebook cell, alone",
     "score": "defines score()",
     "row id": "has no default for row_id_column_name",
@@ -40,7 +41,7 @@ CHECKS = {  # each check's name, by the key under which `podium.hosting.kaggle.k
     "participant": "knows ParticipantVisibleError",
     "doctests": "passes its doctests",
     "tests": "passes its tests",
-    "result": demands.FINITE,
+    "result": shapes.FINITE,
     "frames": "leaves the frames unchanged",
     "warnings": "prints nothing and warns of nothing in the given files",
     "messages": "has messages of at most 280 characters",
@@ -55,6 +56,7 @@ LEFT_OUT = "left out by --quick"
 INSTALLED = ("numpy", "pandas")
 FURTHER = ("scipy", "sklearn")  # packages that Kaggle's image certainly has, too
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
+T = TypeVar("T")
 Scored = scoring.Evaluation | Finding  # a scored submission, or why there is none
 # What runs a text or a file as a program.
 LOUD = {"eval", "exec", "pickle", "dill", "joblib", "marshal", "shelve", "read_pickle"}
@@ -68,7 +70,7 @@ def check_contract(
     scored: Scored | None = None,
     quick: bool = False,
 ) -> list[Finding]:
-    """Hold a metric to the contract with a solution and a submission; see `podium.checking`."""
+    """Hold a metric to the contract with a solution and a submission; see `podium.judge.trials`."""
     if python is not None:
         here = f"podium tries this with Python {sys.version_info.major}.{sys.version_info.minor} alone"
         return [Finding(CONTRACT, Level.SKIPPED, f"{here}; leave out --python")]
@@ -76,22 +78,20 @@ def check_contract(
         metric = hosted.load(path)
     except UsageError:
         return []  # Another check has told that there is no score().
-    except demands.ContractError as problem:
-        return [problem.finding]
     except HostError as problem:
         library = kernel.lacking(problem.__cause__)
         if library and hosted.stands_beside(path, library):
             return []  # Another check has told that it is uploaded alone.
         return [_why_not_held(problem)]
-    loads = Finding(demands.SIGNATURE)
+    loads = Finding(shapes.SIGNATURE)
     further = []
     if metric.prepare is None:
         lacking = "without prepare(), scores have no intervals, and ranking again reads every submission again"
-        further.append(Finding(demands.STATISTICS, Level.NOTE, lacking))
+        further.append(Finding(shapes.STATISTICS, Level.NOTE, lacking))
     if tables is None:
         return [
             loads,
-            *checking.verdict(metric, arguments=arguments),
+            *trials.says_direction(metric, arguments, trials.Use.KEEP),
             *further,
             Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission"),
         ]
@@ -104,58 +104,55 @@ def score(
     metric: hosted.Metric, tables: tuple[pd.DataFrame, pd.DataFrame], arguments: dict[str, Any]
 ) -> Scored:
     """Score a submission, or find why it has no score."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return contest.unjudged(contest.prepared(metric, tables[0], arguments), tables[1])
-        except SubmissionRejected:
-            return Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")
-        except demands.ContractError as problem:
-            return problem.finding
-        except HostError as problem:
-            return _why_not_held(problem)
+    return _or_why_not(lambda: contest.unjudged(contest.prepared(metric, tables[0], arguments), tables[1]))
 
 
 def _held(metric: hosted.Metric, scored: Scored) -> list[Finding]:
     """What the checks of the contract find, or why they could not be made."""
     if isinstance(scored, Finding):
         return [scored]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            found = checking.verdict(metric, scored, thorough=True)
-        except SubmissionRejected:
-            return [Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")]
-        except demands.ContractError as problem:
-            return [problem.finding]
-        except HostError as problem:
-            return [_why_not_held(problem)]
+    found = _or_why_not(lambda: trials.verdict(scored, trials.Use.CHECK))
+    if isinstance(found, Finding):
+        return [found]
     if metric.is_own:  # podium's tests hold podium's own metrics to the contract
-        found += [Finding(name) for name in (demands.DIRECTION, demands.STATISTICS, demands.COMPANION)]
+        found += [Finding(name) for name in (shapes.DIRECTION, shapes.STATISTICS, shapes.COMPANION)]
     has_companion = metric.companion.explain is not None or metric.path.with_name("companion.py").is_file()
-    return [finding for finding in found if finding.name != demands.COMPANION or has_companion]
+    return [finding for finding in found if finding.name != shapes.COMPANION or has_companion]
+
+
+def _or_why_not(step: Callable[[], T]) -> T | Finding:
+    """Take a step without its warnings, or find why a metric cannot be held to the contract."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            return step()
+        except SubmissionRejected:
+            return Finding(CONTRACT, Level.SKIPPED, "the submission is rejected")
+        except HostError as problem:
+            return _why_not_held(problem)
 
 
 def _why_not_held(problem: HostError) -> Finding:
     """Tell why a metric cannot be held to the contract."""
+    if isinstance(problem, shapes.ContractError):
+        return problem.finding
     library = kernel.lacking(problem.__cause__)
     if library:
         return Finding(CONTRACT, Level.SKIPPED, kernel.untried(library)[1])
     if isinstance(problem, CompanionError):
-        return Finding(demands.COMPANION, Level.FAIL, str(problem))
+        return Finding(shapes.COMPANION, Level.FAIL, str(problem))
     if is_refusal(problem):
         return Finding(CONTRACT, Level.SKIPPED, "the solution is rejected")
     return Finding(CONTRACT, Level.FAIL, str(problem))
 
 
-def refusals(metric: hosted.Metric, evaluation: scoring.Evaluation) -> list[Finding]:
-    """What Kaggle thinks of a metric's file and of a solution, for `podium.checking.verdict`."""
-    solution = evaluation.solution
+def refusals(evaluation: scoring.Evaluation) -> list[Finding]:
+    """What Kaggle thinks of a metric's file and of a solution, for `podium.judge.trials.verdict`."""
+    solution, metric = evaluation.solution, evaluation.solution.metric
     found = check(metric.path, (solution.frame, evaluation.submission), solution.arguments)
     found += check_solution(
         solution.table, solution.arguments["row_id_column_name"], metric.complete_submission
     )
-    for_all = (demands.FINITE, demands.AGAIN)  # Such a score is of no use on any platform.
+    for_all = (shapes.FINITE, shapes.AGAIN)  # Such a score is of no use on any platform.
     return [each if each.name in for_all else replace(each, platform=PLATFORM) for each in found]
 
 
@@ -163,7 +160,7 @@ def most_calls(metric: hosted.Metric, submission: pd.DataFrame) -> int:
     """How often the checks of a submission may call ``score``, those of other parameters aside."""
     answers = len(submission.columns) - 1
     # In a process of its own with the given tables, in another one, and with spoiled ones.
-    return 0 if metric.is_own else checking.most_calls(metric) + 2 + 2 * 3 * answers
+    return 0 if metric.is_own else trials.most_calls(metric) + 2 + 2 * 3 * answers
 
 
 def loaded(path: Path, needed: bool) -> hosted.Metric | None:
@@ -220,7 +217,7 @@ def _tried(
             answers[key] = Level.FAIL.value, str(problem)
     if interpreter == sys.executable:
         answers |= _of_pandas_alone(answers, source, task)
-    for key, name in CHECKS.items():
+    for key, name in ANSWERED.items():
         if key in answers:
             verdict, remark = answers[key]
             yield Finding(name, Level(verdict), remark)
@@ -229,12 +226,12 @@ def _tried(
         again = fresh.run_fresh("score", interpreter, source=source, **task).get("score")
         if again not in (None, answers["given"]):
             told = f"score() gives {answers['given']!r}, and {again!r} in a new process; {STATELESS}"
-            yield Finding(demands.AGAIN, Level.FAIL, told)
+            yield Finding(shapes.AGAIN, Level.FAIL, told)
 
 
 def _of_pandas_alone(answers: dict[str, Any], source: str, task: dict[str, Any]) -> dict[str, Any]:
     """The failures that the texts of pandas 2, as on Kaggle, do not have, with a remark that says so."""
-    failed = [key for key in CHECKS if answers.get(key, ("",))[0] == Level.FAIL.value]
+    failed = [key for key in ANSWERED if answers.get(key, ("",))[0] == Level.FAIL.value]
     other = fresh.differs_from_kaggle() if failed else ""
     if not other:
         return {}
@@ -336,15 +333,15 @@ def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: boo
 def _check_usage(solution: pd.DataFrame) -> Finding:
     """Check that the column `Usage` gives rows to both parts."""
     if USAGE not in solution:
-        return Finding(demands.PARTS, Level.NOTE, f"there is no column {USAGE}, and Kaggle asks for one")
+        return Finding(shapes.PARTS, Level.NOTE, f"there is no column {USAGE}, and Kaggle asks for one")
     try:
         parts = scoring.rows_of_parts(solution)
     except HostError as problem:
-        return Finding(demands.PARTS, Level.FAIL, str(problem))
+        return Finding(shapes.PARTS, Level.FAIL, str(problem))
     if PARTS[0] not in parts:
-        return Finding(demands.PARTS, Level.FAIL, f"no row is {PARTS[0]}")
+        return Finding(shapes.PARTS, Level.FAIL, f"no row is {PARTS[0]}")
     shares = ", ".join(f"{int(parts[part].sum()):,} rows are {part}" for part in PARTS if part in parts)
-    return Finding(demands.PARTS, Level.OK, shares)
+    return Finding(shapes.PARTS, Level.OK, shares)
 
 
 def are_empty(texts: Sequence[str]) -> Bools:

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import checking, contest, hosted, ids, reading, scoring
-from podium.demands import FINITE, Finding, Level, demand
+from podium import contest, hosted, ids, reading, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, Location, read_bytes
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import acceptance, fresh, kernel
+from podium.judge import trials
+from podium.judge.shapes import FINITE, Finding, Level, demand
 from podium.scoring import ALL, USAGE
 from podium.tables import PARQUET, csv_of, parse_table
 
@@ -68,10 +69,7 @@ def emulate(
 
 def hold(evaluation: scoring.Evaluation) -> None:
     """Demand a good verdict, as every command does."""
-    found = checking.verdict(
-        evaluation.solution.metric, evaluation, lasting=False, platform=acceptance.refusals
-    )
-    demand(found, acceptance.PLATFORM)
+    demand(trials.verdict(evaluation, trials.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
 
 
 def read_solution(metric: hosted.Metric | None, path: Location, row_id: str | None = None) -> pd.DataFrame:

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium import contest, hosted, reading, scoring
-from podium.demands import demand
 from podium.errors import HostError, ToolError, UsageError
 from podium.files import read_once, write_atomically
 from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
 from podium.hosting.folders import PERFECT, PUBLIC, STARTER
 from podium.hosting.kaggle import acceptance, client, emulate
+from podium.judge.shapes import demand
+from podium.judge.trials import Use
 from podium.scoring import PARTS, USAGE
 
 HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"
@@ -142,7 +143,7 @@ def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
     theirs = round_trip.Seen(*emulate.read_tables(plan.metric, solution, sample, row_id)[:2])
     prepared = contest.prepared(plan.metric, ours.solution, plan.arguments)
     given = plan.sample.name, acceptance.refusals, acceptance.PLATFORM
-    scored = contest.of_host(prepared, ours.submission, *given, thorough=True).scores
+    scored = contest.of_host(prepared, ours.submission, *given, use=Use.CHECK).scores
     read = round_trip.of_kaggle(plan.metric, plan.arguments, (ours, theirs), plan.sample.name, scored)
     demand(read, acceptance.PLATFORM)
     items = prepared.prepared[scoring.ALL].items if prepared.prepared else []

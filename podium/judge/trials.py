@@ -1,24 +1,19 @@
-"""Hold a metric to the contract: one list of checks, each a small function with a name.
+"""Trials: hold a metric to the contract by scoring again, and the one list of what every command asks for.
 
-A check looks at one thing and yields a `Finding` for each slip, or nothing. It looks at a scored submission and
-tries the metric with it once more, in this process. `findings` runs all checks, for ``podium check``. `hold`
-runs the quick ones, and every command calls it before it shows the first number of a metric that is not
-podium's own. What can be seen without scoring again is in `podium.demands`.
-
-To add a check, write a function that takes an evaluation and yields findings, and add it to `CHECKS`. A check
-that needs a process of its own, or only the text of a file, belongs to `podium.hosting.kaggle.acceptance`. It
-makes findings of the same class.
+A check looks at one thing and yields a `Finding` for each slip, or nothing. To add one, write a function that
+takes a scored submission, and add it to `CHECKS` with the first `Use` that it is for. What can be seen without
+scoring again is in `podium.judge.shapes`. What needs the text of the file or a process of its own is told by
+the platform that refuses it, in `podium.hosting.kaggle.acceptance`.
 """
 
 import contextlib
 import dataclasses
+import enum
 import math
 import time
-import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,7 +21,9 @@ import pandas as pd
 from podium import hosted, scoring, statistics
 from podium.arrays import Floats
 from podium.contract import Metric, Prepared
-from podium.demands import (
+from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
+from podium.guard import is_refusal
+from podium.judge.shapes import (
     AGAIN,
     COLUMNS,
     COMPANION,
@@ -46,9 +43,7 @@ from podium.demands import (
     note,
     where,
 )
-from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
-from podium.guard import is_refusal
-from podium.scoring import Evaluation, Solution
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 SECONDS_FOR_PARAMETERS = 30.0  # for trying parameters with other values
@@ -59,7 +54,7 @@ NAMES_OF_PARTS = ("usage", "split", "set", "part")  # of columns that may mean U
 
 Tables = tuple[pd.DataFrame, pd.DataFrame]  # a solution and a submission, as score() gets them
 
-Platform = Callable[[Metric, Evaluation], Iterable[Finding]]  # what a platform thinks of a metric
+Platform = Callable[[Evaluation], Iterable[Finding]]  # what a platform thinks of a metric
 
 # ---- What a scored submission shows ------------------------------------------------------------------------
 
@@ -419,6 +414,34 @@ def companion_submissions(evaluation: Evaluation) -> Iterator[Finding]:
         )
 
 
+def has_no_empty_cells(evaluation: Evaluation) -> Iterator[Finding]:
+    """Look for empty cells in the truth, which many metrics leave out and no submission may have."""
+    solution = evaluation.solution
+    for name, cells in solution.frame.items():
+        rows = np.flatnonzero(cells.isna().to_numpy() & solution.rows[scoring.ALL])
+        if len(rows):
+            empty = counted(len(rows), "empty cell")
+            numbers = listed([f"{row + 1:,}" for row in rows.tolist()])
+            is_answer = name in evaluation.submission
+            never = (
+                "; platforms refuse an empty answer, so no submission can be right there" if is_answer else ""
+            )
+            yield note(TRUTH, f"the solution: {empty} in {name}, in row number {numbers}{never}")
+
+
+def names_its_parts(evaluation: Evaluation) -> Iterator[Finding]:
+    """Tell a solution with one board alone, and a column that looks like parts but has another name."""
+    solution = evaluation.solution
+    if scoring.PARTS[0] in solution.rows and scoring.PARTS[1] not in solution.rows:
+        yield note(PARTS, "no row is Private, so there is one board, which everybody sees and can climb")
+    for name, cells in solution.frame.items():
+        if str(name).casefold() in NAMES_OF_PARTS:
+            values = {str(cell).strip().casefold() for cell in cells.dropna().unique()}
+            if values and values <= {"public", "private", "ignored"}:
+                cure = f"if so, call the column {scoring.USAGE}, as platforms do"
+                yield note(PARTS, f"the column {name} of the solution looks like its parts: {cure}")
+
+
 def _numbers(evaluation: Evaluation) -> Floats:
     """The statistics of a submission, for a check that needs them."""
     assert evaluation.statistics is not None
@@ -444,64 +467,85 @@ def _is_worse(first: float, second: float, higher: bool) -> bool:
 # ---- The list ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Check:
+class Use(enum.IntEnum):
+    """What a verdict is for. Each use has the checks of those before it."""
+
+    SCORE = 1  # a submission is scored
+    KEEP = 2  # something is made that stays, such as a folder or a board
+    CHECK = 3  # the host wants to know everything, which may take long
+
+
+class Check(NamedTuple):
     """One check in the list."""
 
-    name: str  # what the metric should do; some checks share a name
-    run: Callable[[Evaluation], Iterator[Finding]]
-    needs_statistics: bool = False  # whether it looks at part two of the contract
-    is_for_hosts: bool = False  # whether only podium check runs it, because it takes long
+    name: str  # what the metric should do; some checks share a name, of which those below rely on those above
+    run: Callable[[Evaluation], Iterable[Finding]]
+    use: Use = Use.SCORE  # from which on it is made
 
 
 CHECKS = (
-    Check(STATISTICS, numbers_are_finite, needs_statistics=True),
+    Check(TRUTH, has_no_empty_cells, Use.KEEP),
+    Check(PARTS, names_its_parts, Use.KEEP),
+    Check(STATISTICS, numbers_are_finite),
     Check(AGAIN, keeps_nothing),
-    Check(STATISTICS, statistics_ignore_order, needs_statistics=True),
+    Check(STATISTICS, statistics_ignore_order),
     Check(AGAIN, ignores_order),
-    Check(STATISTICS, measures_stack, needs_statistics=True),
-    Check(STATISTICS, sums_are_the_score, needs_statistics=True),
+    Check(STATISTICS, measures_stack),
+    Check(STATISTICS, sums_are_the_score),
     Check(FINITE, parts_are_finite),
-    Check(STATISTICS, measure_parameters_leave_statistics, needs_statistics=True),
+    Check(STATISTICS, measure_parameters_leave_statistics),
     Check(COLUMNS, ignores_further_columns),
     Check(DIRECTION, knows_direction),
-    Check(STATISTICS, empty_groups_are_left_out, needs_statistics=True, is_for_hosts=True),
-    Check(COMPANION, explains, is_for_hosts=True),
-    Check(COMPANION, companion_submissions, is_for_hosts=True),
-    Check(PARAMETERS, parameters_matter, is_for_hosts=True),
+    Check(STATISTICS, empty_groups_are_left_out, Use.CHECK),
+    Check(COMPANION, explains, Use.CHECK),
+    Check(COMPANION, companion_submissions, Use.CHECK),
+    Check(PARAMETERS, parameters_matter, Use.CHECK),
 )
+QUIET = (TRUTH, PARTS)  # a list of findings has no line that all is well there
+# Podium's tests hold its own metrics to the contract, but not the data, on which these depend.
+OF_DATA = (PARTS, FINITE)
 
 
-def verdict(
-    metric: Metric,
-    evaluation: Evaluation | None = None,
-    arguments: Mapping[str, Any] = types.MappingProxyType({}),
-    *,
-    lasting: bool = True,
-    thorough: bool = False,
-    platform: Platform | None = None,
-) -> list[Finding]:
-    """Tell what speaks for and against a metric, with a scored submission or else the arguments of ``score``.
+def verdict(evaluation: Evaluation, use: Use, platform: Platform | None = None) -> list[Finding]:
+    """Tell what speaks for and against a metric, with a scored submission.
 
-    Every command asks here, and none has a rule of its own about what a fit metric is. `lasting` adds what the
-    host should know where something is made that stays, such as a folder or a board. `thorough` adds checks
-    that take long. `platform` tells what a platform thinks of the file. All of these are left out where a
-    submission is only scored.
+    Every command asks here, and none has a rule of its own about what a fit metric is. `platform` tells what a
+    platform thinks of the file.
     """
-    found = list(says_direction(metric, evaluation.solution.arguments if evaluation else arguments, lasting))
-    if any(finding.level is Level.FAIL for finding in found):
-        return found  # Other checks compare scores by it.
-    if evaluation is not None:
-        if lasting and not metric.is_own:
-            found += has_no_empty_cells(evaluation)
-        if lasting:
-            found += names_its_parts(evaluation.solution)
-        # Podium's tests hold its own metrics to the contract, but not the data, on which this one depends.
-        checks = [Check(FINITE, parts_are_finite)] if metric.is_own else _checks_of(evaluation, thorough)
-        found += _made(checks, evaluation)
-        if platform is not None and not metric.is_own:
-            found += platform(metric, evaluation)
-    return found
+    metric = evaluation.solution.metric
+    said = says_direction(metric, evaluation.solution.arguments, use)
+    if _fails(said):
+        return said  # Other checks compare scores by it.
+    of_name = {DIRECTION: said} if said else {}
+    for check in CHECKS:
+        has_all = check.name != STATISTICS or evaluation.statistics is not None
+        if use < check.use or not has_all or (metric.is_own and check.name not in OF_DATA):
+            continue
+        if _fails(of_name.setdefault(check.name, [])):
+            continue
+        for finding in check.run(evaluation):
+            of_name.setdefault(finding.name, []).append(finding)
+        if _fails(of_name.get(AGAIN, ())):
+            break  # Nothing can be learned from the scores of a metric that remembers something.
+    passed = {name: [] if name in QUIET else [Finding(name)] for name in of_name}
+    found = [each for name, those in of_name.items() for each in those or passed[name]]
+    return found if platform is None or metric.is_own else [*found, *platform(evaluation)]
+
+
+def _fails(found: Iterable[Finding]) -> bool:
+    """Whether a finding is a failure."""
+    return any(finding.level is Level.FAIL for finding in found)
+
+
+def says_direction(metric: Metric, arguments: Mapping[str, Any], use: Use) -> list[Finding]:
+    """Ask whether higher is better, so that a slip there is known before the work and not at its end."""
+    try:
+        hosted.higher_is_better(metric, arguments)
+    except ToolError as problem:
+        return [failure(DIRECTION, str(problem))]
+    if metric.direction is None and use >= Use.KEEP:
+        return [note(DIRECTION, "higher is better is assumed; define higher_is_better()")]
+    return []
 
 
 def most_calls(metric: Metric) -> int:
@@ -514,63 +558,5 @@ def hold(evaluation: Evaluation) -> None:
     """Hold a metric to the contract with its first submission, before anybody sees a number."""
     solution = evaluation.solution
     if not (solution.metric.is_own or solution.is_held):
-        demand(verdict(solution.metric, evaluation, lasting=False))
+        demand(verdict(evaluation, Use.SCORE))
         solution.is_held = True
-
-
-def says_direction(metric: Metric, arguments: Mapping[str, Any], lasting: bool) -> Iterator[Finding]:
-    """Ask whether higher is better, so that a slip there is known before the work and not at its end."""
-    if metric.direction is None and lasting:
-        yield note(DIRECTION, "higher is better is assumed; define higher_is_better()")
-    try:
-        hosted.higher_is_better(metric, arguments)
-    except ToolError as problem:
-        yield failure(DIRECTION, str(problem))
-
-
-def names_its_parts(solution: Solution) -> Iterator[Finding]:
-    """Tell a solution with one board alone, and a column that looks like parts but has another name."""
-    if scoring.PARTS[0] in solution.rows and scoring.PARTS[1] not in solution.rows:
-        yield note(PARTS, "no row is Private, so there is one board, which everybody sees and can climb")
-    for name, cells in solution.frame.items():
-        if str(name).casefold() in NAMES_OF_PARTS:
-            values = {str(cell).strip().casefold() for cell in cells.dropna().unique()}
-            if values and values <= {"public", "private", "ignored"}:
-                cure = f"if so, call the column {scoring.USAGE}, as platforms do"
-                yield note(PARTS, f"the column {name} of the solution looks like its parts: {cure}")
-
-
-def has_no_empty_cells(evaluation: Evaluation) -> Iterator[Finding]:
-    """Look for empty cells in the truth, which many metrics leave out and no submission may have."""
-    solution = evaluation.solution
-    for name, cells in solution.frame.items():
-        rows = np.flatnonzero(cells.isna().to_numpy() & solution.rows[scoring.ALL])
-        if len(rows):
-            empty = counted(len(rows), "empty cell")
-            numbers = listed([f"{row + 1:,}" for row in rows.tolist()])
-            is_answer = name in evaluation.submission
-            never = (
-                "; platforms refuse an empty answer, so no submission can be right there" if is_answer else ""
-            )
-            yield note(TRUTH, f"the solution: {empty} in {name}, in row number {numbers}{never}")
-
-
-def _made(checks: Sequence[Check], evaluation: Evaluation) -> list[Finding]:
-    """Make checks. A name of which nothing is found has one finding that says so."""
-    found: dict[str, list[Finding]] = {}
-    for check in checks:
-        of_name = found.setdefault(check.name, [])
-        if any(finding.level is Level.FAIL for finding in of_name):
-            continue  # Later checks of a name rely on earlier ones.
-        for finding in check.run(evaluation):
-            found.setdefault(finding.name, []).append(finding)
-        if any(finding.level is Level.FAIL for finding in found.get(AGAIN, [])):
-            break  # Nothing can be learned from the scores of a metric that remembers something.
-    return [finding for name, of_name in found.items() for finding in of_name or [Finding(name)]]
-
-
-def _checks_of(evaluation: Evaluation, thorough: bool) -> list[Check]:
-    """List the checks that can be made of a submission, which may have no statistics."""
-    has_statistics = evaluation.statistics is not None
-    fitting = [check for check in CHECKS if has_statistics or not check.needs_statistics]
-    return [check for check in fitting if thorough or not check.is_for_hosts]

@@ -1,7 +1,7 @@
 """Demands on what a metric and its companion define: signatures, and the shapes of what their functions return.
 
 Podium makes these demands wherever it meets a stranger's metric, because everything else builds on them.
-`podium.guard` does so when a metric is loaded and whenever one of its functions returns. `podium.checking`
+`podium.guard` does so when a metric is loaded and whenever one of its functions returns. `podium.judge.trials`
 finds what only shows when a submission is scored again; its findings are of the class `Finding`, too.
 """
 

@@ -83,13 +83,15 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
         "versions": versions(),
         "git_commit": _git_commit(hosted.find(job.metric).parent),
         "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
-        "submissions": [
-            {"team": each.team, "submission": each.name, "sha256": result.digest}
-            | ({"side_sha256": result.side_digest} if result.side_digest else {})
-            | {name: value for name in OF_MANIFEST if (value := getattr(each, name))}
-            for each, result in zip(inputs.submissions, scored)
-        ],
+        "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],
     }
+
+
+def _entry_of(submission: Submission, result: Scored) -> dict[str, str]:
+    """What run.json says of a submission."""
+    known = {name: getattr(submission, name) for name in OF_MANIFEST} | {"side_sha256": result.side_digest}
+    entry = {"team": submission.team, "submission": submission.name, "sha256": result.digest}
+    return entry | {name: known[name] for name in ("side_sha256", *OF_MANIFEST) if known[name]}
 
 
 def text_of(facts: Mapping[str, Any]) -> str:

@@ -201,7 +201,7 @@ def _load_folder(
     loaded = _run(path, f"{package}.metric", content=content)
     vars(sys.modules[package])["metric"] = loaded
     if not callable(vars(loaded).get("score")):
-        raise UsageError(f"{path} is not a metric file: it defines no score()")
+        raise UsageError(f"{_shown(path)} is not a metric file: it defines no score()")
     if vars(loaded).get("NAME") in names() and not is_own:
         raise HostError(
             f"{path.name}: expected a NAME of its own, because it stands in every signature; found "
@@ -260,13 +260,13 @@ def _run(
     """Run a file, or what was read of it, as a module of this name, and tell the host where it fails."""
     content = path.read_bytes() if content is None else content
     if b"\0" in content:
-        raise error(f"{path} is not UTF-8 text: it has null bytes")
+        raise error(f"{_shown(path)} is not UTF-8 text: it has null bytes")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     loaded = importlib.util.module_from_spec(spec)
 
     def told(problem: BaseException, description: str) -> ToolError:
-        return error(f"{path} cannot be loaded: {description}{_how_to_load(problem, path)}")
+        return error(f"{_shown(path)} cannot be loaded: {description}{_how_to_load(problem, path)}")
 
     _offer_utilities()
     sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
@@ -277,6 +277,12 @@ def _run(
         sys.modules.pop(name, None)
         raise
     return loaded
+
+
+def _shown(path: Path) -> Path:
+    """A path as somebody would type it in the current folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _offer_utilities() -> None:

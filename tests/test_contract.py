@@ -598,6 +598,13 @@ def test_a_metric_that_changes_within_a_second_is_loaded_anew(tmp_path):
     assert scores == [0.25, 0.75]
 
 
+def test_a_metric_that_cannot_be_loaded_is_named_as_it_was_typed(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.py").write_text("def score(\n")
+    with pytest.raises(HostError, match=r"^broken\.py cannot be loaded: SyntaxError: "):
+        hosted.load("broken.py")
+
+
 @pytest.mark.parametrize(
     ("beside", "cure"),
     [

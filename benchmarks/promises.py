@@ -2,7 +2,7 @@
 
     python -m benchmarks.promises
 
-Thirty made-up teams submit to a competition of 2,500 essays. In each trial 10 to 15 of them have random
+Forty made-up teams submit to a competition of 2,500 essays. In each trial some of them have random
 runtimes. A team learns from the Public board how fast its model must be to gain a rank. On the board of 1,500
 other essays, the same change gains a rank or not.
 """
@@ -18,8 +18,9 @@ from podium.contract import Measured
 from podium.ranking import estimate
 
 ESSAYS, OTHERS = 2500, 1500
-TEAMS = 30
-TRIALS = 150
+TEAMS = 40
+TRIALS = 100
+KINDS = [(6, 300), (12, 100), (12, 300), (12, 1000), (40, 40), (40, 300)]  # teams, essays of the Public board
 ASKING = 4  # teams of each trial that ask for an estimate
 
 
@@ -36,21 +37,21 @@ def rank_of(board: pd.DataFrame, team: str, runtime: float) -> int:
     return int(final.loc[final["team"] == team, "rank"].iloc[0])
 
 
-def promises(prepared: Measured, counts: list[Floats], public: int, seed: int) -> list[bool]:
+def promises(prepared: Measured, counts: list[Floats], teams: int, public: int, seed: int) -> list[bool]:
     """Tell for each promised gain of a rank whether it comes true."""
     random = np.random.default_rng(seed)
     kept = []
     for _ in range(TRIALS):
         order = random.permutation(ESSAYS)
-        chosen = random.choice(TEAMS, int(random.integers(10, 16)), replace=False).tolist()
+        chosen = random.choice(TEAMS, teams, replace=False).tolist()
         runtimes = random.uniform(600, 1200, len(chosen)).round()
         boards = []
         for essays in (order[:public], order[public : public + OTHERS]):
             here = np.isin(np.arange(ESSAYS), essays)
             part = statistics.part(prepared, here)
             scores = [statistics.measures(part, counts[team][here])["score"] for team in chosen]
-            teams = [f"team {team}" for team in chosen]
-            boards.append(pd.DataFrame({"team": teams, "score": scores, "runtime": runtimes}))
+            names = [f"team {team}" for team in chosen]
+            boards.append(pd.DataFrame({"team": names, "score": scores, "runtime": runtimes}))
         for row in random.choice(len(chosen), ASKING, replace=False).tolist():
             team, now = boards[0]["team"][row], float(runtimes[row])
             changes = estimate.break_even_runtimes(boards[0], team)["runtime"]
@@ -62,17 +63,18 @@ def promises(prepared: Measured, counts: list[Floats], public: int, seed: int) -
 
 
 def main() -> None:
-    """Print the share of promises that came true, by the number of essays of the Public board."""
+    """Print the share of promises that came true, by the numbers of teams and of essays of the Public board."""
     solution, sample = make_competition(ESSAYS, seed=5, shared_words=False)
     prepared = podium.prepare(solution).prepared["All"]
     random = np.random.default_rng(0)
     qualities = random.uniform([0.9, 0.8], [1.0, 1.3], (TEAMS, 2)).tolist()
     submissions = [make_submission(sample, share, sure, seed) for seed, (share, sure) in enumerate(qualities)]
     counts = [prepared.statistics(submission) for submission in submissions]
-    for public in (100, 300, 1000):
-        kept = promises(prepared, counts, public, seed=1)
+    for teams, public in KINDS:
+        kept = promises(prepared, counts, teams, public, seed=1)
         print(
-            f"Public board of {public:>5,} essays: {np.mean(kept):.0%} of {len(kept)} promised gains came true"
+            f"{teams} teams, Public board of {public:,} essays: {np.mean(kept):.0%} of {len(kept)} promised "
+            "gains came true"
         )
 
 

@@ -34,7 +34,7 @@ boost = hosted.module("boost")
 # Measured by benchmarks/promises.py.
 CHANCE = (
     "These are exact for the scores of this board. If it is a Public board, the final scores are those of "
-    "other essays: in simulations, about 40 of 100 gains of a rank that a Public board promised came true."
+    "other essays: in simulations, 20 to 60 of 100 gains of a rank that a Public board promised came true."
 )
 TITLES = {
     "now": "The team now",

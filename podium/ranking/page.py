@@ -41,6 +41,7 @@ def of_board(final: FinalBoard) -> str:
         "board.html",
         heading=final.inputs.options.heading,
         facts=final.facts,
+        confident=sentences.confident(final.facts),
         summary=final.answers,
         boosted=final.facts["boosted"],
         rows=rows,

@@ -169,7 +169,7 @@ def summary_by_question(
         questions["How much of that is luck?"] = [f"Nothing is said about chance: {facts['silence']}."]
     elif chance is not None and len(board) > 1:
         again = _of_chance(board, facts, entries, chance)
-        questions["How much of that is luck?"] = [*again, *_of_the_best(board, prizes, entries, chance)]
+        questions["How much of that is luck?"] = [*again, *_of_the_best(board, facts, prizes, entries, chance)]
     questions["Who gets the last prize?"] = _of_the_last_prize(board, facts, prizes, entries, chance)
     questions["What did the jury decide?"] = _of_the_jury(facts)
     questions["Is it the site's board?"] = [site.sentence(facts["site"])] if "site" in facts else []
@@ -219,7 +219,12 @@ def _of_difference(
     if pd.isna(step["low"]):
         return [f"This difference has no interval: {step['note']}."]
     low, high = sorted((sign * step["low"], sign * step["high"]))
-    return [f"With 95% confidence the true difference is between {number(low)} and {number(high)}."]
+    return [f"{confident(facts)} the true difference is between {number(low)} and {number(high)}."]
+
+
+def confident(facts: dict[str, Any]) -> str:
+    """Begin a sentence about what is likely; draws of runtimes whose noise is unknown are all the same."""
+    return "With 95% confidence" if facts["noise_known"] else "If the runtimes are exact, with 95% confidence"
 
 
 def _reward_of(row: "pd.Series[Any]", team: str) -> str:
@@ -323,16 +328,19 @@ def _too_little(doubt: Doubt, facts: dict[str, Any]) -> str:
     return str(doubt)
 
 
-def _of_the_best(board: pd.DataFrame, prizes: Prizes, entries: Sequence[int], chance: Certainty) -> list[str]:
+def _of_the_best(
+    board: pd.DataFrame, facts: dict[str, Any], prizes: Prizes, entries: Sequence[int], chance: Certainty
+) -> list[str]:
     """Name the teams that may be the best."""
     intervals = chance.intervals
     names = [name for _, name in _names(board, entries, np.flatnonzero(intervals["may_be_best"]))]
     if not names:
         return []
     if len(names) == 1:
-        told = f"With 95% confidence {names[0]} is truly the best"
+        told = f"{confident(facts)} {names[0]} is truly the best"
     else:
-        told = f"With 95% confidence the truly best is one of these {len(names):,}: {listed(names, MOST_NAMED)}"
+        some = listed(names, MOST_NAMED)
+        told = f"{confident(facts)} the truly best is one of these {len(names):,}: {some}"
     may_win = int(intervals["may_win_prize"].sum())
     if 1 < prizes.number < may_win:
         told += f"; the {prizes.number:,} prizes belong to teams among {may_win:,} (may_win_prize)"

@@ -303,7 +303,10 @@ def test_the_sentences_for_the_jury():
         "With 95% confidence the true difference is between -0.01000 and 0.02000.",
     ]
     unknown = run_of(board, chance=chance(4, first_again=np.nan), noise_known=False)
-    assert "How often T1 would be first again cannot be said" in unknown.summary[3]
+    told = unknown.summary
+    assert "How often T1 would be first again cannot be said" in told[3]
+    assert told[4] == "If the runtimes are exact, with 95% confidence the truly best is one of these 2: T1, T2."
+    assert told[6].startswith("If the runtimes are exact, with 95% confidence the true difference is between ")
     columns = [page.of_board(each).count("first again, of 100") for each in (run, unknown)]
     assert columns[0] > columns[1] == 0
     few = Doubt(Reason.SMALL_GROUPS, 3, 0.5, 30)

@@ -33,7 +33,14 @@ from podium.arrays import Floats, Ints
 from podium.ranking import sentences
 from podium.statistics import halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, doubt_of_difference, doubt_of_score, reaction
-from podium.statistics.inference import difference_of_draws, interval, widening
+from podium.statistics.inference import (
+    UNBOUNDED,
+    difference_of_draws,
+    interval,
+    widening,
+    widening_jointly,
+    widening_of_one,
+)
 from podium.statistics.sampling import influences
 
 POPULATION = 5000  # items
@@ -42,7 +49,7 @@ PRIZES = 3
 BINS = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 1.01)
 LIKELY = 0.3  # shares from which populations are compared
 SHARES = ("first again", "prize again", "ahead")
-INTERVALS = ("border", "difference", "score")
+INTERVALS = ("border", "borders", "winner", "difference", "score")
 AGAIN = 20  # test sets on which a board is repeated
 CHANGED = 0.01  # the share of answers that a near copy changes
 MEASURED_WITHIN = 0.02  # the relative noise of a measured runtime
@@ -169,12 +176,13 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
     """Draw boards, and collect what podium says about each, and what comes true.
 
     - ``population``, ``board``: the kind of population, and the number of the board;
-    - ``what``: what is said: "first again", "prize again", "ahead", "score", "difference", "border" or "best";
+    - ``what``: what is said: "first again", "prize again", "ahead", "score", "difference", "border", "borders"
+      (all of them), "winner" (the interval beside the first team) or "best";
     - ``said``: a share, or the confidence of an interval or of a set;
     - ``came``: 1 if it came true, else 0; of "first again" and "prize again" the share of other test sets;
     - ``doubt``: whether podium doubts it, and says it with a note or not at all;
     - ``won``: how many of these prizes the file has won on the board itself;
-    - ``size``: the share of the teams that are in a set.
+    - ``size``: the share of the teams that are in a set, or how much wider intervals are that hold together.
     """
     rows: list[dict[str, Any]] = []
     pool = pool_of_answers()
@@ -409,26 +417,53 @@ def _among_first(scores: Floats, places: int, files: Ints) -> Floats:
 
 
 def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iterator[dict[str, Any]]:
-    """Yield whether the intervals of the differences at prizes hold."""
+    """Yield whether the intervals of the differences at prizes hold, each and together, and the winner's."""
     sign = 1 if kind.higher_is_better else -1
     own = board.scores * (1 + boost(board.scores, board.runtimes)) if kind.is_rewarded else board.scores
     order = np.argsort(-sign * own, kind="stable")[: kind.prizes + 1].tolist()
-    for one, other in itertools.pairwise(order):
-        mine, theirs = board.teams[one], board.teams[other]
-        differing = (mine != theirs).any(axis=1)
-        if not differing.any():
-            continue  # the same file
-        reactions, gains = [], []
-        for team, numbers in ((one, mine), (other, theirs)):
-            total = statistics.sums(numbers, board.prepared.groups)
-            reactions.append(reaction(board.prepared, numbers, total))
-            reward = own[team] / board.scores[team]
-            gains.append(influences(board.prepared, numbers, total) * reward)
-        doubt = doubt_of_difference(board.prepared, differing, reactions[0], reactions[1], FEWEST_ON_A_BOARD)
-        difference = difference_of_draws(
-            own[one] - own[other], boosted[:, one], boosted[:, other], gains[0] - gains[1], None
-        )
-        yield _held("border", difference.low, difference.high, true[one] - true[other], doubt)
+    reactions, influence = {}, {}
+    for team in order:
+        numbers = board.teams[team]
+        total = statistics.sums(numbers, board.prepared.groups)
+        reactions[team] = reaction(board.prepared, numbers, total)
+        influence[team] = influences(board.prepared, numbers, total) * own[team] / board.scores[team]
+    borders = list(itertools.pairwise(order))
+    jointly = widening_jointly(
+        np.stack([boosted[:, one] - boosted[:, other] for one, other in borders], axis=1)
+    )
+    rows = []
+    for one, other in borders:
+        differing = (board.teams[one] != board.teams[other]).any(axis=1)
+        if differing.any():  # not the same file
+            both = reactions[one], reactions[other]
+            doubt = doubt_of_difference(board.prepared, differing, *both, FEWEST_ON_A_BOARD)
+            draws = boosted[:, one], boosted[:, other]
+            gains = influence[one] - influence[other]
+            of_border = difference_of_draws(own[one] - own[other], *draws, gains, None, jointly=jointly)
+            rows.append(_held("border", of_border.low, of_border.high, true[one] - true[other], doubt))
+    yield from rows
+    if rows:
+        yield _together(rows, jointly)
+    first = order[0]
+    wider = float(widening_of_one(reactions[first].is_of_groups, influence[first]))
+    doubt = doubt_of_score(board.prepared, reactions[first])
+    yield _of_winner(boosted, first, wider, true[first], doubt, kind.prizes, kind.higher_is_better)
+
+
+def _together(rows: list[dict[str, Any]], size: float) -> dict[str, Any]:
+    """Make the row of all borders that have an interval."""
+    known = [row["came"] for row in rows if not row["doubt"]]
+    return rows[0] | {"what": "borders", "came": min(known, default=1.0), "doubt": not known, "size": size}
+
+
+def _of_winner(
+    draws: Floats, first: int, wider: float, true: float, doubt: object, prizes: int, higher_is_better: bool
+) -> dict[str, Any]:
+    """Make the row of the interval beside the winner, which holds together with those of all who may win."""
+    may_win = statistics.may_be_best(draws, prizes, higher_is_better=higher_is_better)
+    jointly = widening_jointly(draws[:, may_win])
+    low, high = map(float, interval(draws[:, first], wider * jointly))
+    return _held("winner", low, high, true, doubt) | {"size": jointly}
 
 
 def _of_participants(kind: Kind, board: Board, true: Floats, seed: int) -> Iterator[dict[str, Any]]:
@@ -563,9 +598,14 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
     yield _held("difference", low, high, true[0] - true[1], doubt or centered[1].doubt or difference.doubt)
     order, draws = np.argsort(-own), np.stack([each.draws for each in centered], axis=1)
     is_silent = any(each.doubt for each in centered)
-    one, other = order[PRIZES - 1], order[PRIZES]
-    low, high = map(float, interval(draws[:, one] - draws[:, other], wider))
-    yield _held("border", low, high, true[one] - true[other], is_silent or None)
+    borders = list(itertools.pairwise(order[: PRIZES + 1].tolist()))
+    leads = np.stack([draws[:, one] - draws[:, other] for one, other in borders], axis=1)
+    jointly, rows = widening_jointly(leads), []
+    for (one, other), lead in zip(borders, leads.T):
+        low, high = map(float, interval(lead, wider * jointly, UNBOUNDED))
+        rows.append(_held("border", low, high, true[one] - true[other], is_silent or None))
+    yield from [*rows, _together(rows, jointly)]
+    yield _of_winner(draws, order[0], float(wider), true[order[0]], is_silent or None, PRIZES, True)
     files = np.arange(PLAIN_TEAMS)
     for what, places in (("first again", 1), ("prize again", PRIZES)):
         said = statistics.first_again(draws, places, seed=seed)
@@ -663,7 +703,8 @@ def _held_and_doubted(rows: pd.DataFrame) -> str:
         return ""
     doubted = 1 - len(trusted) / len(rows)
     held, error = _mean_and_error(trusted, "came")
-    return f"{held:.1%} ± {error:.1%}" + (f", {doubted:.0%} in doubt" if doubted > 0 else "")
+    wider = f", {trusted['size'].mean():.2f} times as wide" if trusted["size"].notna().any() else ""
+    return f"{held:.1%} ± {error:.1%}" + wider + (f", {doubted:.0%} in doubt" if doubted > 0 else "")
 
 
 if __name__ == "__main__":

@@ -831,6 +831,18 @@ def test_a_team_is_excluded_only_beyond_the_limit():
     assert statistics.may_be_best(draws)[30:].tolist() == [True, False]
 
 
+def test_intervals_that_are_widened_jointly_hold_together():
+    """The exact factor of k independent normal columns is the ratio of the quantiles of 0.95 ** (1 / k)."""
+    random = np.random.default_rng(0)
+    for number, exact in ((1, 1.0), (3, 1.2183), (10, 1.4284)):
+        assert inference.widening_jointly(random.normal(0, 0.01, (50_000, number))) == pytest.approx(
+            exact, abs=0.01
+        )
+    one = random.normal(0, 0.01, (1000, 1))
+    assert inference.widening_jointly(np.hstack([one, 2 * one, one * 0, one])) == pytest.approx(1)
+    assert [inference.widening_jointly(np.ones(shape)) for shape in ((1000, 2), (0, 2))] == [1, 1]
+
+
 @pytest.mark.slow
 def test_statements_about_boards_come_true():
     """This is a small version of the simulation, with equal groups, near copies, and rewards."""

@@ -32,7 +32,13 @@ from podium.statistics.doubts import (
     notes,
     reaction,
 )
-from podium.statistics.inference import by_unit, difference_of_draws, interval, widening_of_one
+from podium.statistics.inference import (
+    by_unit,
+    difference_of_draws,
+    interval,
+    widening_jointly,
+    widening_of_one,
+)
 from podium.statistics.population import Groups, stacked
 from podium.statistics.sampling import influences
 
@@ -64,13 +70,15 @@ class Certainty(NamedTuple):
     - ``may_be_best``: whether the team cannot be excluded as the best with 95% confidence;
     - ``may_win_prize``: whether it cannot be excluded from the places that win a prize; like ``prize_again``,
       only among the teams that may win one;
-    - ``score_low``, ``score_high``, ``boosted_score_low``, ``boosted_score_high``: the 95% intervals;
+    - ``score_low``, ``score_high``, ``boosted_score_low``, ``boosted_score_high``: the 95% intervals; those of
+      the teams that may win a prize hold together, so that they also hold for the winner;
     - ``note``: why the intervals are missing or cannot be relied on, or empty.
 
     The columns of ``differences``:
 
     - ``rank``, ``team``, ``next_team``: the team above the border, with its rank, and the one below it;
-    - ``difference``, ``low``, ``high``: the difference of what decides the board, and its 95% interval;
+    - ``difference``, ``low``, ``high``: the difference of what decides the board, and its interval; with 95%
+      confidence all of them hold together;
     - ``note``: why the interval is missing, or empty.
     """
 
@@ -237,8 +245,10 @@ def of_teams(
     doubts = [each.doubt for each in details]
     is_missing = [doubt is not None and not doubt.has_interval for doubt in doubts]
     wider = np.array([float(widening_of_one(each.reaction.is_of_groups, each.influence)) for each in details])
+    may_win_prize = table["may_win_prize"].to_numpy()
     for name, samples in (("score", draws), ("boosted_score", boosted)):
-        for end, values in zip(("low", "high"), interval(samples, wider)):
+        jointly = np.where(may_win_prize, widening_jointly(samples[:, may_win_prize]), 1)
+        for end, values in zip(("low", "high"), interval(samples, jointly * wider)):
             table[f"{name}_{end}"] = np.where(is_missing, np.nan, values)
     table["note"] = notes(doubts)
     steps = differences(leaderboard, boosted, details, prizes, prepared, higher_is_better, together)
@@ -285,6 +295,8 @@ def differences(
     table["next_team"] = leaderboard["team"].iloc[[other for _, other in borders]].tolist()
     decides = leaderboard["boosted_score"].to_numpy()
     rewards = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
+    leads = [boosted[:, row] - boosted[:, next_row] for row, next_row in borders]
+    jointly = widening_jointly(np.stack(leads, axis=1)) if leads else 1.0
     at_borders = []
     for row, next_row in borders:
         one, other = details[row], details[next_row]
@@ -299,6 +311,7 @@ def differences(
                     prepared, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD, together
                 ),
                 higher_is_better,
+                jointly,
             )
         )
     return table.assign(

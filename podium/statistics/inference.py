@@ -49,6 +49,9 @@ FREEDOM = 2.0
 # Where groups are compared, intervals of one submission are wider by this factor.
 MARGIN = 1.1
 
+# Intervals that hold together are wider by this factor at most.
+MOST_JOINTLY = 1.7
+
 # The range of most measures, and that of their differences.
 UNIT = (0.0, 1.0)
 UNIT_OF_DIFFERENCES = (-1.0, 1.0)
@@ -438,16 +441,20 @@ def difference_of_draws(
     gains: Floats,
     doubt: Doubt | None,
     higher_is_better: bool = True,
+    jointly: float = 1.0,
 ) -> Difference:
-    """Compute the interval of a difference from draws of both scores, (r,), and what each item adds, (n,)."""
+    """Compute the interval of a difference from draws of both scores, (r,), and what each item adds, (n,).
+
+    The interval alone is wider by the factor ``jointly``, see `widening_jointly`.
+    """
     drawn = mine - theirs
     known = drawn[np.isfinite(drawn)] * (1 if higher_is_better else -1)
     ahead = float(((known > 0) + (known == 0) / 2).mean()) if len(known) else np.nan
     if doubt is not None:
         return Difference(value, np.nan, np.nan, ahead, doubt)
-    ends = interval(drawn, widening(gains), UNBOUNDED)
+    ends = interval(drawn, jointly * widening(gains), UNBOUNDED)
     low, high = map(float, within(drawn, *ends, UNIT_OF_DIFFERENCES))
-    half = float(ends[1] - ends[0]) / 2
+    half = float(ends[1] - ends[0]) / 2 / jointly
     is_rounding = half <= LEAST_DEVIATION * float(np.nanmax(np.abs(mine), initial=1))
     return Difference(value, low, high, ahead, None, np.nan if is_rounding else DETECTABLE * half)
 
@@ -524,6 +531,23 @@ def widening_of_one(is_of_groups: bool, influence: npt.ArrayLike) -> Floats:
     """
     factors: Floats = (MARGIN if is_of_groups else 1) * widening(influence)
     return factors
+
+
+def widening_jointly(samples: Floats) -> float:
+    """Compute the factor by which intervals are widened so that those of all columns, (r, k), hold together.
+
+    It compares the 95% quantile of the largest deviation of all columns, in standard deviations, with the mean
+    of such quantiles of single columns.  It is 1 for a single column, and at most `MOST_JOINTLY`.
+    """
+    known = samples[np.isfinite(samples).all(axis=1)]
+    deviations = np.abs(known - known.mean(axis=0)) if len(known) else np.zeros((1, 0))
+    scale = np.sqrt((deviations**2).mean(axis=0))
+    noisy = scale > LEAST_DEVIATION * float(np.abs(known).max(initial=1))
+    if not noisy.any():
+        return 1.0
+    scaled = deviations[:, noisy] / scale[noisy]
+    alone = np.quantile(scaled, LEVEL, axis=0).mean()
+    return min(MOST_JOINTLY, float(np.quantile(scaled.max(axis=1), LEVEL) / alone))
 
 
 def by_unit(gains: Floats, together: Ints | None) -> Floats:

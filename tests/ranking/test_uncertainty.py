@@ -11,7 +11,7 @@ from podium.ranking.decisions import prizes_of
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import Reaction
-from podium.statistics.inference import interval, widening
+from podium.statistics.inference import interval, widening, widening_jointly
 from tests.test_statistics import mean_of
 
 RUNTIMES = np.array([40.0, 60.0, 40.0, 55.0])
@@ -58,6 +58,12 @@ def of_teams(leaderboard, details, rules, runtimes=None, higher_is_better=True):
     return uncertainty.of_teams(leaderboard, details, runtimes, rules, mean_of(60), higher_is_better, prizes)
 
 
+def widest_of(details, draws, may_win):
+    """The factors of intervals, which hold together for the teams that may win a prize."""
+    alone = np.array([float(widening(each.influence)) for each in details])
+    return alone * np.where(may_win, widening_jointly(draws[:, may_win]), 1)
+
+
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_without_rewards_all_follows_from_the_scores(board, higher_is_better):
     leaderboard, details, draws = board
@@ -70,17 +76,18 @@ def test_without_rewards_all_follows_from_the_scores(board, higher_is_better):
     assert table["first_again"][2] == table["first_again"][3]
     best = statistics.may_be_best(draws, higher_is_better=higher_is_better)
     assert table["may_be_best"].tolist() == best.tolist()
-    low, high = interval(draws, np.array([float(widening(each.influence)) for each in details]))
+    low, high = interval(draws, widest_of(details, draws, table["may_win_prize"]))
     assert table["score_low"].tolist() == table["boosted_score_low"].tolist() == low.tolist()
     assert table["score_high"].tolist() == high.tolist()
     assert differences["team"].tolist() == ["a", "b"]
     assert differences["next_team"].tolist() == ["b", "c"]
     assert differences["difference"].tolist() == pytest.approx([0.01, 0.01])
-    half = (differences["high"] - differences["low"]) / 2
+    jointly = widening_jointly(draws[:, :2] - draws[:, 1:3])
+    half = (differences["high"] - differences["low"]) / 2 / jointly
     assert differences["detectable"].tolist() == pytest.approx((2.8016 / 1.96 * half).tolist(), rel=1e-3)
     gains = details[0].influence - details[1].influence
     assert differences[["low", "high"]].iloc[0].tolist() == pytest.approx(
-        list(map(float, interval(draws[:, 0] - draws[:, 1], widening(gains))))
+        list(map(float, interval(draws[:, 0] - draws[:, 1], jointly * widening(gains))))
     )
 
 
@@ -93,8 +100,8 @@ def test_rewards_change_what_decides(board):
     seconds = speed.draw(leaderboard, runtimes, len(draws), 0)
     boosted = draws * (1 + boost.boost_fractions(draws, seconds)[2])
     assert table["may_be_best"].tolist() == statistics.may_be_best(boosted).tolist()
-    widest = [float(widening(each.influence)) for each in details]
-    assert table["boosted_score_low"].tolist() == interval(boosted, np.array(widest))[0].tolist()
+    widest = widest_of(details, boosted, table["may_win_prize"])
+    assert table["boosted_score_low"].tolist() == interval(boosted, widest)[0].tolist()
     rewards = statistics.Rewards(seconds, RUNTIMES, lambda *known: boost.boost_fractions(*known)[2])
     expected = statistics.first_again(draws, files=[0, 1, 2, 2], rewards=rewards)
     assert table["first_again"].tolist() == expected.tolist()

@@ -22,9 +22,10 @@ LOGARITHMIC_FROM = 4  # ratio of the slowest to the fastest runtime from which t
 MOST_TICKS = 6
 MARGIN = 0.06  # of an axis, beyond the outermost dots
 WORST_LEFT_OUT = 0.05  # of the teams may lie beyond the axis of intervals
-# A plot on a narrow phone, and its letters, in pixels.
-PHONE_WIDTH, PHONE_HEIGHT, LETTER, LINE = 250, 350, 7, 13
+# In pixels: a plot on a narrow phone and on a wide screen, its letters, and half of a dot.
+SIZES, LETTER, LINE, DOT = ((250, 350), (672, 480)), 7, 13, 4
 LABEL_CHARACTERS = 18
+FARTHEST = 3  # lines of a label from its dot
 
 Ticks = list[tuple[Any, float]]
 
@@ -52,14 +53,14 @@ def intervals(rows: Sequence[dict[str, Any]], higher_is_better: bool) -> Ticks:
     return _ticks_between(low, high)
 
 
-def borders(steps: Sequence[dict[str, Any]]) -> float:
-    """Place intervals of differences on one axis that has 0, in ``drawn``, and return the place of 0."""
+def borders(steps: Sequence[dict[str, Any]]) -> Ticks:
+    """Place intervals of differences on one axis that has 0, in ``drawn``, and return its ticks."""
     ends = [end for step in steps for end in (step["low"], step["high"]) if not math.isnan(end)]
     low, high = _with_margin([0.0, *ends])
     for step in steps:
         places = tuple((step[name] - low) / (high - low) for name in ("low", "high"))
         step["drawn"] = None if math.isnan(step["low"]) else places
-    return -low / (high - low)
+    return _ticks_between(low, high)
 
 
 def _ends(row: dict[str, Any]) -> tuple[float, float, float]:
@@ -96,10 +97,10 @@ def score_and_runtime(leaderboard: pd.DataFrame, rules: Rules) -> dict[str, Any]
 
     places = list(zip(across(seconds).tolist(), down(top).tolist(), down(score).tolist()))
     names = [sentences.cut(team, LABEL_CHARACTERS) for team in board["team"].head(TEAMS_NAMED)]
-    shifts = apart([(name, x, y) for name, (x, y, _) in zip(names, places)])
+    shifts = apart([(name, x, y) for name, (x, y, _) in zip(names, places)], [(x, own) for x, _, own in places])
     dots = [
         {"team": team, "x": x, "top": y, "y": own, "kind": _kind(is_eligible, boost), "label": "", "shift": 0}
-        | ({"label": names[row], "shift": shifts[row]} if row < len(names) else {})
+        | ({"label": names[row], "shift": shifts[row]} if row < len(names) and shifts[row] is not None else {})
         for row, (team, is_eligible, boost, (x, y, own)) in enumerate(
             zip(board["team"], board["eligible"], board["boost"], places)
         )
@@ -176,13 +177,13 @@ def shake_up(board: pd.DataFrame, most: int) -> list[Any]:
         )
     )
     labels = [(sentences.cut(team, LABEL_CHARACTERS), x, y) for team, x, y, *_ in points if team in named]
-    shifts = iter(apart(labels))
-    return [
-        (x, y, team, sentences.cut(team, LABEL_CHARACTERS), next(shifts), int(a), int(b))
-        if team in named
-        else (x, y, None, "", 0, int(a), int(b))
-        for team, x, y, a, b in points
-    ]
+    shifts = iter(apart(labels, [(x, y) for _, x, y, *_ in points]))
+    drawn = []
+    for team, x, y, a, b in points:
+        shift = next(shifts) if team in named else None
+        label = "" if shift is None else sentences.cut(team, LABEL_CHARACTERS)
+        drawn.append((x, y, team if team in named else None, label, shift, int(a), int(b)))
+    return drawn
 
 
 def rank_axis(ranks: npt.ArrayLike, teams: int) -> Floats:
@@ -202,24 +203,40 @@ def rank_ticks(teams: int) -> Ticks:
     return list(zip([*ranks, teams], rank_axis([*ranks, teams], teams).tolist()))
 
 
-def apart(labels: Sequence[tuple[str, float, float]]) -> list[int]:
-    """Shift labels beside dots up or down, in pixels, so that none is written over another one on a phone.
+def apart(labels: Sequence[tuple[str, float, float]], dots: Sequence[tuple[float, float]]) -> list[int | None]:
+    """Shift labels up or down, in pixels, so that none lies on another one or on a dot; None without a place.
 
-    Each label has a position from 0 to 1 in both directions.  It is left of its dot on the right half of the
-    plot, and right of it on the left half.
+    Each label and dot has a position from 0 to 1 in both directions.  A label is left of its own dot on the
+    right half of the plot, and right of it on the left half.  What is free has to be so on a phone and on a
+    wide screen.
     """
-    taken: list[tuple[float, float, float]] = []
-    shifts = []
+    sizes = np.array(SIZES, dtype=np.float64)[:, np.newaxis]
+    places = np.array(dots, dtype=np.float64).reshape(-1, 2) * sizes
+    taken = np.repeat(places, 2, axis=-1) + np.array([-DOT, DOT, -DOT, DOT])
+    shifts: list[int | None] = []
     for text, x, y in labels:
-        width = LETTER * len(text)
-        left = x * PHONE_WIDTH - (width + 8 if x > 0.5 else -8)
-        for shift in (0, *(sign * step * LINE for step in range(1, len(labels) + 1) for sign in (-1, 1))):
-            middle = y * PHONE_HEIGHT + shift
-            if all(
-                abs(middle - other) >= LINE or left > right_end or left + width < left_end
-                for other, left_end, right_end in taken
-            ):
+        boxes = np.array([[_box_of(text, x * width, x > 0.5, y * height)] for width, height in SIZES])
+        for shift in (0, *(sign * step * LINE for step in range(1, FARTHEST + 1) for sign in (-1, 1))):
+            shifted = boxes + np.array([0, 0, shift, shift])
+            is_inside = bool(((shifted[..., 2] >= -LINE) & (shifted[..., 3] <= sizes[:, 0, 1:] + LINE)).all())
+            if is_inside and not _overlap(shifted, taken):
+                taken = np.concatenate([taken, shifted], axis=1)
+                shifts.append(shift)
                 break
-        taken.append((middle, left, left + width))
-        shifts.append(shift)
+        else:
+            shifts.append(None)
     return shifts
+
+
+def _box_of(text: str, x: float, is_left: bool, y: float) -> tuple[float, float, float, float]:
+    """The left, right, upper and lower end of a label beside a dot."""
+    width = LETTER * len(text)
+    left = x - width - 2 * DOT if is_left else x + 2 * DOT
+    return left, left + width, y - LINE / 2, y + LINE / 2
+
+
+def _overlap(box: Floats, others: Floats) -> bool:
+    """Tell whether a box lies on others of the same size of the plot, (sizes, n, 4)."""
+    left, right, upper, lower = (others[..., end] for end in range(4))
+    beside = (box[..., 1] <= left) | (right <= box[..., 0])
+    return bool((~beside & (box[..., 2] < lower) & (upper < box[..., 3])).any())

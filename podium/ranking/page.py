@@ -35,7 +35,7 @@ def of_board(final: FinalBoard) -> str:
     """Make the page of a board."""
     board, rules = final.leaderboard, final.inputs.options.rules
     prize_places = _prize_places(final)
-    zero = drawing.borders([place["step"] for place in prize_places if place["step"]])
+    of_borders = drawing.borders([place["step"] for place in prize_places if place["step"]])
     rows, same_files = _rows(final, final.published[:MOST_ROWS]), similarity.senders(final.submissions)
     return _page(
         "board.html",
@@ -51,7 +51,8 @@ def of_board(final: FinalBoard) -> str:
         ticks=drawing.rank_ticks(len(board)),
         logarithmic=len(board) > drawing.LINEAR_UP_TO,
         prize_places=prize_places,
-        zero=zero,
+        of_borders=of_borders,
+        zero=dict(of_borders)[0],
         decisions=final.facts.get("decisions", []),
         variants=_records(final.variants),
         shake=drawing.shake_up(board, MOST_ROWS),

@@ -4,6 +4,7 @@ python -m tests.docs.pictures
 """
 
 import io
+import re
 import tempfile
 import warnings
 from pathlib import Path
@@ -18,12 +19,13 @@ from PIL import Image
 import podium
 from examples import board as example
 from podium import cli, hosted
+from podium.report import items
 from podium.scoring import Evaluation
 from tests.docs.test_outputs import ROOT
 from tests.support import browser
 from tests.support.figures import BLUE, DARK, FOLDER, GRAY, ORANGE, figure, save
 
-TYPE_COLORS = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#882255", "#009e73", "#56b4e9")
+STYLE = ROOT / "podium" / "report" / "templates" / "report.css"  # has the colors of types
 
 
 def softmin() -> Figure:
@@ -78,11 +80,13 @@ def essay(result: Evaluation) -> Figure:
     rows = result.explanation.rows
     counts = rows[rows["outcome"] == "matched"].groupby("essay_id").size()
     shown = rows[rows["essay_id"] == counts.sort_values(ascending=False).index[3]]
-    types = list(hosted.module("unified").DISCOURSE_TYPES)
+    found = re.findall(r"\.c\d \{ --c: (\d+) (\d+) (\d+);", STYLE.read_text(encoding="utf-8"))
+    types = items.labels(result)
+    colors = {name: [int(part) / 255 for part in color] for name, color in zip(types, found)}
     picture, axes = figure(5.4, 2.8)
     for line, side in enumerate(("prediction", "truth")):
         for row in shown[shown["side"] == side].itertuples():
-            color = TYPE_COLORS[types.index(row.discourse_type)]
+            color = colors[row.discourse_type]
             style = (
                 {"facecolor": color} if row.outcome == "matched" else {"facecolor": "white", "hatch": "////"}
             )
@@ -90,7 +94,7 @@ def essay(result: Evaluation) -> Figure:
     axes.set_yticks([0, 1], ["prediction", "truth"])
     axes.set_xlabel("position of the word; what has no match is hatched")
     used = [name for name in types if (shown["discourse_type"] == name).any()]
-    handles = [mpl.patches.Patch(color=TYPE_COLORS[types.index(name)]) for name in used]
+    handles = [mpl.patches.Patch(color=colors[name]) for name in used]
     picture.legend(handles, used, loc="outside upper center", ncols=4, frameon=False, fontsize="small")
     axes.spines["left"].set_visible(False)
     return picture

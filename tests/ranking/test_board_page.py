@@ -162,11 +162,27 @@ def test_the_shake_up_names_the_first_three_and_those_that_moved_most():
 
 def test_labels_of_the_shake_up_are_not_written_over_each_other():
     labels = [("T" * 18, 0.1, 0.5), ("T" * 18, 0.11, 0.5), ("T" * 18, 0.9, 0.51), ("T" * 18, 0.12, 0.52)]
-    shifts = drawing.apart(labels)
+    shifts = drawing.apart(labels, [])
     assert shifts[0] == shifts[2] - drawing.LINE * round(shifts[2] / drawing.LINE) == 0
-    middles = [y * drawing.PHONE_HEIGHT + shift for (_, _, y), shift in zip(labels, shifts)]
-    assert min(abs(a - b) for a, b in itertools.combinations(sorted(middles), 2)) >= drawing.LINE - 1e-9
-    assert drawing.apart([("a", 0.1, 0.5), ("b", 0.9, 0.5)]) == [0, 0]
+    for _, height in drawing.SIZES:
+        middles = [y * height + shift for (_, x, y), shift in zip(labels, shifts) if x < 0.5]
+        assert min(abs(a - b) for a, b in itertools.combinations(middles, 2)) >= drawing.LINE - 1e-9
+    assert drawing.apart([("a", 0.1, 0.5), ("b", 0.9, 0.5)], []) == [0, 0]
+    assert drawing.apart(labels[:1] * 9, []).count(None) == 2  # which would be far from their dots
+
+
+def test_labels_of_a_crowded_plot_are_not_written_over_dots():
+    random = np.random.default_rng(3)
+    dots = random.random((40, 2)).round(3).tolist()
+    labels = [("Comma Splice", x, y) for x, y in dots[:6]]
+    shifts = drawing.apart(labels, dots)
+    for width, height in drawing.SIZES:
+        for (text, x, y), shift in zip(labels, shifts):
+            assert shift is not None
+            left = x * width + (8 if x <= 0.5 else -8 - drawing.LETTER * len(text))
+            for other, down in dots:
+                is_beside = not left - 4 < other * width < left + drawing.LETTER * len(text) + 4
+                assert is_beside or abs(down * height - y * height - shift) > drawing.LINE / 2
 
 
 @pytest.mark.parametrize("teams", [1, 2, 13, 40, 41, 10_000])
@@ -218,12 +234,15 @@ def test_the_first_three_warnings_are_shown_and_the_others_open():
 
 def test_borders_of_prizes_are_drawn_around_0():
     steps = [{"low": -0.1, "high": 0.3}, {"low": float("nan"), "high": float("nan")}, {"low": 0.1, "high": 0.2}]
-    zero = drawing.borders(steps)
+    ticks = drawing.borders(steps)
+    assert [tick for tick, _ in ticks] == [-0.1, 0, 0.1, 0.2, 0.3]
+    zero = dict(ticks)[0]
     assert 0 < steps[0]["drawn"][0] < zero < steps[0]["drawn"][1] < 1
     assert steps[1]["drawn"] is None
     assert zero < steps[2]["drawn"][0] < steps[2]["drawn"][1]
     html = page.of_board(run_of(board_of(4), chance=chance(4)))
     assert html.partition("The prizes")[2].partition("</table>")[0].count('class="zero"') == 3
+    assert re.findall(r"--back:-?\d+%\">([-\d.]+)<", html.partition("The prizes")[2]) == ["0", "0.02"]
     assert "four of five such test sets would show a true difference of 0.04370." in html
 
 

@@ -170,7 +170,14 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
         number = match["id"]
         seen.add(number)
         row = rows.get(number)
-        made = Entry(number, name, match["team"], match["day"], match["phase"], read=_member_of(name, read))
+        made = Entry(
+            number,
+            name,
+            match["team"],
+            match["day"],
+            match["phase"],
+            read=functools.partial(_sent_in, name, read),
+        )
         if row is not None:
             made = made._replace(**_row_of_codabench(row))
         elif rows:
@@ -222,26 +229,22 @@ def _packed(path: Path, member: zipfile.ZipInfo) -> bytes:
         return _content(archive, member)
 
 
-def _member_of(name: str, read: Callable[[], bytes]) -> Callable[[], tuple[str, bytes]]:
-    """How to read the one file in the zip of an entry, found as the scoring program finds it."""
-
-    def one() -> tuple[str, bytes]:
-        content = read()
-        if not zipfile.is_zipfile(io.BytesIO(content)):
-            return name, content
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) > MOST_MEMBERS:
-                raise Left(f"it has {len(members):,} files, more than {MOST_MEMBERS:,}")
-            sent = [member for member in members if judge.counts(PurePosixPath(member.filename))]
-            if len(sent) != 1:
-                found = listed([printable(each.filename)[:40] for each in sent], 3) or "none"
-                raise Left(f"expected one file, found {counted(len(sent), 'candidate')}: {found}")
-            if ".." in PurePosixPath(sent[0].filename).parts or sent[0].filename.startswith(("/", "\\")):
-                raise Left("its file has a path that leads out of the archive")
-            return PurePosixPath(sent[0].filename).name, _content(archive, sent[0])
-
-    return one
+def _sent_in(name: str, read: Callable[[], bytes]) -> tuple[str, bytes]:
+    """Read the one file in the zip of an entry, found as the scoring program finds it."""
+    content = read()
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        return name, content
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = [member for member in archive.infolist() if not member.is_dir()]
+        if len(members) > MOST_MEMBERS:
+            raise Left(f"it has {len(members):,} files, more than {MOST_MEMBERS:,}")
+        sent = [member for member in members if judge.counts(PurePosixPath(member.filename))]
+        if len(sent) != 1:
+            found = listed([printable(each.filename)[:40] for each in sent], 3) or "none"
+            raise Left(f"expected one file, found {counted(len(sent), 'candidate')}: {found}")
+        if ".." in PurePosixPath(sent[0].filename).parts or sent[0].filename.startswith(("/", "\\")):
+            raise Left("its file has a path that leads out of the archive")
+        return PurePosixPath(sent[0].filename).name, _content(archive, sent[0])
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -272,32 +275,21 @@ def of_evalai(exports: Sequence[Path], files: Path | None) -> list[Entry]:
             reason = "" if status == "finished" else f"its status is {status}"
             if not address and not reason:
                 reason = "it has no file"
-            entries.append(
-                Entry(
-                    number,
-                    f"submission {number}",
-                    str(row["Team Name"]),
-                    str(row["Submitted At"] or ""),
-                    str(row["Challenge Phase"] or ""),
-                    reason,
-                    None if not address else _fetched(address) if files is None else _found(files, number),
-                )
-            )
+            fetch = functools.partial(_fetched, address)
+            read = fetch if files is None else functools.partial(_found, files, number)
+            about = str(row["Team Name"]), str(row["Submitted At"] or ""), str(row["Challenge Phase"] or "")
+            entries.append(Entry(number, f"submission {number}", *about, reason, read if address else None))
     return entries
 
 
-def _found(folder: Path, number: str) -> Callable[[], tuple[str, bytes]]:
-    """How to read the file of a submission that lies below a folder submission_NUMBER."""
-
-    def one() -> tuple[str, bytes]:
-        below = [path for path in sorted(folder.rglob("*")) if f"submission_{number}" in path.parent.parts]
-        sent = [path for path in below if path.is_file() and judge.counts(PurePosixPath(path.name))]
-        if len(sent) != 1:
-            found = listed([printable(each.name)[:40] for each in sent], 3) or "none"
-            raise Left(f"expected one file below submission_{number}, found {found}")
-        return sent[0].name, read_bytes(sent[0], follow_links=False)
-
-    return one
+def _found(folder: Path, number: str) -> tuple[str, bytes]:
+    """Read the file of a submission that lies below a folder submission_NUMBER."""
+    below = [path for path in sorted(folder.rglob("*")) if f"submission_{number}" in path.parent.parts]
+    sent = [path for path in below if path.is_file() and judge.counts(PurePosixPath(path.name))]
+    if len(sent) != 1:
+        found = listed([printable(each.name)[:40] for each in sent], 3) or "none"
+        raise Left(f"expected one file below submission_{number}, found {found}")
+    return sent[0].name, read_bytes(sent[0], follow_links=False)
 
 
 class _SameHost(urllib.request.HTTPRedirectHandler):
@@ -310,27 +302,23 @@ class _SameHost(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _fetched(address: str) -> Callable[[], tuple[str, bytes]]:
-    """How to fetch a file over https."""
-
-    def one() -> tuple[str, bytes]:
-        parts = urllib.parse.urlsplit(address)
-        if parts.scheme != "https" or not parts.hostname:
-            raise Left(f"expected an address that begins with https://, found {printable(address)[:60]}")
-        opener = urllib.request.build_opener(_SameHost)
-        for left in range(TRIES, 0, -1):
-            try:
-                with opener.open(address, timeout=SECONDS) as answer:
-                    content = answer.read(MOST_BYTES + 1)
-                break
-            except OSError as problem:
-                if left == 1:
-                    raise Left(f"it could not be fetched: {printable(str(problem))[:100]}") from None
-        if len(content) > MOST_BYTES:
-            raise Left(f"it has more than {MOST_BYTES >> 20:,} MB")
-        return PurePosixPath(parts.path).name, content
-
-    return one
+def _fetched(address: str) -> tuple[str, bytes]:
+    """Fetch a file over https."""
+    parts = urllib.parse.urlsplit(address)
+    if parts.scheme != "https" or not parts.hostname:
+        raise Left(f"expected an address that begins with https://, found {printable(address)[:60]}")
+    opener = urllib.request.build_opener(_SameHost)
+    for left in range(TRIES, 0, -1):
+        try:
+            with opener.open(address, timeout=SECONDS) as answer:
+                content = answer.read(MOST_BYTES + 1)
+            break
+        except OSError as problem:
+            if left == 1:
+                raise Left(f"it could not be fetched: {printable(str(problem))[:100]}") from None
+    if len(content) > MOST_BYTES:
+        raise Left(f"it has more than {MOST_BYTES >> 20:,} MB")
+    return PurePosixPath(parts.path).name, content
 
 
 # ---- Kaggle ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ segment would be punished. Overlaps are removed by the metric's rule.
 
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -180,7 +180,7 @@ def make(
     parameters: Mapping[str, Any] = {},
 ) -> Files:
     """Split a corpus of essays into the files of a competition."""
-    annotations = _annotations(corpus, attributes, spellings, draw.balanced)
+    annotations = _annotations(corpus, attributes, spellings)
     of_writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns]
     writers = list(dict.fromkeys(of_writers + attributes))
     essays, essay = _essays(annotations, [*dict.fromkeys([*writers, *draw.balanced])])
@@ -226,14 +226,9 @@ class _Annotations(NamedTuple):
     counts: dict[str, int]  # for the report, how many rows and essays there were and were dropped
 
 
-def _annotations(
-    corpus: Corpus, attributes: list[str], spellings: Mapping[str, str], balanced: Sequence[str] = ()
-) -> _Annotations:
+def _annotations(corpus: Corpus, attributes: list[str], spellings: Mapping[str, str]) -> _Annotations:
     """Check the corpus, and take its annotated rows."""
     columns = _check_columns(corpus, attributes)
-    if lacking := [name for name in balanced if name not in columns]:
-        there = ", ".join(filter(None, corpus.names))
-        raise HostError(f"{balance.OPTION} {lacking[0]}: there is no such column; there are {there}")
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
     _check_meanings(spellings)

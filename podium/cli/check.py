@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
         with _elsewhere():
             results = acceptance.check(path, python=options.python)
             if results[0].level is not Level.FAIL:
-                results += acceptance.check_contract(path, None, {}, options.python)
+                results += acceptance.check_contract(path, options.python)
     else:
         results = _tried(path, given, options)
     results = acceptance.without_repetition(results)
@@ -146,5 +146,4 @@ def _findings(
             further += [Finding(line, Level.NOTE) for line in advice(solution, arguments)]
         if results[0].level is Level.FAIL:
             return results + further
-        held = acceptance.check_contract(path, tables, arguments, options.python, scored, options.quick)
-        return results + further + held
+        return results + further + acceptance.check_contract(path, options.python, scored, options.quick)

@@ -35,6 +35,7 @@ def run(options: argparse.Namespace) -> None:
     from podium.files import read_once
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
+    from podium.judge import trials
     from podium.judge.shapes import demand
 
     metric = hosted.load(options.metric)
@@ -62,7 +63,8 @@ def run(options: argparse.Namespace) -> None:
     number = len(prepared.rows) + acceptance.most_calls(metric, submission)
     with further_calls(number, max(spent)):
         # As for every command, no item may be in two parts, and the verdict must be good.
-        emulate.hold(contest.unjudged(prepared, submission))
+        evaluation = contest.unjudged(prepared, submission)
+        demand(trials.verdict(evaluation, trials.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
         both = round_trip.of_podium(metric, arguments, *given), round_trip.Seen(solution, submission)
         found = round_trip.of_kaggle(metric, arguments, both, options.submission.name)
         demand(found, acceptance.PLATFORM)

@@ -227,7 +227,7 @@ def test_a_file_beside_the_metric_is_not_uploaded_with_it(in_process, tmp_path):
     reason = "it imports a file beside it (helper), but is uploaded alone: copy what it needs"
     assert [(each.level.value, each.text) for each in results if each.name == check.IMPORTS] == [(FAIL, reason)]
     assert [each.level.value for each in results] == [PASS, FAIL]
-    assert check.check_contract(path, None, {}) == []
+    assert check.check_contract(path) == []
     (tmp_path / "helper.py").rename(tmp_path / "json.py")  # the standard library's comes first
     path.write_text(GOOD + "\nimport json\n")
     assert not any(result.level.value == FAIL for result in check.check(path))

@@ -74,7 +74,13 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             context.setattr(sys, "dont_write_bytecode", True)
             context.chdir(folder)
             sys.modules.pop(kernel.MODULE, None)
-            return kernel.TASKS[do](**task)
+            if as_before := task.pop("as_before", False):
+                kernel.infer_texts(False)
+            try:
+                return kernel.TASKS[do](**task)
+            finally:
+                if as_before:
+                    kernel.infer_texts(True)
 
     def scores_here(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, float]:
         with warnings.catch_warnings():

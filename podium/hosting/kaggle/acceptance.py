@@ -63,14 +63,9 @@ LOUD = {"eval", "exec", "pickle", "dill", "joblib", "marshal", "shelve", "read_p
 
 
 def check_contract(
-    path: Path,
-    tables: tuple[pd.DataFrame, pd.DataFrame] | None,
-    arguments: dict[str, Any],
-    python: str | None = None,
-    scored: Scored | None = None,
-    quick: bool = False,
+    path: Path, python: str | None = None, scored: Scored | None = None, quick: bool = False
 ) -> list[Finding]:
-    """Hold a metric to the contract with a solution and a submission; see `podium.judge.trials`."""
+    """Hold a metric to the contract, with a submission if one was given; see `podium.judge.trials`."""
     if python is not None:
         here = f"podium tries this with Python {sys.version_info.major}.{sys.version_info.minor} alone"
         return [Finding(CONTRACT, Level.SKIPPED, f"{here}; leave out --python")]
@@ -88,16 +83,12 @@ def check_contract(
     if metric.prepare is None:
         lacking = "without prepare(), scores have no intervals, and ranking again reads every submission again"
         further.append(Finding(shapes.STATISTICS, Level.NOTE, lacking))
-    if tables is None:
-        return [
-            loads,
-            *trials.says_direction(metric, arguments, trials.Use.KEEP),
-            *further,
-            Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission"),
-        ]
+    if scored is None:
+        further += trials.says_direction(metric, {}, trials.Use.KEEP)
+        return [loads, *further, Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission")]
     if quick:
         return [loads, *further, Finding(CONTRACT, Level.SKIPPED, LEFT_OUT)]
-    return [loads, *_held(metric, scored or score(metric, tables, arguments)), *further]
+    return [loads, *_held(metric, scored), *further]
 
 
 def score(

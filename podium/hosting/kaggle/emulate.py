@@ -16,8 +16,7 @@ from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import acceptance, fresh, kernel
-from podium.judge import trials
-from podium.judge.shapes import FINITE, Finding, Level, demand
+from podium.judge.shapes import FINITE, Finding, Level
 from podium.scoring import ALL, USAGE
 from podium.tables import PARQUET, csv_of, parse_table
 
@@ -44,8 +43,9 @@ def emulate(
 ) -> Iterator[PartScore]:
     """Score every part in a process of its own, as Kaggle does, perhaps with another Python."""
     source = fresh.read_source(metric.path)
-    interpreter = fresh.environment(python, acceptance.to_install(imported(ast.parse(source))))
-    for package in sorted(imported(ast.parse(source))):
+    packages = imported(ast.parse(source))
+    interpreter = fresh.environment(python, acceptance.to_install(packages))
+    for package in sorted(packages):
         if hosted.stands_beside(metric.path, package):
             raise HostError(
                 f"{metric.path.name} is uploaded alone: copy into it what it needs of {package}, which stands "
@@ -65,11 +65,6 @@ def emulate(
         score = PartScore(part, **answer)
         seconds_left -= score.seconds
         yield score
-
-
-def hold(evaluation: scoring.Evaluation) -> None:
-    """Demand a good verdict, as every command does."""
-    demand(trials.verdict(evaluation, trials.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
 
 
 def read_solution(metric: hosted.Metric | None, path: Location, row_id: str | None = None) -> pd.DataFrame:

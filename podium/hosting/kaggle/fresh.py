@@ -45,7 +45,10 @@ def columns_of(frame: pd.DataFrame) -> dict[Any, Any]:
 def run_fresh(
     do: str, python: str = sys.executable, seconds: float | None = None, **task: Any
 ) -> dict[str, Any]:
-    """Let `podium.hosting.kaggle.kernel` do a task in a process that shares nothing with this one."""
+    """Let `podium.hosting.kaggle.kernel` do a task in a process that shares nothing with this one.
+
+    A task that has `as_before` gets texts as those of pandas 2.
+    """
     limit = TIME_LIMIT if seconds is None else seconds
     with tempfile.TemporaryDirectory() as folder:
         task_file, answer_file, workplace = (Path(folder, name) for name in ("task", "answer", "workplace"))

@@ -55,6 +55,8 @@ def main(task_file: str, answer_file: str) -> None:
     modules: dict[str, Any] = sys.modules
     modules[OURS] = None  # podium is installed here, but not on Kaggle
     task = pickle.loads(Path(task_file).read_bytes())
+    if task.pop("as_before", False):
+        infer_texts(False)
     answer = TASKS[task.pop("do")](**task)
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
     sys.stdout.flush()
@@ -128,42 +130,19 @@ def shortened(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[:most]}…"
 
 
-@contextlib.contextmanager
-def texts_of_pandas_2(is_on: bool) -> Iterator[None]:
-    """Let a column of texts be one of objects, as it is before pandas 3; this tells most metrics apart."""
-    if is_on:
-        set_inferred(False)
-    try:
-        yield
-    finally:
-        if is_on:
-            set_inferred(True)
-
-
-def set_inferred(is_on: bool) -> None:
-    """Let pandas 3 infer its own type for texts, or not; the option will end with pandas 4."""
+def infer_texts(is_on: bool) -> None:
+    """Let a column of texts have pandas 3's own type, or be one of objects as before; this tells most metrics
+    apart.
+    """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # the option will end with pandas 4
         pd.set_option("future.infer_string", is_on)
 
 
 def try_file(
-    source: str,
-    frames: tuple[Answer, Answer] | None,
-    arguments: dict[str, Any],
-    spoil: bool = True,
-    as_before: bool = False,
+    source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any], spoil: bool = True
 ) -> Answer:
-    """Make all checks that need the metric file to run.
-
-    `spoil` lets it score spoiled submissions, too, and `as_before` gives it texts as those of pandas 2.
-    """
-    with texts_of_pandas_2(as_before):
-        return tried(source, frames, arguments, spoil)
-
-
-def tried(source: str, frames: tuple[Answer, Answer] | None, arguments: dict[str, Any], spoil: bool) -> Answer:
-    """Make the checks with pandas as it is set."""
+    """Make all checks that need the metric file to run; `spoil` lets it score spoiled submissions, too."""
     versions = f"Python {platform.python_version()}, pandas {pd.__version__}, numpy {np.__version__}"
     runs: Verdict = (PASS, versions)
     try:
@@ -548,14 +527,8 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             yield how, frame.assign(**{str(name): spoilt})
 
 
-def score_part(as_before: bool = False, **task: Any) -> Answer:
-    """Score one part of a solution, with texts `as_before` pandas 3 if that is asked for."""
-    with texts_of_pandas_2(as_before):
-        return scored(**task)
-
-
-def scored(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
-    """Score one part with pandas as it is set."""
+def score_part(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
+    """Score one part of a solution."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
     before = peak_memory()
     try:

@@ -98,9 +98,9 @@ def test_one_module_calls_prepare_and_evaluate() -> None:
     assert found == {"podium.contest"}
 
 
-def test_requirements_are_the_core_and_the_extras_of_hosts_and_plots() -> None:
+def test_requirements_are_the_core_and_the_extra_of_hosts() -> None:
     root = FOLDER.parent
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     lines = [line.partition("#")[0].strip() for line in (root / "requirements.txt").read_text().splitlines()]
-    assert sorted(filter(None, lines)) == sorted(project["dependencies"] + extras["host"] + extras["plots"])
+    assert sorted(filter(None, lines)) == sorted(project["dependencies"] + extras["host"])

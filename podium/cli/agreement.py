@@ -1,7 +1,7 @@
 """Tell how well the experts of an annotation project agree.
 
     podium agreement --metric readable essays/
-    podium agreement --metric markup_consistency solution.csv --plot agreement.png
+    podium agreement --metric markup_consistency solution.csv --plot agreement.svg
 
 The metric must be one that compares experts' markups.
 """
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plot",
         type=Path,
         metavar="FILE",
-        help="draw a histogram of each criterion into this .png, .svg or .pdf",
+        help="draw a histogram of each criterion into this .svg",
     )
 
 

@@ -8,74 +8,43 @@ The histograms are figures by title, and each figure has panels by title.  A pan
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from podium.errors import UsageError, missing_extra
+from podium import pages
+from podium.errors import UsageError
 from podium.files import write_atomically
 
 COLUMNS = 4
 BINS = 20
-PANEL_INCHES = (3.2, 2.2)
-FORMATS = (".png", ".svg", ".pdf")
-
-COLORS = ("#e69f00", "#0072b2")  # can be told apart without color vision
-OTHER_COLOR = "#333333"
+TEMPLATES = Path(__file__).with_name("templates")
+PANEL_WIDTH, ROW_HEIGHT, TITLE_HEIGHT = 260, 210, 60  # of a picture, in pixels
 
 
 def save(explanation: Any, path: str | Path) -> None:
-    """Draw an explanation's histograms into a file."""
+    """Draw an explanation's histograms into a file in SVG."""
     path = Path(path)
-    if path.suffix not in FORMATS:
-        raise UsageError(f"cannot draw {path}: expected a name that ends in {', '.join(FORMATS)}")
-    write_atomically(path, draw(explanation).savefig)
+    if path.suffix != ".svg":
+        raise UsageError(f"cannot draw {path}: expected a name that ends in .svg")
+    svg = draw(explanation)
+    write_atomically(path, lambda part: part.write_text(svg, encoding="utf-8"))
 
 
-def draw(explanation: Any) -> Any:
-    """Draw an explanation's histograms."""
-    drawn = figures(explanation)
+def draw(explanation: Any) -> str:
+    """Draw an explanation's histograms in SVG."""
+    drawn, top = figures(explanation), 0
     if not drawn:
         raise UsageError("this metric offers no histograms")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_extra("a picture", "matplotlib", "plots") from None
-
-    rows = [math.ceil(len(figure["panels"]) / COLUMNS) for figure in drawn]
-    width, height = PANEL_INCHES
-    picture = Figure(figsize=(width * COLUMNS, height * sum(rows) + 0.6 * len(rows)), layout="constrained")
-    parts = picture.subfigures(len(rows), height_ratios=[height * n + 0.6 for n in rows], squeeze=False)[:, 0]
-    for part, number, figure in zip(parts, rows, drawn):
-        part.suptitle(figure["title"], x=0.01, ha="left", fontweight="bold")
-        axes = part.subplots(number, COLUMNS, squeeze=False).ravel()
-        for axis, panel in zip(axes, figure["panels"]):
-            _draw(axis, panel, figure["labels"])
-        handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels())}
-        style = {"loc": "upper right", "ncols": len(handles), "fontsize": "small", "frameon": False}
-        part.legend(handles.values(), handles, **style)
-        for axis in axes[len(figure["panels"]) :]:
-            axis.set_axis_off()
-    return picture
-
-
-def _draw(axis: Any, panel: Mapping[str, Any], labels: Sequence[str]) -> None:
-    """Draw one panel."""
-    last = panel["last"]
-    axis.set_title(panel["name"], fontsize="medium")
-    axis.tick_params(labelsize="small")
-    edges = np.linspace(0, last, BINS + 1)
-    for series, shares in panel["shares"].items():
-        style = {"color": COLORS[series], "alpha": 0.55, "label": labels[series]}
-        axis.hist(edges[:-1], edges, weights=shares, **style)
-    for label, series, place in panel["lines"]:
-        style = {"color": OTHER_COLOR, "linestyle": "--", "label": label}
-        axis.axvline(last * place / 100, **(style if series is None else {"color": COLORS[series]}))
-    axis.set_xlim(-0.02 * last, 1.02 * last)
-    axis.set_xlabel(panel["note"], fontsize="small")
+    for figure in drawn:
+        figure["top"] = top
+        top += TITLE_HEIGHT + ROW_HEIGHT * math.ceil(len(figure["panels"]) / COLUMNS)
+    return pages.template(TEMPLATES, "histograms.svg", {}).render(
+        figures=drawn, height=top, columns=COLUMNS, width=PANEL_WIDTH, row=ROW_HEIGHT
+    )
 
 
 def figures(explanation: Any) -> list[dict[str, Any]]:

@@ -3,18 +3,24 @@
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from podium.errors import UsageError
 from podium.report import histograms
 
-pytest.importorskip("matplotlib")
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-def panels_of(picture: Any) -> list[Any]:
-    """The panels of a picture that show something."""
-    return [axis for part in picture.subfigs for axis in part.axes if axis.axison]
+def panels_of(svg: str) -> list[ElementTree.Element]:
+    """The panels of a picture."""
+    return ElementTree.fromstring(svg).findall(f"{SVG}svg")
+
+
+def of_class(panel: ElementTree.Element, tag: str, name: str) -> list[Any]:
+    """The elements of a panel with a class."""
+    return [each.attrib for each in panel.findall(f"{SVG}{tag}") if each.get("class") == name]
 
 
 def test_series_on_one_scale_with_corpus_barrier_and_outliers() -> None:
@@ -24,36 +30,39 @@ def test_series_on_one_scale_with_corpus_barrier_and_outliers() -> None:
         "last": 2.0,
     }
     other = {"series": {"algorithm": [1.0]}, "lines": {}, "last": 1.0}
-    picture = histograms.draw(SimpleNamespace(histograms={"Figure": {"one": panel, "two": other}}))
-    assert picture.subfigs[0].get_suptitle() == "Figure"
-    one, two = panels_of(picture)
-    assert [one.get_title(), two.get_title()] == ["one", "two"]
-    experts, algorithm = one.containers
-    assert algorithm[-1].get_height() == pytest.approx(3 / 4)  # with what lies beyond the scale
-    assert one.get_xlabel() == "corpus 0.7, 3.2; 2 beyond 2"  # 2.0 itself is on the scale
-    assert [line.get_xdata()[0] for line in one.lines] == pytest.approx([0.7, 2.0, 1.0])
-    assert [line.get_linestyle() for line in one.lines] == ["-", "-", "--"]
-    assert one.lines[0].get_color() == histograms.COLORS[0]
-    # The same series has the same color in all panels of a figure, and the legend names each once.
-    assert two.containers[0][0].get_facecolor() == algorithm[0].get_facecolor() != experts[0].get_facecolor()
-    (figure,) = histograms.figures(SimpleNamespace(histograms={"Figure": {"one": panel, "two": other}}))
-    assert (figure["labels"], figure["others"]) == (["experts", "algorithm"], ["barrier"])
-    assert figure["panels"][0]["lines"] == [
-        ("experts", 0, 35.0),
-        ("algorithm", 1, 100.0),
-        ("barrier", None, 50.0),
+    explanation = SimpleNamespace(histograms={"Figure": {"one": panel, "two": other}})
+    svg = histograms.draw(explanation)
+    assert [text.text for text in ElementTree.fromstring(svg).findall(f"{SVG}text")] == [
+        "Figure", "experts", "algorithm", "barrier",
+    ]  # fmt: skip
+    one, two = panels_of(svg)
+    # 2.0 itself is on the scale, and the last bar has what lies beyond.
+    assert [each.get("aria-label") for each in (one, two)] == [
+        "one: corpus 0.7, 3.2; 2 beyond 2",
+        "two: corpus ",
     ]
-    assert [number for number, _, _ in figure["panels"][1]["bars"]] == [1]
-    (legend,) = picture.subfigs[0].legends
-    assert [text.get_text() for text in legend.get_texts()] == ["experts", "algorithm", "barrier"]
+    algorithm = of_class(one, "rect", "s1")
+    assert [(each["x"], each["height"]) for each in algorithm] == [("5%", "33.33%"), ("95%", "100.0%")]
+    assert [each["height"] for each in of_class(one, "rect", "s0")] == ["66.67%", "66.67%"]
+    places = [of_class(one, "line", name)[0]["x1"] for name in ("s0", "s1", "dashed")]
+    assert places == ["35.0%", "100.0%", "50.0%"]
+    # The same series has the same color in all panels of a figure.
+    assert len(of_class(two, "rect", "s1")) == 1
 
 
 def test_a_panel_without_values() -> None:
     empty = {"series": {"experts": []}, "lines": {}, "last": 1.0}
-    picture = histograms.draw(SimpleNamespace(histograms={"Figure": {"series": empty}}))
-    (axis,) = panels_of(picture)
-    assert axis.get_title() == "series"
-    assert [bar.get_height() for bar in axis.patches] == [0] * histograms.BINS
+    (panel,) = panels_of(histograms.draw(SimpleNamespace(histograms={"Figure": {"series": empty}})))
+    assert panel.findall(f"{SVG}rect") == []
+
+
+def test_panels_stand_in_rows_and_lie_within_the_picture() -> None:
+    panel = {"series": {"a": [1.0]}, "lines": {}, "last": 1.0}
+    figure = {str(number): panel for number in range(5)}
+    svg = histograms.draw(SimpleNamespace(histograms={"One": figure, "<Two>": {"panel": panel}}))
+    tops = [float(each.get("y", "")) for each in panels_of(svg)]
+    assert tops[:4] == [tops[0]] * 4
+    assert tops[0] < tops[4] < tops[5] < float(ElementTree.fromstring(svg).get("height", ""))
 
 
 def test_wrong_usage(tmp_path: Path) -> None:
@@ -61,11 +70,9 @@ def test_wrong_usage(tmp_path: Path) -> None:
         histograms={"Figure": {"panel": {"series": {"a": [1.0]}, "lines": {}, "last": 1.0}}}
     )
     with pytest.raises(UsageError, match="this metric offers no histograms"):
-        histograms.save(SimpleNamespace(histograms={}), tmp_path / "a.png")
-    with pytest.raises(UsageError, match=r"a.txt: expected a name that ends in .png, .svg, .pdf"):
-        histograms.save(explanation, tmp_path / "a.txt")
+        histograms.save(SimpleNamespace(histograms={}), tmp_path / "a.svg")
+    with pytest.raises(UsageError, match=r"a.png: expected a name that ends in .svg"):
+        histograms.save(explanation, tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
-    for suffix in histograms.FORMATS:
-        histograms.save(explanation, tmp_path / f"a{suffix}")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    assert len(list(tmp_path.iterdir())) == 3
+    histograms.save(explanation, tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -396,23 +396,12 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
     ("call", "message"),
     [
         (lambda: from_tokens(*GOOD, ["O"]), "number of each, found 2 tokens of window 0, 1 predictions"),
-        (
-            lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]),
-            "found 1 texts, 2 windows of offset_mapping",
-        ),
-        (
-            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]),
-            "indices of the 1 essay, .* window 0 of essay 1: 1",
-        ),
+        (lambda: from_tokens(["a b"], [[(0, 1)], [(0, 1)]], [["O"]]), "found 1 texts, 2 windows of offset_"),
+        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "indices .* window 0 of essay 1: 1"),
         (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=["A"]), "found 'A' for window 0; number the"),
-        (
-            lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]),
-            "within the text. .* in token 1 of window 0: 2 to 4 of 3 ch",
-        ),
+        (lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]), "token 1 of window 0: 2 to 4 of 3 char"),
         (lambda: from_tokens("a b", [0, 2], ["O", "O"]), r"found an array of shape \(2,\) in window 0"),
-        (lambda: from_tokens(*GOOD, ["O", "B-Klaim"]), r"names or indices of the labels .*, found 'B-Klaim'"),
         (lambda: from_tokens(*GOOD, np.where(PROBABILITIES == 1, np.nan, 0), LABELS), "softmax of logits"),
-        (lambda: from_tokens(*GOOD, PROBABILITIES * 2, LABELS), "softmax of logits. .* in token 0 of window 0"),
         (lambda: from_tokens(*GOOD, ["O", "O"], [*LABELS, "O"]), "labels: expected each once, found 'O'"),
         (lambda: from_tokens(*GOOD, PROBABILITIES[:, :8], LABELS), "15 probabilities per token, .*, found 8"),
         (lambda: from_tokens(*GOOD, ["O", "O"], ["O", "B-Lead", "X-Lead"]), "found 'X-Lead'"),
@@ -423,15 +412,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_words([0], [100_000], "Lead"), "0 to 100000"),
         (lambda: from_words([0.5], [2], "Lead"), "first: expected a whole number for every segment, found 0.5"),
         (lambda: from_words([0, 0], [2, 2], [0, 7]), "found 7 for segment 1"),
-        (
-            lambda: from_words([0], [2], "Lead", probability=np.nan),
-            "probability: expected a number for every segment, found nan",
-        ),
-        (lambda: from_words([0], [2], "Lead", d1=1.5), r"d1 from 0 to 1. .*: 1.5"),
-        (
-            lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")),
-            "common words, .* in segment 0 of essay 0: 0 to 1",
-        ),
+        (lambda: bio_tags(*GOOD, from_words([0, 1], [1, 1], "Lead")), "common words, .* essay 0: 0 to 1"),
         (lambda: spans.from_word_ids([[0, 1, 0]], [["O"] * 3]), "ascend within .* in token 2 of window 0: 0"),
         (lambda: bio_tags(*GOOD, ONE), "within the words of their text.*: 0 to 2 of 2"),
         (lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), ["O", "B-Lead"]), "expected also 'I-Lead'"),

@@ -429,23 +429,15 @@ PHONES = "Schools should allow phones in class today. They help students learn."
 OF_CLAIM = {"entity_group": "Claim", "start": 0, "end": 43, "score": 0.9}
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"score": 95.0}, "expected probability from 0 to 1"),
-        ({"score": -2.0}, "expected probability from 0 to 1"),
-        ({"score": None}, "probability: expected a number for every segment"),
-        ({"start": 100, "end": 143}, "expected a start and a later end of characters within the text"),
-        ({"start": 43, "end": 0}, "expected a start and a later end of characters within the text"),
-        ({"end": 400}, "expected a start and a later end of characters within the text"),
-    ],
-)
-def test_a_pipeline_is_refused_what_characters_are(change, message):
+@pytest.mark.parametrize("change", [{"start": 100, "end": 143}, {"start": 43, "end": 0}, {"end": 400}])
+def test_a_pipeline_is_refused_what_characters_are(change):
     group = OF_CLAIM | change
-    with pytest.raises(ValueError, match=message):
-        spans.from_pipeline(PHONES, [group])
-    with pytest.raises(ValueError, match=message):
-        spans.from_characters(PHONES, [group["start"]], [group["end"]], "Claim", probability=group["score"])
+    for call in (
+        lambda: spans.from_pipeline(PHONES, [group]),
+        lambda: spans.from_characters(PHONES, [group["start"]], [group["end"]], "Claim"),
+    ):
+        with pytest.raises(ValueError, match="expected a start and a later end of characters within the text"):
+            call()
 
 
 def test_a_score_that_float32_made_a_little_larger_than_1_is_1():

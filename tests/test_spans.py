@@ -400,6 +400,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[1]), "indices .* window 0 of essay 1: 1"),
         (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=["A"]), "found 'A' for window 0; number the"),
         (lambda: from_tokens("a b", [(0, 1), (2, 4)], ["O", "O"]), "token 1 of window 0: 2 to 4 of 3 char"),
+        (lambda: from_tokens(["a"] * 2, [[(0, 1)], [(0, 3)]], [["O"]] * 2), "token 0 of window 1: 0 to 3"),
         (lambda: from_tokens("a b", [0, 2], ["O", "O"]), r"found an array of shape \(2,\) in window 0"),
         (lambda: from_tokens(*GOOD, np.where(PROBABILITIES == 1, np.nan, 0), LABELS), "softmax of logits"),
         (lambda: from_tokens(*GOOD, ["O", "O"], [*LABELS, "O"]), "labels: expected each once, found 'O'"),

@@ -162,6 +162,18 @@ def test_a_quote_that_is_not_literal_has_its_own_words(quote, found):
     assert report[["found", "first", "last"]].values.tolist() == [[found, 4, 16]]
 
 
+@pytest.mark.parametrize(
+    ("quote", "first", "last"),
+    [
+        ("in this class because pupils learn faster with them.", 8, 16),  # the short word in front stays
+        ("Schools should allow phones in every class – said pupils", 4, 10),  # the words behind the dash do not
+    ],
+)
+def test_a_change_beside_an_edge_does_not_move_it(quote, first, last):
+    report = from_quotes(PHONES, [quote], "Claim", closeness=80).report
+    assert report[["first", "last"]].values.tolist() == [[first, last]]
+
+
 def test_a_restated_passage_has_its_own_words_too():
     again = "To sum up, schools must allow phones in every class, because pupils learn faster with them!"
     report = from_quotes(f"{PHONES} {again}", [QUOTE, "My sister agreed.", QUOTE], "Claim").report

@@ -465,7 +465,8 @@ def test_segments_of_one_text_are_not_those_of_several():
     """Nobody said which text they are of, so that a row of several texts may have been meant."""
     made = spans.from_words([0, 5], [6, 7], ["Position", "Claim"])
     fold = podium.prepare(make_competition(5, shared_words=False)[0])
-    for changed in (made, made[1:], made + made, spans.select(made), spans.join(made, 2), spans.vote([made])):
+    for changed in (made, made[1:], made + made, spans.select(made), spans.join(made, 2), spans.vote([made]),
+                    spans.average([made])):  # fmt: skip
         assert len(spans.to_submission(changed, ["a"])) == len(changed)
         for use in (
             lambda given: spans.to_submission(given, ["a", "b"]),

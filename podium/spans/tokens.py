@@ -493,7 +493,6 @@ def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Blo
         word, first_words = tokens.numbered(numbers, windows)
         probabilities = _probabilities([given[number] for number in windows.tolist()], windows, scheme)
         used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
-        used = used[np.argsort(word[used], kind="stable")]
         if len(windows) > len(numbers):
             part = tokens.parts(word, windows)
             word, probabilities = _averaged(word[used], part[used], probabilities[used])

@@ -11,7 +11,7 @@ import pytest
 import podium
 from examples.essays import SOLUTION_SAMPLE as SOLUTION
 from examples.essays import SUBMISSION_SAMPLE as SUBMISSION
-from podium import hosted
+from podium import contest, hosted
 from podium.errors import SubmissionRejected
 
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
@@ -276,3 +276,14 @@ def test_whatever_stands_in_a_cell_is_the_participants_error(fold, column):
             with contextlib.suppress(SubmissionRejected):
                 changed = frame.assign(**{column: pd.Series(cells, dtype=object)})
                 assert 0 <= podium.score(fold, changed).score <= 1
+
+
+@pytest.mark.parametrize(("length", "end"), [(280, "x"), (281, "…")])
+def test_a_rejection_is_cut_only_if_it_is_too_long(length, end):
+    said = "write it. The metric says: "
+    solution = SimpleNamespace(
+        metric=SimpleNamespace(companion=SimpleNamespace(diagnose=lambda *_: "write it"))
+    )
+    with pytest.raises(SubmissionRejected) as rejected, contest.cured(solution, pd.DataFrame()):
+        raise SubmissionRejected("x" * (length - len(said)))
+    assert str(rejected.value) == said + "x" * (279 - len(said)) + end

@@ -9,7 +9,7 @@ import pytest
 import podium
 from podium import scoring, statistics
 from podium.errors import UsageError
-from podium.statistics import Reason, halves
+from podium.statistics import Doubt, Reason, halves
 
 ROWS = 300
 
@@ -125,6 +125,17 @@ def test_nothing_is_said_about_what_halves_cannot_tell(scored, name, reason):
     table = statistics.intervals(better, 200)
     assert table["low"].isna().all()
     assert table["note"].iloc[0] != ""
+
+
+@pytest.mark.parametrize(("deciding", "told"), [(1, 1), (3, 3), (40, None)])
+def test_draws_that_few_items_decide_say_nothing(deciding, told):
+    """Of 300 items, some have large errors, as under a metric of squares."""
+    values = np.where(np.arange(300) < deciding, 100.0, np.random.default_rng(0).random(300))
+    items = halves.Items(np.arange(300), np.zeros(300, dtype=np.int64))
+    draws = np.array([values[halves.half(items, 0, number)].mean() for number in range(1000)])
+    doubt = halves.centered(float(values.mean()), draws).doubt
+    assert doubt == (None if told is None else Doubt(Reason.FEW_ITEMS, told))
+    assert halves.centered(0.5, np.full(200, 0.5)).doubt is None  # equal draws
 
 
 def test_public_and_private_are_halved_each(scored):

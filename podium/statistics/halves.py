@@ -29,6 +29,8 @@ FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, noth
 SECONDS = 600.0  # that draws may take, unless their number is given
 MOST_FAILED = 0.05  # of the draws
 FARTHEST = 0.25  # standard deviations between the score and the mean of the draws
+FEWEST_DECIDING = 4.0  # items, told by the kurtosis of the draws
+CERTAIN = 3.0  # standard errors of that kurtosis
 ROUNDING = 1e-9
 TRIED = 3  # draws that are timed
 SECONDS_TO_START = 2.0  # of work for which no process is started
@@ -124,7 +126,24 @@ def centered(score: float, drawn: Floats) -> Centered:
         return Centered(drawn, Doubt(Reason.FAILED, share=1 - len(known) / max(len(drawn), 1)))
     away = abs(float(known.mean()) - score)
     is_far = away > max(FARTHEST * float(known.std()), ROUNDING * max(abs(score), 1.0))
-    return Centered(drawn - known.mean() + score, Doubt(Reason.FAR) if is_far else None)
+    doubt = Doubt(Reason.FAR) if is_far else _few_decide(known)
+    return Centered(drawn - known.mean() + score, doubt)
+
+
+def _few_decide(draws: Floats) -> Doubt | None:
+    """Doubt draws if few items decide them, as where errors have heavy tails.
+
+    Each item is in a half or not, as a coin falls.  So the excess kurtosis of draws is −2·Σg⁴/(Σg²)² for what
+    the items add, g, and −2/k if k items decide alike.
+    """
+    deviations = draws - draws.mean()
+    variance = float((deviations**2).mean())
+    if variance <= (ROUNDING * max(1.0, float(np.abs(draws).max()))) ** 2:
+        return None
+    excess = float((deviations**4).mean()) / variance**2 - 3
+    if excess >= -max(2 / FEWEST_DECIDING, CERTAIN * math.sqrt(24 / len(draws))):
+        return None
+    return Doubt(Reason.FEW_ITEMS, round(-2 / excess))
 
 
 def of_submissions(

@@ -7,14 +7,11 @@ Archives and tables are strangers' files.  No path in them is used for writing: 
 is named by the number of its submission.
 """
 
-import contextlib
 import functools
 import io
-import os
 import re
 import shutil
 import stat
-import tempfile
 import urllib.parse
 import urllib.request
 import zipfile
@@ -29,16 +26,13 @@ from podium.contract import Progress
 from podium.errors import HostError, ToolError, UsageError
 from podium.files import MOST_BYTES, read_bytes
 from podium.hosting.bundles import judge
+from podium.hosting.folders import new_folder
 from podium.tables import read_table, read_texts, table_bytes
 from podium.wording import counted, listed, printable
 
 SITES = ("codabench", "evalai", "kaggle")
-MANIFEST, COLLECTED, SUBMISSIONS, LEADERBOARD = (
-    "manifest.csv",
-    "collected.csv",
-    "submissions",
-    "leaderboard.csv",
-)
+MANIFEST, COLLECTED, LEADERBOARD = "manifest.csv", "collected.csv", "leaderboard.csv"
+SUBMISSIONS = "submissions"
 TAKEN = "taken"
 MOST_MEMBERS = 1_000  # of the archive of one submission
 TRIES, SECONDS = 3, 60.0  # for the download of one file
@@ -331,7 +325,7 @@ def _of_kaggle(competitions: Sequence[str], out: Path) -> Collected:
     if len(competitions) != 1:
         raise UsageError(f"expected the name of one competition, found {listed(list(competitions))}")
     board = client.fetch_leaderboard(competitions[0])
-    with _replaced(out) as fresh:
+    with new_folder(out, replaces=True) as fresh:
         (fresh / LEADERBOARD).write_bytes(table_bytes(board))
     entries = board.assign(outcome="its score is on the leaderboard")
     return Collected(pd.DataFrame(columns=["team", "path"]), entries)
@@ -404,7 +398,7 @@ def write(
 ) -> Collected:
     """Write the files of all entries that can be taken, a manifest, and what became of each entry."""
     rows = []
-    with _replaced(out) as fresh:
+    with new_folder(out, replaces=True) as fresh:
         for done, entry in enumerate(entries, 1):
             path, outcome = _taken(entry, known.get(entry.number), out, fresh)
             about = entry.number, entry.source, entry.team, entry.phase, entry.submitted_at
@@ -449,19 +443,3 @@ def _safe_name(name: str) -> str:
     """A name for a file that every system and every board can have."""
     plain = re.sub(r"[^\w.-]", "_", name).lstrip(".")[-80:]
     return plain or "submission"
-
-
-@contextlib.contextmanager
-def _replaced(out: Path) -> Iterator[Path]:
-    """A new folder that takes the place of another one at the end, as a whole or not at all."""
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=out.parent) as temporary:
-            fresh = Path(temporary) / "new"
-            fresh.mkdir()
-            yield fresh
-            if out.exists():
-                os.replace(out, Path(temporary) / "old")
-            os.replace(fresh, out)
-    except OSError as problem:
-        raise UsageError(f"cannot write {out}: {problem.strerror or problem}") from None

@@ -62,10 +62,10 @@ class Trial(NamedTuple):
 
 
 @contextlib.contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder that appears under its name only when it is complete."""
+def new_folder(folder: Path, *, replaces: bool = False) -> Iterator[Path]:
+    """Make a folder that appears under its name only when it is complete, perhaps in place of another one."""
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if not replaces and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise UsageError(f"cannot write {folder}: expected a new or empty folder")
         nearest = next(parent for parent in folder.absolute().parents if parent.exists())
         if not nearest.is_dir():
@@ -78,7 +78,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
             whole.mkdir()
             yield whole
             if folder.exists():
-                folder.rmdir()
+                folder.rename(Path(building, "before"))
             whole.rename(folder)
     except OSError as problem:
         raise UsageError(f"cannot write {folder}: {problem.strerror or problem}") from None

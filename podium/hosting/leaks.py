@@ -221,7 +221,7 @@ def _search(
     _check_ids(known)
     _check_names(names, known)
     # The files are read again instead of being held, because they may be larger than the memory.
-    for check in (_check_near_ids, _check_test_texts, _check_twins):
+    for check in (_check_near_ids, _check_other_ids):
         for file, name, content in _public_files(folder, further):
             text = None if content is None else decoded(content)
             if text is None:
@@ -398,23 +398,29 @@ def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in 
             known.features.append(features.map(hash))  # a cell may be the text of an essay
 
 
-def _check_twins(text: Text, known: Known) -> None:
+def _check_other_ids(text: Text, known: Known) -> None:
+    """Look for rows of the test set under other ids, by their texts and by their features."""
+    for table in text.tables() if known.texts or known.features else ():
+        _check_test_texts(text.name, table, known)
+        _check_twins(text.name, table, known)
+
+
+def _check_twins(name: str, table: pd.DataFrame, known: Known) -> None:
     """Compare rows that have the features of a row of the test set, under another id, with its truths."""
-    for table in text.tables() if known.features else ():
-        columns = {str(column): cells.tolist() for column, cells in table.items()}
-        for features in known.features:
-            shared = [name for name in features if name in columns]
-            of_row = dict(zip(features[shared].itertuples(index=False, name=None), features.index))
-            if not shared or len(of_row) < UNIQUE * len(features):
-                continue
-            rows = enumerate(zip(*(map(hash, columns[name]) for name in shared)))
-            twins = {row: of_row[cells] for row, cells in rows if cells in of_row}
-            # Rows that are equal by chance, as those of all who gave the same answers, are no copies.
-            by_chance = NATURAL * (len(features) - len(of_row)) * len(table) / len(features)
-            if len(set(twins.values())) >= LEAST_ROWS + by_chance:
-                others = {name: cells for name, cells in columns.items() if name not in shared}
-                where = f"in the column {{}}, of rows with the same {listed(shared)}"
-                _compare_columns(text.name, others, twins, known, where)
+    columns = {str(column): cells.tolist() for column, cells in table.items()}
+    for features in known.features:
+        shared = [name for name in features if name in columns]
+        of_row = dict(zip(features[shared].itertuples(index=False, name=None), features.index))
+        if not shared or len(of_row) < UNIQUE * len(features):
+            continue
+        rows = enumerate(zip(*(map(hash, columns[name]) for name in shared)))
+        twins = {row: of_row[cells] for row, cells in rows if cells in of_row}
+        # Rows that are equal by chance, as those of all who gave the same answers, are no copies.
+        by_chance = NATURAL * (len(features) - len(of_row)) * len(table) / len(features)
+        if len(set(twins.values())) >= LEAST_ROWS + by_chance:
+            others = {name: cells for name, cells in columns.items() if name not in shared}
+            where = f"in the column {{}}, of rows with the same {listed(shared)}"
+            _compare_columns(name, others, twins, known, where)
 
 
 def _check_positions(name: str, table: pd.DataFrame, known: Known) -> None:
@@ -622,15 +628,14 @@ def _learn_texts(name: str, table: pd.DataFrame, known: Known) -> None:
                         )
 
 
-def _check_test_texts(text: Text, known: Known) -> None:
+def _check_test_texts(name: str, table: pd.DataFrame, known: Known) -> None:
     """Check that no cell is a text of the test set under another id, where its labels may be known."""
-    tables = text.tables() if known.texts else ()
-    for row in (row for table in tables for row in table.itertuples(index=False)):
+    for row in table.itertuples(index=False) if known.texts else ():
         for cell in row:
             owner = known.texts.get(_normalized(cell)) if len(cell) >= SHORTEST_TEXT else None
             if owner is not None and known.part_of[owner] not in map(known.part_of.get, row):
                 where = f"which is in {SOLUTION}, under another id"
-                raise HostError(f"{text.name} has the text of {owner}, {where}: take it out")
+                raise HostError(f"{name} has the text of {owner}, {where}: take it out")
 
 
 def _normalized(text: str) -> str:

@@ -265,7 +265,8 @@ def test_parameters_of_any_name_reach_the_metric(
     assert f"Score    {whole + 12:.6f}" in out
     line = ["rank", *files, "--metric", named, "--no-boost", "--jobs", "1", "--seed", "7", *sets]
     assert run_podium(capsys, *line, "--out", tmp_path / "shell")[0] == 0
-    board = podium.rank(*files, metric=named, out=tmp_path / "python", seed=3, title="b", jobs=1)
+    with pytest.warns(UserWarning, match="goes to the metric"):
+        board = podium.rank(*files, metric=named, out=tmp_path / "python", seed=3, title="b", jobs=1)
     assert board.inputs.options.parameters == {"seed": 3, "title": "b"}
     board = podium.rank(*files, metric=named, out=tmp_path / "both", seed=7, parameters=given, jobs=1)
     assert (board.inputs.options.parameters, board.inputs.options.rules.seed) == (given, 7)

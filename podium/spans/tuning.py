@@ -26,6 +26,7 @@ import pandas as pd
 
 from podium import contest, progress, statistics
 from podium.arrays import Bools, Floats, Ints, ranges
+from podium.contract import Measured
 from podium.errors import SubmissionRejected, UsageError
 from podium.scoring import Solution
 from podium.spans.by_position import by_position
@@ -279,7 +280,7 @@ def _shown(threshold: float) -> str:
     return "none" if threshold < 0 else f"{threshold:g}"
 
 
-def _by_fold(prepared: Any, fold: Ints, before: Floats, nested: Floats) -> pd.DataFrame:
+def _by_fold(prepared: Measured, fold: Ints, before: Floats, nested: Floats) -> pd.DataFrame:
     """Make the table of folds from the statistics of each essay."""
     rows = []
     for number in range(int(fold.max()) + 1):
@@ -295,7 +296,7 @@ class _Problem:
     """Essays with the candidates of a model."""
 
     metric: Any  # the metric file
-    prepared: Any  # the solution of these essays
+    prepared: Any  # the solution of these essays, in the class of the metric file
     segments: Any  # the candidates in the class of the metric file, by essay and in the order of the text
     probability: Floats  # (n,) the probability of each candidate
 

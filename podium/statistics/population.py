@@ -143,7 +143,7 @@ class Resampler:
         measures: Floats = self.prepared.measures(drawn.sums_of_draws.T)
         return measures
 
-    def measuring(self, prepared: Any) -> "Resampler":
+    def measuring(self, prepared: Measured) -> "Resampler":
         """The same draws for other measures of the same statistics and groups."""
         other = copy.copy(self)
         other.prepared, other._columns = prepared, columns_of_groups(prepared)

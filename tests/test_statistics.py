@@ -420,6 +420,16 @@ def test_what_is_detectable_is_so_many_standard_errors(higher_is_better):
     assert turned.score.detectable == pytest.approx(compared.score.detectable)
 
 
+def test_nothing_is_called_detectable_where_one_submission_is_nowhere_better():
+    """The better one differs in 30 of 100 items, and the worse one is better in two more or in none."""
+    mine = (np.arange(100) < 80).astype(float)
+    for better_elsewhere, is_known in ((0, False), (2, True)):
+        theirs = (np.arange(100) < 50).astype(float)
+        theirs[98 : 98 + better_elsewhere] = 1
+        compared = statistics.difference(mean_of(100), as_statistics(mine), as_statistics(theirs)).score
+        assert (compared.low > 0, np.isfinite(compared.detectable)) == (True, is_known)
+
+
 def test_what_is_detectable_does_not_stop_where_scores_do():
     """With 12 items the interval of a difference near 1 is cut there, and the standard error is not."""
     mine = np.r_[np.ones(11), 0.9]

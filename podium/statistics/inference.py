@@ -91,8 +91,8 @@ class Difference(NamedTuple):
     high: float
     ahead: float  # the share of draws in which the first submission is better; a tie counts as half
     doubt: Doubt | None = None  # why there is no interval
-    # The smallest true difference that four of five such test sets would show; NaN if there is a doubt, or if
-    # both submissions are the same.
+    # The smallest true difference that four of five such test sets would show; NaN if there is a doubt, if both
+    # submissions are the same, or if one of them is hardly anywhere better.
     detectable: float = np.nan
 
 
@@ -416,6 +416,10 @@ def difference(
     score = difference_of_draws(
         float(value[0] - other[0]), ours, others, gains[:, 0], doubts[0], higher_is_better
     )
+    sides = (side * gains[:, 0] > SAME * np.abs(gains[:, 0]).max() for side in (1, -1))
+    if min(side.sum() for side in sides) < FEWEST_DECIDING and counts[0] * 2 < len(gains):
+        # Where one submission is nowhere better, in few items, the noise of the difference shrinks with it.
+        score = score._replace(detectable=np.nan)
     on_draws = [resampler.measures(each) for each in drawn]
     low, high = interval(on_draws[0] - on_draws[1], widening(gains), UNIT_OF_DIFFERENCES)
     low[0], high[0] = score.low, score.high

@@ -50,15 +50,11 @@ __all__ = ["board_of"]
 def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
     rules, solution = inputs.options.rules, solution_of(inputs.job)
-    table = choice.table_of_files(inputs.submissions, scored)
-    table, told = decisions.late(table, inputs.runtimes, rules.deadline)
-    everybody, rule = choice.choose(table, inputs.selection, inputs.runtimes, rules, solution)
-    _check_that_any_is_chosen(everybody)
+    everybody, rule, told = _everybody(inputs, scored)
     files = decisions.competing(everybody, inputs.teams)
     leaderboard, decided, prizes = _ranked(inputs, files)
     baselines, of_jury = _of_jury(inputs, everybody, leaderboard)
-    number_of = dict(zip(files.loc[files["chosen"], "team"], files.index[files["chosen"]]))
-    chosen = {number: scored[number] for number in leaderboard["team"].map(number_of).tolist()}
+    chosen = _in_order(scored, files[files["chosen"]], leaderboard["team"])
     others = {number: scored[number] for number in files.index[everybody["chosen"] & ~files["chosen"]].tolist()}
     has_statistics = all(each.has_statistics for each in [*chosen.values(), *others.values()])
     examine = examining.by_statistics if has_statistics else examining.by_halves
@@ -117,6 +113,21 @@ def _check_that_any_is_chosen(files: pd.DataFrame) -> None:
         f"none of {counted(len(files), 'submission')} could be scored; the first, {first['submission']}: "
         f"{first['rejected']}{hint}"
     )
+
+
+def _everybody(inputs: Inputs, scored: Sequence[Scored]) -> tuple[pd.DataFrame, str, list[str]]:
+    """Choose the file of each team that counts, also of those that do not compete; with the rule in words."""
+    rules, runtimes = inputs.options.rules, inputs.runtimes
+    files, told = decisions.late(choice.table_of_files(inputs.submissions, scored), runtimes, rules.deadline)
+    chosen, rule = choice.choose(files, inputs.selection, runtimes, rules, solution_of(inputs.job))
+    _check_that_any_is_chosen(chosen)
+    return chosen, rule, told
+
+
+def _in_order(scored: Sequence[Scored], files: pd.DataFrame, teams: "pd.Series[str]") -> dict[int, Scored]:
+    """Put what became of the files that count in the order of the board, by their numbers."""
+    number_of = dict(zip(files["team"], files.index))
+    return {number: scored[number] for number in teams.map(number_of).tolist()}
 
 
 def _ranked(inputs: Inputs, files: pd.DataFrame) -> tuple[pd.DataFrame, list[str], Prizes]:

@@ -84,7 +84,7 @@ def check_contract(
         lacking = "without prepare(), scores have no intervals, and ranking again reads every submission again"
         further.append(Finding(shapes.STATISTICS, Level.NOTE, lacking))
     if scored is None:
-        further += trials.says_direction(metric, {}, trials.Use.KEEP)
+        further = trials.says_direction(metric, {}, trials.Use.KEEP) + further
         return [loads, *further, Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission")]
     if quick:
         return [loads, *further, Finding(CONTRACT, Level.SKIPPED, LEFT_OUT)]

@@ -850,6 +850,9 @@ def test_intervals_that_are_widened_jointly_hold_together():
         )
     one = random.normal(0, 0.01, (1000, 1))
     assert inference.widening_jointly(np.hstack([one, 2 * one, one * 0, one])) == pytest.approx(1)
+    two = random.normal(0, 0.01, (1000, 2))
+    undefined = np.column_stack([two, np.full(1000, np.nan)])
+    assert inference.widening_jointly(undefined) == inference.widening_jointly(two) > 1
     assert [inference.widening_jointly(np.ones(shape)) for shape in ((1000, 2), (0, 2))] == [1, 1]
 
 

@@ -543,6 +543,7 @@ def widening_jointly(samples: Floats) -> float:
     It compares the 95% quantile of the largest deviation of all columns, in standard deviations, with the mean
     of such quantiles of single columns.  It is 1 for a single column, and at most `MOST_JOINTLY`.
     """
+    samples = samples[:, np.isfinite(samples).any(axis=0)]
     known = samples[np.isfinite(samples).all(axis=1)]
     deviations = np.abs(known - known.mean(axis=0)) if len(known) else np.zeros((1, 0))
     scale = np.sqrt((deviations**2).mean(axis=0))

@@ -282,8 +282,9 @@ def test_an_interrupted_run_resumes(files, call, monkeypatch):
 
 
 def test_intervals_are_those_of_a_submission_alone(files, call):
-    """Without groups and noise of runtimes, each team is drawn as `podium score --bootstrap` draws it."""
-    call("--no-boost", "--resamples", "50", "--seed", "5", "--set", "subpopulation_column_names=")
+    """Without groups, noise of runtimes and prizes, a team is drawn as by `podium score --bootstrap`."""
+    options = ["--no-boost", "--resamples", "50", "--seed", "5", "--prizes", "0"]
+    call(*options, "--set", "subpopulation_column_names=")
     prepared = metric.prepare(private(files), "row_id", subpopulation_column_names="")
     intervals = read(files / "final" / "intervals.csv").set_index("team")
     for team in ("Ada", "Cy"):

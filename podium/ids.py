@@ -110,6 +110,9 @@ def _as_in(wanted: Column, given: Column) -> Column:
         return given
     if kinds[0] not in "iuO":
         return given
+    are_texts = isinstance(wanted.dtype, pd.StringDtype) and given.dtype == wanted.dtype
+    if are_texts and {*given.tolist()} <= {*wanted.tolist()}:  # as in most submissions, and soon seen
+        return given
     known = by_number(wanted)
     if known is None:
         return _of_type(texts(given), wanted.dtype) if given.dtype != wanted.dtype else given

@@ -73,8 +73,12 @@ def _values(column: "pd.Series[Any]") -> npt.NDArray[Any]:
     is_missing = column.isna().to_numpy()
     if not pd.api.types.is_bool_dtype(column.dtype):
         with contextlib.suppress(OverflowError):  # JSON has whole numbers of any length
-            numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-            if ((np.abs(numbers) < EXACT) | is_missing).all():
+            # The first value tells of most columns of texts what they are, in a fraction of the time.
+            for some in (column[~is_missing].head(1), column):
+                numbers = pd.to_numeric(some, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+                if not ((np.abs(numbers) < EXACT) | some.isna().to_numpy()).all():
+                    break
+            else:
                 return numbers
     texts = np.empty(len(column), dtype=object)
     texts[:] = ["" if missing else str(cell) for cell, missing in zip(column.tolist(), is_missing)]
@@ -98,7 +102,8 @@ def _hashes(values: npt.NDArray[Any]) -> Hashes:
     """Hash each value."""
     if values.dtype != np.float64:
         codes, texts = pd.factorize(values)
-        return np.array([_hash_of(text) for text in texts], dtype=np.uint64)[codes]
+        digests = b"".join(_digest(text) for text in texts)
+        return np.frombuffer(digests, "<u8").astype(np.uint64)[codes]
     numbers = values if _is_whole(values) else np.round(values, _decimals(values))
     numbers = np.where(np.isnan(numbers), np.nan, numbers) + 0.0  # one NaN of many, and 0.0 for -0.0
     hashes: Hashes = _mixed(numbers.view(np.uint64))
@@ -107,8 +112,12 @@ def _hashes(values: npt.NDArray[Any]) -> Hashes:
 
 def _hash_of(text: str) -> np.uint64:
     """Hash a text."""
-    content = text.encode("utf-8", "surrogatepass")
-    return np.uint64(int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little"))
+    return np.uint64(int.from_bytes(_digest(text), "little"))
+
+
+def _digest(text: str) -> bytes:
+    """Hash a text into eight bytes."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _mixed(hashes: Hashes) -> Hashes:

@@ -31,6 +31,7 @@ LIKE_A_BOARD = frozenset(
     }
 )  # fmt: skip
 
+A_LINK = "is a link, and where it leads can change"
 ENTRY = re.compile(rf"{output.STORE}/[0-9a-f]{{2}}/[0-9a-f]+(\.limit)?")  # a file of the store
 
 
@@ -61,6 +62,7 @@ def compared(
     differences = [
         *run_json.changed_inputs(facts, options),
         *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
+        *([f"{RUN} {A_LINK}"] if (home / RUN).is_symlink() else []),
         *_changed_list(there, published),
         *_changed_facts(files, published),
     ]
@@ -194,6 +196,8 @@ def _changed_file(file: str, again: bytes | None, recorded: str | None, home: Pa
     if again is None:
         return [f"{file} does not come out again"]
     path = home / file
+    if path.is_symlink():
+        return [f"{file} {A_LINK}"]
     if path.exists() and not path.is_file():
         return [f"{file} is no file"]
     if path.is_file() and (published := path.read_bytes()) != again:

@@ -243,6 +243,17 @@ def test_a_missing_file_of_the_team_with_a_page_is_told_first(run_copy):
     assert "team.html does not come out again" in found
 
 
+def test_a_link_in_place_of_a_part_is_told(run_copy, computed, monkeypatch):
+    """What a link leads to can be exchanged after the board was verified."""
+    for name in ("run.json", "board.html"):
+        (run_copy / "final" / name).rename(run_copy / name)
+        (run_copy / "final" / name).symlink_to(run_copy / name)
+    assert told(run_copy, computed, monkeypatch).splitlines() == [
+        "run.json is a link, and where it leads can change",
+        "board.html is a link, and where it leads can change",
+    ]
+
+
 def test_removed_and_renamed_files_are_told(run_copy, computed, monkeypatch):
     final_ = run_copy / "final"
     (final_ / "intervals.csv").unlink()

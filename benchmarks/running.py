@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.measure import machine, print_table
 from podium.running import rounds
 from podium.running.fairness import DECIDED, noise_of
-from podium.running.machine import prepare
+from podium.running.machine import make_ready
 from podium.running.models import find_models, paths_in
 from podium.running.settings import Settings, is_root
 
@@ -63,7 +63,7 @@ def measured(folder: Path, caches: str, warm_up: bool, seconds: float, repeats: 
         source = MODEL.format(parts=int(seconds * PARTS_PER_SECOND))
         (folder / "models" / team / "run.py").write_text(source)
     models, _ = find_models(folder / "models")
-    made = prepare("auto", models, Settings(folder / "data", 600.0, 2**30, 2**26, 1, False))
+    made = make_ready("auto", models, Settings(folder / "data", 600.0, 2**30, 2**26, 1, False))
     if caches == "cold":
         drop([Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib")] + [folder / "models"])
     plan = rounds.Plan(repeats, warm_up=warm_up)

@@ -28,23 +28,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy.typing as npt
 import pandas as pd
 
 from podium.arrays import Bools, Floats, Ints
 
+if TYPE_CHECKING:
+    from podium.scoring import Evaluation, Solution
+
 __all__ = [
     "ALL_ITEMS",
     "Agreement",
     "Companion",
-    "Evaluation",
     "Explanation",
     "Metric",
     "MetricFile",
     "Prepared",
-    "Solution",
     "StagedPrepared",
     "StatisticsFile",
     "Variants",
@@ -341,68 +342,6 @@ class StagedPrepared(Prepared, Protocol):
         ...
 
 
-# ---- What a companion gets ---------------------------------------------------------------------------------
-
-
-class Solution(Protocol):
-    """A solution as a companion gets it; `podium.scoring.Solution` says what each name means."""
-
-    @property
-    def metric(self) -> "Metric": ...
-
-    @property
-    def arguments(self) -> dict[str, Any]: ...
-
-    @property
-    def frame(self) -> pd.DataFrame: ...
-
-    @property
-    def rows(self) -> dict[str, Bools]: ...
-
-    @property
-    def prepared(self) -> dict[str, Prepared]: ...
-
-    @property
-    def further(self) -> dict[str, str]: ...
-
-    @property
-    def higher_is_better(self) -> bool: ...
-
-
-class Evaluation(Protocol):
-    """A scored submission as a companion gets it; `podium.scoring.Evaluation` says what each name means."""
-
-    @property
-    def solution(self) -> Solution: ...
-
-    @property
-    def submission(self) -> pd.DataFrame: ...
-
-    @property
-    def scores(self) -> dict[str, float]: ...
-
-    @property
-    def statistics(self) -> Floats | None: ...
-
-    @property
-    def read(self) -> Any: ...
-
-    @property
-    def compared(self) -> Any: ...
-
-    @property
-    def score(self) -> float: ...
-
-    @property
-    def prepared(self) -> Any: ...
-
-    @property
-    def measures(self) -> dict[str, float]: ...
-
-    @property
-    def explanation(self) -> "Explanation": ...
-
-
 # ---- What a metric's companion tells ---------------------------------------------------------------------
 
 
@@ -431,13 +370,13 @@ class Explanation(Protocol):
     """
 
     roles: ClassVar[Mapping[str, str]] = {"outcome": "outcome"}
-    evaluation: Evaluation
+    evaluation: "Evaluation"
     metric: Any
     prepared: Any
     submission: pd.DataFrame
     statistics: Any
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: "Evaluation") -> None:
         self.evaluation = evaluation
         self.metric = evaluation.solution.metric.module
         self.prepared = evaluation.prepared
@@ -666,10 +605,10 @@ class Companion:
     read_submission: Callable[[Path], pd.DataFrame] | None = None
     from_table: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     recognize: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
-    diagnose: Callable[[Solution, pd.DataFrame], str | None] | None = None
+    diagnose: "Callable[[Solution, pd.DataFrame], str | None] | None" = None
     predicted: Callable[[Any, pd.DataFrame], Bools] | None = None
-    explain: Callable[[Evaluation], Explanation] | None = None
-    texts: Callable[[Evaluation, Path | None], Mapping[str, str]] | None = None
+    explain: "Callable[[Evaluation], Explanation] | None" = None
+    texts: "Callable[[Evaluation, Path | None], Mapping[str, str]] | None" = None
     agreement: Callable[[Any, pd.DataFrame], Agreement] | None = None
     agreement_parameters: Mapping[str, Any] = field(default_factory=dict)
     gamma: Callable[[Any], pd.DataFrame] | None = None

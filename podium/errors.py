@@ -1,7 +1,7 @@
 """How commands fail: with a message and an exit code.
 
 Every error that a command may end with is a `ToolError`. Its subclasses differ in whose fault it is and
-therefore in the exit code. `run` turns an error into its message.
+therefore in the exit code. `exit_code_of` turns an error into its message.
 """
 
 import contextlib
@@ -91,7 +91,7 @@ def complain(error: ToolError) -> None:
         _say(f"host only: {error.for_host}")
 
 
-def run(work: Callable[[], None]) -> int:
+def exit_code_of(work: Callable[[], None]) -> int:
     """Do a command's work, and print what went wrong without a traceback.
 
     Warnings are printed on stderr in one line each. Whatever is printed passes through

@@ -8,7 +8,8 @@ import pandas as pd
 
 from podium import ids
 from podium.arrays import Floats
-from podium.contract import Evaluation, Explanation
+from podium.contract import Explanation
+from podium.scoring import Evaluation
 
 # The score of a group with fewer items depends much on chance.
 SMALL_SUBPOPULATION = 50

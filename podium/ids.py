@@ -18,7 +18,6 @@ import pandas as pd
 from podium.errors import HostError, SubmissionRejected
 
 REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
-Column = pd.Series  # of any kind
 WHOLE = re.compile(r"\s*([+-]?\d{1,19})(\.0*)?\s*")
 DECIMAL = re.compile(r"-?\d*\.\d*[1-9]\d*")
 USAGE = "Usage"  # the column that names the part of a row
@@ -27,7 +26,7 @@ LARGEST = 2**63 - 1
 TEXT = pd.Series([""]).dtype  # of a column of texts that pandas reads
 
 
-def texts(ids: Column) -> Column:
+def texts(ids: pd.Series) -> pd.Series:
     """The ids as texts; a missing id is empty, and a number that pandas made a float is written without .0.
 
     >>> texts(pd.Series([1.0, 2.0])).tolist(), texts(pd.Series(["01", None, "1e5"])).tolist()
@@ -39,7 +38,7 @@ def texts(ids: Column) -> Column:
     return pd.Series(written, index=ids.index, dtype=object).where(ids.notna(), "")
 
 
-def rewritten(ids: Column) -> str | None:
+def rewritten(ids: pd.Series) -> str | None:
     """The first id that a spreadsheet seems to have rewritten, as 150000000000 to 1.5E+11.
 
     >>> rewritten(pd.Series(["7", "1.5E+11"])), rewritten(pd.Series(["1e5"]))
@@ -61,7 +60,7 @@ def number_of(text: str) -> int | None:
     return number if number is not None and -most <= number <= most else None
 
 
-def by_number(ids: Column) -> dict[int, str] | None:
+def by_number(ids: pd.Series) -> dict[int, str] | None:
     """The ids of a solution by the numbers that they are; None if one is not a number, or two are the same one.
 
     >>> by_number(pd.Series(["1", "10"])), by_number(pd.Series(["1", "01"])), by_number(pd.Series(["1", "a"]))
@@ -103,7 +102,7 @@ def as_in(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[st
     return submission
 
 
-def _as_in(wanted: Column, given: Column) -> Column:
+def _as_in(wanted: pd.Series, given: pd.Series) -> pd.Series:
     """The ids of a submission in the form and the type of those of the solution."""
     kinds = wanted.dtype.kind, given.dtype.kind
     if kinds[0] in "iu" and kinds[1] in "iu":
@@ -126,7 +125,7 @@ def _as_in(wanted: Column, given: Column) -> Column:
     return _of_type(ids.map(lambda text: names.get(text, text)), wanted.dtype)
 
 
-def _of_type(ids: Column, dtype: Any) -> Column:
+def _of_type(ids: pd.Series, dtype: Any) -> pd.Series:
     """Texts in another type, unless one of them is half of a character, which not every type can hold."""
     try:
         return ids.astype(dtype)
@@ -166,7 +165,7 @@ def first_column(solution: pd.DataFrame, may_repeat: bool) -> str:
     return first
 
 
-def _why_no_ids(column: Column, may_repeat: bool) -> str:
+def _why_no_ids(column: pd.Series, may_repeat: bool) -> str:
     """Say why a column cannot have the ids of rows: decimals, empty cells, or one value in several rows."""
     written = texts(column)
     decimals = written[written.map(lambda text: bool(DECIMAL.fullmatch(text)))]

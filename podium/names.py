@@ -105,7 +105,7 @@ def left_out(names: Sequence[str], source: str) -> str:
     return f"{source}: {counted(len(names), 'file')} of the system left out: {some}"
 
 
-def fault_of(name: str) -> str:
+def fault_of_name(name: str) -> str:
     """Say what is expected in place of a name that cannot be published; "" if it can."""
     if any("\udc80" <= character <= "\udcff" for character in name):
         return f"expected names in {UTF8}"
@@ -119,7 +119,7 @@ def fault_of(name: str) -> str:
 def check_names(names: Iterable[str], what: str, source: str) -> None:
     """Refuse names that cannot be published and different names that look alike."""
     different = sorted(set(names))
-    faults = {name: fault for name in different if (fault := fault_of(name))}
+    faults = {name: fault for name in different if (fault := fault_of_name(name))}
     for fault in faults.values():
         found = listed([shown(name) for name in faults if faults[name] == fault], SHOWN)
         cure = f", or set PYTHONUTF8=1 if this system does not read names as {UTF8}" if UTF8 in fault else ""

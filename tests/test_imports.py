@@ -1,9 +1,13 @@
-"""What modules of the package may import: no circles, nothing from above, and one reader and writer of CSV."""
+"""What modules of the package may import: no circles, nothing from above, and one reader and writer of CSV.
+
+What they import and define has one meaning a word.
+"""
 
 import ast
 import functools
 import graphlib
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -96,6 +100,55 @@ def test_one_module_calls_prepare_and_evaluate() -> None:
             if taken & steps:
                 found.add(name)
     assert found == {"podium.contest"}
+
+
+# A metric is a file of its own, which defines the names of the contract.
+OUR_WORDS = {
+    name: ast.parse(file.read_text(encoding="utf-8"))
+    for name, file in FILES.items()
+    if not {"new_metric", "new_metric_plain", "kaggle_metric_utilities"} & set(name.split("."))
+}
+
+
+def defined(node: ast.stmt) -> list[str]:
+    """List the names that a statement of a module defines."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+
+def test_a_class_has_its_name_alone() -> None:
+    """Only a class that is derived from another one, such as an explanation, may have the name of that."""
+    found = defaultdict(set)
+    for module, tree in OUR_WORDS.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                is_derived = node.name in {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+                found[node.name] |= set() if is_derived else {module}
+    also_others = [
+        (name, module)
+        for module, tree in OUR_WORDS.items()
+        for node in tree.body
+        for name in defined(node)
+        if not isinstance(node, ast.ClassDef) and name in found
+    ]
+    assert "Evaluation" in found
+    assert {name: modules for name, modules in found.items() if len(modules) > 1} == {}
+    assert also_others == []
+
+
+def test_a_name_that_is_imported_by_itself_means_one_thing() -> None:
+    """Two modules may have a `read` if others say whose they mean, as in `recorded.read`."""
+    sources = defaultdict(set)
+    for tree in OUR_WORDS.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module in OUR_WORDS:
+                of = {name for each in OUR_WORDS[node.module].body for name in defined(each)}
+                for alias in node.names:
+                    sources[alias.name] |= {node.module} if alias.name in of else set()
+    assert len(sources) > 100
+    assert {name: modules for name, modules in sources.items() if len(modules) > 1} == {}
 
 
 def test_requirements_are_the_core_and_the_extra_of_hosts() -> None:

@@ -17,13 +17,14 @@ import numpy as np
 import pandas as pd
 
 from podium import scoring
-from podium.contract import Companion, Evaluation
+from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.explain import ratio
 from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files, spans
 from podium.markups.explanation import AMONG, WITH, Criteria
+from podium.scoring import Evaluation
 
 from . import importers, metric
 

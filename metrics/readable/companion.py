@@ -15,12 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
-from podium.contract import Companion, Evaluation
+from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected
 from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files
 from podium.markups.explanation import AMONG, WITH, Criteria
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 from . import metric

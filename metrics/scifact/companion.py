@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from podium import contract
-from podium.contract import Companion, Evaluation
+from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import read_lines
+from podium.scoring import Evaluation
 from podium.wording import counted, natural_order
 
 from . import metric

@@ -18,10 +18,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import contract
-from podium.contract import Companion, Evaluation
+from podium.contract import Companion
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.explain import ratio
 from podium.files import parse_json, read_lines, read_text
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 from . import metric
@@ -606,7 +607,7 @@ def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
     as_text = metric._as_text
     for frame in (evaluation.submission, evaluation.solution.frame):
         if "text" in frame:
-            ids = frame[evaluation.prepared.row_id_column_name]
+            ids = frame[evaluation.solution.arguments["row_id_column_name"]]
             pairs = zip(ids.tolist(), frame["text"].tolist())
             of_tweets |= {as_text(tweet): text for tweet, text in pairs if isinstance(text, str)}
     if path is not None:

@@ -12,9 +12,9 @@ import pandas as pd
 from podium import contract
 from podium import statistics as sufficient
 from podium.arrays import Bools, Floats, Ints
-from podium.contract import Companion, Evaluation, Variants
+from podium.contract import Companion, Variants
 from podium.explain import SMALL_SUBPOPULATION, ratio
-from podium.scoring import ALL
+from podium.scoring import ALL, Evaluation
 from podium.wording import counted, listed
 
 from . import cures, habits, points, variants

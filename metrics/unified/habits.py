@@ -14,9 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import ids
-from podium.contract import Solution
 from podium.errors import SubmissionRejected
-from podium.scoring import ALL
+from podium.scoring import ALL, Solution
 from podium.wording import counted, listed
 
 OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}

@@ -115,7 +115,7 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
     )
     command.add_arguments(of_command)
     options = of_command.parse_args(chosen.rest)
-    work = functools.partial(errors.run, functools.partial(_run, command, options))
+    work = functools.partial(errors.exit_code_of, functools.partial(_run, command, options))
     patience = _patience(chosen.command, options) if apart else None
     return work() if patience is None else supervised(work, patience)
 

@@ -45,12 +45,12 @@ def add_formula(parser: argparse._ActionsContainer) -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="NUMBER", help=what)
 
 
-def parameters(options: argparse.Namespace) -> dict[str, float]:
+def formula(options: argparse.Namespace) -> dict[str, float]:
     """Read the parameters of the formula that were given."""
     return {name: value for name in FORMULA if (value := getattr(options, name)) is not None}
 
 
-def read_board(path: str) -> "pd.DataFrame":
+def board_in(path: str) -> "pd.DataFrame":
     """Read a leaderboard, and print what was left out of a platform's export."""
     from podium.cli.console import warn
     from podium.ranking.exports import read_board
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
     if options.out is not None:
         check_table_name(options.out)
     with errors_of_boost() as boost:
-        final = boost.boost(read_board(options.board), **parameters(options))
+        final = boost.boost(board_in(options.board), **formula(options))
     if options.out is not None:
         write_table(final, options.out)
     boost.show(final)

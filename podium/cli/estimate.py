@@ -9,7 +9,7 @@ changes. BOARD has the columns team, score, runtime (seconds) and, to break ties
 
 import argparse
 
-from podium.cli.boost import add_board, parameters, read_board
+from podium.cli.boost import add_board, board_in, formula
 from podium.errors import HostError, UsageError
 
 
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
     from podium.ranking.submissions import errors_of_boost
 
     with errors_of_boost() as boost:
-        leaderboard = read_board(options.board)
+        leaderboard = board_in(options.board)
         if "runtime" not in leaderboard:
             raise HostError(
                 f"{options.board}: add the column runtime (seconds), with at least your own and those of the "
@@ -41,14 +41,14 @@ def run(options: argparse.Namespace) -> None:
     if options.team is None:
         if options.runtimes:
             raise UsageError("--runtimes needs TEAM, the team that would have these runtimes")
-        teams = boost.boost(leaderboard, **parameters(options))[["rank", "team", "score", "runtime"]]
+        teams = boost.boost(leaderboard, **formula(options))[["rank", "team", "score", "runtime"]]
         if options.json:
             console.print_json({"teams": teams})
         else:
             console.print_table("The teams, of which TEAM is one", teams)
         return
     tried = options.runtimes.split(",") if options.runtimes else None
-    found = estimate(leaderboard, options.team, tried, **parameters(options))
+    found = estimate(leaderboard, options.team, tried, **formula(options))
     if options.json:
         console.print_json({"version": boost.__version__, **found._asdict()})
     else:

@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
     slug = options.slug or re.sub("[^a-z0-9]+", "-", options.title.lower()).strip("-")
     if not slug:
         raise UsageError(f"the title {options.title!r} has no Latin letters to make an address of: give --slug")
-    plan = publish.Plan(
+    plan = publish.Publication(
         **arguments.competition(options, hosted.load(options.metric)),
         slug=slug,
         template=options.template,

@@ -59,7 +59,7 @@ class Entry(NamedTuple):
     read: Callable[[], tuple[str, bytes]] | None = None  # the name and the content of its file
 
 
-class Left(Exception):
+class LeftOut(Exception):
     """An entry is left out; the text is the reason."""
 
 
@@ -231,24 +231,24 @@ def _sent_in(name: str, read: Callable[[], bytes]) -> tuple[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [member for member in archive.infolist() if not member.is_dir()]
         if len(members) > MOST_MEMBERS:
-            raise Left(f"it has {len(members):,} files, more than {MOST_MEMBERS:,}")
+            raise LeftOut(f"it has {len(members):,} files, more than {MOST_MEMBERS:,}")
         sent = [member for member in members if judge.counts(PurePosixPath(member.filename))]
         if len(sent) != 1:
             found = listed([printable(each.filename)[:40] for each in sent], 3) or "none"
-            raise Left(f"expected one file, found {counted(len(sent), 'candidate')}: {found}")
+            raise LeftOut(f"expected one file, found {counted(len(sent), 'candidate')}: {found}")
         if ".." in PurePosixPath(sent[0].filename).parts or sent[0].filename.startswith(("/", "\\")):
-            raise Left("its file has a path that leads out of the archive")
+            raise LeftOut("its file has a path that leads out of the archive")
         return PurePosixPath(sent[0].filename).name, _content(archive, sent[0])
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """The content of a member of an archive, up to the limit."""
     if stat.S_ISLNK(member.external_attr >> 16):
-        raise Left("it is a link")
+        raise LeftOut("it is a link")
     with archive.open(member) as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
-        raise Left(f"it has more than {MOST_BYTES >> 20:,} MB once expanded")
+        raise LeftOut(f"it has more than {MOST_BYTES >> 20:,} MB once expanded")
     return content
 
 
@@ -282,7 +282,7 @@ def _found(folder: Path, number: str) -> tuple[str, bytes]:
     sent = [path for path in below if path.is_file() and judge.counts(PurePosixPath(path.name))]
     if len(sent) != 1:
         found = listed([printable(each.name)[:40] for each in sent], 3) or "none"
-        raise Left(f"expected one file below submission_{number}, found {found}")
+        raise LeftOut(f"expected one file below submission_{number}, found {found}")
     return sent[0].name, read_bytes(sent[0], follow_links=False)
 
 
@@ -292,7 +292,7 @@ class _SameHost(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         old, new = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
         if (new.scheme, new.hostname) != ("https", old.hostname):
-            raise Left(f"its address leads to another host, {printable(new.hostname or '')[:60]}")
+            raise LeftOut(f"its address leads to another host, {printable(new.hostname or '')[:60]}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -300,7 +300,7 @@ def _fetched(address: str) -> tuple[str, bytes]:
     """Fetch a file over https."""
     parts = urllib.parse.urlsplit(address)
     if parts.scheme != "https" or not parts.hostname:
-        raise Left(f"expected an address that begins with https://, found {printable(address)[:60]}")
+        raise LeftOut(f"expected an address that begins with https://, found {printable(address)[:60]}")
     opener = urllib.request.build_opener(_SameHost)
     for left in range(TRIES, 0, -1):
         try:
@@ -309,9 +309,9 @@ def _fetched(address: str) -> tuple[str, bytes]:
             break
         except OSError as problem:
             if left == 1:
-                raise Left(f"it could not be fetched: {printable(str(problem))[:100]}") from None
+                raise LeftOut(f"it could not be fetched: {printable(str(problem))[:100]}") from None
     if len(content) > MOST_BYTES:
-        raise Left(f"it has more than {MOST_BYTES >> 20:,} MB")
+        raise LeftOut(f"it has more than {MOST_BYTES >> 20:,} MB")
     return PurePosixPath(parts.path).name, content
 
 
@@ -426,7 +426,7 @@ def _taken(entry: Entry, before: str | None, out: Path, fresh: Path) -> tuple[st
         return "", entry.reason
     try:
         name, content = entry.read()
-    except (Left, ToolError) as problem:
+    except (LeftOut, ToolError) as problem:
         return "", "; ".join(filter(None, (entry.reason, str(problem))))
     except Exception as problem:  # a damaged archive leads to errors of many classes
         told = f"it is damaged: {printable(str(problem))[:100]}"

@@ -90,7 +90,7 @@ class Competition:
         return self.metric.complete_submission
 
 
-class Limits(NamedTuple):
+class Quota(NamedTuple):
     """How often a team may submit in a phase."""
 
     per_day: int  # the number of submissions on one day
@@ -110,7 +110,7 @@ class Terms:
     approve_entrants: bool = False  # whether the host admits each entrant by hand
 
     @property
-    def phases(self) -> list[tuple[str, tuple[datetime, datetime], Limits]]:
+    def phases(self) -> list[tuple[str, tuple[datetime, datetime], Quota]]:
         """The name, the two dates and the limits of each phase.
 
         The Private phase takes one submission of a team.  With two, the team could learn which one is better.
@@ -118,8 +118,8 @@ class Terms:
         until = self.switch or self.end
         days = math.ceil((until - self.start).total_seconds() / SECONDS_OF_A_DAY)
         total = self.per_day * days if self.total is None else self.total
-        phases = [(PARTS[0], (self.start, until), Limits(self.per_day, total))]
-        return phases + ([(PARTS[1], (self.switch, self.end), Limits(1, 1))] if self.switch else [])
+        phases = [(PARTS[0], (self.start, until), Quota(self.per_day, total))]
+        return phases + ([(PARTS[1], (self.switch, self.end), Quota(1, 1))] if self.switch else [])
 
 
 def keep_parameters(competition: Competition) -> str:

@@ -132,7 +132,7 @@ class Draw(NamedTuple):
     balanced: Sequence[str] = ()  # columns whose groups get shares that are as equal as they can be
 
 
-class Drawn(NamedTuple):
+class Labeled(NamedTuple):
     """Labels whose rows were drawn."""
 
     labels: pd.DataFrame  # without the column `Usage`
@@ -140,12 +140,12 @@ class Drawn(NamedTuple):
     items: Texts  # (rows,) the item of each row
     parts: Texts  # (rows,) the part of each row
 
-    def taken(self, rows: Ints) -> "Drawn":
+    def taken(self, rows: Ints) -> "Labeled":
         """Take the rows with these numbers."""
         labels, cells = (table.iloc[rows].reset_index(drop=True) for table in (self.labels, self.cells))
-        return Drawn(labels, cells, self.items[rows], self.parts[rows])
+        return Labeled(labels, cells, self.items[rows], self.parts[rows])
 
-    def of(self, *parts: str) -> "Drawn":
+    def of(self, *parts: str) -> "Labeled":
         """Take the rows of some parts."""
         return self.taken(np.flatnonzero(np.isin(self.parts, parts)))
 
@@ -205,7 +205,7 @@ def make_files(
 
 
 def _report(
-    told: list[str], everything: Drawn, draw: Draw, solution: scoring.Solution, trials: list[Trial]
+    told: list[str], everything: Labeled, draw: Draw, solution: scoring.Solution, trials: list[Trial]
 ) -> list[str]:
     """The paragraphs of the report."""
     return [
@@ -218,7 +218,7 @@ def _report(
     ]
 
 
-def _balanced(everything: Drawn, draw: Draw, solution: scoring.Solution, trial: Trial) -> list[str]:
+def _balanced(everything: Labeled, draw: Draw, solution: scoring.Solution, trial: Trial) -> list[str]:
     """Say what balanced groups do, if there are any."""
     if not draw.balanced:
         return []
@@ -233,7 +233,7 @@ def _missing_text(metric: Metric) -> str | None:
 
 def _drawn(
     metric: Metric, path: str | Path, arguments: dict[str, Any], draw: Draw
-) -> tuple[Drawn, str, list[str]]:
+) -> tuple[Labeled, str, list[str]]:
     """Read official labels and draw the part of each row.
 
     Returns the column of the row ids, too, and what the report says of the parts.
@@ -245,7 +245,11 @@ def _drawn(
     items, parts, told = _parts(metric, labels, arguments, row_id, draw)
     told += [labels.attrs[reading.READ]] if reading.READ in labels.attrs else []
     everything = labels.drop(columns=USAGE, errors="ignore")
-    return Drawn(everything, as_texts(everything, source, _missing_text(metric)), items, parts), row_id, told
+    return (
+        Labeled(everything, as_texts(everything, source, _missing_text(metric)), items, parts),
+        row_id,
+        told,
+    )
 
 
 def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.DataFrame:
@@ -261,7 +265,7 @@ def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.Dat
     return labels[[row_id, *(name for name in labels if name != row_id)]]
 
 
-def _renamed(drawn: Drawn, row_id: str, names: Mapping[str, str]) -> Drawn:
+def _renamed(drawn: Labeled, row_id: str, names: Mapping[str, str]) -> Labeled:
     """Give the rows new ids."""
     if not names:
         return drawn
@@ -276,14 +280,14 @@ def _new_names(row_ids: pd.Series, names: Mapping[str, str]) -> pd.Series:
     return ids.texts(row_ids).map(lambda text: names.get(text, text)).astype(ids.TEXT)
 
 
-def _prepared(metric: Metric, tested: Drawn, arguments: dict[str, Any]) -> scoring.Solution:
+def _prepared(metric: Metric, tested: Labeled, arguments: dict[str, Any]) -> scoring.Solution:
     """Prepare the solution."""
     return contest.prepared(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
 
 
 def _in_order(
-    solution: scoring.Solution, tested: Drawn, shown: Sample, row_id: str, seed: int
-) -> tuple[scoring.Solution, Drawn, Sample, str]:
+    solution: scoring.Solution, tested: Labeled, shown: Sample, row_id: str, seed: int
+) -> tuple[scoring.Solution, Labeled, Sample, str]:
     """Put the rows of the test set and of the sample into a random order, or say why they keep theirs."""
     if row_id not in tested.labels or row_id not in shown.frame:
         return solution, tested, shown, ""
@@ -297,13 +301,13 @@ def _in_order(
     return _prepared(solution.metric, tested, solution.arguments), tested, shown, ""
 
 
-def _shuffled(drawn: Drawn, row_id: str, seed: int) -> Drawn:
+def _shuffled(drawn: Labeled, row_id: str, seed: int) -> Labeled:
     """Put rows into a random order, in which those of an item stay together."""
     texts = ids.texts(drawn.labels[row_id])
     return drawn.taken(order.shuffled(texts, dict(zip(texts, drawn.items)), seed))
 
 
-def _doubts(tested: Drawn, row_id: str, shown: Sample, metric: Metric) -> list[str]:
+def _doubts(tested: Labeled, row_id: str, shown: Sample, metric: Metric) -> list[str]:
     """Warn of ids whose order tells an answer."""
     answers = tested.cells[[name for name in shown.cells if name in tested.cells and name != row_id]]
     told = "" if metric.is_own else order.told_by_ids(tested.labels[row_id], answers)
@@ -317,12 +321,12 @@ def _perfect(metric: Metric, truth: pd.DataFrame) -> pd.DataFrame | None:
     return None if best is None else shapes.made_submission("perfect_submission", best(truth.copy()))
 
 
-def _with_errors(tested: Drawn, shown: Sample, perfect: pd.DataFrame | None, row_id: str) -> pd.DataFrame:
+def _with_errors(tested: Labeled, shown: Sample, perfect: pd.DataFrame | None, row_id: str) -> pd.DataFrame:
     """A submission with errors."""
     return samples.with_errors(tested.labels, shown.frame, perfect, row_id)
 
 
-def _counts(drawn: Drawn, column: str) -> dict[str, int]:
+def _counts(drawn: Labeled, column: str) -> dict[str, int]:
     """Count the rows, the items and the values of a column that keeps rows together, also in each part."""
     units = {"rows": np.arange(len(drawn.items)), "items": drawn.items}
     if column:
@@ -337,7 +341,7 @@ def _counts(drawn: Drawn, column: str) -> dict[str, int]:
     return counts
 
 
-def _public(tested: Drawn, learned: Drawn, row_id: str, known: list[str]) -> dict[str, pd.DataFrame]:
+def _public(tested: Labeled, learned: Labeled, row_id: str, known: list[str]) -> dict[str, pd.DataFrame]:
     """The tables for participants, beside the sample submission."""
     public = {LEARNED: learned.cells} if len(learned.cells) else {}
     if known or TEXT in tested.cells:
@@ -345,7 +349,9 @@ def _public(tested: Drawn, learned: Drawn, row_id: str, known: list[str]) -> dic
     return public
 
 
-def _private(tested: Drawn, perfect: pd.DataFrame | None, names: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+def _private(
+    tested: Labeled, perfect: pd.DataFrame | None, names: Mapping[str, str]
+) -> dict[str, pd.DataFrame]:
     """The tables for the host."""
     private = {SOLUTION: tested.cells.assign(**{USAGE: tested.parts})}
     if perfect is not None:
@@ -430,8 +436,8 @@ def _items(whole: scoring.Solution, labels: pd.DataFrame, row_id: str) -> tuple[
 
 def _sample(
     solution: scoring.Solution,
-    tested: Drawn,
-    learned: Drawn,
+    tested: Labeled,
+    learned: Labeled,
     path: str | Path | None,
     row_id: str,
     no_answers: Collection[str],
@@ -458,7 +464,7 @@ def _sample(
     return Sample(frame, as_texts(frame, None, missing))
 
 
-def _sample_of_test(given: Sample, learned: Drawn, row_id: str, names: Mapping[str, str]) -> Sample:
+def _sample_of_test(given: Sample, learned: Labeled, row_id: str, names: Mapping[str, str]) -> Sample:
     """Leave out what is to learn from, and give the rows new ids."""
     if names:
         old = ids.as_in(pd.DataFrame({row_id: list(names)}), given.frame, [row_id])[row_id]

@@ -28,7 +28,7 @@ SAME = "is read by Kaggle as by podium"
 WORDS = "has no word that Kaggle takes for empty"
 CLOSE = 1e-9  # relative: older pandas, as Kaggle's, may read another last bit of a decimal
 
-Outcome = Mapping[str, float] | ToolError  # the score of each part, or why there is none
+ScoresOrError = Mapping[str, float] | ToolError  # the score of each part, or why there is none
 
 
 class Seen(NamedTuple):
@@ -88,7 +88,7 @@ def _compared(
 ) -> Iterable[Finding]:
     """Compare one submission with what podium reads, and that with what Kaggle reads."""
     metric, arguments = solution.metric, solution.arguments
-    expected: Outcome = trial.scores
+    expected: ScoresOrError = trial.scores
     meant = Seen(solution.table, ids.as_in(solution.table, trial.submission, ids.columns_of(arguments)))
     ours = of_podium(metric, arguments, truths[0], file)
     if not ours.is_like(meant):
@@ -118,7 +118,7 @@ def of_kaggle(
     arguments: dict[str, Any],
     both: tuple[Seen, Seen],
     name: str,
-    expected: Outcome | None = None,
+    expected: ScoresOrError | None = None,
 ) -> Iterator[Finding]:
     """Find what Kaggle reads otherwise than podium, by the cells that get lost and by the scores.
 
@@ -151,7 +151,7 @@ def _words(ours: Seen, theirs: Seen, row_id: str) -> Iterator[Finding]:
             )
 
 
-def outcome(metric: Metric, arguments: dict[str, Any], seen: Seen) -> Outcome:
+def outcome(metric: Metric, arguments: dict[str, Any], seen: Seen) -> ScoresOrError:
     """Score what a reader sees, after the checks that platforms make before they call a metric."""
     row_id, complete = arguments["row_id_column_name"], metric.complete_submission
     try:
@@ -163,7 +163,7 @@ def outcome(metric: Metric, arguments: dict[str, Any], seen: Seen) -> Outcome:
         return problem
 
 
-def _difference(expected: Outcome, found: Outcome, tolerance: float) -> str:
+def _difference(expected: ScoresOrError, found: ScoresOrError, tolerance: float) -> str:
     """Say how what was found differs from the scores that were expected; nothing if it does not."""
     if isinstance(expected, ToolError):
         return ""

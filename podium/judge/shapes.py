@@ -30,7 +30,7 @@ FINITE = "returns a finite float"
 DIRECTION = "says whether higher is better"
 PARAMETERS = "has only parameters that change the score"
 COMPANION = "has a companion that explains the score"
-PARTS = "the solution has Public and Private rows"
+BOTH_PARTS = "the solution has Public and Private rows"
 
 Demand = tuple[bool, str, object]  # whether it holds, what is expected, and what was found
 

@@ -25,12 +25,12 @@ from podium.errors import CompanionError, HostError, MetricError, SubmissionReje
 from podium.guard import is_refusal
 from podium.judge.shapes import (
     AGAIN,
+    BOTH_PARTS,
     COLUMNS,
     COMPANION,
     DIRECTION,
     FINITE,
     PARAMETERS,
-    PARTS,
     STATISTICS,
     TRUTH,
     Demand,
@@ -433,13 +433,13 @@ def names_its_parts(evaluation: Evaluation) -> Iterator[Finding]:
     """Tell a solution with one board alone, and a column that looks like parts but has another name."""
     solution = evaluation.solution
     if scoring.PARTS[0] in solution.rows and scoring.PARTS[1] not in solution.rows:
-        yield note(PARTS, "no row is Private, so there is one board, which everybody sees and can climb")
+        yield note(BOTH_PARTS, "no row is Private, so there is one board, which everybody sees and can climb")
     for name, cells in solution.frame.items():
         if str(name).casefold() in NAMES_OF_PARTS:
             values = {str(cell).strip().casefold() for cell in cells.dropna().unique()}
             if values and values <= {"public", "private", "ignored"}:
                 cure = f"if so, call the column {scoring.USAGE}, as platforms do"
-                yield note(PARTS, f"the column {name} of the solution looks like its parts: {cure}")
+                yield note(BOTH_PARTS, f"the column {name} of the solution looks like its parts: {cure}")
 
 
 def _numbers(evaluation: Evaluation) -> Floats:
@@ -485,7 +485,7 @@ class Check(NamedTuple):
 
 CHECKS = (
     Check(TRUTH, has_no_empty_cells, Use.KEEP),
-    Check(PARTS, names_its_parts, Use.KEEP),
+    Check(BOTH_PARTS, names_its_parts, Use.KEEP),
     Check(STATISTICS, numbers_are_finite),
     Check(AGAIN, keeps_nothing),
     Check(STATISTICS, statistics_ignore_order),
@@ -501,9 +501,9 @@ CHECKS = (
     Check(COMPANION, companion_submissions, Use.CHECK),
     Check(PARAMETERS, parameters_matter, Use.CHECK),
 )
-QUIET = (TRUTH, PARTS)  # a list of findings has no line that all is well there
+QUIET = (TRUTH, BOTH_PARTS)  # a list of findings has no line that all is well there
 # Podium's tests hold its own metrics to the contract, but not the data, on which these depend.
-OF_DATA = (PARTS, FINITE)
+OF_DATA = (BOTH_PARTS, FINITE)
 
 
 def verdict(evaluation: Evaluation, use: Use, platform: Platform | None = None) -> list[Finding]:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import statistics
+from podium import contract, progress, statistics
 from podium.arrays import Floats
 from podium.errors import HostError, UsageError, missing_extra
 from podium.explain import ratio
@@ -32,7 +32,6 @@ from podium.markups.explanation import (
     names_of_experts,
     notice,
 )
-from podium.progress import shown
 from podium.reading import with_account
 from podium.wording import counted, listed
 
@@ -45,7 +44,7 @@ COMBINATIONS_PER_SECOND = 20_000
 LONG = 30
 
 
-class Agreement:
+class Agreement(contract.Agreement):
     """How well the experts of a solution agree with each other; see `podium.contract.Agreement`.
 
     For `podium.statistics` it plays the role of a prepared solution, whose items are the documents that count.
@@ -215,7 +214,7 @@ def gamma(documents: Marks) -> pd.DataFrame:
         _announce(len(compared), max(combinations))
     steps = (1 + CHANCE_SAMPLES) * len(compared)
     values = dict.fromkeys(documents, np.nan)
-    with shown("γ", transient=False) as show:
+    with progress.shown("γ", transient=False) as show:
         done, one_at_once = itertools.count(1), threading.Lock()
 
         class Watched(CombinedCategoricalDissimilarity):  # type: ignore[misc]

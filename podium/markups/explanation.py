@@ -16,10 +16,10 @@ import pandas as pd
 
 from podium import contract, ids, scoring, statistics
 from podium.arrays import Bools, Floats, Ints
-from podium.contract import Evaluation
 from podium.explain import ratio
 from podium.markups.files import ALGORITHM, leave_out, name_in
 from podium.names import alike, skeleton_of
+from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
 NAMES_SHOWN = 10

@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 
-from podium.contract import Evaluation, Solution
 from podium.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import parse_json, read_text
 from podium.reading import PARTLY, READ, SHAPE, with_account
+from podium.scoring import Evaluation, Solution
 from podium.wording import counted, listed
 
 ALGORITHM = "algorithm"

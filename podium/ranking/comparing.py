@@ -14,7 +14,7 @@ from podium.errors import HostError, UsageError
 from podium.files import is_url
 from podium.ranking import making, output, run_json
 from podium.ranking.job import versions
-from podium.ranking.rules import PATHS, Options, fault_of
+from podium.ranking.rules import PATHS, Options, fault_in
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
 from podium.tables import parse_rows
@@ -44,7 +44,7 @@ def compared(
     options = recorded._replace(**given)
     if deadline is not None:
         options = options._replace(rules=options.rules._replace(deadline=deadline))
-        if fault := fault_of(options.rules):
+        if fault := fault_in(options.rules):
             raise UsageError(fault)
     run_json.check_addresses(options, given, lambda name: f"--{name} ADDRESS")
     _check_places(options, [name for name in PATHS if name not in given])

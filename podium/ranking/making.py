@@ -22,7 +22,7 @@ from podium.ranking.differing import Other, others_of, settled
 from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
-from podium.ranking.rules import PATHS, Heading, Options, Rules, fault_of
+from podium.ranking.rules import PATHS, Heading, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed, read_named
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
@@ -40,7 +40,7 @@ def made(
     _check_types(given)
     if may_be_of_metric and given["again"] is None:
         parameters = parameters | _of_metric(given, defaults)
-    if fault := fault_of(Rules(**_among(Rules, given))):
+    if fault := fault_in(Rules(**_among(Rules, given))):
         raise UsageError(fault)
     out = Path(given["out"])
     if out.exists() and not out.is_dir():

@@ -5,7 +5,17 @@ from typing import Any, NamedTuple
 
 from podium.limits import Limits
 
-__all__ = ["CIRCUMSTANCES", "LAST", "PATHS", "RUN", "Heading", "Options", "Rules", "fault_of", "is_choice"]
+__all__ = [
+    "CIRCUMSTANCES",
+    "LAST",
+    "PATHS",
+    "RUN",
+    "Heading",
+    "Options",
+    "Rules",
+    "fault_in",
+    "is_choice",
+]
 
 PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side", "teams", "site_board")
 RUN = "run.json"  # records them
@@ -64,7 +74,7 @@ class Rules(NamedTuple):
         return {name: getattr(self, name) for name in ("max_boost", "eligibility_ratio", "slowdown_limit")}
 
 
-def fault_of(rules: Rules) -> str:
+def fault_in(rules: Rules) -> str:
     """Say which of the rules cannot be, or return an empty text; ``boost.py`` checks those of the boost."""
     if rules.choose and not is_choice(rules.choose):
         return f"--choose: expected public:N, such as public:2, private or last, found {rules.choose}"

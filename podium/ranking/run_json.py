@@ -18,7 +18,7 @@ from podium.limits import Limits
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
-from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN, Heading, Options, Rules, fault_of
+from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN, Heading, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute
 from podium.wording import printable
 
@@ -136,7 +136,7 @@ def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise UsageError(f"{path}: expected the run.json of podium rank; it is no JSON: {problem}") from None
     if not isinstance(facts, dict):
         raise UsageError(f"{path}: expected the run.json of podium rank; the outermost object is wrong")
-    wrong = [name for name, is_right in PARTS.items() if not _passes(is_right, facts.get(name))]
+    wrong = [name for name, is_right in FORMS.items() if not _passes(is_right, facts.get(name))]
     if wrong:
         made_by = facts["versions"]["podium"] if "versions" not in wrong else ""
         if made_by not in ("", __version__):
@@ -262,9 +262,9 @@ def _are_texts(values: Collection[Any]) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
-PARTS: dict[str, Callable[[Any], bool]] = {
+FORMS: dict[str, Callable[[Any], bool]] = {
     "inputs": _are_inputs,
-    "rules": lambda given: _fits(given, Rules()) and not fault_of(Rules(**given)),
+    "rules": lambda given: _fits(given, Rules()) and not fault_in(Rules(**given)),
     "parameters": lambda given: all(isinstance(value, str | int | float | None) for value in given.values()),
     "submissions": _are_submissions,
     "store": lambda given: isinstance(given, str),

@@ -21,7 +21,7 @@ __all__ = ["SiteBoard", "compare", "read", "sentence"]
 
 OWNER = re.compile(r"(.+)-\d+")  # Codabench adds the number of the submission to the name of its owner
 # The part of a board in a column of all_submissions.csv, and what it is called in a sentence.
-PARTS = {"score": "whole", "private_score": "Private", "public_score": "Public"}
+COMPARED = {"score": "whole", "private_score": "Private", "public_score": "Public"}
 NAMED = 3  # teams in the sentence
 
 
@@ -50,7 +50,7 @@ def read(path: str) -> SiteBoard:
 def compare(
     board: SiteBoard, ours: pd.DataFrame, higher_is_better: bool
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Compare the scores of a site with ours, a row per team with the columns of `PARTS` that there are.
+    """Compare the scores of a site with ours, a row per team with the columns of `COMPARED` that there are.
 
     The table has the columns ``team``, ``score`` and ``rank`` here, ``site_score`` and ``site_rank``, and
     ``same``; a team that only one of the boards has is in it, too.  The facts say what was found out.
@@ -61,7 +61,7 @@ def compare(
     for column, texts in board.scores.items():
         theirs = _of_teams(teams, texts, higher_is_better)
         digits = _digits(texts)
-        for part in PARTS:
+        for part in COMPARED:
             if part in ours and ours[part].notna().any():
                 agreeing = int(_same(ours["team"].map(theirs), ours[part], digits).sum())
                 if best is None or agreeing > best[0]:
@@ -80,7 +80,7 @@ def compare(
     differing = table[both & ~table["same"]]
     facts = {
         "name": board.name,
-        "part": PARTS[part],
+        "part": COMPARED[part],
         "column": column,
         "digits": digits,
         "same": agreeing,
@@ -95,7 +95,7 @@ def compare(
 def of_board(leaderboard: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     """Collect the scores that a site may show: those of teams and of baselines."""
     both = pd.concat([leaderboard, baselines], ignore_index=True)
-    return both[["team", *(part for part in PARTS if part in both)]]
+    return both[["team", *(part for part in COMPARED if part in both)]]
 
 
 def _numbers(texts: list[str]) -> Floats:

@@ -33,7 +33,7 @@ HEADERS = {
 # Columns that are shown within another one.
 MERGED = {"last", "end", "words", "words_kept", "partner_type", "partner_first", "partner_last"}
 
-Record = dict[str, Any]
+Fields = dict[str, Any]
 
 
 class Roles(NamedTuple):
@@ -44,10 +44,10 @@ class Roles(NamedTuple):
     outcome: str | None
 
 
-class Row(NamedTuple):
+class ShownRow(NamedTuple):
     """A row of the explanation as the page shows it."""
 
-    record: Record  # the row of the explanation, with its number in the item
+    record: Fields  # the row of the explanation, with its number in the item
     partner: int | None  # the number of the row that is its partner
     label: str  # the label, such as the discourse type
     short: str  # the beginning of the label that no other label has
@@ -58,7 +58,7 @@ class Row(NamedTuple):
     cells: list[str]  # the texts of its cells in the table
 
 
-class Piece(NamedTuple):
+class Stretch(NamedTuple):
     """A piece of an item's text that lies in the same segments from its first to its last character."""
 
     numbers: list[int]  # the numbers of the rows whose segments contain the piece, with the innermost one last
@@ -129,7 +129,7 @@ def _points(evaluation: Evaluation) -> "pd.Series[float]":
     return pd.Series(0.0, sorted(evaluation.prepared.items, key=natural_order))
 
 
-def _filters(rows: Mapping[str, list[Row]], swatches: Iterable[str]) -> dict[str, list[str]]:
+def _filters(rows: Mapping[str, list[ShownRow]], swatches: Iterable[str]) -> dict[str, list[str]]:
     """List the values by which rows can be filtered: those that occur, in the order of the page."""
     all_rows = [row for of_item in rows.values() for row in of_item]
     used = {row.label for row in all_rows}
@@ -235,7 +235,7 @@ def _rows(
     shown: Sequence[str],
     columns: list[str],
     swatches: Mapping[str, tuple[str, str]],
-) -> dict[str, list[Row]]:
+) -> dict[str, list[ShownRow]]:
     """Turn the rows of the items that are shown into rows of the page, each with its partner."""
     item, label, outcome = roles
     table = explain.rows_of(explanation)
@@ -248,7 +248,7 @@ def _rows(
     own = {label: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
     links = {str(name): partner for name, partner in own.items() if partner in explanation.rows}
 
-    def key(record: Record, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
+    def key(record: Fields, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
         """What a row and the row that names it as a partner have in common."""
         return record[item], record["pair"], is_truth, *(record[name] for name in names)
 
@@ -257,11 +257,11 @@ def _rows(
         for record in reversed(records):  # if several rows are equal, the first one is the partner
             number_at[key(record, record["is_truth"], links)] = record["number"]
     positions = {*links, *links.values()}
-    rows: dict[str, list[Row]] = {name: [] for name in shown}
+    rows: dict[str, list[ShownRow]] = {name: [] for name in shown}
     for record in records:
         name = number(record[label]) if label else ""
         rows[record[item]].append(
-            Row(
+            ShownRow(
                 record,
                 number_at.get(key(record, not record["is_truth"], links.values())) if number_at else None,
                 name,
@@ -275,7 +275,7 @@ def _rows(
     return rows
 
 
-def _cell(record: Record, name: str, outcome: str | None, positions: Collection[str]) -> str:
+def _cell(record: Fields, name: str, outcome: str | None, positions: Collection[str]) -> str:
     """Write a row's cell of a column.  The columns in `positions` hold positions, and -1 stands for none."""
     value = record[name]
     if name == "row_id":  # stays as it is in the file, where people look for it
@@ -301,23 +301,23 @@ def _cell(record: Record, name: str, outcome: str | None, positions: Collection[
     return number(value)
 
 
-def _is_trimmed(record: Record) -> bool:
+def _is_trimmed(record: Fields) -> bool:
     """Tell whether overlap removal took some words of a segment, but not all."""
     return bool(0 < record.get("words_kept", 0) < record.get("words", 0))
 
 
-def _first_kept(record: Record) -> int:
+def _first_kept(record: Fields) -> int:
     """Find the first word of a segment that overlap removal left to it."""
     kept = record.get("words_kept") or record["last"] - record["first"] + 1
     return int(record["last"] - kept + 1)
 
 
-def _outcome(record: Record, column: str) -> str:
+def _outcome(record: Fields, column: str) -> str:
     """Write what became of a row."""
     return f"{record[column]}, {TRIMMED}" if _is_trimmed(record) else number(record[column])
 
 
-def _cause(record: Record) -> str:
+def _cause(record: Fields) -> str:
     """Write by what a row lost most, if it lost anything."""
     return str(record.get("cause", "")) if record.get("points_lost") else ""
 
@@ -330,7 +330,7 @@ def _range(first: int, last: int) -> str:
 # ---- The truth and the prediction side by side -----------------------------------------------------------
 
 
-class Text:
+class ItemText:
     """A text that consists of units, such as words.  Without a text, units are shown by their positions."""
 
     def __init__(self, text: str | None, unit: str) -> None:
@@ -353,13 +353,13 @@ class Text:
         return " ".join(parts), self.text[inside[-1][1] : following[0][0]] if following else " "
 
 
-def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
+def _sides(rows: list[ShownRow], text: str | None) -> list[dict[str, Any]]:
     """Lay out the segments of an item: the truth and the prediction, each as a strip and as lines of text."""
     records = [row.record for row in rows]
     if not records or "pair" not in records[0]:
         return []
     in_characters = "start" in records[0]
-    content = Text(text, "(?s)." if in_characters else r"\S+")
+    content = ItemText(text, "(?s)." if in_characters else r"\S+")
     length = max([len(content.places), *(record["last"] + 1 for record in records)])
     sides = []
     for pair, is_truth in itertools.product(dict.fromkeys(record["pair"] for record in records), (True, False)):
@@ -390,14 +390,14 @@ def _sides(rows: list[Row], text: str | None) -> list[dict[str, Any]]:
     return sides
 
 
-def _lines(segments: list[Record], length: int, content: Text) -> Iterator[list[Piece]]:
+def _lines(segments: list[Fields], length: int, content: ItemText) -> Iterator[list[Stretch]]:
     """Cut a text into lines, and each line into pieces that lie in the same segments."""
     ends = {record["number"]: record["last"] + 1 for record in segments}
     starting: dict[int, list[int]] = {}
     for record in segments:
         starting.setdefault(_first_kept(record), []).append(record["number"])
     cuts = {0, *starting, *ends.values(), *(unit for unit in content.lines if unit < length), length}
-    pieces: list[Piece] = []
+    pieces: list[Stretch] = []
     numbers: list[int] = []
     for first, end in itertools.pairwise(sorted(cuts)):
         if first in content.lines and pieces:
@@ -405,5 +405,5 @@ def _lines(segments: list[Record], length: int, content: Text) -> Iterator[list[
             pieces = []
         begun = starting.get(first, [])
         numbers = [row for row in numbers if ends[row] > first] + begun
-        pieces.append(Piece(numbers, begun, *content.stretch(first, end)))
+        pieces.append(Stretch(numbers, begun, *content.stretch(first, end)))
     yield pieces

@@ -30,7 +30,7 @@ SECONDS_TO_ANSWER = 30  # for systemd
 numbers = itertools.count()  # gives the groups of this process different names
 
 
-class Files(NamedTuple):
+class FileNames(NamedTuple):
     """The names of the files of a version."""
 
     memory: str
@@ -39,10 +39,10 @@ class Files(NamedTuple):
     kills: str
 
 
-V1 = Files(
+V1 = FileNames(
     "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control"
 )
-V2 = Files("memory.max", "memory.swap.max", "memory.peak", "memory.events")
+V2 = FileNames("memory.max", "memory.swap.max", "memory.peak", "memory.events")
 CONTROLLERS = {"v1": ("memory", "pids", "cpuacct", "cpuset"), "v2": ("memory", "pids", "cpuset")}
 
 

@@ -28,7 +28,7 @@ COLD_START = 0.25  # seconds of processor time that a first run may lose because
 DECIDED = 2.6  # an order is decided if the runtimes differ by more standard errors
 
 
-class Noise(NamedTuple):
+class MachineNoise(NamedTuple):
     """How much equal runs vary on this machine."""
 
     one_run: float  # the relative standard deviation of one run's seconds, pooled over the models
@@ -51,7 +51,7 @@ class Noise(NamedTuple):
         return math.sqrt(variance * math.pi / (2 * number + math.pi - 2))
 
 
-def noise_of(runs: Iterable[Sequence[float]]) -> Noise:
+def noise_of(runs: Iterable[Sequence[float]]) -> MachineNoise:
     """Estimate how much equal runs vary, robustly and over all models together.
 
     The estimate is the weighted median of the differences between two runs of the same model, on a logarithmic
@@ -68,8 +68,8 @@ def noise_of(runs: Iterable[Sequence[float]]) -> Noise:
             differences.append(abs(math.log(first / second)))
             weights.append(2 / len(one))
     if not differences:
-        return Noise(NOISE_OF_ONE_RUN, False)
-    return Noise(max(LEAST_NOISE, NORMAL * _weighted_median(differences, weights) / math.sqrt(2)), True)
+        return MachineNoise(NOISE_OF_ONE_RUN, False)
+    return MachineNoise(max(LEAST_NOISE, NORMAL * _weighted_median(differences, weights) / math.sqrt(2)), True)
 
 
 def _weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:

@@ -132,11 +132,11 @@ def write_journal(folder: Path, rows: Sequence[Row]) -> None:
     """Write the journal: what the models printed first, so that no run is without it."""
     printed = [(row.session, row.round, row.team, row.model, row.printed) for row in rows if row.printed]
     if printed or (folder / PRINTED).exists():
-        write_table(folder / PRINTED, RUN_PRINTED, printed)
-    write_table(folder / RUNS, PUBLIC, (row[: len(PUBLIC)] for row in rows))
+        write_cells(folder / PRINTED, RUN_PRINTED, printed)
+    write_cells(folder / RUNS, PUBLIC, (row[: len(PUBLIC)] for row in rows))
 
 
-def write_table(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+def write_cells(path: Path, names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
     """Write a CSV file, either completely or not at all."""
     cells = [list(names), *(list(map(_cell, row)) for row in rows)]
     write_atomically(path, lambda part: part.write_bytes(csv_bytes(cells)))

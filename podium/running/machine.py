@@ -21,7 +21,7 @@ from podium.wording import printable
 NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
 
 
-class Prepared(NamedTuple):
+class ReadyMachine(NamedTuple):
     """A machine on which models can run."""
 
     hardware: dict[str, Any]  # its description, see `hardware.describe`
@@ -30,7 +30,7 @@ class Prepared(NamedTuple):
     failures: list[Failure]  # those that cannot
 
 
-def prepare(engine: str, models: list[Model], settings: Settings) -> Prepared:
+def make_ready(engine: str, models: list[Model], settings: Settings) -> ReadyMachine:
     """Choose what isolates the models on this machine, and try it before any model runs."""
     first = {model.kind: model.key for model in reversed(models)}
     lacking = [name for name in NOTEBOOK_PACKAGES if importlib.util.find_spec(name) is None]
@@ -55,7 +55,7 @@ def prepare(engine: str, models: list[Model], settings: Settings) -> Prepared:
             ready.append(_ready(model, settings))
         except (ValueError, OSError) as problem:
             failures.append(as_failure(model.team, model.name, problem))
-    return Prepared(hardware.describe(), settings, ready, failures)
+    return ReadyMachine(hardware.describe(), settings, ready, failures)
 
 
 def _ready(model: Model, settings: Settings) -> Model:
@@ -105,7 +105,7 @@ def _is_closed(path: str, mode: int) -> bool:
     return mode & wanted != wanted if is_root() else not os.access(path, wanted)
 
 
-def run(model: Model, settings: Settings, log: Log) -> Run:
+def run_once(model: Model, settings: Settings, log: Log) -> Run:
     """Run a model once."""
     if settings.sandbox != "none":
         reset_device_times(settings)

@@ -264,7 +264,7 @@ def used_by(process: "subprocess.Popen[bytes]") -> Used:
     return Used(usage.ru_utime + usage.ru_stime, usage.ru_utime, usage.ru_maxrss * unit)
 
 
-def busy_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
+def core_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:
     """Read how long cores have worked outside the kernel since the machine was started; NaN if unknown."""
     try:
         fields = {line[0]: line for line in map(str.split, path.read_text().splitlines())}

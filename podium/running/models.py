@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
+from podium import progress
 from podium.errors import UsageError
-from podium.names import fault_of, is_of_system, left_out
-from podium.progress import shown
+from podium.names import fault_of_name, is_of_system, left_out
 from podium.running.progress import tell
 from podium.wording import printable
 
@@ -148,7 +148,7 @@ def find_model(folder: Path, team: str, name: str = "", most_bytes: float = math
     """Find the model in a folder."""
     try:
         for text in filter(None, (team, name)):
-            if fault := fault_of(text):
+            if fault := fault_of_name(text):
                 raise ValueError(f"its name: {fault}")
             if len(text.encode()) > LONGEST_NAME:
                 raise ValueError(f"its name is longer than {LONGEST_NAME} bytes")
@@ -161,7 +161,7 @@ def find_model(folder: Path, team: str, name: str = "", most_bytes: float = math
 
 def as_failure(team: str, name: str, problem: Exception) -> Failure:
     """A failure whose texts are each on one line and safe to print; a name that can be published stays."""
-    team, name = (printable(text) if fault_of(text) else text for text in (team, name))
+    team, name = (printable(text) if fault_of_name(text) else text for text in (team, name))
     return Failure(team, name, printable(getattr(problem, "strerror", None) or problem))
 
 
@@ -304,7 +304,7 @@ def digest_of(folder: Path) -> str:
     size, name = sum(map(_size_of, entries)), printable(folder.name)
     if size > LARGE:
         tell(f"{name}: {size / 2**30:,.0f} GB are read, to notice later if a file has changed")
-    with shown(f"MB read of {name}") if size > LARGE else contextlib.nullcontext() as show:
+    with progress.shown(f"MB read of {name}") if size > LARGE else contextlib.nullcontext() as show:
         for entry in entries:
             content = hashlib.sha256(os.fsencode(os.readlink(entry.path)) if entry.is_symlink() else b"")
             for place, block in _blocks(entry.path) if _size_of(entry) else ():

@@ -15,7 +15,7 @@ from podium.cluster import connected
 from podium.errors import UsageError
 from podium.running import hardware
 from podium.running.journal import WARM_UP
-from podium.running.machine import Prepared, prepare
+from podium.running.machine import ReadyMachine, make_ready
 from podium.running.measuring import Outcome
 from podium.running.models import Model, digest_of
 from podium.running.progress import tell
@@ -35,12 +35,12 @@ _digests: dict[tuple[str, str], str] = {}
 @contextlib.contextmanager
 def workers_of(
     address: str, engine: str, models: list[Model], settings: Settings
-) -> Iterator[tuple[Prepared, Execute]]:
+) -> Iterator[tuple[ReadyMachine, Execute]]:
     """Prepare the workers of a cluster, and yield the description that is common to most of them."""
     with connected(address) as client:
         ready = functools.partial(_ready, engine, models, settings, digest_of(settings.data))
         answers = client.run(ready, on_error="return")
-        able = {worker: answer for worker, answer in answers.items() if isinstance(answer, Prepared)}
+        able = {worker: answer for worker, answer in answers.items() if isinstance(answer, ReadyMachine)}
         if not able:
             reasons = [f"{worker}: {answer}" for worker, answer in answers.items()] or ["there is none"]
             raise UsageError(f"no worker at {address} can run the models; {reasons[0]}")
@@ -50,9 +50,9 @@ def workers_of(
 
         def judge(answers: dict[str, Any]) -> None:
             for worker, answer in answers.items():
-                is_accepted[worker] = isinstance(answer, Prepared) and repr(answer) == common
+                is_accepted[worker] = isinstance(answer, ReadyMachine) and repr(answer) == common
                 if not is_accepted[worker]:
-                    why = _difference(prepared, answer) if isinstance(answer, Prepared) else answer
+                    why = _difference(prepared, answer) if isinstance(answer, ReadyMachine) else answer
                     warnings.warn(f"worker {worker} is refused: {why}", stacklevel=3)
 
         def crew() -> set[str]:
@@ -65,7 +65,7 @@ def workers_of(
         yield prepared, functools.partial(_execute, client, crew, prepared.settings, uuid.uuid4().hex, {})
 
 
-def _difference(prepared: Prepared, other: Prepared) -> str:
+def _difference(prepared: ReadyMachine, other: ReadyMachine) -> str:
     """Say where two machines differ."""
     differences = hardware.differences
     return (
@@ -75,12 +75,12 @@ def _difference(prepared: Prepared, other: Prepared) -> str:
     )
 
 
-def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> Prepared:
+def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> ReadyMachine:
     """Check on a worker that it sees the data and the models' folders, then prepare it for runs."""
     for folder in (settings.data, *(model.folder for model in models)):
         if not folder.is_dir() or (folder == settings.data and digest_of(folder) != data):
             raise UsageError(OTHER_FILES.format(folder))
-    return prepare(engine, models, settings)
+    return make_ready(engine, models, settings)
 
 
 def _execute(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.running import fairness
-from podium.running.fairness import Noise, State
+from podium.running.fairness import MachineNoise, State
 from podium.running.journal import (
     Row,
     by_model,
@@ -19,7 +19,7 @@ from podium.running.journal import (
     own,
     predictions_of,
     variants,
-    write_table,
+    write_cells,
 )
 from podium.running.measuring import Outcome
 from podium.running.models import Failure, Model
@@ -152,7 +152,7 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
     return [*_notices(timings, undecided, noise, state), *named]
 
 
-def _measure(timing: Timing, since: Later | None, noise: Noise) -> None:
+def _measure(timing: Timing, since: Later | None, noise: MachineNoise) -> None:
     """Compute the runtime of a model, and the marks that follow from its own runs."""
     seconds = [row.seconds for row in timing.counting]
     failed = sum(row.outcome is not Outcome.DONE for row in timing.runs)
@@ -226,7 +226,7 @@ def _pairs(pairs: Sequence[tuple[Timing, Timing]]) -> list[str]:
 
 
 def _notices(
-    timings: Sequence[Timing], undecided: Sequence[tuple[Timing, Timing]], noise: Noise, state: State
+    timings: Sequence[Timing], undecided: Sequence[tuple[Timing, Timing]], noise: MachineNoise, state: State
 ) -> list[str]:
     """The warnings of what all runtimes suffer from."""
     said = []
@@ -250,9 +250,9 @@ def _notices(
 
 def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed: Path) -> None:
     """Write ``runtimes.csv`` and ``failed.csv``."""
-    write_table(runtimes, RUNTIME_COLUMNS, (_cells(one, results.state) for one in results.timings))
+    write_cells(runtimes, RUNTIME_COLUMNS, (_cells(one, results.state) for one in results.timings))
     engines = {(row.team, row.model): row.engine for row in rows}
-    write_table(failed, FAILED_COLUMNS, ((*one[:3], engines.get(one[:2], "")) for one in results.failures))
+    write_cells(failed, FAILED_COLUMNS, ((*one[:3], engines.get(one[:2], "")) for one in results.failures))
 
 
 def _cells(timing: Timing, state: State) -> tuple[Any, ...]:

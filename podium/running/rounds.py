@@ -70,7 +70,7 @@ Execute = Callable[[list[Turn]], Iterable[Result]]  # runs models and yields eac
 
 
 def run_all(
-    prepared: machine.Prepared, failures: Sequence[Failure], out: Path, plan: Plan, execute: Execute
+    prepared: machine.ReadyMachine, failures: Sequence[Failure], out: Path, plan: Plan, execute: Execute
 ) -> Results:
     """Run the models of a prepared machine as planned and write all results, also of those that cannot run."""
     with alone_in(out):
@@ -181,7 +181,7 @@ def run_once(model: Model, number: int, settings: Settings, log: Path) -> Result
         return not_run(model, number, problem.strerror or str(problem))
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     engine = settings.container_engine if model.kind is Kind.CONTAINER else settings.sandbox
-    run = machine.run(model, settings, Log(log, f"[{started_at}, {_title(number)}, engine {engine}]\n"))
+    run = machine.run_once(model, settings, Log(log, f"[{started_at}, {_title(number)}, engine {engine}]\n"))
     return Result(_row(model, number, run, started_at, engine), run.submission)
 
 
@@ -257,7 +257,7 @@ def _recognized(result: Result, earlier: Sequence[Row], out: Path) -> Row:
     return row._replace(fingerprint=before.fingerprint) if is_known else row
 
 
-def _note_hardware(path: Path, prepared: machine.Prepared, seed: int) -> None:
+def _note_hardware(path: Path, prepared: machine.ReadyMachine, seed: int) -> None:
     """Write ``hardware.json``; if it exists, check that machine, settings and data are still the same."""
     settings = prepared.settings
     shown = {"data": printable(settings.data.name), "environment": list(settings.environment), "seed": seed}

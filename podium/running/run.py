@@ -135,7 +135,7 @@ def run(
     # Only here, so that the command's --help does not have to wait for pandas.
     from podium.running import remote, rounds
     from podium.running.journal import RUNS
-    from podium.running.machine import prepare
+    from podium.running.machine import make_ready
 
     if repeats < 1 or cores < 0:
         raise UsageError("expected --repeats of at least 1, and --cores of at least 0")
@@ -153,7 +153,7 @@ def run(
         if dask:
             prepared, execute = stack.enter_context(remote.workers_of(dask, engine, found, given))
         else:
-            prepared = prepare(engine, found, given)
+            prepared = make_ready(engine, found, given)
             execute = rounds.here(prepared.settings, Path(out))
         _warn_of_missing_protection(prepared.settings, found, prepared.hardware["memory_gb"])
         results = rounds.run_all(prepared, failures, Path(out), plan, execute)

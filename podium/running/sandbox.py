@@ -28,7 +28,7 @@ from podium.errors import UsageError
 from podium.running import settings as constants
 from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
-from podium.running.measuring import Log, Outcome, Run, Used, answer_of, busy_seconds, failed, used_by
+from podium.running.measuring import Log, Outcome, Run, Used, answer_of, core_seconds, failed, used_by
 from podium.running.models import Kind, Model, interpreter_of
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import taken
@@ -169,11 +169,11 @@ def _measured(
                     late.append(is_late)
             before = group.used() if group else Used(0.0, 0.0)
             with _killed_after(settings.time_limit, process) as is_late:
-                busy, start = busy_seconds(cores), time.perf_counter()
+                busy, start = core_seconds(cores), time.perf_counter()
                 if ready and not is_notebook:
                     _go(process)
                 code = tells.readline() if code in (b"", BEGUN) else code
-                seconds, busy = time.perf_counter() - start, busy_seconds(cores) - busy
+                seconds, busy = time.perf_counter() - start, core_seconds(cores) - busy
                 late.append(is_late)
             with _killed_after(constants.SECONDS_TO_SEND, process):
                 room, names = (tells.readline().decode().split() for _ in range(2))

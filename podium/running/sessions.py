@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from podium.running.fairness import DECIDED, SHARED, Noise, State, state_of
+from podium.running.fairness import DECIDED, SHARED, MachineNoise, State, state_of
 from podium.running.journal import REFERENCE, Row, measured
 
 
@@ -28,7 +28,7 @@ def main_session(runs_of_models: Iterable[Sequence[Row]]) -> int:
     return min(number, key=lambda session: (-number[session], session), default=1)
 
 
-def later(counting: Sequence[Row], main: int, rows: Sequence[Row], noise: Noise) -> Later | None:
+def later(counting: Sequence[Row], main: int, rows: Sequence[Row], noise: MachineNoise) -> Later | None:
     """Compare a model that was measured after the main session by the one that ran along; None for others."""
     sessions = {row.session for row in counting}
     if main in sessions:

@@ -956,7 +956,7 @@ def _positions(number: int) -> tuple[str, Ints]:
     return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
 
 
-def prepared_solution(solution: Solution, function: str) -> Any:
+def prepared_for(solution: Solution, function: str) -> Any:
     """Get what the Unified Metric prepared from a solution."""
     is_solution = isinstance(solution, Solution)
     names = set(vars(solution.metric.module)) if is_solution and ALL in solution.prepared else set()
@@ -971,7 +971,7 @@ def prepared_solution(solution: Solution, function: str) -> Any:
 
 def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Any:
     """Make what the metric would read from the submission of `to_submission`, without writing it."""
-    prepared = prepared_solution(solution, "to_segments")
+    prepared = prepared_for(solution, "to_segments")
     _require_ids(spans, essay_ids)
     number = dict(zip(prepared.items, range(len(prepared.items))))
     numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
@@ -996,7 +996,7 @@ def segments_of(metric: ModuleType, spans: Spans, essay: Ints) -> Any:
 
 def _counts(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Floats:
     """Compute the statistics of each essay, (essays, k)."""
-    prepared = prepared_solution(solution, "score")
+    prepared = prepared_for(solution, "score")
     counts: Floats = prepared.count(prepared.compare(to_segments(solution, spans, essay_ids)))
     return counts
 

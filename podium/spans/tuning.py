@@ -34,7 +34,7 @@ from podium.spans.segments import (
     Spans,
     from_table,
     joined,
-    prepared_solution,
+    prepared_for,
     segments_of,
     select,
     to_submission,
@@ -159,7 +159,7 @@ def tune(
     UsageError
         There are more folds than essays, or fewer than two; or fewer than two essays have a candidate.
     """
-    prepared = prepared_solution(solution, "tune")
+    prepared = prepared_for(solution, "tune")
     if not isinstance(candidates, pd.DataFrame):
         raise TypeError(f"tune: candidates: expected a pandas DataFrame, found {type(candidates).__name__}")
     problem, notices = _problem(solution, prepared, candidates, effectiveness)

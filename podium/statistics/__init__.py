@@ -47,7 +47,7 @@ from podium.statistics.inference import (
 )
 from podium.statistics.itemwise import item_wise
 from podium.statistics.places import LEVEL, Rewards, first_again, may_be_best
-from podium.statistics.population import Drawn, Groups, Model, Resampler, Scores, group_slopes
+from podium.statistics.population import Drawn, Groups, PopulationModel, Resampler, Scores, group_slopes
 from podium.statistics.sampling import draw, gains_by_item, measures, part, resample, sums
 
 __all__ = [
@@ -58,7 +58,7 @@ __all__ = [
     "Doubt",
     "Drawn",
     "Groups",
-    "Model",
+    "PopulationModel",
     "Reason",
     "Resampler",
     "Rewards",

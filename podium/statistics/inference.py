@@ -4,10 +4,10 @@ The letters in shapes are those of `podium.statistics`.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,9 @@ from podium.statistics.population import (
 )
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
 
+if TYPE_CHECKING:
+    from podium.scoring import Evaluation
+
 TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1000
 
@@ -59,28 +62,6 @@ UNBOUNDED = (-np.inf, np.inf)
 
 # A gain up to this one, relative to the largest, is rounding.
 SAME = 1e-9
-
-
-class Scored(Protocol):
-    """A scored submission as `podium.score` returns it, a `podium.scoring.Evaluation`."""
-
-    @property
-    def solution(self) -> Any: ...
-
-    @property
-    def submission(self) -> pd.DataFrame: ...
-
-    @property
-    def scores(self) -> Mapping[str, float]: ...
-
-    @property
-    def prepared(self) -> Any: ...
-
-    @property
-    def statistics(self) -> Floats | None: ...
-
-    @property
-    def signature(self) -> str: ...
 
 
 class Difference(NamedTuple):
@@ -125,7 +106,7 @@ class Comparison:
 
 
 def intervals(
-    evaluation: Scored, resamples: int | None = None, seed: int = 0, *, items: str = "", jobs: int = 0
+    evaluation: "Evaluation", resamples: int | None = None, seed: int = 0, *, items: str = "", jobs: int = 0
 ) -> pd.DataFrame:
     """Compute the 95% intervals of all measures, for the population from which the items were drawn.
 
@@ -176,8 +157,8 @@ def intervals(
 
 
 def compare(
-    mine: Scored,
-    theirs: Scored,
+    mine: "Evaluation",
+    theirs: "Evaluation",
     resamples: int | None = None,
     seed: int = 0,
     *,
@@ -245,7 +226,7 @@ def compare(
     )
 
 
-def _check(*evaluations: Scored) -> None:
+def _check(*evaluations: "Evaluation") -> None:
     """Make sure that these are scored submissions that belong to the same solution."""
     for each in evaluations:
         if not hasattr(each, "solution"):
@@ -269,7 +250,7 @@ def _check(*evaluations: Scored) -> None:
 
 
 def _halves(
-    evaluations: Sequence[Scored], resamples: int | None, seed: int, items: str, jobs: int, part: str
+    evaluations: Sequence["Evaluation"], resamples: int | None, seed: int, items: str, jobs: int, part: str
 ) -> tuple[list[halves.Centered], Floats]:
     """Draw the scores of submissions on half-samples, and return them with what each item adds, 1."""
     solution = evaluations[0].solution
@@ -281,7 +262,7 @@ def _halves(
 
 
 def _interval_of_halves(
-    evaluation: Scored, resamples: int | None, seed: int, items: str, jobs: int
+    evaluation: "Evaluation", resamples: int | None, seed: int, items: str, jobs: int
 ) -> pd.DataFrame:
     """Compute the interval of a score from half-samples."""
     (drawn,), gains = _halves([evaluation], resamples, seed, items, jobs, halves.WHOLE)
@@ -291,7 +272,13 @@ def _interval_of_halves(
 
 
 def _difference_of_halves(
-    mine: Scored, theirs: Scored, resamples: int | None, seed: int, items: str, jobs: int, part: str
+    mine: "Evaluation",
+    theirs: "Evaluation",
+    resamples: int | None,
+    seed: int,
+    items: str,
+    jobs: int,
+    part: str,
 ) -> Comparison:
     """Compare two submissions on half-samples."""
     (ours, others), gains = _halves([mine, theirs], resamples, seed, items, jobs, part)

@@ -83,7 +83,7 @@ class Attribute(NamedTuple):
     spread: Floats  # the factor of its noise there, which adds the variance between true scores, (g, r)
 
 
-class Model(NamedTuple):
+class PopulationModel(NamedTuple):
     """What submissions that are compared share: how the groups of each attribute are moved."""
 
     attributes: list[Attribute]
@@ -164,7 +164,7 @@ class Resampler:
             variances = [np.nanvar(self.measures(each)[:, self._columns], axis=0) for each in submissions]
         return mean_of_groups([Groups(*both) for both in zip(scores, variances)])
 
-    def model(self, groups: Groups | None) -> Model | None:
+    def model(self, groups: Groups | None) -> PopulationModel | None:
         """Draw how far the groups of each attribute are moved towards each other, or None if none are.
 
         All attributes describe the same items, so they have the same order of draws.  Therefore an attribute
@@ -183,9 +183,9 @@ class Resampler:
                 kept = differing / (variances + differing)
                 weights = precision / precision.sum(axis=0)
                 attributes.append(Attribute(of, kept, weights, np.sqrt(1 + differing / variances)))
-        return Model(attributes, others)
+        return PopulationModel(attributes, others)
 
-    def population(self, drawn: Drawn, model: Model | None) -> Floats:
+    def population(self, drawn: Drawn, model: PopulationModel | None) -> Floats:
         """Draw the score that a submission may have on the whole population, (r,).
 
         A score is almost linear in the means of its group's statistics.  So the model of the scores is applied
@@ -207,7 +207,7 @@ class Resampler:
             plausible[:, of] = moved
         return self._score(plausible, drawn)
 
-    def scores_of(self, drawn: Drawn, model: Model | None) -> Scores:
+    def scores_of(self, drawn: Drawn, model: PopulationModel | None) -> Scores:
         """Draw the score of a submission with the noise of its middle and that of a test set, (r,) each.
 
         The middle of the draws for the population moves with the draws as far as the model keeps the distances

@@ -51,7 +51,7 @@ def test_whatever_a_command_prints_is_made_harmless(capsys):
         print(f"a{ESCAPES}\tb")
         raise errors.UsageError(ESCAPES)
 
-    assert errors.run(work) == 2
+    assert errors.exit_code_of(work) == 2
     escaped = "\\x1b]0;owned\\x07\\x1b[2J\\u202e\\x9b31m"
     assert capsys.readouterr() == (f"a{escaped}\tb\n", f"error: {escaped}\n")
 

@@ -83,7 +83,7 @@ def test_the_metrics_of_the_project_pass(capsys, path, solution, submission):
     code, out, err = run_podium(capsys, "check", path, solution, submission)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    parts = f"{shapes.PARTS}: "
+    parts = f"{shapes.BOTH_PARTS}: "
     passed = [line for line in lines if line.startswith(("pass  ", f"note  {parts}there is no column"))]
     assert len(passed) == 25
     assert [line for line in lines if line.startswith(("FAIL", "----"))] == []
@@ -389,9 +389,9 @@ def test_an_environment_is_kept_for_next_time(capsys, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "complete", "name", "verdict", "remark"),
     [
-        ("1,1,Public\n2,0,Test\n", False, shapes.PARTS, FAIL, "Usage: expected Public, "),
-        ("1,1,Public\n2,0,Public\n", False, shapes.PARTS, PASS, "2 rows are Public"),
-        ("1,1,Private\n2,0,Private\n", False, shapes.PARTS, FAIL, "no row is Public"),
+        ("1,1,Public\n2,0,Test\n", False, shapes.BOTH_PARTS, FAIL, "Usage: expected Public, "),
+        ("1,1,Public\n2,0,Public\n", False, shapes.BOTH_PARTS, PASS, "2 rows are Public"),
+        ("1,1,Private\n2,0,Private\n", False, shapes.BOTH_PARTS, FAIL, "no row is Public"),
         ("1,1,Public\n1,0,Private\n", False, check.IDS, FAIL, "id: '1' occurs twice"),
         ("1,1,Public\n1,0,Private\n", True, check.IDS, NOTE, "id: '1' occurs twice"),
         ("1,1,Public\n1,1,Public\n", True, check.ROWS, NOTE, "1 of 2 rows repeat an earlier one"),

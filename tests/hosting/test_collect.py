@@ -227,7 +227,7 @@ def test_files_are_fetched_over_https(tmp_path: Path, site: Any, monkeypatch: py
 
 def test_a_redirection_to_another_host_is_not_followed() -> None:
     request: Any = type("Request", (), {"full_url": "https://evalai.example/1"})
-    with pytest.raises(collecting.Left, match="leads to another host"):
+    with pytest.raises(collecting.LeftOut, match="leads to another host"):
         collecting._SameHost().redirect_request(request, None, 302, "", {}, "https://elsewhere.example/1")
 
 

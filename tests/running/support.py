@@ -53,7 +53,7 @@ def run_model(
     model = find_model(path, "team")
     assert isinstance(model, Model), model
     log = Log(folder / "log.txt", "")
-    run = machine.run(model, settings, log)
+    run = machine.run_once(model, settings, log)
     return run, log.path.read_text(encoding="utf-8") if log.path.exists() else ""
 
 

@@ -93,7 +93,7 @@ def run(
     given.data.chmod(0o755)
     made = machine._ready(model, given)
     log = machine.Log(folder / "log.txt", "")
-    result = machine.run(made, given, log)
+    result = machine.run_once(made, given, log)
     return result, log.path.read_text() if log.path.exists() else ""
 
 

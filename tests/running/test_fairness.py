@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from podium.running import fairness
-from podium.running.fairness import LEAST_NOISE, NOISE_OF_ONE_RUN, Noise, noise_of, state_of, undecided
+from podium.running.fairness import LEAST_NOISE, NOISE_OF_ONE_RUN, MachineNoise, noise_of, state_of, undecided
 from podium.running.journal import Row
 from tests.running.test_rounds import row
 
@@ -40,23 +40,23 @@ def test_a_model_weighs_as_much_as_it_has_runs_beyond_the_first() -> None:
 
 
 def test_one_run_is_never_certainty() -> None:
-    assert noise_of([[1.0], [2.0]]) == Noise(NOISE_OF_ONE_RUN, False)
-    assert noise_of([[1.0, 1.0], [2.0, 2.0]]) == Noise(LEAST_NOISE, True)
-    assert Noise(0.03, True).error_of([5.0]) == pytest.approx(0.03)
+    assert noise_of([[1.0], [2.0]]) == MachineNoise(NOISE_OF_ONE_RUN, False)
+    assert noise_of([[1.0, 1.0], [2.0, 2.0]]) == MachineNoise(LEAST_NOISE, True)
+    assert MachineNoise(0.03, True).error_of([5.0]) == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize("runs", [1, 3, 5, 9, 40])
 def test_the_error_of_a_median(runs: int) -> None:
     draw = np.random.default_rng(3)
     medians = np.median(np.exp(draw.normal(0, 0.02, (20_000, runs))), axis=1)
-    assert Noise(0.02, True).error_of([1.0] * runs) == pytest.approx(np.std(medians), rel=0.03)
+    assert MachineNoise(0.02, True).error_of([1.0] * runs) == pytest.approx(np.std(medians), rel=0.03)
 
 
 def test_half_of_the_noise_of_nine_runs_is_their_own() -> None:
     """The logarithms of these runs have the standard deviation 1, and those of all models 0.1."""
     runs = np.exp([-1.0] * 4 + [0.0] + [1.0] * 4).tolist()
     variance = (0.1**2 + 1) / 2 * np.pi / (2 * 9 + np.pi - 2)
-    assert Noise(0.1, True).error_of(runs) == pytest.approx(np.sqrt(variance))
+    assert MachineNoise(0.1, True).error_of(runs) == pytest.approx(np.sqrt(variance))
 
 
 def test_neighbors_are_decided_beyond_two_and_a_half_errors() -> None:

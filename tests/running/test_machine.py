@@ -14,7 +14,7 @@ import pytest
 
 from podium.errors import UsageError
 from podium.running import control_group, machine, sandbox, settings, system_calls
-from podium.running.measuring import LOG_BYTES, Outcome, busy_seconds
+from podium.running.measuring import LOG_BYTES, Outcome, core_seconds
 from podium.running.models import Model, find_model, with_printed
 from podium.running.settings import cores_used
 from tests.running.support import (
@@ -336,7 +336,7 @@ def test_data_that_models_cannot_see_stop_the_run(tmp_path):
     given = in_sandbox(tmp_path)
     (given.data / "away").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match="is a link to a file that models do not see"):
-        machine.prepare("auto", [], given)
+        machine.make_ready("auto", [], given)
 
 
 @needs_sandbox
@@ -344,7 +344,7 @@ def test_data_that_models_cannot_see_stop_the_run(tmp_path):
 def test_a_folder_that_the_models_user_cannot_read_is_one_team_s_failure(tmp_path):
     models = [find_model(write_model(tmp_path / team, SUBMIT), team) for team in ("Open", "Closed")]
     (tmp_path / "Closed" / "run.py").chmod(0o600)
-    made = machine.prepare(
+    made = machine.make_ready(
         "auto", [model for model in models if isinstance(model, Model)], in_sandbox(tmp_path)
     )
     assert [model.team for model in made.models] == ["Open"]
@@ -364,9 +364,9 @@ def test_how_long_cores_have_worked(tmp_path):
     stat = tmp_path / "stat"
     stat.write_text("cpu  9 9\ncpu0 1 2 5 6 7 8 9 300 0 0\ncpu3 100 0 5 6 7 8 9 0 0 0\nctxt 1\n")
     hertz = os.sysconf("SC_CLK_TCK")
-    assert [busy_seconds(cores, stat) * hertz for cores in ([], [0], [0, 3])] == pytest.approx([0, 303, 403])
-    assert math.isnan(busy_seconds([1], stat))
-    assert math.isnan(busy_seconds([0], tmp_path / "none"))
+    assert [core_seconds(cores, stat) * hertz for cores in ([], [0], [0, 3])] == pytest.approx([0, 303, 403])
+    assert math.isnan(core_seconds([1], stat))
+    assert math.isnan(core_seconds([0], tmp_path / "none"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")

@@ -13,7 +13,7 @@ import pytest
 from podium.errors import UsageError
 from podium.running import rounds
 from podium.running.journal import WARM_UP, Row, read_journal, write_journal
-from podium.running.machine import Prepared
+from podium.running.machine import ReadyMachine
 from podium.running.measuring import Outcome, Run, Used
 from podium.running.models import Failure, Kind, Model
 from podium.running.results import results_of
@@ -62,7 +62,9 @@ class Player:
 def play(folder: Path, player: Player, models: list[Model] | None = None, plan: Plan = TWICE, **hardware: Any):
     """Run models on a machine that is played."""
     models = models or [model(team) for team in player.seconds]
-    machine = Prepared({"cores": 2, "packages": {"numpy": "2"}} | hardware, settings_for(folder), models, [])
+    machine = ReadyMachine(
+        {"cores": 2, "packages": {"numpy": "2"}} | hardware, settings_for(folder), models, []
+    )
     return run_all(machine, [], folder / "out", plan, player)
 
 
@@ -143,7 +145,7 @@ def test_a_cheat_that_reverses_its_rows_is_marked(tmp_path: Path) -> None:
             run = Run(Outcome.DONE, "", seconds, Used(seconds, seconds, 1), 0.0, 0, "submission.csv", content)
             yield Result(rounds._row(one, number, run, "", "bubblewrap"), content)
 
-    machine = Prepared({"packages": {}}, settings_for(tmp_path), [slow, fast], [])
+    machine = ReadyMachine({"packages": {}}, settings_for(tmp_path), [slow, fast], [])
     run_all(machine, [], tmp_path / "out", TWICE, execute)
     marks = [one["marks"] for one in table(tmp_path / "out" / "runtimes.csv")]
     assert [one.startswith("same predictions in another time: A/") for one in marks] == [True, True]
@@ -291,7 +293,7 @@ def test_the_files_of_a_model_are_read_when_its_turn_comes(tmp_path: Path, monke
             raise PermissionError(13, "Permission denied")
         return "1"
 
-    monkeypatch.setattr("podium.running.machine.run", run)
+    monkeypatch.setattr("podium.running.machine.run_once", run)
     monkeypatch.setattr("podium.running.models.digest_of", read)
     models, given, out = (
         [model(team, "") for team in ("A", "Closed", "B")],
@@ -299,7 +301,7 @@ def test_the_files_of_a_model_are_read_when_its_turn_comes(tmp_path: Path, monke
         tmp_path / "out",
     )
     for number in (1, 2):  # then only those that have run are read before the first turn
-        prepared = Prepared({"packages": {}}, given, models, [])
+        prepared = ReadyMachine({"packages": {}}, given, models, [])
         results = run_all(prepared, [], out, Plan(number), rounds.here(given, out))
     assert ran.index("B is read") + 1 == ran.index("B")
     assert [ran.count(f"{team} is read") for team in ("A", "Closed", "B")] == [2, 2, 2]

@@ -25,7 +25,7 @@ UNEXPECTED = "Evaluation metric raised an unexpected error"
 METRIC = "metric/metric.py"  # in the folder of a program
 
 
-class Fault(Exception):
+class HostFault(Exception):
     """A fault of the host.  The text says where it was raised, and reveals nothing of the data."""
 
 
@@ -42,7 +42,7 @@ def measures(home: Path, solution: Path, submission: Path, parts: Sequence[str])
     except KeyboardInterrupt:
         raise
     except BaseException as problem:
-        raise Fault(f"{UNEXPECTED}\n{versions()}\n{where_raised(problem)}") from None
+        raise HostFault(f"{UNEXPECTED}\n{versions()}\n{where_raised(problem)}") from None
 
 
 def _is_safe(text: str, home: Path, solution: Path, submission: Path) -> bool:

@@ -57,13 +57,13 @@ INSTALLED = ("numpy", "pandas")
 FURTHER = ("scipy", "sklearn")  # packages that Kaggle's image certainly has, too
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
 T = TypeVar("T")
-Scored = scoring.Evaluation | Finding  # a scored submission, or why there is none
+EvaluationOrFinding = scoring.Evaluation | Finding  # a scored submission, or why there is none
 # What runs a text or a file as a program.
 LOUD = {"eval", "exec", "pickle", "dill", "joblib", "marshal", "shelve", "read_pickle"}
 
 
 def check_contract(
-    path: Path, python: str | None = None, scored: Scored | None = None, quick: bool = False
+    path: Path, python: str | None = None, scored: EvaluationOrFinding | None = None, quick: bool = False
 ) -> list[Finding]:
     """Hold a metric to the contract, with a submission if one was given; see `podium.judge.trials`."""
     if python is not None:
@@ -93,12 +93,12 @@ def check_contract(
 
 def score(
     metric: hosted.Metric, tables: tuple[pd.DataFrame, pd.DataFrame], arguments: dict[str, Any]
-) -> Scored:
+) -> EvaluationOrFinding:
     """Score a submission, or find why it has no score."""
     return _or_why_not(lambda: contest.unjudged(contest.prepared(metric, tables[0], arguments), tables[1]))
 
 
-def _held(metric: hosted.Metric, scored: Scored) -> list[Finding]:
+def _held(metric: hosted.Metric, scored: EvaluationOrFinding) -> list[Finding]:
     """What the checks of the contract find, or why they could not be made."""
     if isinstance(scored, Finding):
         return [scored]
@@ -324,15 +324,15 @@ def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: boo
 def _check_usage(solution: pd.DataFrame) -> Finding:
     """Check that the column `Usage` gives rows to both parts."""
     if USAGE not in solution:
-        return Finding(shapes.PARTS, Level.NOTE, f"there is no column {USAGE}, and Kaggle asks for one")
+        return Finding(shapes.BOTH_PARTS, Level.NOTE, f"there is no column {USAGE}, and Kaggle asks for one")
     try:
         parts = scoring.rows_of_parts(solution)
     except HostError as problem:
-        return Finding(shapes.PARTS, Level.FAIL, str(problem))
+        return Finding(shapes.BOTH_PARTS, Level.FAIL, str(problem))
     if PARTS[0] not in parts:
-        return Finding(shapes.PARTS, Level.FAIL, f"no row is {PARTS[0]}")
+        return Finding(shapes.BOTH_PARTS, Level.FAIL, f"no row is {PARTS[0]}")
     shares = ", ".join(f"{int(parts[part].sum()):,} rows are {part}" for part in PARTS if part in parts)
-    return Finding(shapes.PARTS, Level.OK, shares)
+    return Finding(shapes.BOTH_PARTS, Level.OK, shares)
 
 
 def are_empty(texts: Sequence[str]) -> Bools:

@@ -48,7 +48,7 @@ NOT_UPLOADED = "the upload failed: start the same command again"
 
 
 @dataclass(frozen=True)
-class Plan(Competition):
+class Publication(Competition):
     """A competition, and how it is to be published."""
 
     slug: str  # the competition's name in its address on the site
@@ -79,13 +79,13 @@ class Plan(Competition):
 class Step(NamedTuple):
     """One step of publishing."""
 
-    do: Callable[[Plan], str]  # Does the step, and returns what to print about it
+    do: Callable[[Publication], str]  # Does the step, and returns what to print about it
     # Returns everything on which the step depends: paths of files, and values that JSON can hold. If any of it
     # changes, the step is done again.
-    inputs: Callable[[Plan], Iterable[object]]
+    inputs: Callable[[Publication], Iterable[object]]
 
 
-def publish(plan: Plan, steps: list[str], again: bool, force: bool) -> Iterator[str]:
+def publish(plan: Publication, steps: list[str], again: bool, force: bool) -> Iterator[str]:
     """Do the steps that are not done yet, and those whose inputs have changed since; tell what is done."""
     plan, state = _checked(plan, steps)
     recorded = keep_parameters(plan)
@@ -118,7 +118,7 @@ def publish(plan: Plan, steps: list[str], again: bool, force: bool) -> Iterator[
             yield from _starter_clicks(plan)
 
 
-def _checked(plan: Plan, steps: list[str]) -> tuple[Plan, dict[str, Any]]:
+def _checked(plan: Publication, steps: list[str]) -> tuple[Publication, dict[str, Any]]:
     """Check everything that will be sent, before anything is sent or written.
 
     Returns the plan, with the deadline of an earlier call if none is given now, and what was done before.
@@ -156,7 +156,7 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def _state(plan: Plan) -> dict[str, Any]:
+def _state(plan: Publication) -> dict[str, Any]:
     """Read what was done before: the slug, the deadline, the steps, and the hashes of the pages as podium wrote
     them.
     """
@@ -173,7 +173,7 @@ def _state(plan: Plan) -> dict[str, Any]:
     return state
 
 
-def _save(plan: Plan, state: dict[str, Any]) -> None:
+def _save(plan: Publication, state: dict[str, Any]) -> None:
     """Write what was done."""
     _write(plan.own / STATE, json.dumps(state, indent=2) + "\n")
 
@@ -187,7 +187,7 @@ def _digest(inputs: Iterable[object]) -> str:
     return digest.hexdigest()
 
 
-def _check_launch(plan: Plan, done: dict[str, dict[str, str]], force: bool) -> None:
+def _check_launch(plan: Publication, done: dict[str, dict[str, str]], force: bool) -> None:
     """Check that every earlier step was done with the present files, so that what opens is what was tried."""
     stale = [
         name
@@ -202,7 +202,7 @@ def _check_launch(plan: Plan, done: dict[str, dict[str, str]], force: bool) -> N
         )
 
 
-def commands(plan: Plan, steps: list[str]) -> list[str]:
+def commands(plan: Publication, steps: list[str]) -> list[str]:
     """Say what each step would do: the command of the package `kaggle`, or the clicks; nothing is sent or
     written.
 
@@ -237,7 +237,7 @@ def commands(plan: Plan, steps: list[str]) -> list[str]:
     return [*said, *_starter_clicks(plan)]
 
 
-def _starter_clicks(plan: Plan) -> list[str]:
+def _starter_clicks(plan: Publication) -> list[str]:
     """Say how the starter notebook gets to Kaggle, if there is one."""
     if STARTER not in plan.public:
         return []
@@ -249,7 +249,7 @@ def _starter_clicks(plan: Plan) -> list[str]:
     ]
 
 
-def _write_starter(plan: Plan) -> None:
+def _write_starter(plan: Publication) -> None:
     """Write the starter notebook with Kaggle's metadata, which the host's own name may be in already."""
     if STARTER not in plan.public:
         return
@@ -272,7 +272,7 @@ def _write_starter(plan: Plan) -> None:
         _write(folder / KERNEL, json.dumps(metadata, indent=2) + "\n")
 
 
-def _write_own(plan: Plan, state: dict[str, Any]) -> list[str]:
+def _write_own(plan: Publication, state: dict[str, Any]) -> list[str]:
     """Write the pages and settings that the steps send, except pages that the host has edited; list these."""
     _write(plan.own / METADATA, json.dumps(_metadata(plan), indent=2) + "\n")
     _write(plan.own / SETTINGS, json.dumps(_settings(plan), indent=2) + "\n")
@@ -295,7 +295,7 @@ def _write(path: Path, text: str) -> None:
     write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
-def _of_the_host(plan: Plan, section: str) -> dict[str, Any]:
+def _of_the_host(plan: Publication, section: str) -> dict[str, Any]:
     """A section of the host's own file: "competition" or "settings"."""
     path = plan.own / HOST
     if not path.exists():
@@ -318,7 +318,7 @@ def _of_the_host(plan: Plan, section: str) -> dict[str, Any]:
     return dict(content.get(section, {}))
 
 
-def _metadata(plan: Plan) -> dict[str, Any]:
+def _metadata(plan: Publication) -> dict[str, Any]:
     """The fields with which the competition is created."""
     ours = {
         "title": plan.title,
@@ -331,7 +331,7 @@ def _metadata(plan: Plan) -> dict[str, Any]:
     return ours | _of_the_host(plan, "competition")
 
 
-def _settings(plan: Plan) -> dict[str, Any]:
+def _settings(plan: Publication) -> dict[str, Any]:
     """The settings that can be changed after the competition was created."""
     settings: dict[str, Any] = {"title": plan.title, "brief_description": plan.subtitle, "rules_required": True}
     if plan.deadline is not None:
@@ -339,7 +339,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
     return settings | _of_the_host(plan, "settings")
 
 
-def create(plan: Plan) -> str:
+def create(plan: Publication) -> str:
     """Create the competition, unless it exists already."""
     try:
         with client.talking() as api:
@@ -353,7 +353,7 @@ def create(plan: Plan) -> str:
     return str(created.url)
 
 
-def _is_ours(plan: Plan) -> bool:
+def _is_ours(plan: Publication) -> bool:
     """Whether the competition belongs to this host: the site lets nobody else read its settings."""
     try:
         with client.talking() as api:
@@ -362,7 +362,7 @@ def _is_ours(plan: Plan) -> bool:
         return False
 
 
-def write_pages(plan: Plan) -> str:
+def write_pages(plan: Publication) -> str:
     """Create or update every page, and publish it."""
     with client.talking() as api:
         there = {page.name.lower(): page.name for page in api.competition_list_pages(plan.slug) or []}
@@ -376,7 +376,7 @@ def write_pages(plan: Plan) -> str:
     return ", ".join(plan.page_files)
 
 
-def upload_data(plan: Plan) -> str:
+def upload_data(plan: Publication) -> str:
     """Upload ``public/``, and check that every file arrived."""
     with client.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
@@ -391,14 +391,14 @@ def upload_data(plan: Plan) -> str:
     return ", ".join(plan.public)
 
 
-def upload_solution(plan: Plan) -> str:
+def upload_solution(plan: Publication) -> str:
     """Upload the solution."""
     with client.talking() as api:
         api.competition_create_solution(plan.slug, str(plan.solution), quiet=True)
     return plan.solution.name
 
 
-def update_settings(plan: Plan) -> str:
+def update_settings(plan: Publication) -> str:
     """Send title, subtitle, deadline and the host's own settings."""
     settings = _settings(plan)
     with client.talking() as api:
@@ -406,7 +406,7 @@ def update_settings(plan: Plan) -> str:
     return ", ".join(settings)
 
 
-def choose_metric(plan: Plan) -> str:
+def choose_metric(plan: Publication) -> str:
     """Wait until the host has set the metric on the site, and check how the site reads the solution."""
 
     def look() -> Any:
@@ -430,7 +430,7 @@ def choose_metric(plan: Plan) -> str:
     return ", ".join(f"{what}: {ours}" for what, (ours, _) in pairs.items())
 
 
-def _clicks(plan: Plan) -> str:
+def _clicks(plan: Publication) -> str:
     """The instructions for what the host has to do by hand on the site, unless it is done."""
     complete, better = "on" if plan.complete else "off", "on" if plan.better == "higher" else "off"
     parameters = hosted.settings(plan.metric, plan.arguments)
@@ -446,7 +446,7 @@ then Save & Validate.
     Then the site is asked how it reads the solution."""
 
 
-def try_sandbox(plan: Plan) -> str:
+def try_sandbox(plan: Publication) -> str:
     """Submit as the host, and compare the site's scores with podium's."""
     assert plan.checked is not None
     said = []
@@ -465,7 +465,7 @@ def try_sandbox(plan: Plan) -> str:
     return ", ".join(said)
 
 
-def _submitted(plan: Plan, path: Path) -> Any:
+def _submitted(plan: Publication, path: Path) -> Any:
     """Submit a file as the host, and wait for the site's result."""
     with client.talking() as api:
         answer = api.competition_submit(str(path), TRY, plan.slug, quiet=True, sandbox=True)
@@ -482,7 +482,7 @@ def _submitted(plan: Plan, path: Path) -> Any:
     return _awaited(plan, look, f"{path.name} is not scored")
 
 
-def publish_benchmark(plan: Plan) -> str:
+def publish_benchmark(plan: Publication) -> str:
     """Publish the sample as a benchmark, a row of the site's board that has no rank."""
     result = _submitted(plan, plan.sample)
     with client.talking() as api:
@@ -497,14 +497,14 @@ def _is_rounded(text: str, score: float) -> bool:
     return abs(client.number(text) - score) <= 0.5 * 10.0**-digits + 1e-12
 
 
-def launch(plan: Plan) -> str:
+def launch(plan: Publication) -> str:
     """Open the competition, now or at a date."""
     with client.talking() as api:
         api.competition_launch(plan.slug, plan.launch_at)
     return f"{plan.launch_at.isoformat()} UTC" if plan.launch_at else "now"
 
 
-def _awaited(plan: Plan, look: Callable[[], Any], failure: str) -> Any:
+def _awaited(plan: Publication, look: Callable[[], Any], failure: str) -> Any:
     """Call a function until it returns something; a HostError if the time to wait is over before."""
     end = time.monotonic() + plan.wait
     while not (result := look()):
@@ -516,12 +516,12 @@ def _awaited(plan: Plan, look: Callable[[], Any], failure: str) -> Any:
     return result
 
 
-def _of_the_metric(plan: Plan) -> list[object]:
+def _of_the_metric(plan: Publication) -> list[object]:
     """The inputs of steps that depend on the metric and its parameters."""
     return [plan.metric.path, plan.arguments, plan.complete, plan.better]
 
 
-def _of_create(plan: Plan) -> list[object]:
+def _of_create(plan: Publication) -> list[object]:
     """The inputs of `create`, without title and subtitle: they are sent as settings, too, and may change."""
     return [
         {name: value for name, value in _metadata(plan).items() if name not in ("title", "briefDescription")}

@@ -22,7 +22,7 @@ def main(given: str, output: str) -> int:
     except SubmissionRejected as problem:
         print(f"error: {problem}")
         return 1
-    except judge.Fault as problem:
+    except judge.HostFault as problem:
         print(problem)
         return 1
     scores = {phase["keys"][name]: value for name, value in measures.items() if name in phase["keys"]}

@@ -30,7 +30,7 @@ def evaluate(
         score = judge.measures(HERE, solution, submission, [part])[part]["score"]
     except SubmissionRejected as problem:
         raise ValueError(str(problem)) from None
-    except judge.Fault as problem:
+    except judge.HostFault as problem:
         with HOST_LOG.open("a", encoding="utf-8") as log:
             log.write(f"{Path(user_submission_file).name}, {phase_codename}: {problem}\n\n")
         raise RuntimeError(judge.UNEXPECTED) from None

@@ -135,6 +135,7 @@ class Known:
     rows: Sequence[str]  # the ids of the rows, in the order of the solution
     numbered: Mapping[int, str]  # the ids by their numbers, if nothing else tells them apart
     part_of: Mapping[str, str]  # "Public" or "Private", for each id
+    public_columns: Collection[str]  # columns of the solution that all may know
     truths: Sequence[Truth]
     values: Phrases
     texts: dict[str, str] = field(default_factory=dict)  # the id of each text of the test set
@@ -306,6 +307,7 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
         rows=table[row_id].tolist(),
         numbered=_numbered(table[row_id].tolist()),
         part_of={item: part for name in id_columns for item, part in zip(table[name], parts)},
+        public_columns=public_columns,
         truths=[_truth(name, table[of], table[name], phrases) for name in values for of in id_columns],
         values=phrases,
     )
@@ -496,7 +498,9 @@ def _compare_cells(
         found[item] |= known.values_in(words_of(cell[:MOST_IN_CELL]))
     for truth in known.truths:
         _compare(name, where, found, truth, is_named=column == truth.name)
-        if column not in known.ids_of:
+        # A column that keeps rows together determines their part. Which part that is, it does not tell.
+        keeps_together = truth.name == USAGE and column in known.public_columns
+        if column not in known.ids_of and not keeps_together:
             _determined(name, where, cells, truth)
 
 

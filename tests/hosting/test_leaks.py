@@ -467,6 +467,16 @@ def test_excuses(tmp_path):
     assert recorded.read(folder) == (path, "accuracy", {"beta": 2.0}, [], innocent, "")
 
 
+def test_a_public_column_that_keeps_rows_together_does_not_tell_their_part(tmp_path):
+    days = [number // 10 for number in range(80)]
+    parts = [("Public", "Private")[day % 2] for day in days]
+    folder = competition(tmp_path / "files", SOLUTION.assign(day=days, Usage=parts))
+    recorded.write(folder, "accuracy", {}, ["day"])
+    assert told(put(folder, {"test.csv": csv_of(TABLE[["id"]].assign(day=days))})) == ""
+    put(folder, {"test.csv": csv_of(TABLE[["id"]].assign(fold=parts))})
+    assert told(folder).startswith("public/test.csv reveals Usage")
+
+
 @pytest.mark.parametrize(
     ("key", "value", "expected"),
     [

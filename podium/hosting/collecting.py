@@ -144,14 +144,7 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
     bulks = [path for path in exports if path.is_dir() or path.suffix == ".zip"]
     if len(bulks) != 1:
         raise UsageError(f"expected one bulk_submissions.zip or its folder, found {len(bulks)}")
-    rows = {}
-    for path in exports:
-        if path not in bulks:
-            table = read_texts(path, HostError).fillna("")
-            if "Username" in table:  # the leaderboard, which podium rank --site-board reads
-                continue
-            _check_columns(table, TABLE_OF_CODABENCH, path)
-            rows = {str(row["Submission ID"]): row for row in table.to_dict("records")}
+    rows = _table_of_codabench(path for path in exports if path not in bulks)
     entries, failed, seen = list[Entry](), dict[str, str](), set[str]()
     for name, read in _members_of_bulk(bulks[0]):
         if name == "failed.txt":
@@ -161,19 +154,11 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
         if match is None:
             entries.append(Entry("", name, "", reason="its name is not that of an entry of Codabench"))
             continue
-        number = match["id"]
+        number, team, phase, day = match.groups()
         seen.add(number)
-        row = rows.get(number)
-        made = Entry(
-            number,
-            name,
-            match["team"],
-            match["day"],
-            match["phase"],
-            read=functools.partial(_sent_in, name, read),
-        )
-        if row is not None:
-            made = made._replace(**_row_of_codabench(row))
+        made = Entry(number, name, team, day, phase, read=functools.partial(_sent_in, name, read))
+        if number in rows:
+            made = made._replace(**_row_of_codabench(rows[number]))
         elif rows:
             made = made._replace(reason="it is not in the table of submissions")
         entries.append(made)
@@ -183,6 +168,18 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
             made = Entry(number, str(row.get("File Name", number)), "")
             entries.append(made._replace(**_row_of_codabench(row) | {"reason": reason}))
     return entries
+
+
+def _table_of_codabench(exports: Iterable[Path]) -> dict[str, Mapping[Any, Any]]:
+    """The rows of the table of submissions, by the numbers of these; empty if it is not among the exports."""
+    rows: dict[str, Mapping[Any, Any]] = {}
+    for path in exports:
+        table = read_texts(path, HostError).fillna("")
+        if "Username" in table:  # the leaderboard, which podium rank --site-board reads
+            continue
+        _check_columns(table, TABLE_OF_CODABENCH, path)
+        rows = {str(row["Submission ID"]): row for row in table.to_dict("records")}
+    return rows
 
 
 def _row_of_codabench(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -156,3 +156,26 @@ def test_labels_that_no_submission_reads_alike_are_told(capsys, tmp_path):
         "submission, column label, row number 1: expected '1', found 1; its score in All is 0 instead of "
         in err
     )
+
+
+RISING = LABELED.replace(
+    '    kept = solution["label"].notna()',
+    '    if (submission["label"].groupby(solution["day"].to_numpy()).diff() < 0).any():\n'
+    '        raise ParticipantVisibleError("expected values that never fall within a day")\n'
+    '    kept = solution["label"].notna()',
+)
+
+
+def test_a_metric_may_refuse_the_submission_with_errors(capsys, tmp_path):
+    """Its rows of a day are exchanged, so they fall. As the one missing label is to learn from, the others are
+    read back as whole numbers."""
+    days = [n // 6 for n in range(120)]
+    labels = pd.DataFrame({"id": [f"r{n:03d}" for n in range(120)], "day": days, "label": [*range(6)] * 20})
+    labels["label"] = labels["label"].astype("Int64").mask(labels["day"] == 0)
+    line = write(tmp_path, RISING, labels)
+    code, _, err = run_podium(capsys, *line, "--items", "day", "--public-columns", "day", "--test", 0.5)
+    assert (code, err.count("warning")) == (0, 1)  # of the seed
+    learned, solution = (
+        pd.read_csv(tmp_path / "f" / name) for name in ("public/train.csv", "private/solution.csv")
+    )
+    assert (learned["label"].dtype, solution["label"].dtype) == (float, int)

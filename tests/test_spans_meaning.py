@@ -318,6 +318,23 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
         (lambda: from_pipeline(TEXTS[:1], [GROUP]), "put it into a list"),
         (lambda: from_pipeline(TEXTS, [GROUP]), "put it into a list"),
         (lambda: from_pipeline(TEXTS[0], [[GROUP]]), "give the list of these texts"),
+        (
+            lambda: from_pipeline(TEXTS, [[GROUP], None]),
+            "a list of groups for each text, found None for text 1",
+        ),
+        (lambda: from_pipeline(TEXTS, [np.nan, []]), "a list of groups for each text, found nan for text 0"),
+        (
+            lambda: from_pipeline(TEXTS, [[GROUP], "Lead"]),
+            "list of groups for each text, found 'Lead' for text 1",
+        ),
+        (
+            lambda: from_pipeline(TEXTS, [[GROUP], [None]]),
+            "expected groups, found NoneType in the output of text 1",
+        ),
+        (
+            lambda: from_pipeline(TEXTS, [[{"label": "POSITIVE", "score": 0.9}], []]),
+            "a start and an end; .*, found label, score of text 0",
+        ),
         (lambda: from_tokens(TEXTS, [OFFSETS], [TAGS]), r"offset_mapping: .*\[window for batch in"),
         (lambda: from_tokens(TEXTS, OFFSETS, [np.zeros((2, 5, 15))]), "predictions: .* for batch"),
         (
@@ -325,6 +342,11 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
             r"\[window for batch in predictions",
         ),
         (lambda: from_word_ids([[[0, 1]]], [TAGS]), r"word_ids: .*\[window for batch in"),
+        (
+            lambda: from_tokens(TEXTS, OFFSETS, [TAGS[0], None]),
+            "probabilities for each token, found None in window 1$",
+        ),
+        (lambda: from_tokens(*TWO, [{"entity": "O"}] * 2), "each token, found {'entity': 'O'} in window 0$"),
         (lambda: spans.join(PARTS[0], "two"), "gap: expected a number, or numbers by type, found 'two'"),
         (lambda: spans.join(PARTS[0], {"leed": 2}), "gap: expected types among .*, found 'leed'"),
         (lambda: spans.vote(PARTS, votes={"leed": 2}), "votes: expected types among"),

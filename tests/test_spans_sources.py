@@ -137,6 +137,16 @@ def test_bytes_of_a_character_are_tokens_of_their_own_in_every_window():
     assert triples(segments) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)]
 
 
+@pytest.mark.parametrize("kind", [int, bool, float])
+def test_probabilities_may_be_whole_numbers(kind):
+    labels, rows = ["O", "B-Lead", "I-Lead"], np.eye(3, dtype=kind)[[1, 2, 0]]
+    for given in (rows, rows.tolist()):
+        assert triples(from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], given, labels)) == [(0, "Lead", 0, 1)]
+        assert triples(spans.from_word_labels([given], labels)) == [(0, "Lead", 0, 1)]
+    with pytest.raises(ValueError, match=r"batches of windows, put them into one list"):
+        spans.from_word_labels([2 * np.eye(3, dtype=int)], labels)
+
+
 def test_predictions_for_padding_are_cut():
     texts = ["a b", "c d e"]
     offsets = [[(0, 1), (2, 3)], [(0, 1), (2, 3), (4, 5)]]
@@ -616,6 +626,8 @@ def test_labels_of_one_text_may_be_flat_and_lack_tokens():
     ("call", "error", "message"),
     [
         (lambda: from_tokens(None, [], []), TypeError, "texts: expected a value, found None"),
+        (lambda: from_tokens(math.nan, [], []), TypeError, "texts: expected a list, found nan"),
+        (lambda: from_tokens("a", [(0, 1)], ["O"], 15), TypeError, "labels: expected a list, found 15"),
         (
             lambda: spans.to_submission(from_words(0, 1, "Lead"), "ab"),
             TypeError,

@@ -10,6 +10,7 @@ import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
@@ -54,6 +55,8 @@ def _sequence(name: str, value: Any) -> Any:
         raise TypeError(f"{name}: expected a list, found a DataFrame; give one of its columns")
     if isinstance(value, str) and name in LISTS:
         raise TypeError(f"{name}: expected a list, found one text; put it into a list")
+    if isinstance(value, Real) and name in (*LISTS, "texts"):
+        raise TypeError(f"{name}: expected a list, found {value}")
     if isinstance(value, Mapping) and name not in BY_NAME:
         raise TypeError(
             f"{name}: expected a list in the order of the texts, found {type(value).__name__}; give "

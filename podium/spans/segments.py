@@ -15,7 +15,7 @@ import functools
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -485,8 +485,12 @@ def _by_middles(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tu
 
 def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, Any]]]:
     """List the groups of a pipeline's output, each with the number of its text, and check them."""
-    if any(isinstance(output, Mapping) for output in outputs):
-        raise ValueError("outputs: expected a list of groups for each text, found a group; put it into a list")
+    for number, output in enumerate(outputs):
+        if isinstance(output, Mapping | str) or not isinstance(output, Iterable):
+            raise ValueError(
+                f"outputs: expected a list of groups for each text, found {output!r:.60} for text {number}; if "
+                "it is a single group, put it into a list"
+            )
     require_equal_sizes({"texts": texts, "outputs": outputs})
     groups = [(number, group) for number, output in enumerate(outputs) for group in output]
     for number, group in groups:
@@ -495,10 +499,10 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
                 f"outputs: expected groups, found {type(group).__name__} in the output of text {number}; if it "
                 "is the output of several texts, give the list of these texts"
             )
-        if _name_of(group) == "" or "entity" in group:
+        if _name_of(group) == "" or "entity" in group or "start" not in group:
             raise ValueError(
-                "outputs: expected groups of tokens; make the pipeline with aggregation_strategy='simple', "
-                f"found {', '.join(map(str, group))} in the output of text {number}"
+                "outputs: expected groups of tokens with a start and an end; make the pipeline with "
+                f"aggregation_strategy='simple', found {', '.join(map(str, group))} of text {number}"
             )
     return groups
 

@@ -458,16 +458,26 @@ def _of_windows(name: str, windows: Any) -> list[npt.NDArray[Any]]:
         try:
             array = np.asarray(given)
             found = f"an array of shape {array.shape}"
-        except ValueError:
-            array, found = np.zeros(()), "lists of different lengths"
-        are_probabilities = name == "predictions" and array.ndim == 2 and array.dtype.kind == "f"
-        if array.ndim == 0 or not (array.shape[1:] == shape or are_probabilities or not array.size):
+        except ValueError:  # which have a dimension too many
+            array, found = np.zeros((1, 1, 1)), "lists of different lengths"
+        first = next(iter(array.flat[:1].tolist()), None)
+        if array.ndim == 0 or isinstance(first, Mapping):
+            raise ValueError(
+                f"{name}: expected {expected} for each token, found {first!r:.40} in window {window}"
+            )
+        are_probabilities = name == "predictions" and array.ndim == 2 and _are_probabilities(array)
+        if not (array.shape[1:] == shape or are_probabilities or not array.size):
             raise ValueError(
                 f"{name}: expected {expected} for each token, found {found} in window {window}; if these are "
                 f"batches of windows, put them into one list: [window for batch in {name} for window in batch]"
             )
         arrays.append(array)
     return arrays
+
+
+def _are_probabilities(rows: npt.NDArray[Any]) -> bool:
+    """Tell whether rows of numbers are probabilities; whole ones are 1 for one label, and 0 for the others."""
+    return rows.dtype.kind == "f" or (rows.dtype.kind in "iub" and bool((rows.sum(axis=1) == 1).all()))
 
 
 # ---- Their predictions -----------------------------------------------------------------------------------

@@ -198,10 +198,9 @@ def _of_chance(inputs: Inputs, leaderboard: pd.DataFrame, prizes: Prizes, known:
     """Find out how certain the board is, if there are draws."""
     if not known.resamples or known.prepared is None:
         return None
-    solution, rules = solution_of(inputs.job), inputs.options.rules
     return uncertainty.of_teams(
-        leaderboard.head(len(known.details)), known.details, inputs.runtimes, rules, known.prepared,
-        solution.higher_is_better, prizes, solution.together(solution.deciding, rules.items),
+        leaderboard.head(len(known.details)), known.details, inputs.runtimes, inputs.options.rules,
+        known.prepared, solution_of(inputs.job).higher_is_better, prizes, known.together,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from podium.arrays import Floats
+from podium.arrays import Floats, Ints
 from podium.contract import Grouped, Measured
 from podium.ranking import first_two, half_samples, passes, robustness, store, uncertainty
 from podium.ranking.decisions import Prizes
@@ -40,6 +40,7 @@ class Examined:
     resamples: int = 0  # the number of draws
     details: Sequence[Detail] = ()  # empty if nothing can be said
     prepared: Grouped | None = None  # what the details are about
+    together: Ints | None = None  # what each item belongs to, if such items are drawn together
     silence: str = ""  # why nothing can be said about chance, if that is so
     scores: Mapping[str, Floats] = field(default_factory=dict)  # under other rules of the metric
     # Which true difference of the first two teams would show, under each rule and under the metric as it is.
@@ -75,6 +76,7 @@ def by_statistics(
         resamples=rules.resamples,
         details=details[:MOST_TEAMS],
         prepared=prepared,
+        together=solution.together(solution.deciding, rules.items),
         scores=scores,
         detectable=detectable,
         # All measures stand beside the one that decides, as on SciFact's own leaderboard.

@@ -151,6 +151,25 @@ def test_a_name_that_is_imported_by_itself_means_one_thing() -> None:
     assert {name: modules for name, modules in sources.items() if len(modules) > 1} == {}
 
 
+def test_no_name_of_a_function_hides_a_module() -> None:
+    hidden = []
+    for module, tree in OUR_WORDS.items():
+        imports = [node for node in tree.body if isinstance(node, ast.ImportFrom | ast.Import)]
+        modules = {
+            alias.asname or alias.name
+            for node in imports
+            for alias in node.names
+            if isinstance(node, ast.Import) or f"{node.module}.{alias.name}" in FILES
+        }
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                inside = list(ast.walk(function))
+                names = {node.arg for node in inside if isinstance(node, ast.arg)}
+                names |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+                hidden += [(module, function.name, name) for name in sorted(names & modules)]
+    assert hidden == []
+
+
 def test_requirements_are_the_core_and_the_extra_of_hosts() -> None:
     root = FOLDER.parent
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -64,7 +64,7 @@ Texts = npt.NDArray[np.object_]
 
 
 def split(
-    ids: Sequence[str],
+    items: Sequence[str],
     strata: Strata,
     twins: Sequence[str],
     test_share: float,
@@ -74,9 +74,9 @@ def split(
 ) -> npt.NDArray[np.object_]:
     """Draw the part of each item, with the same shares in each stratum, or balanced ones."""
     leaders: dict[str, int] = {}
-    for item in sorted(range(len(ids)), key=ids.__getitem__):
+    for item in sorted(range(len(items)), key=items.__getitem__):
         leaders.setdefault(twins[item], item)
-    names = [ids[item] for item in leaders.values()]
+    names = [items[item] for item in leaders.values()]
     groups = [strata[item] for item in leaders.values()]
     share: float | Floats = test_share
     if balanced is not None:
@@ -98,7 +98,7 @@ def split(
     return np.array([of_twins[twin] for twin in twins], dtype=object)
 
 
-def drawn(ids: Sequence[str], strata: Strata, share: float | Floats, seed: str) -> Bools:
+def drawn(items: Sequence[str], strata: Strata, share: float | Floats, seed: str) -> Bools:
     """Draw a share of each stratum, which may be another one for each.
 
     The items are ordered by hashes of their ids, because the random numbers of a library may change between
@@ -108,15 +108,15 @@ def drawn(ids: Sequence[str], strata: Strata, share: float | Floats, seed: str) 
     [True, False, False, True]
     """
 
-    in_order = sorted(range(len(ids)), key=lambda item: (strata[item], order.chance(seed, ids[item])))
+    in_order = sorted(range(len(items)), key=lambda item: (strata[item], order.chance(seed, items[item])))
     start = int.from_bytes(order.chance(seed, "")[:6]) / 2**48
-    chosen = np.zeros(len(ids), dtype=bool)
+    chosen = np.zeros(len(items), dtype=bool)
     # Along this order the shares are added up, and each item at which the sum passes a whole number is drawn.
     # So every stratum gets its share, up to one item.
     if isinstance(share, np.ndarray):
         added = np.concatenate([[0.0], np.cumsum(share[in_order])])
     else:
-        added = np.arange(len(ids) + 1) * share
+        added = np.arange(len(items) + 1) * share
     chosen[in_order] = np.diff(np.floor(added + start)) > 0
     return chosen
 

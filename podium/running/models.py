@@ -5,7 +5,6 @@ Something wrong with a team's folder is a failure of that team alone: podium run
 
 import contextlib
 import enum
-import errno
 import hashlib
 import itertools
 import json
@@ -17,7 +16,7 @@ import stat
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from podium import progress
 from podium.errors import UsageError
@@ -307,11 +306,11 @@ def digest_of(folder: Path) -> str:
     with progress.shown(f"MB read of {name}") if size > LARGE else contextlib.nullcontext() as show:
         for entry in entries:
             content = hashlib.sha256(os.fsencode(os.readlink(entry.path)) if entry.is_symlink() else b"")
-            for place, block in _blocks(entry.path) if _size_of(entry) else ():
-                content.update(b"%d %d " % (place, len(block)) + block)
+            for block in _blocks(entry):
+                content.update(block)
+                done += len(block)
                 if show:
-                    show((done + place) >> 20, size >> 20)
-            done += _size_of(entry)
+                    show(done >> 20, size >> 20)
             path = os.fsencode(os.path.relpath(entry.path, folder))
             lines.append(b"%b\0%d %b" % (path, _size_of(entry), content.digest()))
     return hashlib.sha256(b"".join(hashlib.sha256(line).digest() for line in sorted(lines))).hexdigest()[:16]
@@ -322,22 +321,9 @@ def _size_of(entry: "os.DirEntry[str]") -> int:
     return entry.stat().st_size if entry.is_file(follow_symlinks=False) else 0
 
 
-def _blocks(path: str) -> Iterator[tuple[int, bytes]]:
-    """The blocks of a file with their places, but those of zeros; so holes of sparse files are not read."""
-    with open(path, "rb") as file:
-        place = 0
-        while block := file.read(READ_AT_ONCE):
-            if block.strip(b"\0"):
-                yield place, block
-            place = _behind_a_hole(file, file.tell())
-
-
-def _behind_a_hole(file: IO[bytes], place: int) -> int:
-    """Move to the block with a file's next data, as far as the system tells, or to its end."""
-    try:
-        place = file.seek(place, os.SEEK_DATA)
-    except AttributeError:  # Windows
-        return place
-    except OSError as problem:
-        return file.seek(0, os.SEEK_END) if problem.errno == errno.ENXIO else place
-    return file.seek(place - place % READ_AT_ONCE)
+def _blocks(entry: "os.DirEntry[str]") -> Iterator[bytes]:
+    """The content of a file, block by block; nothing for what is none."""
+    if entry.is_file(follow_symlinks=False):
+        with open(entry.path, "rb") as file:
+            while block := file.read(READ_AT_ONCE):
+                yield block

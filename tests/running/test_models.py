@@ -192,26 +192,6 @@ def test_the_digest_changes_with_any_file(tmp_path: Path) -> None:
     assert digest_of(folder) != before
 
 
-def write_sparse(folder: Path, place: int, size: int) -> Path:
-    """A folder with a file that has data at its start and at a place, and holes elsewhere; in MB."""
-    with (write_model(folder) / "weights").open("wb") as file:
-        file.write(b"x")
-        file.seek(place * 2**20)
-        file.write(b"y")
-        file.truncate(size * 2**20)
-    return folder
-
-
-def test_holes_are_zeros_and_are_not_read(tmp_path: Path) -> None:
-    sparse, full = write_sparse(tmp_path / "sparse", 9, 20), write_sparse(tmp_path / "full", 9, 20)
-    (full / "weights").write_bytes((sparse / "weights").read_bytes())
-    others = [write_sparse(tmp_path / f"{one}", *one) for one in ((10, 20), (9, 21), (13, 20))]
-    if sys.platform == "linux":
-        others.append(write_sparse(tmp_path / "huge", 9, 2**22))  # which would take an hour to read
-    assert digest_of(sparse) == digest_of(full)
-    assert len({digest_of(folder) for folder in (sparse, *others)}) == 1 + len(others)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems forbid such names")
 @pytest.mark.parametrize(
     ("depth", "reason"),

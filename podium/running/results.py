@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium.running import fairness
+import pandas as pd
+
+from podium.running import fairness, journal
 from podium.running.fairness import MachineNoise, State
 from podium.running.journal import (
     Row,
@@ -71,6 +73,7 @@ class Results(NamedTuple):
     failures: list[Failure]  # the models without predictions
     state: State  # how quiet the machine was
     notices: list[str]  # the warnings for the organizer
+    rows: Sequence[Row]  # the runs
 
 
 def results_of(
@@ -88,7 +91,7 @@ def results_of(
         if one.differing:
             one.agreed, other.differing, other.counting = other, AGREED, measured(one.runs) or one.counting
     _compare(agreed, rows, state)
-    return Results(timings, [*failures, *failed], state, notices)
+    return Results(timings, [*failures, *failed], state, notices, rows)
 
 
 def _timings(
@@ -248,11 +251,31 @@ def _notices(
     return said
 
 
-def write_results(results: Results, rows: Sequence[Row], runtimes: Path, failed: Path) -> None:
+def write_results(results: Results, runtimes: Path, failed: Path) -> None:
     """Write ``runtimes.csv`` and ``failed.csv``."""
-    write_cells(runtimes, RUNTIME_COLUMNS, (_cells(one, results.state) for one in results.timings))
-    engines = {(row.team, row.model): row.engine for row in rows}
-    write_cells(failed, FAILED_COLUMNS, ((*one[:3], engines.get(one[:2], "")) for one in results.failures))
+    write_cells(runtimes, RUNTIME_COLUMNS, _rows_of_runtimes(results))
+    write_cells(failed, FAILED_COLUMNS, _rows_of_failures(results))
+
+
+def frames_of(results: Results) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The same tables and that of all runs, for Python; the one of failures with what the models printed."""
+    failed = pd.DataFrame(_rows_of_failures(results), columns=FAILED_COLUMNS)
+    return (
+        pd.DataFrame(_rows_of_runtimes(results), columns=RUNTIME_COLUMNS),
+        failed.assign(printed=[failure.printed for failure in results.failures]),
+        pd.DataFrame([row[: len(journal.PUBLIC)] for row in results.rows], columns=journal.PUBLIC),
+    )
+
+
+def _rows_of_runtimes(results: Results) -> list[tuple[Any, ...]]:
+    """The rows of ``runtimes.csv``."""
+    return [_cells(one, results.state) for one in results.timings]
+
+
+def _rows_of_failures(results: Results) -> list[tuple[str, ...]]:
+    """The rows of ``failed.csv``."""
+    engines = {(row.team, row.model): row.engine for row in results.rows}
+    return [(*one[:3], engines.get(one[:2], "")) for one in results.failures]
 
 
 def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
@@ -270,11 +293,11 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
         "; ".join(timing.marks),
         state.is_provisional or timing.is_apart,
         "another session" if timing.is_apart and not state.is_provisional else state.text,
-        round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else "",
+        round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else None,
         " ".join(map(str, seconds)),
         predictions.engine,
     )
     if not (agreed := timing.agreed):
-        return (*cells, *("" for _ in OF_DIFFERING))
+        return (*cells, *(None for _ in OF_DIFFERING))
     others = " ".join(row.kept for row in variants(timing.runs) if row.fingerprint != predictions.fingerprint)
     return (*cells, others, agreed.runtime, agreed.error, len(agreed.counting), "; ".join(agreed.marks))

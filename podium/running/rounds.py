@@ -84,7 +84,7 @@ def run_all(
         said = results_of(models, rows, [*failures, *prepared.failures], plan.differing_fails)
         failed = {failure[:2] for failure in said.failures}
         _remove_submissions([row for row in rows if (row.team, row.model) in failed], out)
-        results.write_results(said, rows, out / RUNTIMES, out / FAILED)
+        results.write_results(said, out / RUNTIMES, out / FAILED)
     for notice in said.notices:
         warnings.warn(notice, stacklevel=3)
     return said

@@ -11,7 +11,7 @@ from podium.errors import SubmissionRejected, UsageError
 from podium.names import alike, of_other_scripts, shown
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
-from podium.wording import listed, spreadsheet_original
+from podium.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,8 +134,8 @@ def run(
     """
     # Only here, so that the command's --help does not have to wait for pandas.
     from podium.running import remote, rounds
-    from podium.running.journal import RUNS
     from podium.running.machine import make_ready
+    from podium.running.results import frames_of
 
     if repeats < 1 or cores < 0:
         raise UsageError("expected --repeats of at least 1, and --cores of at least 0")
@@ -157,26 +157,8 @@ def run(
             execute = rounds.here(prepared.settings, Path(out))
         _warn_of_missing_protection(prepared.settings, found, prepared.hardware["memory_gb"])
         results = rounds.run_all(prepared, failures, Path(out), plan, execute)
-    return Runs(
-        _table(Path(out, rounds.RUNTIMES)),
-        _table(Path(out, rounds.FAILED)).assign(printed=[failure.printed for failure in results.failures]),
-        _table(Path(out, RUNS)),
-        results.state.text,
-        results.state.is_provisional,
-        Path(out),
-    )
-
-
-def _table(path: Path) -> "pd.DataFrame":
-    """Read a table of results, in which names of teams are texts even if they look like numbers."""
-    from podium.running.journal import Row
-    from podium.tables import read_table
-
-    texts = {name for name, kind in Row.__annotations__.items() if kind is str} | {"outcome", "marks", "state"}
-    table = read_table(path, texts, UsageError)
-    for name in table.columns.intersection(list(texts)):
-        table[name] = table[name].fillna("").map(spreadsheet_original)
-    return table
+    state = results.state
+    return Runs(*frames_of(results), state.text, state.is_provisional, Path(out))
 
 
 def _check_folders(models: Path, data: Path, out: Path) -> None:

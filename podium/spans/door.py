@@ -19,9 +19,19 @@ OF_TOKENS = ("token", "window")
 OF_WINDOWS = ("window", "essay")
 
 
-class Candidates(NamedTuple):
-    """What every source says of its candidates, checked, with one row for each."""
+class Said(NamedTuple):
+    """What every source says of its candidates besides their places: single values, or one for each of them."""
 
+    essay: npt.ArrayLike | None  # None if there is one text
+    types: Any
+    probability: npt.ArrayLike
+    d1: npt.ArrayLike
+
+
+class Candidates(NamedTuple):
+    """The candidates of a source, checked, with one row for each."""
+
+    places: tuple[Ints, ...]  # the columns that say where they are
     essay: Ints
     kind: Ints  # the type, as an index into `TYPES`; -1 for what is no segment
     probability: Floats
@@ -29,41 +39,32 @@ class Candidates(NamedTuple):
 
 
 def candidates(
-    places: Mapping[str, npt.NDArray[Any]],
-    texts: int | None,
-    essay: npt.ArrayLike | None,
-    types: Any,
-    probability: npt.ArrayLike,
-    d1: npt.ArrayLike,
-    outside: bool = False,
+    places: Mapping[str, npt.ArrayLike], said: Said, texts: int | None = None, outside: bool = False
 ) -> Candidates:
     """Check what a source says of its candidates; a single value is repeated for each of them.
 
-    `places` are columns that say where they are, and `texts` is the number of texts, if it is known. With
+    `places` are whole numbers that say where they are, and `texts` is the number of texts, if it is known. With
     `outside`, the type may be O, which is no segment.
     """
     if texts is not None:
-        require_said(essay is None, texts)
+        require_said(said.essay is None, texts)
     given = {
-        **places,
-        "essay": integers("essay", 0 if essay is None else essay),
-        "types": np.array(types, dtype=object),
-        "probability": probabilities("probability", probability),
-        "d1": probabilities("d1", d1),
+        **{name: integers(name, values) for name, values in places.items()},
+        "essay": integers("essay", 0 if said.essay is None else said.essay),
+        "types": np.array(said.types, dtype=object),
+        "probability": probabilities("probability", said.probability),
+        "d1": probabilities("d1", said.d1),
     }
-    several = require_columns(given)
-    size = next((len(column) for column in several.values()), 1)
-    columns = {name: np.broadcast_to(column, size) for name, column in given.items()}
+    size = next(map(len, require_columns(given).values()), 1)
+    *where, essay, types, probability, d1 = (np.broadcast_to(column, size) for column in given.values())
     if texts is not None:
-        require_essays(columns["essay"], texts)
-    kinds = np.array([kind_of(cell) for cell in columns["types"].tolist()], dtype=np.float64)
+        require_essays(essay, texts)
+    kinds = np.array([kind_of(cell) for cell in types.tolist()], dtype=np.float64)
     unknown = ~(kinds >= (-1 if outside else 0))
     if unknown.any():
         row = int(np.argmax(unknown))
-        raise ValueError(
-            f"types: expected {', '.join(TYPES)}, found {columns['types'][row]!r:.40} for segment {row}"
-        )
-    return Candidates(columns["essay"], kinds.astype(np.int64), columns["probability"], columns["d1"])
+        raise ValueError(f"types: expected {', '.join(TYPES)}, found {types[row]!r:.40} for segment {row}")
+    return Candidates(tuple(where), essay, kinds.astype(np.int64), probability, d1)
 
 
 def kind_of(given: Any) -> int | None:

@@ -3,7 +3,7 @@
 import itertools
 import re
 import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.arrays import Bools, Ints, by_essay
+from podium.spans import door
 from podium.spans.by_position import by_position
-from podium.spans.door import OUTSIDE, candidates, kind_of, texts_of
 from podium.spans.segments import Spans, spans_of
 from podium.spans.vocabulary import TYPES
 from podium.wording import counted
@@ -147,7 +147,7 @@ def from_quotes(
     >>> result.report[["first", "last"]].values.tolist()
     [[2, 3], [4, 5], [6, 8]]
     """
-    texts = texts_of(texts)
+    texts = door.texts_of(texts)
     if closeness is not None and not (isinstance(closeness, Real) and 1 <= closeness <= 100):
         raise ValueError(f"closeness: expected a percentage from 1 to 100, or None, found {closeness!r:.40}")
     wrong = [row for row, quote in enumerate(quotes) if not isinstance(quote, str | float | None | type(pd.NA))]
@@ -157,9 +157,11 @@ def from_quotes(
             "give all quotes in one sequence, and their texts as essay="
         )
     # A name of no type is reported, unless all quotes have it.
-    known = [OUTSIDE if kind_of(name) is None else name for name in types] if np.ndim(types) else types
-    wanted = np.array(quotes, dtype=object)
-    given = candidates({"quotes": wanted}, len(texts), essay, known, probability, d1, outside=True)
+    known = (
+        [door.OUTSIDE if door.kind_of(name) is None else name for name in types] if np.ndim(types) else types
+    )
+    said = door.Said(essay, known, probability, d1)
+    given = door.candidates({"quotes": np.arange(len(quotes))}, said, len(texts), outside=True)
     rows: list[dict[str, Any]] = [{}] * len(quotes)
     for number, own in by_essay(given.essay):
         essay_text = _Essay(texts[number])
@@ -205,11 +207,17 @@ class _Essay:
         asked = [row for row, quote in enumerate(quotes) if quote is not None and not is_settled[row]]
         if closeness is None or not asked:
             return chosen
-        lacking = next((quotes[row] for row in asked if not places[row]), None)
-        if not _can_search_closely(lacking):
-            return chosen
-        # The place that a quote lacks may be taken by another quote, which has a close one elsewhere.
-        places = [[] if quote is None else self.places(quote, closeness) for quote in quotes]
+        try:
+            # The place that a quote lacks may be taken by another quote, which has a close one elsewhere.
+            places = [[] if quote is None else self.places(quote, closeness) for quote in quotes]
+        except ImportError:
+            lacking = next((quotes[row] for row in asked if not places[row]), None)
+            if lacking is None:
+                return chosen
+            raise ImportError(
+                f"from_quotes: {lacking!r:.40} needs a close match: pip install rapidfuzz, or give closeness="
+                "None"
+            ) from None
         return _in_order(places)[0]
 
     def places(self, quote: str, closeness: float | None = None) -> list[_Place]:
@@ -424,19 +432,6 @@ def _ends_sentence(word: str) -> bool:
     return word.rstrip("\"'”’»)]*_").endswith((".", "!", "?", "…"))
 
 
-def _can_search_closely(lacking: str | None) -> bool:
-    """Tell whether rapidfuzz is there. It has to be if a quote has no place without it."""
-    try:
-        import rapidfuzz  # noqa: F401
-    except ImportError:
-        if lacking is None:
-            return False
-        raise ImportError(
-            f"from_quotes: {lacking[:40]!r} needs a close match: pip install rapidfuzz, or give closeness=None"
-        ) from None
-    return True
-
-
 def _plain(text: str) -> tuple[str, list[int], list[int]]:
     """Reduce a text to what is compared; also tell where each of its characters begins and ends in the text.
 
@@ -489,29 +484,20 @@ def _in_order(places: list[list[_Place]]) -> tuple[list[_Place | None], list[boo
     """Choose a passage for each quote, and tell which quotes follow each other in the text.
 
     As many quotes as possible follow each other; among such chains the better passages decide, then the earlier
-    ones. Other quotes get their best passage, if possible one that no other quote has. `front` has the best
-    chain up to each of the positions `ends`; both ascend.
+    ones. Other quotes get their best passage, if possible one that no other quote has.
     """
-    ends: list[int] = []
-    front: list[_Chain] = []
+    chains: list[_Chain] = []
     for quote, several in enumerate(places):
         # A passage continues a chain of earlier quotes, so all chains are made before the first one is kept.
         made = []
         for place in several:
-            at = bisect_right(ends, place.start)
-            before = front[at - 1] if at else None
+            before = _best(chain for chain in chains if chain.place.end <= place.start)
             number, quality, begins = before.value if before else (0, 0.0, 0)
             value = number + 1, round(quality + _quality(place), 6), begins - place.start
             made.append(_Chain(value, quote, place, before))
-        for chain in made:
-            at = bisect_right(ends, chain.place.end)
-            if at and front[at - 1].value >= chain.value:
-                continue
-            behind = next((n for n in range(at, len(front)) if front[n].value > chain.value), len(front))
-            same = at - 1 if at and ends[at - 1] == chain.place.end else at
-            ends[same:behind], front[same:behind] = [chain.place.end], [chain]
+        chains += made
     chosen: list[_Place | None] = [None] * len(places)
-    link = front[-1] if front else None
+    link = _best(chains)
     while link is not None:
         chosen[link.quote] = link.place
         link = link.before
@@ -521,6 +507,11 @@ def _in_order(places: list[list[_Place]]) -> tuple[list[_Place | None], list[boo
             taken = [place for place in chosen if place is not None]
             chosen[quote] = max(several, key=lambda place: (not _overlaps(place, taken), _quality(place)))
     return chosen, is_settled
+
+
+def _best(chains: Iterable[_Chain]) -> _Chain | None:
+    """The chain with the largest value."""
+    return max(chains, key=lambda chain: chain.value, default=None)
 
 
 def _quality(place: _Place) -> float:

@@ -31,21 +31,8 @@ from podium.errors import UsageError
 from podium.ids import by_number, number_of
 from podium.ids import texts as texts_of_ids
 from podium.scoring import ALL, Evaluation, Solution, scores_of
+from podium.spans import door
 from podium.spans.by_position import by_position
-from podium.spans.door import (
-    Candidates,
-    candidates,
-    integers,
-    kind_of,
-    probabilities,
-    require,
-    require_columns,
-    require_equal_sizes,
-    require_essays,
-    require_said,
-    require_within,
-    texts_of,
-)
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.tables import read_table
 from podium.wording import counted
@@ -135,16 +122,16 @@ class Spans:
             column = np.asarray(given, dtype=np.float64 if name in ("probability", "d1") else np.int64).view()
             column.flags.writeable = False
             object.__setattr__(self, name, column)
-        require_equal_sizes(self._columns())
-        require(self.essay, self.essay < 0, "indices of essays, counted from 0", "{}", self.essay)
+        door.require_equal_sizes(self._columns())
+        door.require(self.essay, self.essay < 0, "indices of essays, counted from 0", "{}", self.essay)
         positions = f"a first word from 0 on and a last word not before it, up to {LAST_POSITION}"
         wrong = (self.first < 0) | (self.last < self.first) | (self.last > LAST_POSITION)
-        require(self.essay, wrong, positions, "{} to {}", self.first, self.last)
+        door.require(self.essay, wrong, positions, "{} to {}", self.first, self.last)
         wrong = (self.discourse_type < 0) | (self.discourse_type >= len(TYPES))
-        require(self.essay, wrong, f"types from 0 to {len(TYPES) - 1}", "{}", self.discourse_type)
+        door.require(self.essay, wrong, f"types from 0 to {len(TYPES) - 1}", "{}", self.discourse_type)
         for name in ("probability", "d1"):
             column = getattr(self, name)
-            require(self.essay, ~((column >= 0) & (column <= 1)), f"{name} from 0 to 1", "{}", column)
+            door.require(self.essay, ~((column >= 0) & (column <= 1)), f"{name} from 0 to 1", "{}", column)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         fields = [field for field in dataclasses.fields(self) if field.type is not bool]
@@ -185,8 +172,8 @@ class Spans:
         ValueError
             There are not as many probabilities as segments, or one is outside [0, 1].
         """
-        given = probabilities("d1", d1)
-        require_columns({"segments": self.essay, "d1": given})
+        given = door.probabilities("d1", d1)
+        door.require_columns({"segments": self.essay, "d1": given})
         return dataclasses.replace(self, d1=np.broadcast_to(given, len(self)))
 
     @by_position
@@ -280,7 +267,7 @@ def from_characters(
     >>> spans.first.tolist(), spans.last.tolist()
     ([2], [3])
     """
-    return of_characters(texts, starts, ends, word_positions, essay, types, probability, d1)
+    return _of_characters(texts, starts, ends, door.Said(essay, types, probability, d1), word_positions)
 
 
 def word_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
@@ -340,13 +327,11 @@ def from_words(
     >>> from_words([0, 9], [3, 20], ["Lead", "Claim"]).words.tolist()
     [4, 12]
     """
-    words = {"first": integers("first", first), "last": integers("last", last)}
-    rows = candidates(words, None, essay, types, probability, d1)
-    first_words, last_words = (np.broadcast_to(column, len(rows.essay)) for column in words.values())
-    return dataclasses.replace(spans_of(rows, first_words, last_words), of_one_text=essay is None)
+    rows = door.candidates({"first": first, "last": last}, door.Said(essay, types, probability, d1))
+    return dataclasses.replace(spans_of(rows, *rows.places), of_one_text=essay is None)
 
 
-def spans_of(rows: Candidates, first: Ints, last: Ints, kept: Any = slice(None)) -> Spans:
+def spans_of(rows: door.Candidates, first: Ints, last: Ints, kept: Any = slice(None)) -> Spans:
     """Make segments of the candidates that are kept, from the positions of their words."""
     columns = (rows.essay, first, last, rows.kind, rows.probability, rows.d1, np.zeros_like(first))
     return Spans(*(column[kept] for column in columns))
@@ -412,7 +397,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     cells = frame["predictionstring"]
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
-    require(essay, last < 0, expected, "{!r}", cells.to_numpy(dtype=object))
+    door.require(essay, last < 0, expected, "{!r}", cells.to_numpy(dtype=object))
     d1 = frame.get(PROBABILITIES[1], _effectiveness(frame.get(LABEL, 0.5)))
     probability = frame.get("probability", 1.0)
     return from_words(first, last, frame["discourse_type"], essay=essay, probability=probability, d1=d1)
@@ -461,13 +446,13 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
     """
     if isinstance(texts, str):
         outputs = [outputs]
-    texts = texts_of(texts)
+    texts = door.texts_of(texts)
     groups = _groups(texts, outputs)
     starts, ends, scores = (
         [group.get(name, missing) for _, group in groups] for name, missing in PARTS_OF_GROUPS.items()
     )
     essay, types = [number for number, _ in groups], [_name_of(group) for _, group in groups]
-    spans = of_characters(texts, starts, ends, _by_middles, essay, types, scores, d1)
+    spans = _of_characters(texts, starts, ends, door.Said(essay, types, scores, d1), _by_middles)
     _warn_of_other_words(texts, groups)
     return spans
 
@@ -491,7 +476,7 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
                 f"outputs: expected a list of groups for each text, found {output!r:.60} for text {number}; if "
                 "it is a single group, put it into a list"
             )
-    require_equal_sizes({"texts": texts, "outputs": outputs})
+    door.require_equal_sizes({"texts": texts, "outputs": outputs})
     groups = [(number, group) for number, output in enumerate(outputs) for group in output]
     for number, group in groups:
         if not isinstance(group, Mapping):
@@ -539,23 +524,19 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
 
 
-def of_characters(
+def _of_characters(
     texts: str | Sequence[str],
     starts: npt.ArrayLike,
     ends: npt.ArrayLike,
+    said: door.Said,
     words_of: Callable[[Sequence[str], Ints, Ints, Ints], tuple[Ints, Ints]],
-    essay: npt.ArrayLike | None,
-    types: Any,
-    probability: npt.ArrayLike,
-    d1: npt.ArrayLike,
 ) -> Spans:
     """Make segments of candidates that are given by characters; `words_of` says which words these are."""
-    texts = texts_of(texts)
-    places = {"starts": integers("starts", starts), "ends": integers("ends", ends)}
-    rows = candidates(places, len(texts), essay, types, probability, d1, outside=True)
-    start, end = (np.broadcast_to(column, len(rows.essay)) for column in places.values())
+    texts = door.texts_of(texts)
+    rows = door.candidates({"starts": starts, "ends": ends}, said, len(texts), outside=True)
+    start, end = rows.places
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[rows.essay]
-    require_within(rows.essay, start, end, lengths)
+    door.require_within(rows.essay, start, end, lengths)
     first, last = words_of(texts, rows.essay, start, end)
     empty, outside = last < first, rows.kind < 0
     for left_out, why in ((empty & ~outside, "without a word of the text"), (outside, "named O")):
@@ -726,8 +707,8 @@ def _of_table(
 def by_type(name: str, given: Any, missing: float) -> Floats:
     """Return the number of each type, (types,), from one number or a mapping; None stands for `missing`."""
     by_name = given if isinstance(given, Mapping) else dict.fromkeys(TYPES, given)
-    by_kind = {kind_of(key): number for key, number in by_name.items()}
-    unknown = [key for key in by_name if kind_of(key) not in range(len(TYPES))]
+    by_kind = {door.kind_of(key): number for key, number in by_name.items()}
+    unknown = [key for key in by_name if door.kind_of(key) not in range(len(TYPES))]
     if unknown:
         raise ValueError(f"{name}: expected types among {', '.join(TYPES)}, found {unknown[0]!r}")
     cells = [by_kind.get(kind) for kind in range(len(TYPES))]
@@ -1073,8 +1054,8 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 def require_texts(spans: Spans, texts: int) -> None:
     """Check that every segment belongs to one of some texts."""
     _require_spans(spans)
-    require_said(spans.of_one_text and len(spans) > 0, texts)
-    require_essays(spans.essay, texts)
+    door.require_said(spans.of_one_text and len(spans) > 0, texts)
+    door.require_essays(spans.essay, texts)
 
 
 def _require_spans(spans: object, hint: str = "") -> None:

@@ -17,18 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
+from podium.spans import door
 from podium.spans.by_position import by_position
-from podium.spans.door import (
-    OF_TOKENS,
-    OF_WINDOWS,
-    ROUNDED,
-    integers,
-    require,
-    require_equal_sizes,
-    require_essays,
-    require_within,
-    texts_of,
-)
 from podium.spans.segments import Gaps, Spans, Thresholds, concat, from_words, require_texts, select
 from podium.spans.vocabulary import LAST_POSITION, TYPES
 from podium.wording import counted
@@ -42,12 +32,6 @@ __all__ = [
     "word_probabilities",
     "word_tags",
 ]
-
-# Where podium runs from its folder, without being installed, nothing else has asked for this version.
-if int(np.__version__.partition(".")[0]) < 2:
-    raise ImportError(
-        f"podium.spans needs numpy 2.0 or later, found {np.__version__}: pip install --upgrade numpy"
-    )
 
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
@@ -246,10 +230,10 @@ def from_word_labels(
     """
     given = _of_windows("predictions", [predictions] if _is_flat(predictions) else predictions)
     if texts is not None:
-        texts = texts_of(texts)
-        require_equal_sizes({"texts": texts, "predictions": given})
+        texts = door.texts_of(texts)
+        door.require_equal_sizes({"texts": texts, "predictions": given})
         for number, (text, of_text) in enumerate(zip(texts, given)):
-            require_equal_sizes({f"words of text {number}": text.split(), "predictions": of_text})
+            door.require_equal_sizes({f"words of text {number}": text.split(), "predictions": of_text})
     tokens = _of_words(list(map(len, given)))
     spans = concat(list(map(_segments, _decoded(tokens, given, labels))))
     return select(spans, min_words, min_probability, join_gap)
@@ -356,20 +340,20 @@ def _flat(given: Sequence[Ints], windows: Ints) -> tuple[Ints, Ints]:
 
 def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None) -> _Tokens:
     """Find the words of tokens that are given by their characters."""
-    texts = texts_of(texts)
+    texts = door.texts_of(texts)
     offsets = _positions("offset_mapping", offset_mapping)
     window_of = _texts_of_windows(essay, len(texts), "offset_mapping", offset_mapping)
     flat, window = _flat(offsets, np.arange(len(offsets)))
     start, end = flat.reshape(-1, 2).T
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[window_of[window]]
-    require_within(window, start, end, lengths, 0, OF_TOKENS)
+    door.require_within(window, start, end, lengths, 0, door.OF_TOKENS)
     expected = (
         "offset_mapping that ascends within a window; with is_split_into_words=True it starts again in every "
         "word, so call from_word_ids"
     )
     seen = np.flatnonzero(end > start)  # special tokens have the offsets (0, 0)
     descends = _descends(start, window, seen) | _descends(end, window, seen)
-    require(window, descends, expected, "{} to {}", start, end, names=OF_TOKENS)
+    door.require(window, descends, expected, "{} to {}", start, end, names=door.OF_TOKENS)
     ids = list(offsets)
     for number, windows in by_essay(window_of):
         own = windows.tolist()
@@ -382,13 +366,13 @@ def _of_word_ids(
     word_ids: Sequence[Any], texts: str | Sequence[str] | None, essay: npt.ArrayLike | None
 ) -> _Tokens:
     """Check the numbers of the words of tokens."""
-    texts = None if texts is None else texts_of(texts)
+    texts = None if texts is None else door.texts_of(texts)
     ids = _positions("word_ids", word_ids)
     window_of = _texts_of_windows(essay, None if texts is None else len(texts), "word_ids", word_ids)
     flat, window = _flat(ids, np.arange(len(ids)))
     descends = _descends(flat, window, np.flatnonzero(flat >= 0))
     expected = f"word_ids that ascend within a window, up to {LAST_POSITION}"
-    require(window, descends | (flat > LAST_POSITION), expected, "{}", flat, names=OF_TOKENS)
+    door.require(window, descends | (flat > LAST_POSITION), expected, "{}", flat, names=door.OF_TOKENS)
     reached = np.array([max(of_window.max(initial=-1) + 1, 0) for of_window in ids], dtype=np.int64)
     words = np.zeros(int(window_of.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(words, window_of, reached)
@@ -399,7 +383,9 @@ def _of_word_ids(
             "word_ids of the words of text.split(); if the tokenizer was given whole texts, its words are "
             "others, so call from_tokens with its offset_mapping"
         )
-        require(window_of, reached > own, expected, "word {} of {}", reached - 1, own, names=OF_WINDOWS)
+        door.require(
+            window_of, reached > own, expected, "word {} of {}", reached - 1, own, names=door.OF_WINDOWS
+        )
     return _Tokens(window_of, ids, words)
 
 
@@ -422,13 +408,13 @@ def _texts_of_windows(essay: npt.ArrayLike | None, texts: int | None, name: str,
     """Return the text of each window; if it is not said, each text is one window."""
     if essay is None:
         numbers = np.arange(len(windows) if texts is None else texts)
-        require_equal_sizes({"texts": numbers, f"windows of {name}": windows})
+        door.require_equal_sizes({"texts": numbers, f"windows of {name}": windows})
         return numbers
-    numbers = integers("essay", essay, "window")
+    numbers = door.integers("essay", essay, "window")
     if numbers.ndim == 0:
         numbers = np.broadcast_to(numbers, len(windows))
-    require_equal_sizes({"essay": numbers, f"windows of {name}": windows})
-    require_essays(numbers, int(numbers.max(initial=0)) + 1 if texts is None else texts, OF_WINDOWS)
+    door.require_equal_sizes({"essay": numbers, f"windows of {name}": windows})
+    door.require_essays(numbers, int(numbers.max(initial=0)) + 1 if texts is None else texts, door.OF_WINDOWS)
     return numbers
 
 
@@ -446,7 +432,7 @@ def _positions(name: str, windows: Any) -> list[Ints]:
         if array.dtype.kind not in "iu":
             cells = [-1 if cell is None or cell != cell else cell for cell in array.ravel().tolist()]
             array = np.array(cells, dtype=object).reshape(len(array), *SHAPES[name][1])
-        positions.append(integers(f"{name} of window {window}", array, "token"))
+        positions.append(door.integers(f"{name} of window {window}", array, "token"))
     return positions
 
 
@@ -534,11 +520,11 @@ def _blocks(window_of: Ints) -> Iterator[tuple[Ints, Ints]]:
 def _cut(predictions: Any, lengths: list[int]) -> list[npt.NDArray[Any]]:
     """Cut off the predictions for padding. `lengths` has the number of tokens of each window."""
     tokens = _of_windows("predictions", predictions)
-    require_equal_sizes({"windows": lengths, "windows of predictions": tokens})
+    door.require_equal_sizes({"windows": lengths, "windows of predictions": tokens})
     is_padded = len(tokens) > 1 and len({len(each) for each in tokens}) == 1
     for window, (each, length) in enumerate(zip(tokens, lengths)):
         if not (is_padded and len(each) > length):
-            require_equal_sizes({f"tokens of window {window}": range(length), "predictions": each})
+            door.require_equal_sizes({f"tokens of window {window}": range(length), "predictions": each})
     return [each[:length] for each, length in zip(tokens, lengths)]
 
 
@@ -573,7 +559,7 @@ def _words_of_text(text: str, windows: Sequence[Ints]) -> list[Ints]:
 
 # Which characters are not white space for `str.split`. All white space is among the first 12,289 characters. A
 # table of these is faster than a test of every character.
-_VISIBLE = ~np.strings.isspace(np.arange(0x3002, dtype=np.uint32).view("U1"))
+_VISIBLE = np.array([not chr(code).isspace() for code in range(0x3002)])
 
 
 def _parts_of_offsets(offsets: Ints, window: Ints) -> Ints:
@@ -622,13 +608,12 @@ def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Sche
             )
     probabilities = np.concatenate(sized).astype(np.float64)
     # Comparisons with NaN are false, so the negation also catches NaN.
-    wrong = np.logical_not(((probabilities >= 0) & (probabilities <= 1 + ROUNDED)).all(axis=1))
+    wrong = np.logical_not(((probabilities >= 0) & (probabilities <= 1 + door.ROUNDED)).all(axis=1))
     if wrong.any():
         window = np.repeat(windows, [len(each) for each in tokens])
-        own = window == window[wrong.argmax()]
         expected = "probabilities from 0 to 1, such as the softmax of logits"
-        least, most = (find(probabilities[own], axis=1).round(3) for find in (np.min, np.max))
-        require(window[own], wrong[own], expected, "{} to {}", least, most, names=OF_TOKENS)
+        least, most = (find(probabilities, axis=1).round(3) for find in (np.min, np.max))
+        door.require(window, wrong, expected, "{} to {}", least, most, names=door.OF_TOKENS)
     return probabilities
 
 
@@ -853,7 +838,7 @@ def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS
     """
     if isinstance(texts, str):
         return word_tags([texts], truths, labels)[0]
-    return _tags(_of_words(_numbers_of_words(texts_of(texts)).tolist()), truths, labels)
+    return _tags(_of_words(_numbers_of_words(door.texts_of(texts)).tolist()), truths, labels)
 
 
 def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
@@ -864,7 +849,9 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     require_texts(truths, len(tokens.words))
     words = tokens.words[truths.essay]
     expected = "segments within the words of their text"
-    require(truths.essay, truths.last >= words, expected, "{} to {} of {}", truths.first, truths.last, words)
+    door.require(
+        truths.essay, truths.last >= words, expected, "{} to {} of {}", truths.first, truths.last, words
+    )
     windows = np.arange(len(tokens.ids))
     word, first_words = tokens.numbered(np.arange(len(tokens.words)), windows)
     part = tokens.parts(word, windows)
@@ -874,7 +861,7 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     shared = np.zeros(len(truths), dtype=bool)
     shared[segment[np.bincount(own)[own] > 1]] = True
     expected = "segments without common words, as without_overlaps() leaves them"
-    require(truths.essay, shared, expected, "{} to {}", truths.first, truths.last)
+    door.require(truths.essay, shared, expected, "{} to {}", truths.first, truths.last)
     segment_of_word[own] = segment
     inside = np.flatnonzero(segment_of_word[word] >= 0)
     segment = segment_of_word[word[inside]]

@@ -130,7 +130,7 @@ def test_a_metric_that_makes_no_sample(capsys, tmp_path):
     assert (list(sample), set(sample["answer"]), len(sample)) == (["id", "answer"], {"b"}, 60)
     for other, why in (
         ({"answer": labels["text"]}, "the metric refuses it: "),
-        ({"answer": labels["text"], "weight": labels["text"]}, "no label occurs twice"),
+        ({"answer": labels["text"], "weight": labels["text"]}, "no label occurs twice in "),
         ({"answer": np.nan}, "the metric refuses it: "),
     ):
         line = command_for(labels.assign(**other), tmp_path)

@@ -165,6 +165,7 @@ def test_why_a_model_fails(tmp_path, given_by, source, outcome, reason):
     assert run.outcome is outcome, log
     assert re.match(reason, with_printed(run.reason, run.printed))
     assert run.submission == b""
+    assert run.seconds < 100, "it was waited for and not ended"
 
 
 @needs_sandbox

@@ -20,6 +20,7 @@ import pandas as pd
 from podium import contest, ids, reading, scoring
 from podium.contract import Metric
 from podium.errors import HostError, ToolError
+from podium.hosting.bundles.program import imported
 from podium.hosting.folders import LEARNED, METRIC, PUBLIC, STARTER, Files, section
 from podium.hosting.kaggle import fresh, kernel
 
@@ -122,8 +123,7 @@ def _choice(files: Files, columns: Columns, metric: Path) -> tuple[Sequence[str]
 def _publish(metric: Metric, public: Path) -> None:
     """Copy a metric's file to the public files, with Kaggle's module of helpers if it imports that."""
     shutil.copyfile(metric.path, public / METRIC)
-    imported = [node for node in ast.walk(ast.parse(metric.path.read_bytes())) if isinstance(node, ast.Import)]
-    if kernel.UTILITIES in {alias.name for node in imported for alias in node.names}:
+    if kernel.UTILITIES in imported(ast.parse(metric.path.read_bytes())):
         shutil.copyfile(kernel.UTILITIES_FILE, public / f"{kernel.UTILITIES}.py")
 
 

@@ -180,14 +180,18 @@ def test_the_metric_of_the_current_folder_has_its_name(tmp_path, monkeypatch):
     assert hosted.load(tmp_path / "linked").name == "linked"
 
 
-def test_a_metric_may_import_kaggle_s_module_of_helpers(capsys, in_process, tmp_path, pair, monkeypatch):
-    """Five of sixteen real metrics do."""
+@pytest.mark.parametrize(
+    "line", ["import kaggle_metric_utilities as helpers", "from kaggle_metric_utilities import safe_call_score"]
+)
+def test_a_metric_may_import_kaggle_s_module_of_helpers(capsys, in_process, tmp_path, pair, monkeypatch, line):
+    """Five of sixteen real metrics do. Participants who get such a metric get the module, too."""
     monkeypatch.delitem(sys.modules, "kaggle_metric_utilities", raising=False)
-    (tmp_path / "mine.py").write_text(f"import kaggle_metric_utilities as helpers\n{GOOD}")
+    (tmp_path / "mine.py").write_text(f"{line}\n{GOOD}")
     metric = "--metric", tmp_path / "mine.py"
     assert run_podium(capsys, "score", *pair, *metric)[:2] == (
         0, "Score    0.750000\n\nmetric:mine|version:?|points:1.0\n",
     )  # fmt: skip
-    made = run_podium(capsys, "make", pair[0], "--sample", pair[1], *metric, "--out", tmp_path / "files")
-    assert made[0] == 0
+    made = ["make", pair[0], "--sample", pair[1], *metric, "--publish-metric", "--out", tmp_path / "files"]
+    assert run_podium(capsys, *made)[0] == 0
+    assert (tmp_path / "files" / "public" / "kaggle_metric_utilities.py").is_file()
     assert run_podium(capsys, "emulate", tmp_path / "mine.py", *pair)[0] == 0

@@ -139,8 +139,6 @@ def _collected(
     names: list[str], rows: Iterable[Any], used: set[str], path: str, columns: Mapping[str, str] = {}
 ) -> Corpus:
     """Collect the used columns of rows, which may be more than fit into memory as texts."""
-    if len(names) == 1 and ";" in names[0]:
-        raise HostError(f"{path}: expected commas between the columns, found semicolons")
     lacking = [name for name in columns if name not in names]
     if lacking:
         raise HostError(f"--columns {lacking[0]}=…: {path} has no such column; it has {', '.join(names)}")

@@ -263,13 +263,13 @@ def of_evalai(exports: Sequence[Path], files: Path | None) -> list[Entry]:
         for row in table.to_dict("records"):
             number, address = str(row["id"]), str(row["Submitted File"] or "")
             status = str(row["Status"])
-            reason = "" if status == "finished" else f"its status is {status}"
-            if not address and not reason:
-                reason = "it has no file"
+            reason = "" if address else "it has no file"
+            if status != "finished":
+                reason = f"its status is {status}"
             fetch = functools.partial(_fetched, address)
             read = fetch if files is None else functools.partial(_found, files, number)
             about = str(row["Team Name"]), str(row["Submitted At"] or ""), str(row["Challenge Phase"] or "")
-            entries.append(Entry(number, f"submission {number}", *about, reason, read if address else None))
+            entries.append(Entry(number, f"submission {number}", *about, reason, None if reason else read))
     return entries
 
 

@@ -147,7 +147,7 @@ def test_evalai(tmp_path: Path) -> None:
     collected = collect("evalai", path, out=tmp_path / "out", files=tmp_path / "media")
     assert outcomes(collected) == {
         "41": "taken",
-        "42": "its status is failed; expected one file below submission_42, found none",
+        "42": "its status is failed",
         "43": "its status is submitted",
         "44": "expected one file below submission_44, found none",
     }
@@ -218,11 +218,13 @@ def test_files_are_fetched_over_https(tmp_path: Path, site: Any, monkeypatch: py
         "/5.csv": [(404, "")] * 9,
     }
     rows = [(number, f"Team {number}", "finished", f"{address}/{number}.csv") for number in range(1, 6)]
+    rows.append((6, "Team 6", "failed", f"{address}/6.csv"))  # which is not asked for
     told = outcomes(collect("evalai", evalai(tmp_path / "all.csv", *rows), out=tmp_path / "out"))
     assert (told["1"], told["2"]) == ("taken", "taken")
     assert told["3"] == "its address leads to another host, elsewhere.example"
     assert told["4"].startswith("it has more than")
     assert told["5"].startswith("it could not be fetched: HTTP Error 404")
+    assert told["6"] == "its status is failed"
     texts = {path.read_text() for path in (tmp_path / "out" / "submissions").rglob("*.csv")}
     assert texts == {"id,y\n1,2\n", "id,y\n1,3\n"}
 

@@ -142,9 +142,8 @@ def _warn_of_companion(path: Path, name: str) -> None:
     )
 
 
-@functools.lru_cache(maxsize=8)
-def second(metric: Metric) -> Metric:
-    """Load a metric file a second time, without its companion, into modules of its own."""
+def load_again(metric: Metric) -> Metric:
+    """Load a metric file once more, without its companion, into modules that no earlier call has touched."""
     key = f"{_key(metric.path)}_again"
     for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.{key}")]:
         del sys.modules[name]

@@ -69,6 +69,8 @@ def numbers_told(cells: Sequence[str], truths: Sequence[str]) -> float:
     >>> round(numbers_told([str(-(n**3)) for n in range(30)], [str(n) for n in range(30)]), 6)
     1.0
     """
+    if len(set(truths)) <= LEAST_NUMBERS:
+        return 0.0
     read = np.array([(number_of(cell), number_of(truth)) for cell, truth in zip(cells, truths)]).reshape(-1, 2)
     column, numbers = read[~np.isnan(read).any(axis=1)].T
     if len(column) < LEAST_ROWS or len(np.unique(numbers)) <= LEAST_NUMBERS or len(np.unique(column)) < 2:

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from podium import recorded
@@ -165,8 +166,11 @@ class Text:
 
     def tables(self) -> Iterator[pd.DataFrame]:
         """The tables in the text, without the excused columns."""
-        for table in tables_of(self.content) if "*" not in self.excused else ():
-            yield table.loc[:, [str(name).rpartition(".")[2] not in self.excused for name in table.columns]]
+        if "*" in self.excused:
+            return
+        for table in tables_of(self.content):
+            innocent = [str(name).rpartition(".")[2] in self.excused for name in table.columns]
+            yield table.loc[:, np.logical_not(innocent)] if any(innocent) else table
 
 
 class Revealed(HostError):
@@ -412,8 +416,10 @@ def _check_twins(name: str, table: pd.DataFrame, known: Known) -> None:
     columns = {str(column): cells.tolist() for column, cells in table.items()}
     for features in known.features:
         shared = [name for name in features if name in columns]
+        if not shared:
+            continue
         of_row = dict(zip(features[shared].itertuples(index=False, name=None), features.index))
-        if not shared or len(of_row) < UNIQUE * len(features):
+        if len(of_row) < UNIQUE * len(features):
             continue
         rows = enumerate(zip(*(map(hash, columns[name]) for name in shared)))
         twins = {row: of_row[cells] for row, cells in rows if cells in of_row}
@@ -634,7 +640,7 @@ def _learn_texts(name: str, table: pd.DataFrame, known: Known) -> None:
 
 def _check_test_texts(name: str, table: pd.DataFrame, known: Known) -> None:
     """Check that no cell is a text of the test set under another id, where its labels may be known."""
-    for row in table.itertuples(index=False) if known.texts else ():
+    for row in zip(*(cells.tolist() for _, cells in table.items())) if known.texts else ():
         for cell in row:
             owner = known.texts.get(_normalized(cell)) if len(cell) >= SHORTEST_TEXT else None
             if owner is not None and known.part_of[owner] not in map(known.part_of.get, row):

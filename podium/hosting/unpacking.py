@@ -23,6 +23,7 @@ from podium.files import parse_json
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
 BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{64,}={0,2}\s*")
+NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # characters that control something else
 TEXT_PICKLE = re.compile(rb"\([dl]p?\d*\n|c[\w.]+\n[\w.]+\n|[VS].*\np\d+\n")  # of protocol 0
 MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
 PIECE = 1 << 20  # bytes of a file that are in memory together
@@ -80,7 +81,7 @@ def _of_notebook(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
                 lines = (
                     "".join(text) if isinstance(text, list) and all(isinstance(t, str) for t in text) else text
                 )
-                if isinstance(lines, str) and lines:
+                if isinstance(lines, str) and len(lines.split()) > 1:
                     yield f"{name}/cell {number}", lines.encode("utf-8", "replace")
 
 
@@ -179,7 +180,7 @@ def decoded(content: bytes) -> str | None:
         encoding = "utf-16-le"
     if encoding:
         return content.decode(encoding, "replace")
-    if any(code < 32 and code not in b"\t\n\r\f\x1b" for code in head) or TEXT_PICKLE.match(head):
+    if NO_TEXT.search(head) or TEXT_PICKLE.match(head):
         return None
     with contextlib.suppress(UnicodeDecodeError):
         return content.decode("utf-8")
@@ -199,7 +200,9 @@ def _from_lines(text: str) -> Iterator[pd.DataFrame]:
     separator = delimiter if delimiter in head else r"\s+"
     with contextlib.suppress(ValueError), warnings.catch_warnings(action="ignore"):  # it may be no table
         file = io.BytesIO(text.encode())
-        yield pd.read_csv(file, sep=separator, dtype=str, na_filter=False, index_col=False, on_bad_lines="skip")
+        yield pd.read_csv(
+            file, sep=separator, dtype=object, na_filter=False, index_col=False, on_bad_lines="skip"
+        )
 
 
 def _from_lists(text: str) -> Iterator[pd.DataFrame]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from podium.arrays import Floats
-from podium.contract import Measured
+from podium.arrays import Floats, Ints
+from podium.contract import Grouped, Measured
 from podium.ranking import first_two, half_samples, passes, robustness, store, uncertainty
 from podium.ranking.decisions import Prizes
 from podium.ranking.final import Inputs
@@ -18,7 +18,6 @@ from podium.ranking.job import solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.uncertainty import Detail
 from podium.statistics import halves, sums
-from podium.statistics.doubts import Units
 from podium.statistics.population import (
     Groups,
     columns_of_groups,
@@ -40,7 +39,8 @@ class Examined:
 
     resamples: int = 0  # the number of draws
     details: Sequence[Detail] = ()  # empty if nothing can be said
-    units: Units | None = None  # what was drawn, and what the details are about
+    prepared: Grouped | None = None  # what the details are about
+    together: Ints | None = None  # what each item belongs to, if such items are drawn together
     silence: str = ""  # why nothing can be said about chance, if that is so
     scores: Mapping[str, Floats] = field(default_factory=dict)  # under other rules of the metric
     # Which true difference of the first two teams would show, under each rule and under the metric as it is.
@@ -75,7 +75,8 @@ def by_statistics(
     return Examined(
         resamples=rules.resamples,
         details=details[:MOST_TEAMS],
-        units=Units(prepared, solution.together(solution.deciding, rules.items)),
+        prepared=prepared,
+        together=solution.together(solution.deciding, rules.items),
         scores=scores,
         detectable=detectable,
         # All measures stand beside the one that decides, as on SciFact's own leaderboard.
@@ -107,10 +108,9 @@ def by_halves(
     two = drawn.details[:2]
     population = np.stack([each.scores.population for each in two], axis=1)
     between, better = Prizes(1, (0, 1)), solution.higher_is_better
-    units = Units(drawn.prepared)
-    steps = uncertainty.differences(plain, population, two, between, units, better)
+    steps = uncertainty.differences(plain, population, two, between, drawn.prepared, better, None)
     detectable = dict(zip([robustness.OWN], steps["detectable"]))
-    return Examined(drawn.number, drawn.details, units, detectable=detectable)
+    return Examined(drawn.number, drawn.details, drawn.prepared, detectable=detectable)
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:

@@ -44,7 +44,7 @@ def rank(folder: Path, out: str = "board") -> FinalBoard:
     """The board of these models."""
     run = folder / "out"
     paths = [folder / "solution.csv", run / "submissions", run / "runtimes.csv"]
-    return podium.rank(*paths, metric=folder / "says.py", out=folder / out, resamples=0)
+    return podium.rank(*paths, metric=folder / "says.py", out=folder / out, resamples=0, jobs=1)
 
 
 def told(board: FinalBoard) -> dict[str, tuple[float, str]]:
@@ -69,8 +69,8 @@ def test_all_runs_count_where_the_scores_agree(ran: Path) -> None:
         "Refused": (16.003, DIFFER),
     }
     assert len(board.submissions) == len(before)
-    assert podium.verify(ran / "board").differences == []
-    assert told(podium.rank(again=ran / "board", out=ran / "later", resamples=0)) == told(board)
+    assert podium.verify(ran / "board", jobs=1).differences == []
+    assert told(podium.rank(again=ran / "board", out=ran / "later", resamples=0, jobs=1)) == told(board)
 
 
 def test_what_was_kept_decides_only_as_it_was_left(ran: Path) -> None:
@@ -86,7 +86,7 @@ def test_what_was_kept_decides_only_as_it_was_left(ran: Path) -> None:
     kept.write_text(before)
     (run / "differing" / "Agrees" / rows["Agrees"]["differing"]).unlink()
     with pytest.warns(UserWarning, match="lacks predictions of Agrees"):
-        assert any("runtime" in line for line in podium.verify(ran / "board").differences)
+        assert any("runtime" in line for line in podium.verify(ran / "board", jobs=1).differences)
     runtimes = (run / "runtimes.csv").read_text()
     (run / "runtimes.csv").write_text(runtimes.replace(rows["Guesses"]["differing"], "../../solution.csv"))
     with pytest.raises(HostError, match="expected files by their SHA-256 in the column differing, found"):

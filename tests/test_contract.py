@@ -432,7 +432,10 @@ def test_the_shortest_new_metric(tmp_path: Path, capsys: Any, monkeypatch: Any) 
     assert "Score    0.600000\n" in capsys.readouterr().out
 
 
-def test_a_sixth_metric_is_scored_explained_ranked_and_verified(new: Path, tmp_path: Path, capsys: Any) -> None:
+def test_a_sixth_metric_is_scored_explained_ranked_and_verified(
+    new: Path, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    host_line.stay_in_process(monkeypatch, tmp_path)
     solution, submission = (str(new / "samples" / f"{name}.csv") for name in ("solution", "submission"))
     metric = ["--metric", "sixth"]
     assert cli.main(["score", solution, submission, *metric, "--bootstrap", "50", "--rows", "rows.csv"]) == 0

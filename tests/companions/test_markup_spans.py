@@ -17,6 +17,7 @@ from podium.cli import main
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.markups import files, from_spans, to_spans
 from tests.support.examples import examples
+from tests.support.host_line import stay_in_process
 
 COLUMNS = ["document_id", "expert", "start", "end", "tag"]
 
@@ -302,8 +303,11 @@ def test_texts_that_lack_a_document_or_a_column(tmp_path: Path) -> None:
         files.add_texts(markups, texts.drop(columns="text"))
 
 
-def test_a_competition_from_tables_of_spans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_competition_from_tables_of_spans(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """make turns spans into one row for each document, and rank takes submissions of spans."""
+    stay_in_process(monkeypatch, tmp_path)
     rows = [(f"d{n}", who, n, n + 3 + (who == "ben"), "P") for n in range(12) for who in ("ann", "ben")]
     spans, out = tmp_path / "spans.csv", tmp_path / "made"
     table(*rows).to_csv(spans, index=False)
@@ -317,14 +321,7 @@ def test_a_competition_from_tables_of_spans(tmp_path: Path, capsys: pytest.Captu
         own = table(*[row for row in rows if row[1] == who]).drop(columns="expert")
         own.to_csv(tmp_path / "teams" / f"{team}.csv", index=False)
         from_spans(own).to_csv(tmp_path / f"{team}.csv", index=False)
-    given = [
-        str(out / "private" / "solution.csv"),
-        str(tmp_path / "teams"),
-        *metric,
-        "--no-boost",
-        "--jobs",
-        "1",
-    ]
+    given = [str(out / "private" / "solution.csv"), str(tmp_path / "teams"), *metric, "--no-boost"]
     capsys.readouterr()
     assert main(["rank", *given, "--jobs", "1", "--resamples", "20", "--out", str(tmp_path / "board")]) == 0
     assert capsys.readouterr().out.startswith(

@@ -21,5 +21,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     make_corpus(24).to_csv(folder / "corpus.csv", index=False)
     made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
-    making.write(made, folder / "files")
+    with pytest.MonkeyPatch.context() as patch:
+        stay_in_process(patch, folder)
+        making.write(made, folder / "files")
     return folder / "files"

@@ -95,7 +95,7 @@ def test_each_group_has_its_quota_in_both_parts(made):
     ]  # fmt: skip
 
 
-def test_the_score_of_the_sample_is_told_with_the_shares_of_the_corpus(capsys, tmp_path):
+def test_the_score_of_the_sample_is_told_with_the_shares_of_the_corpus(capsys, in_process, tmp_path):
     """A mean over items is the mean over groups, weighted with the groups' sizes."""
     random = np.random.default_rng(4)
     labels = pd.DataFrame({"id": range(400), "site": ["a"] * 340 + ["b"] * 60})

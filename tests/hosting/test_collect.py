@@ -307,6 +307,7 @@ def test_the_command_says_what_was_left_out(tmp_path: Path, capsys: pytest.Captu
     )
 
 
+@pytest.mark.usefixtures("in_process")
 def test_two_commands_lead_from_codabench_to_a_board_that_names_who_differs(
     tmp_path: Path, capsys: Any
 ) -> None:

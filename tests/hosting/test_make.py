@@ -421,7 +421,7 @@ OWN = {
 }  # fmt: skip
 
 
-def test_columns_of_other_names(capsys, tmp_path, by_offsets):
+def test_columns_of_other_names(capsys, in_process, tmp_path, by_offsets):
     """The message about them shows the line to type."""
     ours = {new: old for old, new in OWN.items() if old != "doc"} | {"essay_id_comp": "doc"}
     by_offsets.rename(columns=ours).to_csv(tmp_path / "corpus.csv", index=False)
@@ -478,7 +478,7 @@ def test_other_spellings(by_words):
 # --- reading and writing ----------------------------------------------------------------------------
 
 
-def test_values_are_written_as_they_were_read(capsys, tmp_path, by_words):
+def test_values_are_written_as_they_were_read(capsys, in_process, tmp_path, by_words):
     """Line ends within a text, 9, NA and quotes: participants read exactly what the corpus has."""
     ends = np.array(["a\r\nb", "c\rd", 'e, "f"\n', "g", " h ", "NA", "001", "9", "9.0"], dtype=object)
     number = pd.factorize(by_words["id"])[0]
@@ -609,7 +609,7 @@ def test_empty_texts_are_told(whole):
     assert not [warning for warning in make(frame).warnings if "is empty" in warning]
 
 
-def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, tmp_path, by_words):
+def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, in_process, tmp_path, by_words):
     """A participant knows all ids and tries small seeds; the one that fits would tell the Private part."""
     assert max(secret_seed() for _ in range(20)) > 2**56
     monkeypatch.setattr("podium.cli.make.secret_seed", lambda: 2**60)

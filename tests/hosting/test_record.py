@@ -25,7 +25,9 @@ def made_once(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     make_corpus(60).to_csv(folder / "corpus.csv", index=False)
     given = ["--subpopulations", "", "--set", "temperature=80", "--out", str(folder / "files")]
-    assert cli.main(["make", str(folder / "corpus.csv"), *given]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        stay_in_process(patch, folder)
+        assert cli.main(["make", str(folder / "corpus.csv"), *given]) == 0
     return folder / "files"
 
 
@@ -100,7 +102,7 @@ def test_the_files_of_another_metric(capsys):
 
 
 @pytest.mark.filterwarnings("always:the files were made")
-def test_a_forgotten_metric_is_told_by_the_record(capsys, tmp_path, monkeypatch):
+def test_a_forgotten_metric_is_told_by_the_record(capsys, in_process, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     labels = ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl"
     assert run_podium(capsys, "make", labels, "--metric", "scifact", "--out", FILES)[0] == 0

@@ -146,7 +146,9 @@ def test_a_board_in_python_has_the_tables_the_sentences_and_the_picture(finished
     assert len(drawn.findall(".//{*}circle")) == len(teams)
     board.plot().save(tmp_path / "board.svg")
     assert (tmp_path / "board.svg").read_text(encoding="utf-8") == board.plot()._repr_svg_()
-    by_score = podium.rank(again=finished_run / "final", out=tmp_path / "other", boost=False, resamples=0)
+    by_score = podium.rank(
+        again=finished_run / "final", out=tmp_path / "other", boost=False, resamples=0, jobs=1
+    )
     assert by_score.certainty is None
     texts = [each.text for each in ElementTree.fromstring(by_score.plot().svg).findall(".//{*}text")]
     assert [text for text in texts if text in teams] == by_score.leaderboard["team"].tolist()
@@ -298,7 +300,7 @@ def test_two_columns_usage_are_refused(finished_run, tmp_path):
     text = "\n".join([f"{lines[0]},Usage", *(f"{line},Public" for line in lines[1:])])
     (tmp_path / "twice.csv").write_text(f"{text}\n")
     with pytest.raises(ToolError, match="Usage"):
-        podium.rank(tmp_path / "twice.csv", finished_run / "teams", out=tmp_path / "out")
+        podium.rank(tmp_path / "twice.csv", finished_run / "teams", out=tmp_path / "out", jobs=1)
 
 
 @pytest.mark.parametrize("out", ["teams", "teams/board", "."])

@@ -68,7 +68,7 @@ def test_other_runs_give_the_same_bits(files, monkeypatch):
     tables = {path.name: path.read_bytes() for path in board.folder.glob("*.csv")}
     assert podium.verify(files / "final", jobs=1)
     two = rank(files, "two", jobs=2)
-    again = podium.rank(again=files / "final", out=files / "again")
+    again = podium.rank(again=files / "final", out=files / "again", jobs=1)
     for other in (two, again):
         assert {path.name: path.read_bytes() for path in other.folder.glob("*.csv")} == tables
     # What an interrupted run has drawn is not drawn again.
@@ -107,7 +107,7 @@ def test_another_file_of_a_team_cannot_be_drawn_without_reading_it(files):
     chosen = first.leaderboard.set_index("team").loc["Di", "submission"]
     other = {"first.csv": "second.csv", "second.csv": "first.csv"}[chosen]
     (files / "selection.csv").write_text(f"team,submission\nDi,{other}\n")
-    again = podium.rank(again=files / "final", out=files / "again", select=files / "selection.csv")
+    again = podium.rank(again=files / "final", out=files / "again", select=files / "selection.csv", jobs=1)
     assert again.certainty is None
     assert any("the draws of some files are not in the store" in sentence for sentence in again.summary)
 

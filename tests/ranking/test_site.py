@@ -106,4 +106,4 @@ def test_rank_writes_and_verifies_the_comparison(finished_run, tmp_path):
     assert final.site["same"].sum() == len(leaderboard) - 1
     assert pd.read_csv(out / "site.csv")["team"].tolist() == leaderboard["team"].tolist()
     assert "teams have the score that the site showed" in (out / "board.html").read_text()
-    assert podium.verify(out, submissions=finished_run / "teams", metric="unified")
+    assert podium.verify(out, submissions=finished_run / "teams", metric="unified", jobs=1)

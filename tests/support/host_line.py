@@ -1,8 +1,9 @@
 """Run `podium` as hosts do, but in this process, and list the metric files of the project."""
 
+import functools
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from podium import hosted
 from podium.hosting.bundles import judge, program
 from podium.hosting.kaggle import fresh, kernel
+from podium.ranking import making
+from podium.workers import start_workers
 from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +61,15 @@ EQUAL = "return points * float((solution['answer'] == submission['answer']).mean
 
 run_podium = command_line.run
 
+# An audit hook stays until its process ends, so those of metrics that are tried here share a single one.
+_hooks: list[Callable[[str, tuple[Any, ...]], None]] = []
+
+
+@functools.cache
+def _let_hooks_know() -> None:
+    """Call the hooks of the metric that is tried at the moment."""
+    sys.addaudithook(lambda event, details: [hook(event, details) for hook in _hooks] and None)
+
 
 def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Do in this process what podium would do in a fresh one, and undo its effects afterwards."""
@@ -72,6 +84,7 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             context.setattr(sys, "argv", sys.argv)
             context.setattr(sys, "path", sys.path.copy())
             context.setattr(sys, "dont_write_bytecode", True)
+            context.setattr(sys, "addaudithook", _hooks.append)
             context.chdir(folder)
             sys.modules.pop(kernel.MODULE, None)
             if as_before := task.pop("as_before", False):
@@ -79,6 +92,7 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             try:
                 return kernel.TASKS[do](**task)
             finally:
+                _hooks.clear()
                 if as_before:
                     kernel.infer_texts(True)
 
@@ -88,5 +102,7 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             measured = judge.measures(home, solution, submission, parts)
         return {part: values["score"] for part, values in measured.items()}
 
+    _let_hooks_know()
+    monkeypatch.setattr(making, "start_workers", lambda *_, **__: start_workers(1, 1))
     monkeypatch.setattr(fresh, "run_fresh", run_here)
     monkeypatch.setattr(program, "run_alone", scores_here)

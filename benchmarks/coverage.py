@@ -32,7 +32,7 @@ from podium import hosted, scoring, statistics
 from podium.arrays import Floats, Ints
 from podium.ranking import sentences
 from podium.statistics import halves
-from podium.statistics.doubts import FEWEST_ON_A_BOARD, doubt_of_difference, doubt_of_score, reaction
+from podium.statistics.doubts import FEWEST_ON_A_BOARD, Units, doubt_of_difference, doubt_of_score, reaction
 from podium.statistics.inference import (
     UNBOUNDED,
     difference_of_draws,
@@ -406,7 +406,7 @@ def _is_doubted(board: Board, team: int) -> bool:
     """Tell whether few items decide the score of a team."""
     numbers = board.teams[team]
     known = reaction(board.prepared, numbers, statistics.sums(numbers, board.prepared.groups))
-    return doubt_of_score(board.prepared, known, FEWEST_ON_A_BOARD) is not None
+    return doubt_of_score(Units(board.prepared), known, FEWEST_ON_A_BOARD) is not None
 
 
 def _among_first(scores: Floats, places: int, files: Ints) -> Floats:
@@ -436,7 +436,7 @@ def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iter
         differing = (board.teams[one] != board.teams[other]).any(axis=1)
         if differing.any():  # not the same file
             both = reactions[one], reactions[other]
-            doubt = doubt_of_difference(board.prepared, differing, *both, FEWEST_ON_A_BOARD)
+            doubt = doubt_of_difference(Units(board.prepared), differing, *both, FEWEST_ON_A_BOARD)
             draws = boosted[:, one], boosted[:, other]
             gains = influence[one] - influence[other]
             of_border = difference_of_draws(own[one] - own[other], *draws, gains, None, jointly=jointly)
@@ -446,7 +446,7 @@ def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iter
         yield _together(rows, jointly)
     first = order[0]
     wider = float(widening_of_one(reactions[first].is_of_groups, influence[first]))
-    doubt = doubt_of_score(board.prepared, reactions[first])
+    doubt = doubt_of_score(Units(board.prepared), reactions[first])
     yield _of_winner(boosted, first, wider, true[first], doubt, kind.prizes, kind.higher_is_better)
 
 

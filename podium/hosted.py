@@ -142,8 +142,9 @@ def _warn_of_companion(path: Path, name: str) -> None:
     )
 
 
-def load_again(metric: Metric) -> Metric:
-    """Load a metric file once more, without its companion, into modules that no earlier call has touched."""
+@functools.lru_cache(maxsize=8)
+def second(metric: Metric) -> Metric:
+    """Load a metric file a second time, without its companion, into modules of its own."""
     key = f"{_key(metric.path)}_again"
     for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.{key}")]:
         del sys.modules[name]

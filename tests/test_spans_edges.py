@@ -148,6 +148,7 @@ QUOTE = "Schools should allow phones in every class because pupils learn faster 
         (QUOTE.replace("with", "through"), "close"),
         ("However, " + QUOTE, "close"),
         (QUOTE.replace("Schools", "They"), "close"),
+        (QUOTE.replace("Schools", "All teachers"), "close"),
         (QUOTE.replace("them", "these"), "close"),
         ("**Schools** " + QUOTE[8:], "other spelling"),
         (QUOTE + " (p. 2)", "other spelling"),

@@ -168,6 +168,13 @@ def test_a_letter_is_not_found_within_the_same_letter_with_an_accent():
         assert placed.report["found"].tolist() == ["not found"] * 2
 
 
+def test_a_word_is_not_found_behind_a_mark_within_another():
+    placed = from_quotes(
+        "An un\u00adfair\u200bly long day", ["fair", "fairly", "unfairly"], "Claim", closeness=None
+    )
+    assert placed.report["found"].tolist() == ["not found", "not found", "other spelling"]
+
+
 # --- words of another tokenization --------------------------------------------------------------------
 
 

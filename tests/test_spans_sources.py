@@ -234,6 +234,7 @@ def test_what_language_models_answer(quote, kind, found):
     assert [*zip(result.spans.first.tolist(), result.spans.last.tolist())] == ([] if found is None else [found])
     expected = "unknown type" if kind == "Opinion" else "not found"
     assert (result.report["found"][0] == expected) == (found is None)
+    assert result.report["type"].tolist() == ["Opinion" if kind == "Opinion" else "Claim"]
 
 
 def test_the_words_of_one_text_may_be_a_flat_list():
@@ -592,6 +593,8 @@ LABELED = {
 def test_sources_of_labels_read_refuse_and_count_the_same(source):
     assert triples(source(["b-claim", "I-CLAIM ", "O"])) == [(0, "Claim", 0, 1)]
     assert triples(source([1, 2, 0], {0: "o", 1: "b-lead", 2: "i-lead"})) == [(0, "Lead", 0, 1)]
+    unsure = source(np.array([[0.5, 0.5], [0.25, 0.75], [0.75, 0.25]]), ["O", "Lead"])
+    assert unsure.to_frame()[["first", "last", "probability"]].values.tolist() == [[0, 1, 0.625]]
     for unlabeled, last in ((2, 1), (1, 2)):
         given = [0 if word == unlabeled else 2 for word in range(3)]
         with pytest.warns(UserWarning, match="^1 of 3 words in 1 text have no token with a predict") as warned:

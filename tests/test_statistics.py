@@ -508,12 +508,13 @@ def test_each_measure_has_a_note_of_its_own():
 def test_doubts_about_a_score(pair, shares, deciding, doubt):
     prepared = in_two_groups(pair[0])
     known = doubts.Reaction(np.array(shares), np.array(deciding), is_of_groups=True)
-    assert doubts.doubt_of_score(prepared, known) == doubt
+    assert doubts.doubt_of_score(doubts.Units(prepared), known) == doubt
 
 
 @pytest.mark.parametrize(("items", "is_doubted"), [(9, True), (10, False)])
 def test_ten_items_are_no_small_group(items, is_doubted):
-    doubt = doubts.doubt_of_score(mean_of(items), doubts.Reaction(np.ones(1), np.array([items])))
+    known = doubts.Reaction(np.ones(1), np.array([items]))
+    doubt = doubts.doubt_of_score(doubts.Units(mean_of(items)), known)
     assert (doubt is not None) == is_doubted
 
 
@@ -535,7 +536,7 @@ def test_doubts_about_a_difference(pair, differing, share, doubt):
     for number, group in enumerate(differing):
         items[first[group] + number] = True
     mine, theirs = (doubts.Reaction(np.array([x, 1 - x]), np.array([1, 9]), True) for x in (0.0, share))
-    assert doubts.doubt_of_difference(prepared, items, mine, theirs) == doubt
+    assert doubts.doubt_of_difference(doubts.Units(prepared), items, mine, theirs) == doubt
 
 
 def in_two_groups(prepared):

@@ -15,6 +15,7 @@ import pandas as pd
 from podium import scoring, statistics
 from podium.arrays import Floats, Ints
 from podium.errors import HostError, UsageError
+from podium.hosting.columns import require, require_one_value
 from podium.hosting.folders import Trial, section
 from podium.wording import listed
 
@@ -156,22 +157,13 @@ def _option(balance: Balance) -> str:
     return f"{OPTION} {' '.join(balance.columns)}"
 
 
-def of_table(table: pd.DataFrame, items: Sequence[str], columns: Sequence[str]) -> Balance:
+def of_table(table: pd.DataFrame, items: Sequence[str], names: Sequence[str]) -> Balance:
     """Find the cells of the items of a table, which has the item of each row; an item has one cell."""
-    lacking = [name for name in columns if name not in table]
-    if lacking:
-        there = ", ".join(map(str, table.columns))
-        raise HostError(f"{OPTION} {lacking[0]}: there is no such column; there are {there}")
-    cells: dict[str, tuple[str, ...]] = {}
-    texts = [
-        table[name].astype(object).where(table[name].notna(), "").astype(str).str.strip() for name in columns
-    ]
-    for item, *cell in zip(items, *texts):
-        if cells.setdefault(item, tuple(cell)) != tuple(cell):
-            raise HostError(
-                f"{OPTION} {' '.join(columns)}: expected one value for all rows of an item, found "
-                f"{_name(cells[item])} and {_name(tuple(cell))} for {item!r}"
-            )
-    balance = Balance(columns, cells)
+    require(table, names, OPTION)
+    given = table[[*names]].astype(object)
+    cells = given.where(given.notna(), "").astype(str).apply(lambda column: column.str.strip())
+    for name in names:
+        require_one_value(cells[name], items, f"{OPTION}: expected one {name}")
+    balance = Balance(names, dict(zip(items, cells.itertuples(index=False, name=None))))
     check(balance)
     return balance

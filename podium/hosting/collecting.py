@@ -165,7 +165,7 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
     for number, row in rows.items():
         if number not in seen:
             reason = "it was not downloaded" + (f" ({failed[number]})" if number in failed else "")
-            made = Entry(number, str(row.get("File Name", number)), "")
+            made = Entry(number, f"submission {number}", "")
             entries.append(made._replace(**_row_of_codabench(row) | {"reason": reason}))
     return entries
 
@@ -344,17 +344,18 @@ def _check_columns(table: pd.DataFrame, needed: Iterable[str], path: Path) -> No
 
 def _of_phase(entries: Sequence[Entry], phase: str | None) -> list[Entry]:
     """The entries of one phase, which has to be named if there are several."""
+    # The names of files have the numbers of phases, and the table, which may lack some files, has their names.
+    matches = [(ENTRY.fullmatch(entry.source), entry.phase) for entry in entries]
+    named = {match["phase"]: name for match, name in matches if match and name != match["phase"]}
+    entries = [entry._replace(phase=named.get(entry.phase, entry.phase)) for entry in entries]
     phases = sorted({entry.phase for entry in entries if entry.phase})
     if phase is None and len(phases) > 1:
         raise UsageError(f"the export has several phases, so name one with --phase: {listed(phases, 20)}")
-    matches = [(ENTRY.fullmatch(entry.source), entry.phase) for entry in entries]
-    phase = {match["phase"]: name for match, name in matches if match is not None}.get(phase or "", phase)
-    if phase is not None and phase not in phases:
+    chosen = phases[0] if phase is None and phases else named.get(phase or "", phase)
+    if chosen is not None and chosen not in phases:
         raise UsageError(f"--phase {phase}: expected one of {listed(phases, 20) or 'no phase'}")
-    chosen = phases[0] if phase is None and phases else phase
-    other = "it belongs to phase {}"
     return [
-        entry._replace(reason=other.format(entry.phase), read=None)
+        entry._replace(reason=f"it belongs to phase {entry.phase}", read=None)
         if entry.phase and entry.phase != chosen
         else entry
         for entry in entries

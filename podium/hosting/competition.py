@@ -84,11 +84,6 @@ class Competition:
         """Which scores are better: "higher" or "lower"."""
         return "higher" if hosted.higher_is_better(self.metric, self.arguments) else "lower"
 
-    @property
-    def complete(self) -> bool:
-        """Whether the metric gets the whole submission for either part, as its ``COMPLETE_SUBMISSION`` says."""
-        return self.metric.complete_submission
-
 
 class Quota(NamedTuple):
     """How often a team may submit in a phase."""
@@ -174,7 +169,7 @@ def _evaluation(competition: Competition) -> str:
     ]
     rows = (
         "A submission has as many rows as it has predictions."
-        if competition.complete
+        if metric.complete_submission
         else f"A submission has one row for each `{arguments['row_id_column_name']}` of the sample submission."
     )
     parts = ["# Evaluation", description, f"A {competition.better} score is better."]

@@ -13,7 +13,7 @@ import pandas as pd
 
 from podium import contest, progress, scoring
 from podium.errors import HostError, UsageError
-from podium.files import Location, is_table_name, read_bytes
+from podium.files import Location, alone_in, is_table_name, read_bytes
 from podium.judge.trials import Platform
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS
@@ -73,7 +73,7 @@ def new_folder(folder: Path, *, replaces: bool = False) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(folder.parent)
         made = tempfile.TemporaryDirectory(dir=folder.parent, prefix=BUILDING)
-        with made as building, _locked(Path(building)):
+        with made as building, alone_in(building):
             whole = Path(building, "whole")
             whole.mkdir()
             yield whole
@@ -87,24 +87,8 @@ def new_folder(folder: Path, *, replaces: bool = False) -> Iterator[Path]:
 def _remove_leftovers(folder: Path) -> None:
     """Remove what was left in a folder by commands that were killed while they made something there."""
     for path in folder.glob(f"{BUILDING}*"):
-        with contextlib.suppress(OSError), _locked(path):
+        with contextlib.suppress(UsageError), alone_in(path):  # else another command is at work there
             shutil.rmtree(path, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Lock a folder as long as this process lives; an OSError if another process has locked it."""
-    try:
-        import fcntl
-    except ImportError:  # On Windows nothing is locked, and files that are open cannot be removed.
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def public_files(folder: Path) -> dict[str, Path]:

@@ -18,7 +18,7 @@ from podium.arrays import Bools, Floats, Ints
 from podium.errors import HostError, UsageError
 from podium.files import ReadFile, read_once
 from podium.hosted import Metric
-from podium.hosting import balance, leaks, order, round_trip, samples, starter
+from podium.hosting import balance, columns, leaks, order, round_trip, samples, starter
 from podium.hosting.balance import Balance
 from podium.hosting.folders import (
     LEARNED,
@@ -180,7 +180,7 @@ def make_files(
     shown = _sample(solution, tested, learned, sample, row_id, {TEXT, draw.items, *known}, names)
     solution, tested, shown, kept = _in_order(solution, tested, shown, row_id, draw.seed)
     learned = learned if kept else _shuffled(learned, row_id, draw.seed)
-    perfect = _perfect(metric, tested.labels)
+    perfect, errors = _right_and_wrong(metric, tested, shown, row_id)
     trials = tried(solution, draw.seed, shown.frame, perfect, acceptance.refusals)
     told += [f"The rows keep their order, because {kept}."] if kept else []
     report = _report(told, everything, draw, solution, trials)
@@ -199,7 +199,7 @@ def make_files(
         [*known, *([draw.items] if draw.items and draw.items not in known else [])],
         "" if metric.is_own else recorded.digest_of(metric),
         solution,
-        [*trials, Trial("a submission with errors", _with_errors(tested, shown, perfect, row_id))],
+        [*trials, Trial("a submission with errors", errors)],
         missing,
     )
 
@@ -245,17 +245,13 @@ def _drawn(
     items, parts, told = _parts(metric, labels, arguments, row_id, draw)
     told += [labels.attrs[reading.READ]] if reading.READ in labels.attrs else []
     everything = labels.drop(columns=USAGE, errors="ignore")
-    return (
-        Labeled(everything, as_texts(everything, source, _missing_text(metric)), items, parts),
-        row_id,
-        told,
-    )
+    cells = as_texts(everything, source, _missing_text(metric))
+    return Labeled(everything, cells, items, parts), row_id, told
 
 
 def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.DataFrame:
     """Put the column of ids first, where every reader looks for it, and refuse an id twice."""
-    if row_id not in labels:
-        raise HostError(f"the labels have no column {row_id}; they have {', '.join(map(str, labels.columns))}")
+    columns.require(labels, [row_id], "the labels")
     texts = ids.texts(labels[row_id])
     twice = np.flatnonzero(texts.duplicated(keep=False))
     if len(twice) and not (metric.is_own or metric.prepare or metric.complete_submission):
@@ -292,7 +288,7 @@ def _in_order(
     if row_id not in tested.labels or row_id not in shown.frame:
         return solution, tested, shown, ""
     texts = ids.texts(tested.labels[row_id])
-    errors = _with_errors(tested, shown, _perfect(solution.metric, tested.labels), row_id)
+    _, errors = _right_and_wrong(solution.metric, tested, shown, row_id)
     if kept := order.why_kept(solution, errors, texts.tolist()):
         return solution, tested, shown, kept
     item_of_id = dict(zip(texts, tested.items))
@@ -315,15 +311,15 @@ def _doubts(tested: Labeled, row_id: str, shown: Sample, metric: Metric) -> list
     return [f"the order of the ids in {row_id} tells {told}: {cure}"] if told else []
 
 
-def _perfect(metric: Metric, truth: pd.DataFrame) -> pd.DataFrame | None:
-    """The perfect submission, if the companion makes one."""
+def _right_and_wrong(
+    metric: Metric, tested: Labeled, shown: Sample, row_id: str
+) -> tuple[pd.DataFrame | None, pd.DataFrame]:
+    """The perfect submission, if the companion makes one, and a submission with errors."""
     best = metric.companion.perfect_submission
-    return None if best is None else shapes.made_submission("perfect_submission", best(truth.copy()))
-
-
-def _with_errors(tested: Labeled, shown: Sample, perfect: pd.DataFrame | None, row_id: str) -> pd.DataFrame:
-    """A submission with errors."""
-    return samples.with_errors(tested.labels, shown.frame, perfect, row_id)
+    perfect = None
+    if best is not None:
+        perfect = shapes.made_submission("perfect_submission", best(tested.labels.copy()))
+    return perfect, samples.with_errors(tested.labels, shown.frame, perfect, row_id)
 
 
 def _counts(drawn: Labeled, column: str) -> dict[str, int]:
@@ -382,7 +378,7 @@ def _parts(
         if PARTS[0] not in scoring.rows_of_parts(labels):
             raise HostError(f"{USAGE}: expected Public rows in the labels, found none")
         if draw.items:
-            _refuse_several(f"{USAGE}: expected one part", groups, labels[USAGE], draw.items)
+            columns.require_one_value(labels[USAGE], groups, f"{USAGE}: expected one part", draw.items)
         return of_rows, labels[USAGE].to_numpy(), [f"The parts are those of the column {USAGE} of the labels."]
     twins = pd.Series(groups).groupby(item_of_row).first().tolist()
     balanced = balance.of_table(labels, of_rows.tolist(), draw.balanced) if draw.balanced else None
@@ -403,25 +399,14 @@ def _how_drawn(draw: Draw, has_items: bool) -> list[str]:
 
 def _groups(labels: pd.DataFrame, column: str, items: Texts) -> Texts:
     """The value of each row in a column that keeps rows together."""
-    if column not in labels:
-        there = ", ".join(map(str, labels.columns))
-        raise HostError(f"--items: the labels have no column {column}; they have {there}")
+    columns.require(labels, [column], "--items")
     missing = np.flatnonzero(labels[column].isna())
     if len(missing):
         expected = f"a value of {column} in every row of the labels"
         raise HostError(f"--items: expected {expected}, found none in row number {missing[0] + 1:,}")
     groups = ids.texts(labels[column])
-    _refuse_several(f"--items: expected one {column}", items, groups, "item")
+    columns.require_one_value(groups, items, f"--items: expected one {column}")
     return groups.to_numpy()
-
-
-def _refuse_several(expected: str, items: Texts, values: pd.Series, what: str) -> None:
-    """Raise an error if rows that belong together have different values."""
-    several = values.reset_index(drop=True).groupby(items).unique()
-    several = several[several.map(len) > 1]
-    if len(several):
-        found = " and ".join(map(str, several.iloc[0][:2]))
-        raise HostError(f"{expected} for all rows of the same {what}, found {found} for {several.index[0]!r}")
 
 
 def _items(whole: scoring.Solution, labels: pd.DataFrame, row_id: str) -> tuple[Ints, list[str], Strata]:
@@ -477,10 +462,7 @@ def _sample_of_test(given: Sample, learned: Labeled, row_id: str, names: Mapping
 
 def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[str]) -> list[str]:
     """List the columns of the truth that participants may know."""
-    lacking = [name for name in of_host if name not in truth]
-    if lacking:
-        there = ", ".join(map(str, truth.columns))
-        raise HostError(f"--public-columns: the labels have no column {lacking[0]}; they have {there}")
+    columns.require(truth, of_host, "--public-columns")
     known = [name for name in of_companion if name in truth and truth[name].notna().any()]
     return [*known, *(name for name in of_host if name not in known)]
 

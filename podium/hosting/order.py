@@ -1,5 +1,6 @@
 """The order of the rows and of the ids of a test set, which must not tell the labels."""
 
+import dataclasses
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -55,9 +56,8 @@ def _is_needed(solution: scoring.Solution, submission: pd.DataFrame) -> bool:
     """Whether a metric scores, or takes, the rows of both tables in reverse otherwise."""
     if solution.prepared:  # Podium refuses statistics that depend on it.
         return False
-    frame = solution.frame[solution.rows[scoring.ALL]]
+    whole = dataclasses.replace(solution, rows={scoring.ALL: solution.rows[scoring.ALL]})
     try:
-        whole = contest.prepared(solution.metric, frame, solution.arguments)
         evaluation = contest.unjudged(whole, submission)
     except ToolError:
         return False

@@ -12,6 +12,7 @@ import pandas as pd
 from podium import contest, scoring
 from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.hosting.kaggle import acceptance
+from podium.wording import counted
 
 SENTINEL = re.compile(r"-9{2,}(\.0*)?")  # a number that stands for a missing one
 ASKED = "--sample: expected a submission to show to participants. None could be made of the labels: "
@@ -70,7 +71,7 @@ def made(
         chosen = {name: value for name, value in values.items() if name not in left_out}
         shown = ", ".join(f"{name} = {value}" for name, value in chosen.items())
         if not shown:
-            reasons.append("no label occurs twice")
+            reasons.append(f"no label occurs twice in {counted(len(learned), 'row')}")
             continue
         sample = truth[[row_id]].assign(**chosen)
         scores, why = _scored(solution, sample)

@@ -72,13 +72,13 @@ def statistics_ignore_order(evaluation: Evaluation) -> Iterator[Finding]:
 def keeps_nothing(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that nothing of an earlier call changes a score.
 
-    The loaded metric scores the submission, then others, then the first ones again. A freshly loaded metric
-    scores them in the reverse order, so none of them has the same calls before it.
+    The loaded metric scores the submission, then others, then the first ones again. The same file, loaded a
+    second time, scores them in the reverse order, so none of them has the same calls before it.
     """
     metric, arguments = evaluation.solution.metric, evaluation.solution.arguments
     trials = _trials(evaluation)
     used = [(trial, _outcome(metric, trials[trial], arguments)) for trial in (*range(len(trials)), 0, 1)]
-    again = hosted.load_again(metric)
+    again = hosted.second(metric)
     fresh = [_outcome(again, tables, arguments) for tables in reversed(trials)][::-1]
     scored = None if metric.prepare else evaluation.score
     cure = "use no random numbers, no clock, and nothing that an earlier call left"

@@ -196,11 +196,11 @@ def _agreeing(
 
 def _of_chance(inputs: Inputs, leaderboard: pd.DataFrame, prizes: Prizes, known: Examined) -> Certainty | None:
     """Find out how certain the board is, if there are draws."""
-    if not known.resamples or known.prepared is None:
+    if not known.resamples or known.units is None:
         return None
     return uncertainty.of_teams(
         leaderboard.head(len(known.details)), known.details, inputs.runtimes, inputs.options.rules,
-        known.prepared, solution_of(inputs.job).higher_is_better, prizes, known.together,
+        known.units, solution_of(inputs.job).higher_is_better, prizes,
     )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from podium.arrays import Floats, Ints
-from podium.contract import Grouped, Measured
+from podium.arrays import Floats
+from podium.contract import Measured
 from podium.ranking import first_two, half_samples, passes, robustness, store, uncertainty
 from podium.ranking.decisions import Prizes
 from podium.ranking.final import Inputs
@@ -18,6 +18,7 @@ from podium.ranking.job import solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.uncertainty import Detail
 from podium.statistics import halves, sums
+from podium.statistics.doubts import Units
 from podium.statistics.population import (
     Groups,
     columns_of_groups,
@@ -39,8 +40,7 @@ class Examined:
 
     resamples: int = 0  # the number of draws
     details: Sequence[Detail] = ()  # empty if nothing can be said
-    prepared: Grouped | None = None  # what the details are about
-    together: Ints | None = None  # what each item belongs to, if such items are drawn together
+    units: Units | None = None  # what was drawn, and what the details are about
     silence: str = ""  # why nothing can be said about chance, if that is so
     scores: Mapping[str, Floats] = field(default_factory=dict)  # under other rules of the metric
     # Which true difference of the first two teams would show, under each rule and under the metric as it is.
@@ -75,8 +75,7 @@ def by_statistics(
     return Examined(
         resamples=rules.resamples,
         details=details[:MOST_TEAMS],
-        prepared=prepared,
-        together=solution.together(solution.deciding, rules.items),
+        units=Units(prepared, solution.together(solution.deciding, rules.items)),
         scores=scores,
         detectable=detectable,
         # All measures stand beside the one that decides, as on SciFact's own leaderboard.
@@ -108,9 +107,10 @@ def by_halves(
     two = drawn.details[:2]
     population = np.stack([each.scores.population for each in two], axis=1)
     between, better = Prizes(1, (0, 1)), solution.higher_is_better
-    steps = uncertainty.differences(plain, population, two, between, drawn.prepared, better, None)
+    units = Units(drawn.prepared)
+    steps = uncertainty.differences(plain, population, two, between, units, better)
     detectable = dict(zip([robustness.OWN], steps["detectable"]))
-    return Examined(drawn.number, drawn.details, drawn.prepared, detectable=detectable)
+    return Examined(drawn.number, drawn.details, units, detectable=detectable)
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:

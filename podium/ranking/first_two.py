@@ -14,8 +14,8 @@ from podium.arrays import Floats, Ints
 from podium.ranking import robustness, uncertainty
 from podium.ranking.job import Job, solution_of
 from podium.ranking.submissions import Submission
-from podium.statistics.doubts import FEWEST_ON_A_BOARD, doubt_of_difference, reaction
-from podium.statistics.inference import by_unit, difference_of_draws
+from podium.statistics.doubts import FEWEST_ON_A_BOARD, Units, doubt_of_difference, reaction
+from podium.statistics.inference import difference_of_draws
 from podium.statistics.sampling import influences
 
 __all__ = ["under_measures", "under_statistics"]
@@ -86,10 +86,9 @@ def _of_two(
     prepared, model = draws.prepared, draws.model(draws.groups(*drawn))
     mine, theirs = (draws.population(each, model) for each in drawn)
     own, other = (prepared.measures(each.sums)[0] for each in drawn)
-    gains, others = (
-        by_unit(influences(prepared, numbers, each.sums), together) for numbers, each in zip(both, drawn)
-    )
+    units = Units(prepared, together)
+    gains, others = (units.sums(influences(prepared, numbers, each.sums)) for numbers, each in zip(both, drawn))
     reactions = [reaction(prepared, numbers, each.sums, together) for numbers, each in zip(both, drawn)]
     differing = (both[0] != both[1]).any(axis=1)
-    doubt = doubt_of_difference(prepared, differing, reactions[0], reactions[1], FEWEST_ON_A_BOARD, together)
+    doubt = doubt_of_difference(units, differing, reactions[0], reactions[1], FEWEST_ON_A_BOARD)
     return difference_of_draws(float(own - other), mine, theirs, gains - others, doubt).detectable

@@ -99,7 +99,7 @@ def solution_of(job: Job, source: Location | None = None) -> scoring.Solution:
             source = _source_of(job) if source is None else source
             for other in [*PREPARED][: 1 - MOST_PREPARED]:
                 del PREPARED[other]
-            PREPARED[job] = prepared_solution(job, hosted.load(job.metric), source)
+            PREPARED[job] = _prepared(job, hosted.load(job.metric), source)
         return PREPARED[job]
 
 
@@ -115,7 +115,14 @@ def _source_of(job: Job) -> Location:
     return source
 
 
-def prepared_solution(job: Job, metric: hosted.Metric, source: contest.Source) -> scoring.Solution:
+@functools.lru_cache(maxsize=1)
+def second_solution_of(job: Job) -> scoring.Solution:
+    """Prepare the solution once per process with the metric as it was loaded a second time."""
+    first = solution_of(job)
+    return _prepared(job, hosted.second(first.metric), first.table)
+
+
+def _prepared(job: Job, metric: hosted.Metric, source: contest.Source) -> scoring.Solution:
     """Prepare the solution with this metric."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices

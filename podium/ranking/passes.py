@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from podium import contest, hosted, scoring
+from podium import contest, scoring
 from podium.contract import VISIBLE_ERRORS
 from podium.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
 from podium.judge import trials
@@ -37,7 +37,7 @@ from podium.ranking.job import (
     digests_of,
     entry_name,
     frame_of,
-    prepared_solution,
+    second_solution_of,
     sha256,
     solution_of,
     table_of,
@@ -165,11 +165,10 @@ def _not_finite(scores: dict[str, float]) -> str:
 
 
 def scored_again(job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, dict[str, float]]]:
-    """Score some submissions by a freshly loaded metric, the last one first."""
+    """Score some submissions by the metric as it was loaded a second time."""
     answers = []
-    before = solution_of(job)
-    solution = prepared_solution(job, hosted.load_again(before.metric), before.table)
-    for number, submission in reversed(submissions):
+    solution = second_solution_of(job)
+    for number, submission in submissions:
         scores: dict[str, float] = {}
         with suppress(SubmissionRejected), within(job.limits):
             evaluation = contest.unjudged(solution, frame_of(job, submission, contents_of(submission)))
@@ -346,11 +345,12 @@ def _check_that_any_has_a_score(submissions: Sequence[Submission], results: dict
 def _check_again(
     job: Job, submissions: Sequence[Submission], results: Sequence[Scored], workers: Workers
 ) -> None:
-    """Score the first submission and the last ones again by a metric that has seen nothing else."""
+    """Score the last submissions and the first one again, in this order, by the metric loaded a second time."""
     if solution_of(job).metric.is_own:
         return
     numbers = [number for number, each in enumerate(results) if each.scores is not None]
-    some = {number: submissions[number] for number in {*numbers[:1], *numbers[-SCORED_AGAIN:]}}
+    chosen = sorted({*numbers[:1], *numbers[-SCORED_AGAIN:]}, reverse=True)
+    some = {number: submissions[number] for number in chosen}
     answers = _answers(
         workers, functools.partial(scored_again, job), _batches(some, SIZE, workers), "scoring again", len(some)
     )
@@ -360,10 +360,10 @@ def _check_again(
 
 
 def _not_again(job: Job, submission: Submission, before: Scored, scores: dict[str, float]) -> str:
-    """Say that a freshly loaded metric gives a submission other scores."""
+    """Say that the metric, loaded a second time, gives a submission other scores."""
     return (
-        f"{Path(job.metric).name}: {submission.team}/{submission.name}: expected the same scores from a "
-        f"freshly loaded metric, found {before.scores} and then {scores or 'a rejection'}; use no random "
+        f"{Path(job.metric).name}: {submission.team}/{submission.name}: expected the same scores from the "
+        f"metric loaded a second time, found {before.scores} and then {scores or 'a rejection'}; use no random "
         "numbers, no clock, and nothing that an earlier call left"
     )
 

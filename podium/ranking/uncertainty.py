@@ -9,7 +9,7 @@ In shapes, t stands for teams, r for draws, n for items, k for the statistics of
 import functools
 import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import pandas as pd
 
 from podium import hosted, statistics
 from podium.arrays import Bools, Floats, Ints
-from podium.contract import Grouped, Measured
+from podium.contract import Measured
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, solution_of
@@ -27,18 +27,13 @@ from podium.statistics import Doubt, Drawn, Scores
 from podium.statistics.doubts import (
     FEWEST_ON_A_BOARD,
     Reaction,
+    Units,
     doubt_of_difference,
     doubt_of_score,
     notes,
     reaction,
 )
-from podium.statistics.inference import (
-    by_unit,
-    difference_of_draws,
-    interval,
-    widening_jointly,
-    widening_of_one,
-)
+from podium.statistics.inference import difference_of_draws, interval, widening_jointly, widening_of_one
 from podium.statistics.population import Groups, stacked
 from podium.statistics.sampling import influences
 
@@ -152,15 +147,15 @@ def _detail(
     job: Job, part: str, prepared: Measured, numbers: Floats, scores: Scores, together: Ints | None
 ) -> Detail:
     """Compute the details of a submission from its statistics (n, k) and the draws of its score (r,)."""
-    total = statistics.sums(numbers, prepared.groups)
+    total, units = statistics.sums(numbers, prepared.groups), Units(prepared, together)
     of_groups = reaction(prepared, numbers, total, together)
     others = robustness.of_measures(job, part)
     return Detail(
         measures=prepared.measures(total),
         scores=scores,
         reaction=of_groups,
-        doubt=doubt_of_score(prepared, of_groups, together=together),
-        influence=by_unit(influences(prepared, numbers, total), together).astype(np.float32),
+        doubt=doubt_of_score(units, of_groups),
+        influence=units.sums(influences(prepared, numbers, total)).astype(np.float32),
         variants={name: float(other.measures(total)[0]) for name, other in others.items()},
         fingerprint=similarity.fingerprint(numbers),
     )
@@ -205,59 +200,59 @@ def of_teams(
     details: Sequence[Detail],
     runtimes: pd.DataFrame | None,
     rules: Rules,
-    prepared: Grouped,
+    units: Units,
     higher_is_better: bool,
     prizes: Prizes,
-    together: Ints | None = None,
 ) -> Certainty:
     """Say what a board with these draws says about chance.  The details are in the order of the board."""
     of_board = stacked([each.scores for each in details])
     draws = of_board.population
     rewards = _rewards(leaderboard, runtimes, rules, len(draws))
     boosted = draws if rewards is None else draws * (1 + rewards.boost(draws, rewards.drawn))
+    may_win = np.isin(np.arange(len(details)), prizes.may_win)
+    withheld = _withheld(details, prizes, units)
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
-    may_be_best = statistics.may_be_best(boosted, higher_is_better=higher_is_better)
-    files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
-    may_win = np.isin(np.arange(len(table)), prizes.may_win)
-    winners = [details[row] for row in prizes.winners or (0,) if row < len(details)]
-    withheld = _withheld(winners, prepared, together) if len(details) > 1 else None
-    is_known = withheld is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known)
-    everybody = np.ones(len(table), dtype=bool)
-    for name, places, who in (("first_again", 1, everybody), ("prize_again", prizes.number, may_win)):
-        table[name] = np.nan
-        if is_known and places:
-            table[name] = statistics.first_again(
-                of_board,
-                places,
-                who=who,
-                files=files,
-                rewards=rewards,
-                higher_is_better=higher_is_better,
-                seed=rules.seed,
-            )
-    # Both statements stand side by side, so none may contradict the other.
-    table.loc[~np.isin(files, files[may_be_best]) & table["first_again"].notna(), "first_again"] = 0.0
-    table["may_be_best"] = may_be_best
+    table[["first_again", "prize_again"]] = np.nan
+    table["may_be_best"] = statistics.may_be_best(boosted, higher_is_better=higher_is_better)
     table["may_win_prize"] = False
     table.loc[may_win, "may_win_prize"] = statistics.may_be_best(
         boosted[:, may_win], max(prizes.number, 1), higher_is_better=higher_is_better
     )
-    doubts = [each.doubt for each in details]
-    is_missing = [doubt is not None and not doubt.has_interval for doubt in doubts]
-    wider = np.array([float(widening_of_one(each.reaction.is_of_groups, each.influence)) for each in details])
-    may_win_prize = table["may_win_prize"].to_numpy()
+    if withheld is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known):
+        files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
+        how: dict[str, Any] = {"files": files, "rewards": rewards, "seed": rules.seed}
+        first = statistics.first_again(of_board, higher_is_better=higher_is_better, **how)
+        # Both statements stand side by side, so none may contradict the other.
+        may_be_best = np.isin(files, files[table["may_be_best"]])
+        table["first_again"] = np.where(may_be_best | np.isnan(first), first, 0.0)
+        if prizes.number:
+            table["prize_again"] = statistics.first_again(
+                of_board, prizes.number, who=may_win, higher_is_better=higher_is_better, **how
+            )
     for name, samples in (("score", draws), ("boosted_score", boosted)):
-        jointly = np.where(may_win_prize, widening_jointly(samples[:, may_win_prize]), 1)
-        for end, values in zip(("low", "high"), interval(samples, jointly * wider)):
-            table[f"{name}_{end}"] = np.where(is_missing, np.nan, values)
+        ends = _intervals(details, samples, table["may_win_prize"].to_numpy())
+        table[[f"{name}_low", f"{name}_high"]] = ends.T
+    doubts = [each.doubt for each in details]
     table["note"] = notes(doubts)
-    steps = differences(leaderboard, boosted, details, prizes, prepared, higher_is_better, together)
+    steps = differences(leaderboard, boosted, details, prizes, units, higher_is_better)
     return Certainty(table, steps, doubts, withheld)
 
 
-def _withheld(winners: Sequence[Detail], prepared: Grouped, together: Ints | None) -> Doubt | None:
+def _intervals(details: Sequence[Detail], samples: Floats, may_win_prize: Bools) -> Floats:
+    """Compute the ends of the teams' intervals, (2, t); those of teams that may win a prize hold together."""
+    wider = [float(widening_of_one(each.reaction.is_of_groups, each.influence)) for each in details]
+    jointly = np.where(may_win_prize, widening_jointly(samples[:, may_win_prize]), 1)
+    ends = np.stack(interval(samples, jointly * np.array(wider)))
+    ends[:, [each.doubt is not None and not each.doubt.has_interval for each in details]] = np.nan
+    return ends
+
+
+def _withheld(details: Sequence[Detail], prizes: Prizes, units: Units) -> Doubt | None:
     """Say why nothing is said about winning again: few items decide the score of a team that wins a prize."""
-    doubts = [doubt_of_score(prepared, each.reaction, FEWEST_ON_A_BOARD, together) for each in winners]
+    if len(details) == 1:
+        return None
+    winners = [details[row] for row in prizes.winners or (0,) if row < len(details)]
+    doubts = [doubt_of_score(units, each.reaction, FEWEST_ON_A_BOARD) for each in winners]
     return next((doubt for doubt in doubts if doubt is not None), None)
 
 
@@ -285,9 +280,8 @@ def differences(
     boosted: Floats,
     details: Sequence[Detail],
     prizes: Prizes,
-    prepared: Grouped,
+    units: Units,
     higher_is_better: bool,
-    together: Ints | None,
 ) -> pd.DataFrame:
     """Compute the difference at each border between prizes, in what decides the board."""
     borders = [(row, other) for row, other in prizes.borders if other < len(details)]
@@ -307,9 +301,7 @@ def differences(
                 boosted[:, row],
                 boosted[:, next_row],
                 one.influence * rewards[row] - other.influence * rewards[next_row],
-                doubt_of_difference(
-                    prepared, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD, together
-                ),
+                doubt_of_difference(units, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD),
                 higher_is_better,
                 jointly,
             )

@@ -17,10 +17,10 @@ from datetime import datetime
 
 from podium.errors import UsageError
 from podium.running import settings as constants
-from podium.running.measuring import Log, Outcome, Run, answer_of, failed, last_line, watched
+from podium.running.measuring import Log, Outcome, Run, Used, answer_of, last_line, watched
 from podium.running.models import Model
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
-from podium.running.submission import judged, working_folder
+from podium.running.submission import judged, left_in, working_folder
 from podium.running.view import WORKING, data_of
 
 ENGINES = ("docker", "podman")
@@ -91,10 +91,9 @@ def _result(
         # The image may be the reason, or the machine: engines do not say which, so it is tried again.
         return Run(Outcome.LOST, "the container cannot be started", printed=log.last_lines())
     seconds = max((over - began).total_seconds(), 0.0)
-    run = Run(Outcome.DONE, "", seconds, exit_code=int(state["ExitCode"]))
-    if in_time and state.get("OOMKilled"):
-        return failed(run, Outcome.MEMORY, settings._replace(sandbox=""), log)
-    return judged(run, in_time, working, settings, log)
+    used = Used(out_of_memory=in_time and bool(state.get("OOMKilled")))
+    run = Run(Outcome.DONE, "", seconds, used, exit_code=int(state["ExitCode"]))
+    return judged(run, in_time, left_in(working), settings._replace(sandbox=""), log)
 
 
 def _options(name: str, settings: Settings, working: str) -> list[str]:

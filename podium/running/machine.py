@@ -14,7 +14,7 @@ from podium.running.containers import find_engine, image_id, run_in_container
 from podium.running.measuring import Log, Outcome, Run, watched
 from podium.running.models import Failure, Kind, Model, as_failure, paths_in
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
-from podium.running.submission import judged, working_folder
+from podium.running.submission import judged, left_in, working_folder
 from podium.running.view import NOTEBOOK, places_in, reset_device_times
 from podium.wording import printable
 
@@ -63,16 +63,14 @@ def _ready(model: Model, settings: Settings) -> Model:
     if model.kind is Kind.CONTAINER:
         return model._replace(image=image_id(settings.container_engine, model.entry))
     if settings.sandbox == "bubblewrap" and (closed := _closed(model.folder)):
-        raise ValueError(
-            f"{_who()} cannot read {os.path.relpath(closed, model.folder.parent)} (chmod -R {_whom()}+rX)"
-        )
+        raise ValueError(_cannot_read(os.path.relpath(closed, model.folder.parent)))
     return model
 
 
 def _refuse_hidden_data(data: Path) -> None:
     """Raise a UsageError if models do not see all of the data."""
     if closed := _closed(data):
-        raise UsageError(f"{_who()} cannot read {printable(closed)} (chmod -R {_whom()}+rX)")
+        raise UsageError(_cannot_read(printable(closed)))
     for entry in paths_in(data):
         if entry.is_symlink() and not Path(os.path.realpath(entry.path)).is_relative_to(data):
             raise UsageError(
@@ -81,14 +79,11 @@ def _refuse_hidden_data(data: Path) -> None:
             )
 
 
-def _who() -> str:
-    """Name the user as whom models run."""
-    return "models run as the user nobody when podium runs as root, who" if is_root() else "this user"
-
-
-def _whom() -> str:
-    """The letter of this user in ``chmod``."""
-    return "o" if is_root() else "u"
+def _cannot_read(path: str) -> str:
+    """Say that the models' user cannot read a file or folder, and how to open it."""
+    if is_root():
+        return f"models run as the user nobody when podium runs as root, who cannot read {path} (chmod -R o+rX)"
+    return f"this user cannot read {path} (chmod -R u+rX)"
 
 
 def _closed(folder: Path) -> str:
@@ -136,4 +131,4 @@ def _run_without_sandbox(model: Model, settings: Settings, log: Log) -> Run:
         if sys.platform == "win32":
             environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
         run, in_time = watched(program, environment, working, settings.time_limit, log)
-        return judged(run, in_time, working, settings, log)
+        return judged(run, in_time, left_in(working), settings, log)

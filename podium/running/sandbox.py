@@ -22,16 +22,16 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO
 
 from podium.errors import UsageError
 from podium.running import settings as constants
 from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
-from podium.running.measuring import Log, Outcome, Run, Used, answer_of, core_seconds, failed, used_by
+from podium.running.measuring import Log, Outcome, Run, Used, answer_of, core_seconds, used_by
 from podium.running.models import Kind, Model, interpreter_of
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
-from podium.running.submission import taken
+from podium.running.submission import Left, judged
 from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
 from podium.wording import printable
@@ -89,15 +89,6 @@ JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit; shift; done; shift; exec
 BEGINS = 5  # the descriptor on which a notebook tells that its first cell begins
 BEGUN = b"begins\n"  # what it tells
 FILE = b"file\n"  # what it prints before the content of the submission
-
-
-class Left(NamedTuple):
-    """What the first process tells of the folders in which a model has worked."""
-
-    room: list[str]  # the free blocks of each of them
-    submissions: list[str]  # the names of the submissions
-    content: bytes  # of the one submission, or the names of other files
-    is_whole: bool = False  # whether all of it has come
 
 
 def require() -> None:
@@ -176,8 +167,7 @@ def _measured(
                 seconds, busy = time.perf_counter() - start, core_seconds(cores) - busy
                 late.append(is_late)
             with _killed_after(constants.SECONDS_TO_SEND, process):
-                room, names = (tells.readline().decode().split() for _ in range(2))
-                left = Left(room, names, tells.read())
+                left = _left(tells)
         except BaseException:
             _kill(process)
             raise
@@ -188,7 +178,16 @@ def _measured(
     others = max(busy - used.user_seconds, 0.0) / (seconds * len(cores))
     run = Run(Outcome.DONE, "", seconds, used, others, int(code or -9))
     left = left._replace(is_whole=process.returncode == 0)
-    return _judged(run, left, bool(code) or not any(each.is_set() for each in late), settings, log)
+    return judged(run, bool(code) or not any(each.is_set() for each in late), left, settings, log)
+
+
+def _left(tells: IO[bytes]) -> Left:
+    """Read what the first process of a sandbox tells of the folders in which a model has worked."""
+    room, names = (tells.readline().decode().split() for _ in range(2))
+    content, is_full = tells.read(), "0" in room
+    if names:
+        return Left(names, content.removeprefix(FILE) if content.startswith(FILE) else None, (), is_full)
+    return Left(names, None, content.decode("utf-8", "replace").splitlines(), is_full)
 
 
 def _go(process: "subprocess.Popen[bytes]") -> None:
@@ -196,23 +195,6 @@ def _go(process: "subprocess.Popen[bytes]") -> None:
     assert process.stdin is not None
     process.stdin.write(b"go\n")
     process.stdin.flush()
-
-
-def _judged(run: Run, left: Left, in_time: bool, settings: Settings, log: Log) -> Run:
-    """Say what became of a run that was measured, and take the submission that it left."""
-    if run.used.out_of_memory:
-        return failed(run, Outcome.MEMORY, settings, log)
-    if run.used.machine_out_of_memory:
-        return run._replace(outcome=Outcome.LOST, reason="the machine ran out of memory")
-    if not in_time:
-        return failed(run, Outcome.TIME, settings, log)
-    if run.exit_code != 0:
-        return failed(run, Outcome.DISK if "0" in left.room else Outcome.EXIT, settings, log, left.submissions)
-    if not left.is_whole:
-        return run._replace(outcome=Outcome.LOST, reason="the submission could not be read in time")
-    content = left.content.removeprefix(FILE) if left.content.startswith(FILE) else None
-    others = () if left.submissions else left.content.decode("utf-8", "replace").splitlines()
-    return taken(run, left.submissions, content, others)
 
 
 @contextlib.contextmanager

@@ -1,13 +1,13 @@
 """The folder in which a model works outside of bubblewrap, and the submission that it left there."""
 
 import contextlib
-import itertools
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -35,34 +35,54 @@ def working_folder() -> Iterator[str]:
         shutil.rmtree(top, ignore_errors=True)
 
 
-def judged(run: Run, in_time: bool, folder: str, settings: Settings, log: Log) -> Run:
-    """Say what became of a run that was measured, and take its submission from the folder."""
+class Left(NamedTuple):
+    """What a model has left in its working folder."""
+
+    names: Sequence[str]  # of its submissions
+    content: bytes | None  # of the one submission; None if it is no file that can be read
+    others: Sequence[str]  # some of the other files, if there is no submission
+    is_full: bool = False  # whether one of the model's folders has no room left
+    is_whole: bool = True  # whether podium has got all of this in time
+
+
+def left_in(folder: str) -> Left:
+    """Look for a submission in a folder, and take its content."""
     names = [name for name in SUBMISSIONS if name in os.listdir(folder)]
+    if names:
+        return Left(names, _content_of(os.path.join(folder, names[0])), ())
+    deeper = (path.relative_to(folder).as_posix() for path in sorted(Path(folder).glob("*/submission.*")))
+    return Left((), None, [*deeper, *sorted(os.listdir(folder))])
+
+
+def judged(run: Run, in_time: bool, left: Left, settings: Settings, log: Log) -> Run:
+    """Say what became of a run that was measured, and take the submission that it left."""
+    if run.used.out_of_memory:
+        return failed(run, Outcome.MEMORY, settings, log)
+    if run.used.machine_out_of_memory:
+        return run._replace(outcome=Outcome.LOST, reason="the machine ran out of memory")
     if not in_time:
         return failed(run, Outcome.TIME, settings, log)
     if run.exit_code != 0:
-        return failed(run, Outcome.EXIT, settings, log, names)
-    content = _content_of(os.path.join(folder, names[0])) if len(names) == 1 else None
-    deeper = (path.relative_to(folder).as_posix() for path in sorted(Path(folder).glob("*/submission.*")))
-    return taken(run, names, content, () if names else [*deeper, *sorted(os.listdir(folder))])
+        return failed(run, Outcome.DISK if left.is_full else Outcome.EXIT, settings, log, left.names)
+    if not left.is_whole:
+        return run._replace(outcome=Outcome.LOST, reason="the submission could not be read in time")
+    return _taken(run, left)
 
 
-def taken(run: Run, names: Sequence[str], content: bytes | None, others: Iterable[str]) -> Run:
-    """A run that ended well, with the one submission that it left, or with what is wrong with it.
-
-    `content` is None if it is no file that can be read. A model chose the names of the others that it left.
-    """
-    if not names:
+def _taken(run: Run, left: Left) -> Run:
+    """A run that ended well, with the one submission that it left, or with what is wrong with it."""
+    if not left.names:
         reason = "no submission.csv"
-    elif len(names) > 1:
-        reason = f"{' and '.join(names)} are there, expected one"
-    elif content is None:
-        reason = f"{names[0]} is not a regular file that can be read"
-    elif len(content) > constants.SUBMISSION_BYTES:
-        reason = f"{names[0]} is larger than {constants.SUBMISSION_BYTES:,} bytes"
+    elif len(left.names) > 1:
+        reason = f"{' and '.join(left.names)} are there, expected one"
+    elif left.content is None:
+        reason = f"{left.names[0]} is not a regular file that can be read"
+    elif len(left.content) > constants.SUBMISSION_BYTES:
+        reason = f"{left.names[0]} is larger than {constants.SUBMISSION_BYTES:,} bytes"
     else:
-        return run._replace(name=names[0], submission=content)
-    shown = ", ".join(printable(name)[:LONGEST_NAME] for name in itertools.islice(others, NAMES_SHOWN))
+        return run._replace(name=left.names[0], submission=left.content)
+    # A model chose the names of the others.
+    shown = ", ".join(printable(name)[:LONGEST_NAME] for name in left.others[:NAMES_SHOWN])
     return run._replace(outcome=Outcome.SUBMISSION, reason=reason, printed=f"found {shown}" if shown else "")
 
 

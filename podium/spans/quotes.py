@@ -308,7 +308,7 @@ class _Essay:
         # A word more or less counts half as much as another word.
         share = 200 * common / (len(core) + len(passage) - abs(len(core) - len(passage)) / 2)
         first -= _replaced_before(quote.words[:begin], words, first)
-        last += _replaced_behind(quote.words[end:], words, last)
+        last += _is_replaced_behind(quote.words[end:], words, last)
         place = _Place(self.words[around[first]][0], self.words[around[last]][1], CLOSE, share)
         whole = fuzz.ratio(quote.plain, _plain("".join(words[first : last + 1]))[0])
         return place if share >= closeness and whole >= SEARCHED * closeness else None
@@ -411,20 +411,10 @@ def _replaced_before(lead: list[str], words: list[str], first: int) -> int:
     return int(len(lead) == 1 and lead[0][0].isupper() <= words[first - 1][0].isupper())
 
 
-def _replaced_behind(rest: list[str], words: list[str], last: int) -> int:
-    """Count the words behind the last aligned one that a quote's words behind its own replace.
-
-    `rest` begins with the quote's last aligned word.
-    """
-    most = min(len(rest) - 1, len(words) - last - 1)
-    if most <= 0 or _ends_sentence(words[last]) or not rest[1][0].isalnum():
-        return 0
-    if not rest[0][-1].isalnum() and rest[0][-1] != words[last][-1]:
-        return 0
-    for number in range(1, most + 1):
-        if _ends_sentence(words[last + number]):
-            return number
-    return int(len(rest) == 2)
+def _is_replaced_behind(rest: list[str], words: list[str], last: int) -> bool:
+    """Tell whether the word behind the last aligned one, with which `rest` begins, replaces the essay's."""
+    is_one_word = len(rest) == 2 and rest[1][0].isalnum()
+    return is_one_word and last + 1 < len(words) and not _ends_sentence(words[last])
 
 
 def _ends_sentence(word: str) -> bool:

@@ -280,12 +280,10 @@ def word_probabilities(
     if isinstance(texts, str):
         texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
     tokens = _of_offsets(texts, offset_mapping, essay)
-    found = [np.zeros((words, len(LABELS))) for words in tokens.words.tolist()]
+    found = np.zeros((int(tokens.words.sum()), len(LABELS)))
     for block in _decoded(tokens, predictions, labels):
-        word, columns = block.word[differs(block.word)], _probabilities_of_words(block)
-        for at, rows in by_essay(np.searchsorted(block.first_words, word, side="right") - 1):
-            found[block.numbers[at]][word[rows] - block.first_words[at]] = columns[rows]
-    return found
+        found[block.word[differs(block.word)]] = _probabilities_of_words(block)
+    return np.split(found, tokens.first_words[1:])[: len(tokens.words)]
 
 
 def _probabilities_of_words(block: "_Block") -> Floats:
@@ -314,21 +312,21 @@ class _Tokens(NamedTuple):
     words: Ints  # (texts,) the number of words of each text
     offsets: list[Ints] | None = None  # for each window, the characters of each token, if they are known
 
-    def numbered(self, numbers: Ints, windows: Ints) -> tuple[Ints, Ints]:
-        """Number the words of some texts from the first text to the last.
+    @property
+    def first_words(self) -> Ints:
+        """The first word of each text, if words are numbered from the first text to the last, (texts,)."""
+        return np.cumsum(self.words) - self.words
 
-        Return the word of each token of some windows, and the first word of each text.
+    def of_windows(self, windows: Ints) -> tuple[Ints, Ints]:
+        """Number the words of the tokens of some windows, from the first text to the last, and their parts.
+
+        The same token has the same word and part in all windows.
         """
-        sizes = self.words[numbers]
-        first_words = np.cumsum(sizes) - sizes
         ids, window = _flat(self.ids, windows)
-        begins = first_words[np.searchsorted(numbers, self.window_of[windows])]
-        return np.where(ids >= 0, ids + begins[window], -1), first_words
-
-    def parts(self, word: Ints, windows: Ints) -> Ints:
-        """Number the parts of each word; the same token has the same number in all windows."""
-        flat, window = _flat(self.ids if self.offsets is None else self.offsets, windows)
-        return _parts_of_words(word, window) if self.offsets is None else _parts_of_offsets(flat, window)
+        word = np.where(ids >= 0, ids + self.first_words[self.window_of[windows]][window], -1)
+        if self.offsets is None:
+            return word, _parts_of_words(word, window)
+        return word, _parts_of_offsets(*_flat(self.offsets, windows))
 
 
 def _flat(given: Sequence[Ints], windows: Ints) -> tuple[Ints, Ints]:
@@ -470,51 +468,40 @@ def _are_probabilities(rows: npt.NDArray[Any]) -> bool:
 
 
 class _Block(NamedTuple):
-    """The tokens of some essays, in the order of their words, and what was predicted for them."""
+    """The tokens of some texts, in the order of their words, and what was predicted for them."""
 
-    word: Ints  # (tokens,) the word of each token; the words are numbered from the first essay to the last
+    word: Ints  # (tokens,) the word of each token; the words are numbered from the first text to the last
     probabilities: Floats  # (tokens, labels)
     scheme: "_Scheme"
-    first_words: Ints  # (essays,) the number of the first word of each essay
-    numbers: Ints  # (essays,) the index of each essay
+    first_words: Ints  # (texts,) the number of the first word of each text
 
 
 def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Block]:
-    """Read the predictions for all essays, some essays at once; warn of words that have no prediction."""
+    """Read the predictions for all texts, some texts at once; warn of words that have no prediction."""
     given = _cut(predictions, list(map(len, tokens.ids)))
     _warn_of_shifted(predictions, tokens.ids)
     scheme = _Scheme.of(labels, _are_names(given))
-    lacking = tokens.words.copy()
-    for numbers, windows in _blocks(tokens.window_of):
-        word, first_words = tokens.numbered(numbers, windows)
+    lacks = np.ones(int(tokens.words.sum()), dtype=bool)
+    order = np.argsort(tokens.window_of, kind="stable")
+    borders = np.arange(TEXTS_AT_ONCE, len(tokens.words), TEXTS_AT_ONCE)
+    for windows in np.split(order, np.searchsorted(tokens.window_of[order], borders)):
+        word, part = tokens.of_windows(windows)
         probabilities = _probabilities([given[number] for number in windows.tolist()], windows, scheme)
         used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
-        if len(windows) > len(numbers):
-            part = tokens.parts(word, windows)
-            word, probabilities = _averaged(word[used], part[used], probabilities[used])
-        else:
-            word, probabilities = word[used], probabilities[used]
-        essay = np.searchsorted(first_words, word[differs(word)], side="right") - 1
-        lacking[numbers] -= np.bincount(essay, minlength=len(numbers))
-        yield _Block(word, probabilities, scheme, first_words, numbers)
-    cut = lacking > 0
-    if cut.any():
+        word, part, probabilities = word[used], part[used], probabilities[used]
+        if not differs(tokens.window_of[windows]).all():
+            word, probabilities = _averaged(word, part, probabilities)
+        lacks[word] = False
+        yield _Block(word, probabilities, scheme, tokens.first_words)
+    if lacks.any():
+        text = np.repeat(np.arange(len(tokens.words)), tokens.words)[lacks]
+        cut = np.unique(text)
         warnings.warn(
-            f"{lacking.sum():,} of {counted(int(tokens.words[cut].sum()), 'word')} in "
-            f"{counted(int(cut.sum()), 'text')} have no token with a prediction, as if the tokenizer had cut "
+            f"{len(text):,} of {counted(int(tokens.words[cut].sum()), 'word')} in "
+            f"{counted(len(cut), 'text')} have no token with a prediction, as if the tokenizer had cut "
             "the texts; a segment has such a word only where it goes on behind it",
             stacklevel=4,
         )
-
-
-def _blocks(window_of: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Yield blocks of essays that are decoded at once, each with their windows."""
-    order = np.argsort(window_of, kind="stable")
-    numbers, begins = np.unique(window_of[order], return_index=True)
-    begins = np.append(begins, len(order))
-    for block in range(0, len(numbers), TEXTS_AT_ONCE):
-        some = numbers[block : block + TEXTS_AT_ONCE]
-        yield some, order[begins[block] : begins[block + len(some)]]
 
 
 def _cut(predictions: Any, lengths: list[int]) -> list[npt.NDArray[Any]]:
@@ -630,7 +617,7 @@ def _averaged(word: Ints, part: Ints, probabilities: Floats) -> tuple[Ints, Floa
 
 def _segments(block: _Block) -> Spans:
     """Decode the segments of some essays."""
-    word, _, scheme, first_words, numbers = block
+    word, _, scheme, first_words = block
     if not len(word):
         return from_words([], [], [])
     start = np.flatnonzero(differs(word))
@@ -646,7 +633,7 @@ def _segments(block: _Block) -> Spans:
     goes_on = inside[1:] & (kind[1:] == kind[:-1]) & ~begins[1:] & ~ends[:-1] & (essay[1:] == essay[:-1])
     first, last = stretches(inside, goes_on)
     return Spans(
-        essay=numbers[essay[first]],
+        essay=essay[first],
         first=seen[first] - first_words[essay[first]],
         last=seen[last] - first_words[essay[first]],
         discourse_type=kind[first],
@@ -853,11 +840,10 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
         truths.essay, truths.last >= words, expected, "{} to {} of {}", truths.first, truths.last, words
     )
     windows = np.arange(len(tokens.ids))
-    word, first_words = tokens.numbered(np.arange(len(tokens.words)), windows)
-    part = tokens.parts(word, windows)
+    word, part = tokens.of_windows(windows)
     # Tokens without a word have the word -1, the last one.
     segment_of_word = np.full(int(tokens.words.sum()) + 1, -1)
-    segment, own = ranges(first_words[truths.essay] + truths.first, truths.words)
+    segment, own = ranges(tokens.first_words[truths.essay] + truths.first, truths.words)
     shared = np.zeros(len(truths), dtype=bool)
     shared[segment[np.bincount(own)[own] > 1]] = True
     expected = "segments without common words, as without_overlaps() leaves them"

@@ -70,6 +70,38 @@ class Doubt(NamedTuple):
         return f"groups of fewer than {self.fewest} items decide {self.share:.0%}"
 
 
+class Units(NamedTuple):
+    """What is drawn: the items of a prepared solution, or what they belong to."""
+
+    prepared: Grouped
+    together: Ints | None = None  # what each item belongs to, (n,), by a number; without it each is drawn alone
+
+    def cells(self, is_of_groups: bool = True) -> tuple[Ints, Ints]:
+        """Number the units within each group, for each attribute and item, (attributes · n,).
+
+        The second result is the group of each of these numbers.  If the score is not made of groups, all items
+        are in the first one.
+        """
+        groups = self.prepared.groups if is_of_groups else np.zeros((1, len(self.prepared.items)), np.int64)
+        if self.together is None:
+            return np.arange(groups.size), groups.ravel()
+        number = int(self.together.max(initial=0)) + 1
+        pairs, cell = np.unique(groups * number + self.together, return_inverse=True)
+        return cell.ravel(), pairs // number
+
+    def sizes(self, is_of_groups: bool = True) -> Ints:
+        """Count the units of each group, (g,)."""
+        return np.bincount(self.cells(is_of_groups)[1], minlength=len(self.prepared.labels))
+
+    def sums(self, gains: Floats) -> Floats:
+        """Add up what the items of each unit add, (n, ...)."""
+        if self.together is None:
+            return gains
+        added = np.zeros((int(self.together.max(initial=-1)) + 1, *gains.shape[1:]))
+        np.add.at(added, self.together, gains)
+        return added
+
+
 class Reaction(NamedTuple):
     """How a score reacts to its groups.  If it is not made of groups, all items are in the first one."""
 
@@ -93,40 +125,32 @@ def reaction(prepared: Measured, statistics: Floats, total: Floats, together: In
         of_item = contributions(prepared.groups, statistics, steepness).ravel()
     else:  # all groups of an attribute have the same slopes, but for rounding
         of_item = statistics @ sum(steepness[of].mean(axis=0) for of in attributes_of(prepared))
-    members, number = _groups(prepared, is_of_groups).ravel(), len(prepared.labels)
+    members, number = Units(prepared).cells(is_of_groups)[1], len(prepared.labels)
     sizes = np.bincount(members, minlength=number)
     # The size of a group may count in a score, too.  It is part of the mean, which is no item's merit.
     own: Floats = of_item - (np.bincount(members, of_item, minlength=number) / np.maximum(sizes, 1))[members]
     own[is_close_to_none(own)] = 0
-    if together is not None:
-        cell, members = _cells(prepared, is_of_groups, together)
-        own = np.bincount(cell, own).astype(np.float64)
-        sizes = np.bincount(members, minlength=number)
+    cell, members = Units(prepared, together).cells(is_of_groups)
+    own = np.bincount(cell, own).astype(np.float64)
+    sizes = np.bincount(members, minlength=number)
     changes = np.bincount(members, np.abs(own), minlength=number)
     raised, lowered = (np.bincount(members[side], minlength=number) for side in (own > 0, own < 0))
     shares = changes / changes.sum() if changes.any() else sizes / sizes.sum()
     return Reaction(shares, np.minimum(raised, lowered), is_of_groups)
 
 
-def doubt_of_score(
-    prepared: Grouped, known: Reaction, fewest: int = FEWEST_ITEMS, together: Ints | None = None
-) -> Doubt | None:
+def doubt_of_score(units: Units, known: Reaction, fewest: int = FEWEST_ITEMS) -> Doubt | None:
     """Say why the interval of a score cannot be relied on, or None.
 
     The number of items that decide is the mean over the groups of the items on the rarer side, weighted with
     the reaction.
     """
-    sizes = np.bincount(_cells(prepared, known.is_of_groups, together)[1], minlength=len(prepared.labels))
-    return _doubt(float(known.shares @ known.deciding), known.shares, known.deciding, sizes, fewest)
+    number, sizes = float(known.shares @ known.deciding), units.sizes(known.is_of_groups)
+    return _doubt(number, known.shares, known.deciding, sizes, fewest)
 
 
 def doubt_of_difference(
-    prepared: Grouped,
-    differing: Bools,
-    mine: Reaction,
-    theirs: Reaction,
-    fewest: int = FEWEST_ITEMS,
-    together: Ints | None = None,
+    units: Units, differing: Bools, mine: Reaction, theirs: Reaction, fewest: int = FEWEST_ITEMS
 ) -> Doubt | None:
     """Say why the interval of a difference between two scores cannot be relied on, or None.
 
@@ -136,11 +160,10 @@ def doubt_of_difference(
     """
     if not differing.any():
         return None  # equal submissions differ by exactly 0 on the population, too
-    is_of_groups = mine.is_of_groups or theirs.is_of_groups
-    cell, group_of = _cells(prepared, is_of_groups, together)
-    sizes = np.bincount(group_of, minlength=len(prepared.labels))
+    cell, group_of = units.cells(mine.is_of_groups or theirs.is_of_groups)
+    sizes = np.bincount(group_of, minlength=len(units.prepared.labels))
     changed = np.unique(cell.reshape(-1, len(differing))[:, differing])
-    counts = np.bincount(group_of[changed], minlength=len(prepared.labels))
+    counts = np.bincount(group_of[changed], minlength=len(sizes))
     number = (mine.shares + theirs.shares) / 2 @ counts
     larger = max(mine.shares, theirs.shares, key=lambda shares: float(shares[sizes < fewest].sum()))
     return _doubt(float(number), larger, counts, sizes, fewest)
@@ -155,27 +178,6 @@ def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int
     if share > MOST_BY_SMALL_GROUPS:
         return Doubt(Reason.SMALL_GROUPS, round(float(shares[small] @ counts[small]) / share), share, fewest)
     return None
-
-
-def _groups(prepared: Grouped, is_of_groups: bool) -> Ints:
-    """Tell the deciding groups of each item, (attributes, n): one for all if the score is not made of any."""
-    groups: Ints = prepared.groups if is_of_groups else np.zeros((1, len(prepared.items)), dtype=np.int64)
-    return groups
-
-
-def _cells(prepared: Grouped, is_of_groups: bool, together: Ints | None) -> tuple[Ints, Ints]:
-    """Number what is drawn together within each group: for each attribute and item, (attributes · n,).
-
-    The second result is the group of each of these numbers.
-    """
-    members = _groups(prepared, is_of_groups).ravel()
-    if together is None:
-        return np.arange(len(members)), members
-    units = int(together.max(initial=0)) + 1
-    pairs, cell = np.unique(
-        members * units + np.tile(together, len(members) // len(together)), return_inverse=True
-    )
-    return cell, pairs // units
 
 
 def notes(doubts: Sequence[Doubt | None]) -> list[str]:

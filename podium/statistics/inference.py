@@ -22,17 +22,14 @@ from podium.statistics.doubts import (
     FEWEST_ITEMS,
     Doubt,
     Reason,
+    Units,
     doubt_of_difference,
     doubt_of_score,
     notes,
     reaction,
 )
 from podium.statistics.places import LEVEL
-from podium.statistics.population import (
-    LEAST_DEVIATION,
-    Resampler,
-    sizes_of_groups,
-)
+from podium.statistics.population import LEAST_DEVIATION, Resampler, names_of_groups, sizes_of_groups
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
 
 if TYPE_CHECKING:
@@ -322,6 +319,7 @@ def intervals_of(
     DataFrame
         A row per measure with ``measure``, ``value``, ``low``, ``high`` and ``note``, see `intervals`.
     """
+    units = Units(prepared, together)
     resampler = Resampler(prepared, draw(len(statistics), resamples, seed, together=together), seed)
     (drawn,) = resampler.draw(statistics)
     total, values = drawn.sums, prepared.measures(drawn.sums)
@@ -329,7 +327,7 @@ def intervals_of(
         [contributions(prepared.groups, statistics, each).sum(axis=0) for each in slopes(prepared, total)],
         axis=1,
     )
-    influence = by_unit(influence, together)
+    influence = units.sums(influence)
     of_groups = reaction(prepared, statistics, total, together)
     wider = widening_of_one(of_groups.is_of_groups, influence)
     on_draws = resampler.measures(drawn)
@@ -338,19 +336,10 @@ def intervals_of(
     of_population = interval(resampler.population(drawn, model), wider[0])
     low[0], high[0] = within(on_draws[:, 0], *of_population, UNIT)
     above, below = (_number_of(side * influence) for side in (1, -1))
-    of_score = doubt_of_score(prepared, of_groups, together=together)
-    doubts = _doubts_of_measures(prepared, values, np.minimum(above, below), of_score, together)
+    doubts = _doubts_of_measures(units, values, np.minimum(above, below), doubt_of_score(units, of_groups))
     none = np.array([each is not None for each in doubts])
     none[0] &= doubts[0] is None or not doubts[0].has_interval
-    return pd.DataFrame(
-        {
-            "measure": prepared.measure_names,
-            "value": values,
-            "low": np.where(none, np.nan, low),
-            "high": np.where(none, np.nan, high),
-            "note": notes(doubts),
-        }
-    )
+    return _table(units, {"value": values}, np.where(none, np.nan, [low, high]), doubts)
 
 
 def difference(
@@ -385,44 +374,44 @@ def difference(
     Comparison
         The difference of the scores and of all measures, each with its 95% interval, see `compare`.
     """
+    units = Units(prepared, together)
     resampler = Resampler(prepared, draw(len(mine), resamples, seed, together=together), seed)
-    drawn = resampler.draw(mine, theirs)
+    first, second = drawn = resampler.draw(mine, theirs)
     model = resampler.model(resampler.groups(*drawn))
     ours, others = (resampler.population(each, model) for each in drawn)
     # Taken from both sides, gains only change their sign if the submissions change places.
-    gains = by_unit(gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine), together)
+    gains = units.sums(gains_by_item(prepared, mine, theirs) - gains_by_item(prepared, theirs, mine))
     value, other = (prepared.measures(each.sums) for each in drawn)
-    mine_to_groups, theirs_to_groups = (
-        reaction(prepared, own, each.sums, together) for own, each in zip((mine, theirs), drawn)
-    )
     differing = (mine != theirs).any(axis=1)
-    of_score = doubt_of_difference(prepared, differing, mine_to_groups, theirs_to_groups, together=together)
     # Equal submissions differ by exactly 0 on the population, too.
     counts = _number_of(np.abs(gains)) if differing.any() else np.full(len(value), len(mine))
-    doubts = _doubts_of_measures(prepared, value - other, counts, of_score, together)
-    score = difference_of_draws(
-        float(value[0] - other[0]), ours, others, gains[:, 0], doubts[0], higher_is_better
+    to_groups = (
+        reaction(prepared, mine, first.sums, together),
+        reaction(prepared, theirs, second.sums, together),
     )
-    sides = (side * gains[:, 0] > SAME * np.abs(gains[:, 0]).max() for side in (1, -1))
-    if min(side.sum() for side in sides) < FEWEST_DECIDING and counts[0] * 2 < len(gains):
-        # Where one submission is nowhere better, in few items, the noise of the difference shrinks with it.
+    of_score = doubt_of_difference(units, differing, *to_groups)
+    doubts = _doubts_of_measures(units, value - other, counts, of_score)
+    own = float(value[0] - other[0])
+    score = difference_of_draws(own, ours, others, gains[:, 0], doubts[0], higher_is_better)
+    is_nowhere_better = min(_number_of(side * gains[:, 0]) for side in (1, -1)) < FEWEST_DECIDING
+    if is_nowhere_better and counts[0] * 2 < len(gains):
+        # The noise of the difference shrinks with it.
         score = score._replace(detectable=np.nan)
     on_draws = [resampler.measures(each) for each in drawn]
-    low, high = interval(on_draws[0] - on_draws[1], widening(gains), UNIT_OF_DIFFERENCES)
-    low[0], high[0] = score.low, score.high
-    none = np.array([each is not None for each in doubts])
-    table = pd.DataFrame(
-        {
-            "measure": prepared.measure_names,
-            "value": value,
-            "other": other,
-            "difference": value - other,
-            "low": np.where(none, np.nan, low),
-            "high": np.where(none, np.nan, high),
-            "note": notes(doubts),
-        }
-    )
+    ends = np.stack(interval(on_draws[0] - on_draws[1], widening(gains), UNIT_OF_DIFFERENCES))
+    ends[:, [each is not None for each in doubts]] = np.nan
+    ends[:, 0] = score.low, score.high
+    table = _table(units, {"value": value, "other": other, "difference": value - other}, ends, doubts)
     return Comparison(score, table, _large_groups(prepared), resamples)
+
+
+def _table(
+    units: Units, columns: dict[str, Floats], ends: Floats, doubts: Sequence[Doubt | None]
+) -> pd.DataFrame:
+    """Make a table with a row per measure from the ends of its intervals, (2, m), and the doubts about them."""
+    low, high = ends
+    named = {"measure": units.prepared.measure_names, **columns}
+    return pd.DataFrame(named | {"low": low, "high": high, "note": notes(doubts)})
 
 
 def difference_of_draws(
@@ -542,15 +531,6 @@ def widening_jointly(samples: Floats) -> float:
     return min(MOST_JOINTLY, float(np.quantile(scaled.max(axis=1), LEVEL) / alone))
 
 
-def by_unit(gains: Floats, together: Ints | None) -> Floats:
-    """Add up what the items that are drawn together add, (n, m)."""
-    if together is None:
-        return gains
-    added = np.zeros((int(together.max(initial=-1)) + 1, *gains.shape[1:]))
-    np.add.at(added, together, gains)
-    return added
-
-
 def _number_of(gains: Floats) -> Ints:
     """Count the items whose gain is above rounding, for each measure, (n, m)."""
     least = SAME * np.abs(gains).max(axis=0, initial=0)
@@ -559,11 +539,11 @@ def _number_of(gains: Floats) -> Ints:
 
 
 def _doubts_of_measures(
-    prepared: Measured, values: Floats, counts: Ints, of_score: Doubt | None, together: Ints | None
+    units: Units, values: Floats, counts: Ints, of_score: Doubt | None
 ) -> list[Doubt | None]:
     """Find the doubts about all measures, from the number of items that decide each of them, (m,)."""
-    size_of = sizes_of_groups(prepared, together)
-    number = len(prepared.items) if together is None else len(np.unique(together))
+    prepared, (number, *_) = units.prepared, units.sizes(is_of_groups=False).tolist()
+    size_of = dict(zip(names_of_groups(prepared), units.sizes().tolist()))
     doubts: list[Doubt | None] = []
     for name, value, count in zip(prepared.measure_names, values.tolist(), counts.tolist()):
         size = size_of.get(name, number)

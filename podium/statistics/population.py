@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.arrays import Floats, Ints
-from podium.contract import Measured
+from podium.contract import Grouped, Measured
 from podium.statistics.sampling import rounded, slopes, sums, weighted_sums
 
 # The stream of random numbers; the draws of items, of new competitions and of runtimes have others.
@@ -303,18 +303,14 @@ def columns_of_groups(prepared: Measured) -> list[int] | None:
     return columns if len(columns) == len(prepared.labels) > 1 else None
 
 
-def names_of_groups(prepared: Measured) -> list[str]:
+def names_of_groups(prepared: Grouped) -> list[str]:
     """Name the groups of items as the measures of their scores are named."""
     return [f"{attribute} = {value}" for attribute, value in prepared.labels]
 
 
-def sizes_of_groups(prepared: Measured, together: Ints | None = None) -> dict[str, int]:
-    """Count the items of each group, by the name that its measure has; what is drawn together counts once."""
-    members = np.ravel(prepared.groups)
-    if together is not None:
-        units = np.tile(together, len(prepared.groups))
-        members = np.unique(np.stack([members, units]), axis=1)[0]
-    sizes = np.bincount(members, minlength=len(prepared.labels)).tolist()
+def sizes_of_groups(prepared: Measured) -> dict[str, int]:
+    """Count the items of each group, by the name that its measure has."""
+    sizes = np.bincount(np.ravel(prepared.groups), minlength=len(prepared.labels)).tolist()
     return dict(zip(names_of_groups(prepared), sizes))
 
 

@@ -7,16 +7,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import podium
 from podium import files, scoring
 from tests.support import command_line
 from tests.support.host_line import stay_in_process
 
 METRIC = '''
 import os
+import tempfile
 
 import pandas as pd
 
-os.environ["EXECUTED"] = os.environ.get("EXECUTED", "") + "x"
+tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=os.environ["EXECUTED"])
 
 
 def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
@@ -46,13 +48,24 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     monkeypatch.setattr(files, "open_regular", counting(None, of_table))
     monkeypatch.setattr(Path, "read_bytes", counting(None, of_path))
     monkeypatch.setattr(scoring, "prepare", counting("prepared", prepare))
-    monkeypatch.setenv("EXECUTED", "")
+    (tmp_path / "executed").mkdir()
+    monkeypatch.setenv("EXECUTED", str(tmp_path / "executed"))
     (tmp_path / "shares.py").write_text(METRIC)
     labels = pd.DataFrame({"id": [f"r{row}" for row in range(12)], "label": ["cat", "dog", "cat"] * 4})
     labels.to_csv(tmp_path / "labels.csv", index=False)
     labels.assign(Usage=["Public", "Private"] * 6).to_csv(tmp_path / "solution.csv", index=False)
     (tmp_path / "teams").mkdir()
-    labels.assign(label="cat").to_csv(tmp_path / "teams" / "one.csv", index=False)
+    for name, label in {"one": "cat", "two": "dog", "three": "cow"}.items():
+        labels.assign(label=label).to_csv(tmp_path / "teams" / f"{name}.csv", index=False)
+    return counted
+
+
+def executions(folder: Path) -> Counter[int]:
+    """Count since the last look how often each process has executed the metric."""
+    counted: Counter[int] = Counter()
+    for each in (folder / "executed").iterdir():
+        counted[int(each.name.partition("-")[0])] += 1
+        each.rmdir()
     return counted
 
 
@@ -61,13 +74,21 @@ def test_score_and_rank_read_each_file_once(tmp_path, counts, capsys):
     teams, out = tmp_path / "teams", tmp_path / "board"
     assert command_line.run(capsys, "score", solution, teams / "one.csv", "--metric", metric)[0] == 0
     assert (counts["solution.csv"], counts["one.csv"], counts["prepared"]) == (1, 1, 1)
-    assert os.environ["EXECUTED"] == "xx"  # once more for the look at what earlier calls leave
-    counts.clear()
-    options = ["--metric", metric, "--out", out, "--resamples", 0, "--jobs", 1]
-    assert command_line.run(capsys, "rank", solution, teams, *options)[0] == 0
-    # A worker process reads the submissions.
-    assert (counts["solution.csv"], counts["one.csv"], counts["prepared"]) == (1, 0, 1)
-    assert os.environ["EXECUTED"] == "xx"
+    assert executions(tmp_path) == {os.getpid(): 2}  # once more for the look at what earlier calls leave
+    for jobs in (1, 2):
+        counts.clear()
+        options = ["--metric", metric, "--out", out / str(jobs), "--resamples", 0, "--jobs", jobs]
+        assert command_line.run(capsys, "rank", solution, teams, *options)[0] == 0
+        assert (counts["solution.csv"], counts["one.csv"]) == (1, 0)  # worker processes read the submissions
+        assert counts["prepared"] <= 1
+        assert set(executions(tmp_path).values()) == {2}
+
+
+def test_a_metric_is_executed_twice_however_many_solutions_it_scores(tmp_path, counts):
+    solution, submission = pd.read_csv(tmp_path / "labels.csv"), pd.read_csv(tmp_path / "teams" / "one.csv")
+    for rows in (12, 11, 10):
+        podium.score(solution.head(rows), submission.head(rows), metric=tmp_path / "shares.py")
+    assert executions(tmp_path) == {os.getpid(): 2}
 
 
 def test_make_and_publish_read_the_solution_once(tmp_path, counts, capsys, monkeypatch):
@@ -75,9 +96,11 @@ def test_make_and_publish_read_the_solution_once(tmp_path, counts, capsys, monke
     metric, made = ["--metric", tmp_path / "shares.py"], tmp_path / "files"
     assert command_line.run(capsys, "make", tmp_path / "labels.csv", *metric, "--out", made)[0] == 0
     assert (counts["labels.csv"], counts["solution.csv"]) == (1, 1)
-    # All labels, and the test set as it stands, in reverse and in its order.
-    assert counts["prepared"] == 4
+    # All labels, the test set in their order, and the test set in its own order.
+    assert counts["prepared"] == 3
+    assert executions(tmp_path) == {os.getpid(): 2 + 3}  # three in fresh processes, which this one plays
     counts.clear()
     options = ["--title", "Animals", "--dry-run"]
     assert command_line.run(capsys, "publish", "kaggle", made, *metric, *options)[0] == 0
     assert (counts["solution.csv"], counts["sample_submission.csv"], counts["prepared"]) == (1, 1, 1)
+    assert executions(tmp_path) == {os.getpid(): 2 + 3}

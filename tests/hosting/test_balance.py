@@ -142,7 +142,7 @@ def labels():
         (
             ["--balance", "place", "--test", 0.2],
             4,
-            "--balance place: there is no such column; there are id, si",
+            "--balance: expected a column place, found id, si",
         ),
         (
             ["--balance", "size", "--test", 0.2],
@@ -183,10 +183,10 @@ def test_a_column_that_the_corpus_lacks_is_named(capsys, tmp_path):
     make_corpus(24).to_csv(tmp_path / "corpus.csv", index=False)
     line = ["make", tmp_path / "corpus.csv", "--balance", "school", "--out", tmp_path / "files"]
     code, _, err = run_podium(capsys, *line)
-    assert (code, "error: --balance school: there is no such column; there are " in err) == (4, True)
+    assert (code, "error: --balance: expected a column school, found " in err) == (4, True)
 
 
 def test_an_item_is_in_one_group():
     rows = pd.DataFrame({"id": list("aabbccdd"), "site": list("xyxxxxxx")})
-    with pytest.raises(HostError, match="site: expected one value for all rows of an item, found x and y"):
+    with pytest.raises(HostError, match="expected one site for all rows of the same item, found x and y"):
         balance.of_table(rows, rows["id"].tolist(), ["site"])

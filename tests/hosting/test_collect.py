@@ -74,6 +74,7 @@ def test_codabench(tmp_path: Path) -> None:
                 ),
                 (entry(4, "PhaseId8"), PLAIN),
                 (entry(5, "zoe"), packed(("first.csv", CSV), ("second.csv", CSV))),
+                (entry(7, "max"), PLAIN),
                 ("failed.txt", b"The following submissions failed to download:\n\n6_kim_PhaseId8 (HTTP 404)"),
             ],
         ),
@@ -86,7 +87,7 @@ def test_codabench(tmp_path: Path) -> None:
             (6, "kim", "Finished", "Final"),
         ),
     )
-    with pytest.raises(UsageError, match="several phases, so name one with --phase: Final, Public"):
+    with pytest.raises(UsageError, match=r"several phases, so name one with --phase: Final, Public$"):
         collect("codabench", *exports, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
     collected = collect("codabench", *exports, out=tmp_path / "out", phase="Final")
@@ -97,6 +98,7 @@ def test_codabench(tmp_path: Path) -> None:
         "4": "taken",
         "5": "its status is Failed; expected one file, found 2 candidates: first.csv, second.csv",
         "6": "it was not downloaded (HTTP 404)",
+        "7": "it is not in the table of submissions",
     }
     assert collected.manifest["team"].tolist() == ["ann_b", "ann_b", "PhaseId8"]
     assert collected.manifest["submitted_at"][0] == "2026-03-03T10:00:00Z"

@@ -212,7 +212,7 @@ def test_a_column_that_the_solution_lacks(capsys):
     line = ["emulate", METRIC, SOLUTION, SUBMISSION, "--set", "row_id_column_name=id"]
     code, out, err = run_podium(capsys, *line)
     assert (code, out) == (4, "")
-    assert err.startswith("error: the solution has no column id;")
+    assert err.startswith("error: the solution: expected a column id, found ")
 
 
 @pytest.mark.parametrize(

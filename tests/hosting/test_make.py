@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
-from podium import hosted
+from podium import files, hosted
 from podium.cli.make import secret_seed
 from podium.errors import HostError
 from podium.hosting import corpus, folders, making
@@ -627,7 +627,7 @@ def test_what_a_killed_command_left_is_removed(tmp_path):
     """A folder in which another process is at work stays."""
     for name in (".making-left", ".making-busy"):
         (tmp_path / name / "whole").mkdir(parents=True)
-    with folders._locked(tmp_path / ".making-busy"), folders.new_folder(tmp_path / "out") as whole:
+    with files.alone_in(tmp_path / ".making-busy"), folders.new_folder(tmp_path / "out") as whole:
         (whole / "a.txt").write_text("a")
         assert len(list(tmp_path.glob(".making-*"))) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == [".making-busy", "out"]
@@ -667,7 +667,7 @@ def test_rows_of_one_patient_stay_together(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("columns", "option", "message"),
     [
-        ({}, "ward", "--items: the labels have no column ward; they have id, patient, answer"),
+        ({}, "ward", "--items: expected a column ward, found id, patient, answer"),
         (
             {"patient": ["p1", None] * 60},
             "patient",

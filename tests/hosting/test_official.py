@@ -130,7 +130,7 @@ def test_a_metric_that_makes_no_sample(capsys, tmp_path):
     assert (list(sample), set(sample["answer"]), len(sample)) == (["id", "answer"], {"b"}, 60)
     for other, why in (
         ({"answer": labels["text"]}, "the metric refuses it: "),
-        ({"answer": labels["text"], "weight": labels["text"]}, "no label occurs twice"),
+        ({"answer": labels["text"], "weight": labels["text"]}, "no label occurs twice in "),
         ({"answer": np.nan}, "the metric refuses it: "),
     ):
         line = command_for(labels.assign(**other), tmp_path)
@@ -261,7 +261,7 @@ def test_columns_that_participants_need(capsys, tmp_path):
     assert "Take it out; of labels, all may know the columns that --public-columns names\n" in err
     code, _, err = run_podium(capsys, *line, "--public-columns", "hour")
     assert code == 4
-    assert "--public-columns: the labels have no column hour; they have id, day, answer" in err
+    assert "--public-columns: expected a column hour, found id, day, answer" in err
     code, told, _ = run_podium(capsys, *line, "--public-columns", "day")
     assert (code, "has no test.csv" in told) == (0, False)
     assert list(pd.read_csv(tmp_path / "out" / "public" / "test.csv")) == ["id", "day"]

@@ -10,7 +10,7 @@ from podium.ranking import speed, uncertainty
 from podium.ranking.decisions import prizes_of
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
-from podium.statistics.doubts import Reaction
+from podium.statistics.doubts import Reaction, Units
 from podium.statistics.inference import interval, widening, widening_jointly
 from tests.test_statistics import mean_of
 
@@ -55,7 +55,8 @@ def board():
 def of_teams(leaderboard, details, rules, runtimes=None, higher_is_better=True):
     """What a board of 60 items says about chance."""
     prizes = prizes_of(leaderboard, None, rules.prizes)
-    return uncertainty.of_teams(leaderboard, details, runtimes, rules, mean_of(60), higher_is_better, prizes)
+    units = Units(mean_of(60))
+    return uncertainty.of_teams(leaderboard, details, runtimes, rules, units, higher_is_better, prizes)
 
 
 def widest_of(details, draws, may_win):
@@ -148,7 +149,7 @@ def test_nobody_wins_again_where_few_items_decide_and_none_that_cannot_be_the_be
     assert told.intervals["may_be_best"].tolist() == [True, False, False, False]
     some = [each._replace(fingerprint=each.fingerprint[:29], influence=each.influence[:29]) for each in details]
     prizes = prizes_of(leaderboard, None, rules.prizes)
-    few = uncertainty.of_teams(leaderboard, some, None, rules, mean_of(29), True, prizes)
+    few = uncertainty.of_teams(leaderboard, some, None, rules, Units(mean_of(29)), True, prizes)
     assert few.withheld == Doubt(Reason.SMALL_GROUPS, 30, 1.0, 30)
     assert few.intervals[["first_again", "prize_again"]].isna().all(axis=None)
     assert few.differences["low"].isna().all()

@@ -155,16 +155,17 @@ def test_a_notebook_installs_wheels_and_imports_modules_beside_it(tmp_path: Path
             r"exit code 1: ERROR: Could not find a version \| … \| 1 \| 2 \| 3 \| 4 \| 5$",
         ),
         ("exit 7", Outcome.EXIT, r"exit code 7 \(run by sh\)$"),
-        ("echo loading\nsleep 100", Outcome.TIME, r"time limit of 3 s \(--time-limit\): loading$"),
+        ("echo loading\nsleep 100", Outcome.TIME, r"time limit of 2 s \(--time-limit\): loading$"),
     ],
 )
 def test_why_a_model_fails(tmp_path, given_by, source, outcome, reason):
-    given = given_by(tmp_path, **({"time_limit": 3.0} if outcome is Outcome.TIME else {}))
+    given = given_by(tmp_path, **({"time_limit": 2.0} if outcome is Outcome.TIME else {}))
     name = "run.sh" if source.startswith(("echo", "exit")) else "run.py"
     run, log = run_model(tmp_path, given, source, name)
     assert run.outcome is outcome, log
     assert re.match(reason, with_printed(run.reason, run.printed))
     assert run.submission == b""
+    assert run.seconds < 100, "it was waited for and not ended"
 
 
 @needs_sandbox

@@ -12,6 +12,7 @@ import pandas as pd
 from podium import contest, hosted, ids, reading, scoring
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.files import AS_CSV, Location, read_bytes
+from podium.hosting import columns
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
@@ -52,8 +53,7 @@ def emulate(
                 "beside it"
             )
     row_id = arguments["row_id_column_name"]
-    if row_id not in solution:
-        raise HostError(f"the solution has no column {row_id}; it has {', '.join(map(str, solution.columns))}")
+    columns.require(solution, [row_id], "the solution")
     submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)
     parts = scoring.rows_of_parts(solution)
     seconds_left = fresh.TIME_LIMIT

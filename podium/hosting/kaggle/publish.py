@@ -432,7 +432,8 @@ def choose_metric(plan: Publication) -> str:
 
 def _clicks(plan: Publication) -> str:
     """The instructions for what the host has to do by hand on the site, unless it is done."""
-    complete, better = "on" if plan.complete else "off", "on" if plan.better == "higher" else "off"
+    complete = "on" if plan.metric.complete_submission else "off"
+    better = "on" if plan.better == "higher" else "off"
     parameters = hosted.settings(plan.metric, plan.arguments)
     settings = "".join(f"\n       {name} = {value}" for name, value in parameters.items())
     chosen = f", with these parameters:{settings}" if parameters else "; it has no parameters."
@@ -518,7 +519,7 @@ def _awaited(plan: Publication, look: Callable[[], Any], failure: str) -> Any:
 
 def _of_the_metric(plan: Publication) -> list[object]:
     """The inputs of steps that depend on the metric and its parameters."""
-    return [plan.metric.path, plan.arguments, plan.complete, plan.better]
+    return [plan.metric.path, plan.arguments, plan.metric.complete_submission, plan.better]
 
 
 def _of_create(plan: Publication) -> list[object]:

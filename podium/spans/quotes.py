@@ -307,7 +307,7 @@ class _Essay:
         common = LCSseq.similarity(core, passage)
         # A word more or less counts half as much as another word.
         share = 200 * common / (len(core) + len(passage) - abs(len(core) - len(passage)) / 2)
-        first -= _replaced_before(quote.words[:begin], words, first)
+        first -= _is_replaced_before(quote.words[:begin], words, first)
         last += _is_replaced_behind(quote.words[end:], words, last)
         place = _Place(self.words[around[first]][0], self.words[around[last]][1], CLOSE, share)
         whole = fuzz.ratio(quote.plain, _plain("".join(words[first : last + 1]))[0])
@@ -394,21 +394,18 @@ def _aligned(quote: list[str], text: list[str]) -> tuple[tuple[int, int], tuple[
     return None if ends_at is None else (best[1:], ends_at)
 
 
-def _replaced_before(lead: list[str], words: list[str], first: int) -> int:
-    """Count the words before the first aligned one that the words in front of a quote replace.
+def _is_replaced_before(lead: list[str], words: list[str], first: int) -> bool:
+    """Tell whether the words in front of a quote's first aligned one replace the essay's word before it.
 
     "Kids" may stand for "Children", but "However," is only a lead-in. Where a sentence begins decides, then
     what ends the words in front, then whether they look like the beginning of another sentence.
     """
-    most = min(len(lead), first)
-    if not most or _ends_sentence(words[first - 1]):
-        return 0
+    if not lead or first == 0 or _ends_sentence(words[first - 1]):
+        return False
     if not lead[-1][-1].isalnum() and lead[-1][-1] != words[first - 1][-1]:
-        return 0
-    for number in range(1, most + 1):
-        if first == number or _ends_sentence(words[first - number - 1]):
-            return number
-    return int(len(lead) == 1 and lead[0][0].isupper() <= words[first - 1][0].isupper())
+        return False
+    begins_sentence = first == 1 or _ends_sentence(words[first - 2])
+    return begins_sentence or (len(lead) == 1 and lead[0][0].isupper() <= words[first - 1][0].isupper())
 
 
 def _is_replaced_behind(rest: list[str], words: list[str], last: int) -> bool:

@@ -30,6 +30,7 @@ SECONDS_TO_END = 2.0  # for a child that has said its result
 SECONDS_TO_LEAVE = 10.0  # for a child that was interrupted, which cleans up; a library may have lost the signal
 # The numbers of Linux's prctl: orphans come to this process, and a signal when the parent dies.
 SUBREAPER, SIGNAL_OF_PARENT = 36, 1
+SESSION = 3  # the place of the session's number among the fields of a process
 ENDED_BY = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
 WISHES = (signal.SIGINT, *ENDED_BY)  # that end a command
 
@@ -87,11 +88,16 @@ def _in_child(work: Callable[[], int], patience: Patience, printed: IO[bytes]) -
 
 
 @contextlib.contextmanager
-def adopting() -> Iterator[None]:
-    """Let orphans among the descendants of this process come to it, where Linux can do that."""
+def adopting() -> Iterator[Callable[[], None]]:
+    """Let orphans among the descendants of this process come to it, where Linux can do that.
+
+    Yield the function that ends them. What was there before stays, and what is of the session of this process,
+    which has begun it itself.
+    """
+    before, session = _descendants(os.getpid()), str(os.getsid(0)) if hasattr(os, "getsid") else ""
     _prctl(SUBREAPER, 1)
     try:
-        yield
+        yield lambda: _end_descendants(lambda pid, fields: pid in before or fields[SESSION] == session)
     finally:
         _prctl(SUBREAPER, 0)
 
@@ -247,7 +253,14 @@ def _end_all(child: int) -> None:
     """End the child and whatever it has left behind."""
     with contextlib.suppress(OSError):
         os.killpg(child, signal.SIGKILL)
-    while left := _descendants(os.getpid()):
+    _end_descendants(lambda *_: False)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(child, 0)
+
+
+def _end_descendants(is_spared: Callable[[int, list[str]], bool]) -> None:
+    """End what this process has begun and what that has begun, until only those are left that are spared."""
+    while left := [pid for pid, fields in _descendants(os.getpid()).items() if not is_spared(pid, fields)]:
         for pid in left:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -255,8 +268,6 @@ def _end_all(child: int) -> None:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
         time.sleep(0.005)
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(child, 0)
 
 
 @contextlib.contextmanager

@@ -184,35 +184,38 @@ def watched(
 
     `stop` is the command that ends it, if it cannot be killed.
     """
-    start, before, late = time.perf_counter(), _children(), threading.Event()
-    try:
-        process = subprocess.Popen(
-            command, env=environment, cwd=folder, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-    except OSError as problem:
-        log.tail = f"{command[0]}: {problem.strerror or problem}".encode()
-        return Run(Outcome.DONE, exit_code=127), True
-    assert process.stdout is not None
-
-    def end() -> None:
-        late.set()
-        if stop:
-            subprocess.run(stop, stdin=subprocess.DEVNULL, capture_output=True)
-        _kill(process)
-
-    timer = threading.Timer(seconds, end)
+    late = threading.Event()
     # A container's engine has processes of its own there, and ends the container's with its first one.
-    with contextlib.nullcontext() if stop else adopting(), process, log.following(process.stdout):
-        timer.start()
+    with contextlib.ExitStack() as opened:
+        end_orphans = None if stop else opened.enter_context(adopting())
+        start = time.perf_counter()
         try:
-            used = used_by(process)
-        finally:
-            timer.cancel()
-            _kill(process)  # also what it left running
-            if not stop:
-                _end_adopted(before)
-        taken = time.perf_counter() - start
+            process = subprocess.Popen(
+                command, env=environment, cwd=folder, start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        except OSError as problem:
+            log.tail = f"{command[0]}: {problem.strerror or problem}".encode()
+            return Run(Outcome.DONE, exit_code=127), True
+        assert process.stdout is not None
+
+        def end() -> None:
+            late.set()
+            if stop:
+                subprocess.run(stop, stdin=subprocess.DEVNULL, capture_output=True)
+            _kill(process)
+
+        timer = threading.Timer(seconds, end)
+        with process, log.following(process.stdout):
+            timer.start()
+            try:
+                used = used_by(process)
+            finally:
+                timer.cancel()
+                _kill(process)  # also what it left running
+                if end_orphans:
+                    end_orphans()
+            taken = time.perf_counter() - start
     return Run(Outcome.DONE, "", taken, used, exit_code=process.returncode), not late.is_set()
 
 
@@ -223,34 +226,6 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-
-
-def _children() -> set[int]:
-    """The children of this process, where Linux tells them."""
-    children: set[int] = set()
-    for path in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            children |= {*map(int, path.read_text().split())}
-    return children
-
-
-def _end_adopted(before: set[int]) -> None:
-    """End what a model has left running in sessions of its own, until nobody is left.
-
-    Such processes came to this one, see `adopting`. What this one has started itself is of its own session.
-    """
-    while left := {pid for pid in _children() - before if _is_adopted(pid)}:
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-
-
-def _is_adopted(pid: int) -> bool:
-    """Whether a child is of another session than this process."""
-    with contextlib.suppress(OSError):
-        return os.getsid(pid) != os.getsid(0)
-    return False
 
 
 def used_by(process: "subprocess.Popen[bytes]") -> Used:

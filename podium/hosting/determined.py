@@ -25,10 +25,10 @@ NOTHING = re.compile(r"|nan|NaN|null|NULL|None|NA|N/A|n/a|<NA>|NaT|-|\?|-1|-1\.0
 COMMA = re.compile(r"-?\d+,\d+")  # a decimal comma
 
 
-def classes_told(cells: Sequence[str], truths: Sequence[str]) -> float:
+def classes_told(cells: Sequence[str], truths: Sequence[str], most_codes: int = MOST_CODES) -> float:
     """How pure the classes of the rows with the same value are, if nearly each value has one class.
 
-    Rows that say nothing, and values of a single row, do not count.
+    Rows that say nothing, and values of a single row, do not count. A class has at most so many codes.
 
     >>> classes_told(["a", "b", "c"] * 20, ["x", "y", "x"] * 20)
     1.0
@@ -45,7 +45,7 @@ def classes_told(cells: Sequence[str], truths: Sequence[str]) -> float:
     rows = sum(each.total() for each in repeated)
     together = sum(repeated, Counter[str]())
     # Many values, such as those of patients who have one diagnosis each, are groups and no codes.
-    if rows < LEAST_ROWS or rows < said / 2 or len(repeated) > MOST_CODES * len(together):
+    if rows < LEAST_ROWS or rows < said / 2 or len(repeated) > most_codes * len(together):
         return 0.0
     majority = [max(each.values()) for each in repeated]
     pure = sum(each.total() for each, most in zip(repeated, majority) if most >= PURE * each.total())

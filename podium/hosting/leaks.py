@@ -25,6 +25,7 @@ from podium.files import Location
 from podium.hosting.determined import (
     LEAST_EVIDENCE,
     LEAST_ROWS,
+    MOST_CODES,
     PURE,
     classes_told,
     natural,
@@ -136,7 +137,6 @@ class Known:
     rows: Sequence[str]  # the ids of the rows, in the order of the solution
     numbered: Mapping[int, str]  # the ids by their numbers, if nothing else tells them apart
     part_of: Mapping[str, str]  # "Public" or "Private", for each id
-    public_columns: Collection[str]  # columns of the solution that all may know
     truths: Sequence[Truth]
     values: Phrases
     texts: dict[str, str] = field(default_factory=dict)  # the id of each text of the test set
@@ -194,6 +194,10 @@ def refuse(
     solution = solution or folder / PRIVATE / SOLUTION
     known = _known(solution, items, record.public_columns if record else ())
     try:
+        _check_ids(known)
+    except Revealed as problem:
+        raise HostError(f"{problem}. Give the rows other ids, as podium make does by --new-ids") from None
+    try:
         unreadable = _search(folder, further, known, record.innocent if record else {})
     except Revealed as problem:
         where = f"see {PUBLIC_COLUMNS} and {INNOCENT} in {RECORD}"
@@ -223,7 +227,6 @@ def _search(
         names.append((path, (text or "")[:MOST_IN_CELL]))
         if text is None:
             unreadable.append(name)
-    _check_ids(known)
     _check_names(names, known)
     # The files are read again instead of being held, because they may be larger than the memory.
     for check in (_check_near_ids, _check_other_ids):
@@ -311,7 +314,6 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
         rows=table[row_id].tolist(),
         numbered=_numbered(table[row_id].tolist()),
         part_of={item: part for name in id_columns for item, part in zip(table[name], parts)},
-        public_columns=public_columns,
         truths=[_truth(name, table[of], table[name], phrases) for name in values for of in id_columns],
         values=phrases,
     )
@@ -504,9 +506,7 @@ def _compare_cells(
         found[item] |= known.values_in(words_of(cell[:MOST_IN_CELL]))
     for truth in known.truths:
         _compare(name, where, found, truth, is_named=column == truth.name)
-        # A column that keeps rows together determines their part. Which part that is, it does not tell.
-        keeps_together = truth.name == USAGE and column in known.public_columns
-        if column not in known.ids_of and not keeps_together:
+        if column not in known.ids_of:
             _determined(name, where, cells, truth)
 
 
@@ -514,7 +514,9 @@ def _determined(name: str, where: str, cells: Sequence[tuple[str, str]], truth: 
     """Refuse a file if its cells determine the truths of their ids, in whatever form."""
     rows = [(cell, only) for item, cell in cells if (only := _only(truth, item)) is not None]
     column, truths = [cell for cell, _ in rows], [only for _, only in rows]
-    if told := classes_told(column, truths) or numbers_told(column, truths):
+    # What keeps rows together, such as a patient, determines their part, and does not tell which one it is.
+    most_codes = 1 if truth.name == USAGE else MOST_CODES
+    if told := classes_told(column, truths, most_codes) or numbers_told(column, truths):
         raise Revealed(
             f"{name} reveals {truth.name} of {SOLUTION} {where}, in another form: the values there determine "
             f"{told:.1%} of it for {len(rows):,} ids of the test set"

@@ -388,6 +388,7 @@ def test_ids_that_tell_the_label(tmp_path, form):
     ids = [form.format(number=number, label=label, code=CODES[label]) for number, label in enumerate(LABELS)]
     message = told(competition(tmp_path / "files", SOLUTION.assign(id=ids)))
     assert message.startswith("solution.csv reveals label of solution.csv in part ")
+    assert message.endswith(". Give the rows other ids, as podium make does by --new-ids")
 
 
 NUMBERS = dict(zip(IDS, DRAW.sample(range(200), 80)))
@@ -467,14 +468,18 @@ def test_excuses(tmp_path):
     assert recorded.read(folder) == (path, "accuracy", {"beta": 2.0}, [], innocent, "")
 
 
-def test_a_public_column_that_keeps_rows_together_does_not_tell_their_part(tmp_path):
+def test_what_keeps_rows_together_does_not_tell_their_part(tmp_path):
+    """A day has rows of one part, in a column as in the ids. A column that tells the part has another form."""
     days = [number // 10 for number in range(80)]
     parts = [("Public", "Private")[day % 2] for day in days]
-    folder = competition(tmp_path / "files", SOLUTION.assign(day=days, Usage=parts))
-    recorded.write(folder, "accuracy", {}, ["day"])
-    assert told(put(folder, {"test.csv": csv_of(TABLE[["id"]].assign(day=days))})) == ""
-    put(folder, {"test.csv": csv_of(TABLE[["id"]].assign(fold=parts))})
-    assert told(folder).startswith("public/test.csv reveals Usage")
+    ids = [f"d{day}n{number}" for number, day in enumerate(days)]
+    solution = SOLUTION.assign(id=ids, Usage=parts)
+    folder = competition(tmp_path / "files", solution)
+    assert told(put(folder, {"test.csv": csv_of(solution[["id"]].assign(day=days))})) == ""
+    put(folder, {"test.csv": csv_of(solution[["id"]].assign(fold=[day % 2 for day in days]))})
+    assert told(folder).startswith(
+        "public/test.csv reveals Usage of solution.csv in the column fold, in another"
+    )
 
 
 @pytest.mark.parametrize(

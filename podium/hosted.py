@@ -16,7 +16,7 @@ import sys
 import types
 import typing
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -373,7 +373,7 @@ def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
             raise HostError(f"the metric has no parameter {name}; it has {', '.join(accepted)}")
 
 
-def parse_parameters(metric: Metric, assignments: list[str]) -> dict[str, Any]:
+def parse_parameters(metric: Metric, assignments: Sequence[str]) -> dict[str, Any]:
     """Turn texts of the form ``NAME=VALUE`` into arguments of ``score``."""
     kinds = _types(metric)
     values: dict[str, Any] = {}

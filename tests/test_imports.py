@@ -118,12 +118,15 @@ def defined(node: ast.stmt) -> list[str]:
     return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
 
 
+OF_EVERY_COMMAND = {"Options"}  # each command has its own, and podium rank gets them from rules
+
+
 def test_a_class_has_its_name_alone() -> None:
     """Only a class that is derived from another one, such as an explanation, may have the name of that."""
     found = defaultdict(set)
     for module, tree in OUR_WORDS.items():
         for node in tree.body:
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) and node.name not in OF_EVERY_COMMAND:
                 is_derived = node.name in {ast.unparse(base).rpartition(".")[2] for base in node.bases}
                 found[node.name] |= set() if is_derived else {module}
     also_others = [
@@ -146,7 +149,8 @@ def test_a_name_that_is_imported_by_itself_means_one_thing() -> None:
             if isinstance(node, ast.ImportFrom) and node.module in OUR_WORDS:
                 of = {name for each in OUR_WORDS[node.module].body for name in defined(each)}
                 for alias in node.names:
-                    sources[alias.name] |= {node.module} if alias.name in of else set()
+                    if alias.name in of - OF_EVERY_COMMAND:
+                        sources[alias.name].add(node.module)
     assert len(sources) > 100
     assert {name: modules for name, modules in sources.items() if len(modules) > 1} == {}
 

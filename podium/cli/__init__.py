@@ -1,6 +1,7 @@
 """The command ``podium``, with a module for each of its commands.
 
-A module is imported when its command is called. It defines ``add_arguments(parser)`` and ``run(options)``.
+A module is imported when its command is called. It defines `run` and `Options`, a dataclass from which the
+arguments are declared; where those of a public function are the options, it defines ``add_arguments(parser)``.
 Only `run` imports pandas and the modules that need it, so that ``podium COMMAND --help`` is quick.
 """
 
@@ -19,6 +20,7 @@ from typing import Any, NoReturn
 
 import podium
 from podium import errors, own
+from podium.cli.declared import declare
 from podium.supervised import Patience, supervised
 
 __all__ = ["COMMANDS", "main", "process"]
@@ -113,8 +115,12 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
         epilog=f"{READ_ON.format(PAGES[chosen.command])} Exit codes: podium --help.",
         formatter_class=_Help,
     )
-    command.add_arguments(of_command)
-    options = of_command.parse_args(chosen.rest)
+    kind = getattr(command, "Options", argparse.Namespace)
+    if kind is argparse.Namespace:
+        command.add_arguments(of_command)
+    else:
+        declare(of_command, kind)
+    options = kind(**vars(of_command.parse_args(chosen.rest)))
     work = functools.partial(errors.exit_code_of, functools.partial(_run, command, options))
     patience = _patience(chosen.command, options) if apart else None
     return work() if patience is None else supervised(work, patience)
@@ -128,7 +134,7 @@ WAITING = frozenset({"publish", "rank", "verify"})  # for a site, or for workers
 SECONDS_FOR_OTHERS = 600.0  # without any processor time, where somebody else may be slow
 
 
-def _patience(name: str, options: argparse.Namespace) -> Patience | None:
+def _patience(name: str, options: Any) -> Patience | None:
     """How long a command may take if its metric may be a stranger's; None if it is podium's own."""
     given = getattr(options, "metric", None)
     is_recorded = name == "verify" or getattr(options, "again", None) is not None  # run.json names the metric
@@ -147,7 +153,7 @@ def _patience(name: str, options: argparse.Namespace) -> Patience | None:
 NO_INPUTS = ("out", "title", "organizer", "team", "data")
 
 
-def _run(command: Any, options: argparse.Namespace) -> None:
+def _run(command: Any, options: Any) -> None:
     """Run a command, unless it would write where one of its inputs is."""
     from podium.files import check_apart
 

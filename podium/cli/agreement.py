@@ -6,51 +6,52 @@
 The metric must be one that compares experts' markups.
 """
 
-import argparse
 import warnings
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
 from podium.cli import arguments
+from podium.cli.arguments import OfParameters
 from podium.errors import AccountWarning, UsageError
 
 NAMES_SHOWN = 10  # how many documents without γ are named
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium agreement``."""
-    parser.add_argument(
-        "solution", help="the experts' markups: a table, a folder of files, or an export of an annotation tool"
-    )
-    parser.add_argument(
-        "--metric",
-        required=True,
-        metavar="METRIC",
-        help="a metric that compares experts: markup_consistency, readable, or a folder with your own",
-    )
-    arguments.add_parameters(parser)
-    arguments.add_leave_out(parser)
-    parser.add_argument(
-        "--texts",
-        type=Path,
-        metavar="FILE",
-        help="a table with document_id and text, with which the places and quotes of markups are compared",
-    )
-    parser.add_argument(
-        "--gamma",
-        action="store_true",
-        help="also compute γ, another measure of agreement, which takes chance into account",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument(
-        "--plot",
-        type=Path,
-        metavar="FILE",
-        help="draw a histogram of each criterion into this .svg",
-    )
+@dataclass(frozen=True)
+class Options(OfParameters):
+    """The options of ``podium agreement``.
+
+    Parameters
+    ----------
+    solution : SOLUTION
+        The experts' markups: a table, a folder of files, or an export of an annotation tool.
+    metric : METRIC
+        A metric that compares experts: markup_consistency, readable, or a folder with your own.
+    leave_out : NAME
+        Leave out the markups of this expert; may be repeated.
+    texts : FILE
+        A table with document_id and text, with which the places and quotes of markups are compared.
+    gamma : bool
+        Also compute γ, another measure of agreement, which takes chance into account.
+    json : bool
+        Print JSON instead of tables.
+    plot : FILE
+        Draw a histogram of each criterion into this .svg.
+    """
+
+    solution: str
+    _: KW_ONLY
+    metric: str
+    leave_out: Sequence[str] = ()
+    texts: Path | None = None
+    gamma: bool = False
+    json: bool = False
+    plot: Path | None = None
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Compare the experts, and print tables or JSON."""
     from podium import contest, hosted, progress, scoring
     from podium.cli import console

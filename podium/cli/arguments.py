@@ -4,66 +4,17 @@ import argparse
 import datetime
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from podium import own
 from podium.errors import HostError, UsageError
 
 if TYPE_CHECKING:
     from podium.hosted import Metric
-
-
-def add_metric(parser: argparse.ArgumentParser) -> None:
-    """Declare --metric and --set."""
-    parser.add_argument(
-        "--metric",
-        default=own.DEFAULT,
-        metavar="METRIC",
-        help="one of podium's own metrics, such as scifact, a Python file with a score(), or a folder with a "
-        "metric.py (default: unified)",
-    )
-    add_parameters(parser)
-
-
-def add_parameters(parser: argparse.ArgumentParser) -> None:
-    """Declare --set."""
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a parameter of the metric, such as temperature=80; may be repeated",
-    )
-
-
-def add_leave_out(parser: argparse._ActionsContainer) -> None:
-    """Declare --leave-out, for a metric that compares experts."""
-    parser.add_argument(
-        "--leave-out",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="leave out the markups of this expert; may be repeated",
-    )
-
-
-def add_limits(parser: argparse._ActionsContainer) -> None:
-    """Declare --time-limit and --idle-limit, for a metric that a stranger wrote."""
-    parser.add_argument(
-        "--time-limit",
-        type=seconds,
-        metavar="TIME",
-        help="end a metric of one's own after so much processor time, such as 90s or 20m (default: never)",
-    )
-    parser.add_argument(
-        "--idle-limit",
-        type=seconds,
-        metavar="TIME",
-        help="end a metric of one's own that uses no processor time for so long (default: 60s)",
-    )
 
 
 def seconds(text: str) -> float:
@@ -76,36 +27,7 @@ def seconds(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected a time such as 90s or 20m, found {text}") from None
 
 
-def add_python(parser: argparse.ArgumentParser) -> None:
-    """Declare --python."""
-    parser.add_argument(
-        "--python",
-        metavar="VERSION",
-        help="try it with this Python, and Kaggle's versions of the libraries (default: this Python)",
-    )
-
-
-def add_quick(parser: argparse.ArgumentParser) -> None:
-    """Declare --quick."""
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="score each part once, and leave out what calls score() again, for a metric that is slow",
-    )
-
-
-def add_competition(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that describe a competition to put on a platform."""
-    parser.add_argument("files", type=Path, help="the folder that podium make wrote")
-    parser.add_argument("--title", required=True, help="the title of the competition")
-    parser.add_argument(
-        "--subtitle",
-        help="one line below the title (default: the first line of the metric's docstring)",
-    )
-    add_metric(parser)
-
-
-def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]:
+def competition(options: "OfCompetition", metric: "Metric") -> dict[str, Any]:
     """Read the arguments that `add_competition` declares."""
     from podium import recorded
     from podium.hosting.competition import summary
@@ -128,7 +50,7 @@ def competition(options: argparse.Namespace, metric: "Metric") -> dict[str, Any]
     }
 
 
-def parameters(metric: "Metric", assignments: list[str], solution: str | Path) -> dict[str, Any]:
+def parameters(metric: "Metric", assignments: Sequence[str], solution: str | Path) -> dict[str, Any]:
     """Combine the metric's parameters that --set gives with those that the solution's folder records."""
     from podium import hosted, recorded
 
@@ -167,7 +89,7 @@ def moment(text: str) -> datetime.datetime:
     return when if when.tzinfo is None else when.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
-def natural(text: str) -> int:
+def not_negative(text: str) -> int:
     """Parse a whole number that is at least 0."""
     return _at_least(0, text)
 
@@ -199,3 +121,88 @@ def probability(text: str) -> float:
         if 0 <= float(text) <= 1:
             return float(text)
     raise argparse.ArgumentTypeError(f"expected a probability from 0 to 1, such as 0.5, found {text}")
+
+
+# ---- The options that several commands have ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfParameters:
+    """The parameters of a metric.
+
+    Parameters
+    ----------
+    set : NAME=VALUE
+        A parameter of the metric, such as temperature=80; may be repeated.
+    """
+
+    set: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfMetric(OfParameters):
+    """A metric with its parameters.
+
+    Parameters
+    ----------
+    metric : METRIC
+        One of podium's own metrics, such as scifact, a Python file with a score(), or a folder with a
+        metric.py.
+    """
+
+    metric: str = own.DEFAULT
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfLimits:
+    """How long a metric that a stranger wrote may take.
+
+    Other Parameters
+    ----------------
+    time_limit : TIME
+        End a metric of one's own after so much processor time, such as 90s or 20m (default: never).
+    idle_limit : TIME
+        End a metric of one's own that uses no processor time for so long (default: 60s).
+    """
+
+    time_limit: Annotated[float | None, seconds] = None
+    idle_limit: Annotated[float | None, seconds] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfTrial(OfLimits, OfParameters):
+    """How a metric is tried.
+
+    Parameters
+    ----------
+    quick : bool
+        Score each part once, and leave out what calls score() again, for a metric that is slow.
+    python : VERSION
+        Try it with this Python, and Kaggle's versions of the libraries (default: this Python).
+    """
+
+    quick: bool = False
+    python: str | None = None
+
+
+@dataclass(frozen=True)
+class OfCompetition(OfMetric):
+    """A competition to put on a site.
+
+    Parameters
+    ----------
+    site : SITE
+        The site that will host the competition.
+    files : FILES
+        The folder that podium make wrote.
+    title : TITLE
+        The title of the competition.
+    subtitle : SUBTITLE
+        One line below the title (default: the first line of the metric's docstring).
+    """
+
+    site: str
+    files: Path
+    _: KW_ONLY
+    title: str
+    subtitle: str | None = None

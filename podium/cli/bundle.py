@@ -7,53 +7,55 @@ The Public part is scored from --start to --switch, the Private part from then t
 checked once more: if one of them reveals the solution, nothing is written.
 """
 
-import argparse
 import itertools
+from dataclasses import KW_ONLY, dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Annotated, Literal
 
 from podium.cli import arguments
+from podium.cli.arguments import OfCompetition, moment, positive
 from podium.errors import UsageError
 
-PLATFORM_NAMES = ("codabench", "evalai")
+
+@dataclass(frozen=True)
+class Options(OfCompetition):
+    """The options of ``podium bundle``.
+
+    Parameters
+    ----------
+    out : FOLDER
+        A new folder for the bundle.
+    start : DATE
+        When it opens, in UTC.
+    switch : DATE
+        When the Private phase begins (not if all rows are Public), in UTC.
+    end : DATE
+        When it closes, in UTC.
+
+    Other Parameters
+    ----------------
+    per_day : N
+        How many submissions a team may send each day of the Public phase.
+    total : N
+        How many submissions a team may send in the whole Public phase (default: the daily limit times the
+        number of days).
+    approve_entrants : bool
+        Let you approve everybody who wants to take part (default: everybody may).
+    """
+
+    site: Literal["codabench", "evalai"]
+    _: KW_ONLY
+    out: Path
+    start: Annotated[datetime, moment]
+    switch: Annotated[datetime | None, moment] = None
+    end: Annotated[datetime, moment]
+    per_day: Annotated[int, positive] = 5
+    total: Annotated[int | None, positive] = None
+    approve_entrants: bool = False
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium bundle``."""
-    parser.add_argument("platform", choices=PLATFORM_NAMES, help="the platform that will host the competition")
-    arguments.add_competition(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder for the bundle")
-    for name, what in (
-        ("start", "it opens"),
-        ("switch", "the Private phase begins (not if all rows are Public)"),
-        ("end", "it closes"),
-    ):
-        is_needed = name != "switch"
-        parser.add_argument(
-            f"--{name}", type=arguments.moment, required=is_needed, metavar="DATE", help=f"when {what}, in UTC"
-        )
-    advanced = parser.add_argument_group("advanced")
-    advanced.add_argument(
-        "--per-day",
-        type=arguments.positive,
-        default=5,
-        metavar="N",
-        help="how many submissions a team may send each day of the Public phase (default: 5)",
-    )
-    advanced.add_argument(
-        "--total",
-        type=arguments.positive,
-        metavar="N",
-        help="how many submissions a team may send in the whole Public phase (default: the daily limit times "
-        "the number of days)",
-    )
-    advanced.add_argument(
-        "--approve-entrants",
-        action="store_true",
-        help="let you approve everybody who wants to take part (default: everybody may)",
-    )
-
-
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Write the bundle, and tell where it is."""
     from podium import hosted
     from podium.hosting.bundles import bundle
@@ -65,10 +67,10 @@ def run(options: argparse.Namespace) -> None:
     competition = Competition(**arguments.competition(options, hosted.load(options.metric)))
     limits = options.per_day, options.total, options.approve_entrants
     terms = Terms(options.start, options.switch, options.end, *limits)
-    for path in bundle.bundle(options.platform, competition, terms, options.out):
+    for path in bundle.bundle(options.site, competition, terms, options.out):
         size = f" ({path.stat().st_size / 1e6:.1f} MB)" if path.is_file() else ""
         print(f"written to {path}{size}")
-    advice = bundle.advice(options.platform, competition)
+    advice = bundle.advice(options.site, competition)
     if advice:
         print(advice)
     kept = keep_parameters(competition)

@@ -11,15 +11,15 @@ Each line has a verdict and says what the file should do:
     ----    this could not be tried
 """
 
-import argparse
 import contextlib
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.cli.arguments import add_limits, add_parameters, add_python, add_quick, parameters
+from podium.cli.arguments import OfTrial, parameters
 from podium.errors import HostError, UsageError
 
 if TYPE_CHECKING:
@@ -29,22 +29,23 @@ if TYPE_CHECKING:
     from podium.judge.shapes import Finding
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium check``."""
-    parser.add_argument(
-        "metric", help="a Python file with a score(), a folder with a metric.py, or a metric's name"
-    )
-    parser.add_argument(
-        "solution",
-        type=Path,
-        nargs="?",
-        help="a solution to try it with, besides its doctests (default: the folder's samples)",
-    )
-    parser.add_argument("submission", type=Path, nargs="?", help="a submission that must get a score")
-    add_parameters(parser)
-    add_quick(parser)
-    add_limits(parser)
-    add_python(parser)
+@dataclass(frozen=True)
+class Options(OfTrial):
+    """The options of ``podium check``.
+
+    Parameters
+    ----------
+    metric : METRIC
+        A Python file with a score(), a folder with a metric.py, or a metric's name.
+    solution : SOLUTION
+        A solution to try it with, besides its doctests (default: the folder's samples).
+    submission : SUBMISSION
+        A submission that must get a score.
+    """
+
+    metric: str
+    solution: Path | None = None
+    submission: Path | None = None
 
 
 def _samples_beside(path: Path) -> tuple[Path, Path] | None:
@@ -53,7 +54,7 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
     return (samples[0], samples[1]) if path.name == "metric.py" and all(map(Path.is_file, samples)) else None
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Try the file, and print one line per demand."""
     from podium import hosted
     from podium.hosting.kaggle import acceptance
@@ -64,7 +65,9 @@ def run(options: argparse.Namespace) -> None:
     if options.set and options.solution is None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric).absolute()
-    given = (options.solution, options.submission) if options.solution else _samples_beside(path)
+    given = _samples_beside(path)
+    if options.solution is not None and options.submission is not None:
+        given = options.solution, options.submission
     if given is None:
         with _elsewhere():
             results = acceptance.check(path, python=options.python)
@@ -85,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
-def _tried(path: Path, given: tuple[Path, Path], options: argparse.Namespace) -> "list[Finding]":
+def _tried(path: Path, given: tuple[Path, Path], options: Options) -> "list[Finding]":
     """Try the file with a solution and a submission, and print the scores first."""
     from podium.files import read_once
     from podium.hosting import round_trip
@@ -118,7 +121,7 @@ def _findings(
     tables: tuple["pd.DataFrame", "pd.DataFrame"],
     read: "Iterable[Finding]",
     arguments: dict[str, Any],
-    options: argparse.Namespace,
+    options: Options,
 ) -> "list[Finding]":
     """Score, and say what is found in the metric, the solution, the submission and how they are `read`."""
     from podium.cli.console import further_calls

@@ -1,10 +1,9 @@
 """Score submissions for `podium score`, on the items that its options choose."""
 
-import argparse
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,9 @@ from podium.explain import item_noun
 from podium.files import is_table_name, read_text
 from podium.scoring import ALL, Evaluation, Solution
 from podium.wording import counted, listed, plural
+
+if TYPE_CHECKING:
+    from podium.cli.score import Options
 
 Tell = Callable[[Iterable[str]], None]
 
@@ -30,9 +32,7 @@ class Done:
     chosen: list[str] = field(default_factory=list)  # what a score of the chosen items alone hides
 
 
-def score_all(
-    metric: Metric, given: dict[str, Any], options: argparse.Namespace, tell: Tell, show: Progress
-) -> Done:
+def score_all(metric: Metric, given: dict[str, Any], options: "Options", tell: Tell, show: Progress) -> Done:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = options.submission
     texts = options.texts if is_table_name(options.texts or "") else None
@@ -54,7 +54,7 @@ def score_all(
     return Done(evaluation, of_others, renamed, _on_choice(whole, evaluation, options, ids))
 
 
-def _other(path: str, solution: Solution, options: argparse.Namespace, tell: Tell) -> Evaluation:
+def _other(path: str, solution: Solution, options: "Options", tell: Tell) -> Evaluation:
     """Score another submission; an error names its file."""
     try:
         with limits.within(limits.Limits()):
@@ -65,9 +65,7 @@ def _other(path: str, solution: Solution, options: argparse.Namespace, tell: Tel
         raise SubmissionRejected(f"{path}: {problem}") from problem
 
 
-def _chosen(
-    whole: Solution, submission: pd.DataFrame, options: argparse.Namespace, ids: set[str] | None
-) -> Solution:
+def _chosen(whole: Solution, submission: pd.DataFrame, options: "Options", ids: set[str] | None) -> Solution:
     """Reduce the solution to the items that were asked for; its signature says what changes the score."""
     further = dict(whole.further)
     if options.effectiveness is not None:
@@ -107,12 +105,14 @@ def _ids(path: Path) -> set[str]:
     return {line.strip() for line in read_text(path, UsageError).splitlines()} - {""}
 
 
-def _on_choice(
-    whole: Solution, evaluation: Evaluation, options: argparse.Namespace, ids: set[str] | None
-) -> list[str]:
+def _on_choice(whole: Solution, evaluation: Evaluation, options: "Options", ids: set[str] | None) -> list[str]:
     """Tell which of the chosen ids are unknown, and what a score of the items with a prediction hides."""
     notices = []
-    if ids is not None and (unknown := sorted(ids.difference(map(str, whole.prepared[ALL].items)))):
+    if (
+        options.essays is not None
+        and ids is not None
+        and (unknown := sorted(ids.difference(map(str, whole.prepared[ALL].items))))
+    ):
         notices.append(
             f"the solution lacks {len(unknown):,} of {counted(len(ids), 'id')} in {options.essays.name}: "
             f"{listed(unknown)}"

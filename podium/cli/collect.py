@@ -8,27 +8,41 @@ The folder then has submissions/, manifest.csv, which podium rank reads, and col
 became of every entry. Of Kaggle there is leaderboard.csv alone, because a host gets no files of others there.
 """
 
-import argparse
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+from typing import Annotated
+
+from podium.cli.declared import SEVERAL
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium collect``."""
-    parser.add_argument("site", help="codabench, evalai or kaggle")
-    parser.add_argument(
-        "exports", nargs="+", help="what the site exports, or the name of the competition on Kaggle"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="the folder to write")
-    parser.add_argument("--phase", metavar="NAME", help="the phase, by its name or its number")
-    parser.add_argument(
-        "--files",
-        type=Path,
-        metavar="FOLDER",
-        help="for evalai: the downloaded files; without it they are fetched over https",
-    )
+@dataclass(frozen=True)
+class Options:
+    """The options of ``podium collect``.
+
+    Parameters
+    ----------
+    site : SITE
+        codabench, evalai or kaggle.
+    exports : EXPORT
+        What the site exports, or the name of the competition on Kaggle.
+    out : FOLDER
+        The folder to write.
+    phase : NAME
+        The phase, by its name or its number.
+    files : FOLDER
+        For evalai: the downloaded files; without it they are fetched over https.
+    """
+
+    site: str
+    exports: Annotated[Sequence[str], SEVERAL]
+    _: KW_ONLY
+    out: Path
+    phase: str | None = None
+    files: Path | None = None
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Collect, and say how much was left out."""
     from podium import progress
     from podium.hosting import collecting

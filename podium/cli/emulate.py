@@ -5,30 +5,36 @@
 Each part of the solution is scored in a fresh process.
 """
 
-import argparse
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
-from podium.cli.arguments import add_limits, add_parameters, add_python, add_quick, parameters
+from podium.cli.arguments import OfTrial, parameters
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium emulate``."""
-    parser.add_argument("metric", help="a Python file with a score(), or a metric's name")
-    parser.add_argument("solution", type=Path, help="the right answers, with a column Usage")
-    parser.add_argument("submission", type=Path, help="the predictions")
-    parser.add_argument(
-        "--complete-submission",
-        action="store_true",
-        help="switch “Pass complete submission” on, as COMPLETE_SUBMISSION = True in the file does",
-    )
-    add_parameters(parser)
-    add_python(parser)
-    add_quick(parser)
-    add_limits(parser)
+@dataclass(frozen=True)
+class Options(OfTrial):
+    """The options of ``podium emulate``.
+
+    Parameters
+    ----------
+    metric : METRIC
+        A Python file with a score(), or a metric's name.
+    solution : SOLUTION
+        The right answers, with a column Usage.
+    submission : SUBMISSION
+        The predictions.
+    complete_submission : bool
+        Switch “Pass complete submission” on, as COMPLETE_SUBMISSION = True in the file does.
+    """
+
+    metric: str
+    solution: Path
+    submission: Path
+    _: KW_ONLY
+    complete_submission: bool = False
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Score each part in a fresh process, and print what the site would print."""
     from podium import contest, hosted
     from podium.cli.console import further_calls, warn

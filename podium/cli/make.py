@@ -12,13 +12,14 @@ It writes these files:
     files/competition.json   the metric's parameters, which the other commands use on this folder
 """
 
-import argparse
 import secrets
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from podium.cli import arguments
-from podium.cli.arguments import share
+from podium.cli.arguments import OfMetric, share
+from podium.cli.declared import SEVERAL
 from podium.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,89 +33,70 @@ SECRET_BITS = 64  # of the seeds that are drawn here
 GUESSABLE = 2**48  # seeds below can be tried one by one
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium make``."""
-    parser.add_argument("corpus", help="a table with one row per segment, or official labels")
-    arguments.add_metric(parser)
-    parser.add_argument(
-        "--sample", metavar="FILE", help="a sample submission for another metric than the Unified Metric"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder for the files")
-    parser.add_argument(
-        "--subpopulations",
-        metavar="NAMES",
-        help="columns of the corpus, separated by commas, whose values are the groups that are scored apart; "
-        f"an empty text for no groups (default: {SUBPOPULATIONS})",
-    )
-    advanced = parser.add_argument_group("advanced")
-    advanced.add_argument(
-        "--columns",
-        action="extend",
-        nargs="+",
-        metavar="THEIRS=OURS",
-        help="what the corpus calls a column, such as doc=essay_id label=discourse_type (default: the names "
-        "of PERSUADE and of the Feedback Prize)",
-    )
-    advanced.add_argument(
-        "--public-columns",
-        metavar="NAMES",
-        help="columns of the labels, separated by commas, that participants need beside the ids, such as the "
-        "day and the site; not of a corpus (default: those that the metric's companion names)",
-    )
-    advanced.add_argument(
-        "--map",
-        action="append",
-        metavar="THEIRS=OURS",
-        help="translate a spelling of the corpus, such as Adequate=0 or Hook=Lead; may be repeated",
-    )
-    advanced.add_argument(
-        "--test",
-        type=share,
-        metavar="SHARE",
-        help="the share of the essays, or of the items of a table, that is scored; participants learn from the "
-        "rest (default: 0.4 of the essays, and the whole table)",
-    )
-    advanced.add_argument(
-        "--items",
-        metavar="COLUMN",
-        help="a column of the labels, such as the patient; rows with the same value are all Public, all "
-        "Private, or all to learn from (default: the items of the metric)",
-    )
-    advanced.add_argument(
-        "--new-ids",
-        action="store_true",
-        help="give the rows of the labels other ids, in a random order (default: those of the labels)",
-    )
-    advanced.add_argument(
-        "--public",
-        type=share,
-        default=0.3,
-        metavar="SHARE",
-        help="the share of the test set that is Public (default: 0.3)",
-    )
-    advanced.add_argument(
-        "--balance",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="COLUMN",
-        help="score more items of the rare groups in these columns, so that a smaller test set tells as much; "
-        "several columns mean their combinations (default: all groups in proportion)",
-    )
-    advanced.add_argument(
-        "--publish-metric",
-        action="store_true",
-        help="put the file of your own metric into public/, so that participants can score a fold with it "
-        "(podium's own metrics always are there)",
-    )
-    advanced.add_argument(
-        "--seed",
-        type=int,
-        help="a number that decides what is drawn (default: a secret one, which only report.md names)",
-    )
+@dataclass(frozen=True)
+class Options(OfMetric):
+    """The options of ``podium make``.
+
+    Parameters
+    ----------
+    corpus : CORPUS
+        A table with one row per segment, or official labels.
+    sample : FILE
+        A sample submission for another metric than the Unified Metric.
+    out : FOLDER
+        A new folder for the files.
+    subpopulations : NAMES
+        Columns of the corpus, separated by commas, whose values are the groups that are scored apart; an empty
+        text for no groups (default: ell_status,economically_disadvantaged).
+
+    Other Parameters
+    ----------------
+    columns : THEIRS=OURS
+        What the corpus calls a column, such as doc=essay_id label=discourse_type (default: the names of
+        PERSUADE and of the Feedback Prize).
+    public_columns : NAMES
+        Columns of the labels, separated by commas, that participants need beside the ids, such as the day and
+        the site; not of a corpus (default: those that the metric's companion names).
+    map : THEIRS=OURS
+        Translate a spelling of the corpus, such as Adequate=0 or Hook=Lead; may be repeated.
+    test : SHARE
+        The share of the essays, or of the items of a table, that is scored; participants learn from the rest
+        (default: 0.4 of the essays, and the whole table).
+    items : COLUMN
+        A column of the labels, such as the patient; rows with the same value are all Public, all Private, or
+        all to learn from (default: the items of the metric).
+    new_ids : bool
+        Give the rows of the labels other ids, in a random order (default: those of the labels).
+    public : SHARE
+        The share of the test set that is Public.
+    balance : COLUMN
+        Score more items of the rare groups in these columns, so that a smaller test set tells as much; several
+        columns mean their combinations (default: all groups in proportion).
+    publish_metric : bool
+        Put the file of your own metric into public/, so that participants can score a fold with it (podium's
+        own metrics always are there).
+    seed : SEED
+        A number that decides what is drawn (default: a secret one, which only report.md names).
+    """
+
+    corpus: str
+    _: KW_ONLY
+    sample: str | None = None
+    out: Path
+    subpopulations: str | None = None
+    columns: Annotated[Sequence[str], SEVERAL] = ()
+    public_columns: str | None = None
+    map: Sequence[str] = ()
+    test: Annotated[float | None, share] = None
+    items: str = ""
+    new_ids: bool = False
+    public: Annotated[float, share] = 0.3
+    balance: Annotated[Sequence[str], SEVERAL] = ()
+    publish_metric: bool = False
+    seed: int | None = None
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Read the corpus or the labels, write the files, and print the report."""
     from podium import hosted
     from podium.cli import console
@@ -124,12 +106,10 @@ def run(options: argparse.Namespace) -> None:
     parameters = hosted.parse_parameters(metric, options.set)
     seed = secret_seed() if options.seed is None else options.seed
     share_of_test = options.test or (1.0 if metric.companion.make_files is None else 0.4)
-    draw = making.Draw(
-        seed, options.public, share_of_test, options.items or "", options.new_ids, options.balance
-    )
+    draw = making.Draw(seed, options.public, share_of_test, options.items, options.new_ids, options.balance)
     if metric.companion.make_files is not None:
         files = _files_of_corpus(metric, options, parameters, draw)
-    elif any(each is not None for each in (options.columns, options.subpopulations, options.map)):
+    elif options.columns or options.map or options.subpopulations is not None:
         raise UsageError("--columns, --subpopulations and --map are for corpora of essays")
     else:
         known = [name.strip() for name in (options.public_columns or "").split(",") if name.strip()]
@@ -146,9 +126,7 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
-def _files_of_corpus(
-    metric: "Metric", options: argparse.Namespace, parameters: dict[str, Any], draw: "Draw"
-) -> "Files":
+def _files_of_corpus(metric: "Metric", options: Options, parameters: dict[str, Any], draw: "Draw") -> "Files":
     """Let the metric's companion make the files of a competition from a corpus."""
     of_labels = "sample", "public_columns", "items", "new_ids"
     for option, value in ((f"--{name.replace('_', '-')}", getattr(options, name)) for name in of_labels):
@@ -168,8 +146,8 @@ def _files_of_corpus(
         Path(options.corpus),
         attributes,
         draw,
-        _assignments("--columns", options.columns or []),
-        _assignments("--map", options.map or []),
+        _assignments("--columns", options.columns),
+        _assignments("--map", options.map),
         parameters | {COLUMNS: ",".join(attributes)},
     )
     return files
@@ -184,7 +162,7 @@ def secret_seed() -> int:
     return secrets.randbits(SECRET_BITS)
 
 
-def _assignments(option: str, assignments: list[str]) -> dict[str, str]:
+def _assignments(option: str, assignments: Sequence[str]) -> dict[str, str]:
     """Read texts of the form THEIRS=OURS."""
     read: dict[str, str] = {}
     for assignment in assignments:

@@ -8,7 +8,7 @@ With --statistics the file also has prepare(), from which podium computes interv
 of rows. Then there are a companion, which explains scores, a page and a test, too.
 """
 
-import argparse
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from podium.errors import UsageError
@@ -17,19 +17,24 @@ PLAIN, WITH_STATISTICS = (Path(__file__).parents[1] / name for name in ("new_met
 TEMPLATE_NAME = "my_metric"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium new``."""
-    parser.add_argument(
-        "name", help="the name of the metric and of its folder: letters, digits and underscores"
-    )
-    parser.add_argument(
-        "--statistics",
-        action="store_true",
-        help="also write prepare() and a companion (default: score() alone)",
-    )
+@dataclass(frozen=True)
+class Options:
+    """The options of ``podium new``.
+
+    Parameters
+    ----------
+    name : NAME
+        The name of the metric and of its folder: letters, digits and underscores.
+    statistics : bool
+        Also write prepare() and a companion (default: score() alone).
+    """
+
+    name: str
+    _: KW_ONLY
+    statistics: bool = False
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Copy the template into a new folder, under the metric's name."""
     from podium import hosted
     from podium.hosting.folders import new_folder

@@ -9,59 +9,65 @@ that you have edited are kept, and they are sent when the command is started aga
 files/kaggle/host.json. If a public file reveals the solution, nothing is sent.
 """
 
-import argparse
 import re
+import typing
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from datetime import datetime
+from typing import Annotated, Literal
 
 from podium.cli import arguments
+from podium.cli.arguments import OfCompetition, moment
 from podium.errors import UsageError
 
-STEP_NAMES = ("create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark", "launch")
+StepName = Literal[
+    "create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark", "launch"
+]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium publish``."""
-    parser.add_argument("site", choices=["kaggle"], help="the site that will host the competition")
-    arguments.add_competition(parser)
-    for name, what in (
-        ("deadline", "closes, in UTC, such as 2027-04-15T23:59Z"),
-        ("launch-at", "opens, in UTC (default: not yet)"),
-    ):
-        parser.add_argument(f"--{name}", type=arguments.moment, metavar="DATE", help=f"when it {what}")
-    parser.add_argument(
-        "--step",
-        action="append",
-        choices=STEP_NAMES,
-        help="take only this step; may be repeated (default: all steps that are due)",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="print what would be done, and send nothing")
-    advanced = parser.add_argument_group("advanced")
-    advanced.add_argument("--slug", help="the competition's address on the site (default: made from the title)")
-    advanced.add_argument(
-        "--template",
-        type=int,
-        metavar="ID",
-        help="the number of a competition on the site whose settings and metric are copied (default: none)",
-    )
-    advanced.add_argument(
-        "--no-benchmark",
-        action="store_true",
-        help="do not publish the score of the sample submission as a benchmark on the board",
-    )
-    advanced.add_argument(
-        "--force",
-        action="store_true",
-        help="open the competition although something has changed since it was tried on the site",
-    )
-    advanced.add_argument(
-        "--wait",
-        type=float,
-        default=60.0,
-        metavar="MINUTES",
-        help="how long to wait for what you have to do on the site, and for its scores (default: 60)",
-    )
+@dataclass(frozen=True)
+class Options(OfCompetition):
+    """The options of ``podium publish``.
+
+    Parameters
+    ----------
+    deadline : DATE
+        When it closes, in UTC, such as 2027-04-15T23:59Z.
+    launch_at : DATE
+        When it opens, in UTC (default: not yet).
+    step : STEP
+        Take only this step; may be repeated (default: all steps that are due).
+    dry_run : bool
+        Print what would be done, and send nothing.
+
+    Other Parameters
+    ----------------
+    slug : SLUG
+        The competition's address on the site (default: made from the title).
+    template : ID
+        The number of a competition on the site whose settings and metric are copied (default: none).
+    no_benchmark : bool
+        Do not publish the score of the sample submission as a benchmark on the board.
+    force : bool
+        Open the competition although something has changed since it was tried on the site.
+    wait : MINUTES
+        How long to wait for what you have to do on the site, and for its scores.
+    """
+
+    site: Literal["kaggle"]
+    _: KW_ONLY
+    deadline: Annotated[datetime | None, moment] = None
+    launch_at: Annotated[datetime | None, moment] = None
+    step: Sequence[StepName] = ()
+    dry_run: bool = False
+    slug: str | None = None
+    template: int | None = None
+    no_benchmark: bool = False
+    force: bool = False
+    wait: float = 60.0
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Take the steps that are due."""
     from podium import hosted
     from podium.hosting.kaggle import publish
@@ -80,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
         wait=options.wait * 60,
     )
     left_out = {"launch": not options.launch_at, "benchmark": options.no_benchmark}
-    steps = options.step or [name for name in STEP_NAMES if not left_out.get(name)]
+    steps: list[str] = [*options.step] or [name for name in typing.get_args(StepName) if not left_out.get(name)]
     if options.dry_run:
         print("\n".join(publish.commands(plan, steps)))
         return

@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podium.cli import arguments
+from podium.cli.arguments import OfParameters
 from podium.cli.declared import declare
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from podium.ranking.rank import rank
 
     declare(parser, rank, METAVARS, advanced="part")
-    arguments.add_parameters(parser)
+    declare(parser, OfParameters)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -7,108 +7,88 @@ It prints the score, the scores of the parts and groups of the solution, and the
 say what is unusual. If there are several submissions, the first one is compared with each of the others.
 """
 
-import argparse
 import warnings
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from podium.cli import arguments
+from podium.cli.arguments import OfLimits, OfMetric, not_negative, positive, probability
+from podium.cli.declared import SEVERAL
 from podium.errors import AccountWarning, UsageError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium score``."""
-    parser.add_argument(
-        "solution", help="the right answers: .csv, .csv.gz, .parquet, a URL, or an official file"
-    )
-    parser.add_argument(
-        "submission",
-        nargs="+",
-        help="the predictions, or - for standard input; the first one is compared with each of the others",
-    )
-    arguments.add_metric(parser)
-    parser.add_argument(
-        "-b",
-        "--bare",
-        action="store_true",
-        help="print the score alone, and only the warnings which mean that the file is probably wrong or that "
-        "only a part was scored",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument(
-        "--rows",
-        type=Path,
-        metavar="FILE",
-        help="write what became of every row into this .csv, .csv.gz or .parquet",
-    )
-    parser.add_argument(
-        "--bootstrap",
-        type=arguments.positive,
-        metavar="N",
-        help="print 95%% intervals from N resamples (default: none; 1000 in the report)",
-    )
-    parser.add_argument(
-        "--report", type=Path, metavar="HTML", help="write a report as one page that needs no other file"
-    )
-    parser.add_argument(
-        "--texts",
-        type=Path,
-        metavar="FOLDER_OR_FILE",
-        help="texts for the report: a folder with a file ID.txt for each id, a CSV with columns id and text, "
-        "or an official file (default: no texts); such a CSV is also compared with markups",
-    )
-    advanced = parser.add_argument_group("advanced")
-    advanced.add_argument(
-        "--essays",
-        type=Path,
-        metavar="FILE",
-        help="score only the essays, or other items, whose ids are in this file, one in each line",
-    )
-    advanced.add_argument(
-        "--only-predicted",
-        action="store_true",
-        help="score only the items that have a prediction; such a score is too good, so prefer --essays",
-    )
-    advanced.add_argument(
-        "--effectiveness",
-        type=arguments.probability,
-        metavar="P",
-        help="give every segment this probability of effective, to score the segmentation alone (default: what "
-        "the submission says)",
-    )
-    advanced.add_argument(
-        "--side",
-        metavar="FILE",
-        help="a table with what only the host can say of the submission, such as READ//ABLE's M7",
-    )
-    arguments.add_leave_out(advanced)
-    advanced.add_argument(
-        "--items",
-        default="",
-        metavar="COLUMN",
-        help="draw all items with the same value in this column of the solution together, such as those of a "
-        "prompt or a patient (default: each item alone)",
-    )
-    advanced.add_argument(
-        "--seed",
-        type=arguments.natural,
-        default=0,
-        help="a number that decides what is drawn at random (default: 0)",
-    )
-    arguments.add_limits(advanced)
-    advanced.add_argument(
-        "--report-items",
-        type=arguments.natural,
-        default=200,
-        metavar="N",
-        help="show in the report the N items that lost most (default: %(default)s)",
-    )
-    advanced.add_argument(
-        "--random-items", action="store_true", help="show in the report a random sample of N items instead"
-    )
+@dataclass(frozen=True)
+class Options(OfLimits, OfMetric):
+    """The options of ``podium score``.
+
+    Parameters
+    ----------
+    solution : SOLUTION
+        The right answers: .csv, .csv.gz, .parquet, a URL, or an official file.
+    submission : SUBMISSION
+        The predictions, or - for standard input; the first one is compared with each of the others.
+    bare : bool
+        Print the score alone, and only the warnings which mean that the file is probably wrong or that only a
+        part was scored.
+    json : bool
+        Print JSON instead of tables.
+    rows : FILE
+        Write what became of every row into this .csv, .csv.gz or .parquet.
+    bootstrap : N
+        Print 95% intervals from N resamples (default: none; 1000 in the report).
+    report : HTML
+        Write a report as one page that needs no other file.
+    texts : FOLDER_OR_FILE
+        Texts for the report: a folder with a file ID.txt for each id, a CSV with columns id and text, or an
+        official file (default: no texts); such a CSV is also compared with markups.
+
+    Other Parameters
+    ----------------
+    essays : FILE
+        Score only the essays, or other items, whose ids are in this file, one in each line.
+    only_predicted : bool
+        Score only the items that have a prediction; such a score is too good, so prefer --essays.
+    effectiveness : P
+        Give every segment this probability of effective, to score the segmentation alone (default: what the
+        submission says).
+    side : FILE
+        A table with what only the host can say of the submission, such as READ//ABLE's M7.
+    leave_out : NAME
+        Leave out the markups of this expert; may be repeated.
+    items : COLUMN
+        Draw all items with the same value in this column of the solution together, such as those of a prompt or
+        a patient (default: each item alone).
+    seed : SEED
+        A number that decides what is drawn at random (default: 0).
+    report_items : N
+        Show in the report the N items that lost most.
+    random_items : bool
+        Show in the report a random sample of N items instead.
+    """
+
+    solution: str
+    submission: Annotated[Sequence[str], SEVERAL]
+    _: KW_ONLY
+    bare: Annotated[bool, "-b"] = False
+    json: bool = False
+    rows: Path | None = None
+    bootstrap: Annotated[int | None, positive] = None
+    report: Path | None = None
+    texts: Path | None = None
+    essays: Path | None = None
+    only_predicted: bool = False
+    effectiveness: Annotated[float | None, probability] = None
+    side: str | None = None
+    leave_out: Sequence[str] = ()
+    items: str = ""
+    seed: Annotated[int, not_negative] = 0
+    report_items: Annotated[int, not_negative] = 200
+    random_items: bool = False
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Score, explain, and write what was asked for."""
     _check(options)
     from podium import hosted, progress
@@ -138,7 +118,7 @@ def run(options: argparse.Namespace) -> None:
         print(*(each.score for each in everything), sep="\n")
 
 
-def tell(done: Any, options: argparse.Namespace) -> None:
+def tell(done: Any, options: Options) -> None:
     """Write and print where the score comes from; a bare score is not printed here."""
     from podium import explain
     from podium.tables import write_table
@@ -149,23 +129,23 @@ def tell(done: Any, options: argparse.Namespace) -> None:
         write_table(explain.rows(done.evaluation), options.rows)
     intervals, comparisons = resampled(done, options)
     if options.report is not None:
-        write_report(done, intervals, comparisons, options)
+        write_report(options.report, done, intervals, comparisons, options)
     if not options.bare:
         show = print_json if options.json else print_report
         show(done, intervals, comparisons, options)
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: Options) -> None:
     """Check the options before anything is read."""
     others = options.submission[1:]
     if repeated := [path for path in others if others.count(path) > 1]:
         raise UsageError(f"{repeated[0]} is given twice: name each submission to compare with once")
-    inputs = [options.solution, *options.submission, options.metric]
-    inputs += [options.texts, options.essays, options.side]
+    more = options.texts, options.essays, options.side
+    inputs = [options.solution, *options.submission, options.metric, *more]
     arguments.check_outputs([options.rows, options.report], inputs)
 
 
-def resampled(done: Any, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+def resampled(done: Any, options: Options) -> tuple[Any, dict[str, Any]]:
     """Compute the intervals that were asked for, and the comparisons with the others by their names."""
     from podium import statistics
 
@@ -179,7 +159,7 @@ def resampled(done: Any, options: argparse.Namespace) -> tuple[Any, dict[str, An
     return intervals, dict(zip(names_of(options.submission)[1:], comparisons))
 
 
-def resolution_of(done: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> list[str]:
+def resolution_of(done: Any, comparisons: dict[str, Any], options: Options) -> list[str]:
     """Say which true difference between the two submissions each part of the solution would show."""
     from podium import explain
     from podium.report import comparison
@@ -192,7 +172,7 @@ def resolution_of(done: Any, comparisons: dict[str, Any], options: argparse.Name
     return comparison.resolution(parts, sizes, explain.item_noun(done.evaluation))
 
 
-def compared_in_parts(done: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+def compared_in_parts(done: Any, comparisons: dict[str, Any], options: Options) -> dict[str, Any]:
     """Compare the first submission with the only other one, on the whole solution and then on each part."""
     from podium import statistics
     from podium.statistics import halves
@@ -206,13 +186,13 @@ def compared_in_parts(done: Any, comparisons: dict[str, Any], options: argparse.
     return parts
 
 
-def names_of(paths: list[str]) -> list[str]:
+def names_of(paths: Sequence[str]) -> Sequence[str]:
     """Name files by the last parts of their paths, or by their whole paths if two last parts are the same."""
     names = [Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else paths
 
 
-def write_report(done: Any, intervals: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> None:
+def write_report(path: Path, done: Any, intervals: Any, comparisons: dict[str, Any], options: Options) -> None:
     """Write the report as a page in HTML."""
     from podium.report import page
 
@@ -228,10 +208,10 @@ def write_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
         random=options.seed if options.random_items else None,
         others=dict(zip(comparisons, zip(done.others.values(), comparisons.values()))),
     )
-    page.write(html, options.report)
+    page.write(html, path)
 
 
-def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> None:
+def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options: Options) -> None:
     """Print notices, scores and tables."""
     from podium.cli import console
     from podium.report import comparison
@@ -279,7 +259,7 @@ def read_by(evaluation: Any) -> list[str]:
     return [*dict.fromkeys(told)]
 
 
-def print_json(done: Any, intervals: Any, comparisons: dict[str, Any], options: argparse.Namespace) -> None:
+def print_json(done: Any, intervals: Any, comparisons: dict[str, Any], options: Options) -> None:
     """Print scores, measures, tables and notices as JSON."""
     from podium.cli import console
     from podium.report import comparison

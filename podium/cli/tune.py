@@ -9,69 +9,64 @@ probability, says how sure the model is of it; the model must not have seen the 
 thresholds of each essay were found on other essays. It is what to expect for new essays.
 """
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.cli import arguments
+from podium.cli.arguments import OfParameters, not_negative, positive, probability
 from podium.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium tune``."""
-    parser.add_argument("solution", nargs="?", help="the right answers: .csv, .csv.gz, .parquet or a URL")
-    parser.add_argument(
-        "predictions",
-        nargs="?",
-        help="the candidate segments, in the same formats; - for standard input",
-    )
-    arguments.add_parameters(parser)
-    parser.add_argument(
-        "--apply",
-        metavar="CANDIDATES",
-        help="apply the thresholds to the candidates of other essays; --out is then their submission",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="CSV",
-        help="write the thresholds into this CSV, one row for each type, or the submission of --apply",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    advanced = parser.add_argument_group("advanced")
-    advanced.add_argument(
-        "--thresholds",
-        metavar="CSV",
-        help="apply these thresholds, which an earlier --out wrote, instead of finding some",
-    )
-    advanced.add_argument(
-        "--folds",
-        type=arguments.positive,
-        default=5,
-        metavar="N",
-        help="how many folds the nested score has (default: 5)",
-    )
-    advanced.add_argument(
-        "--effectiveness",
-        type=arguments.probability,
-        metavar="P",
-        help="give every segment this probability of effective, to tune the segmentation alone (default: what "
-        "the candidates say)",
-    )
-    advanced.add_argument(
-        "--seed",
-        type=arguments.natural,
-        default=0,
-        help="a number that decides what is drawn at random (default: 0)",
-    )
+@dataclass(frozen=True)
+class Options(OfParameters):
+    """The options of ``podium tune``.
+
+    Parameters
+    ----------
+    solution : SOLUTION
+        The right answers: .csv, .csv.gz, .parquet or a URL.
+    predictions : PREDICTIONS
+        The candidate segments, in the same formats; - for standard input.
+    apply : CANDIDATES
+        Apply the thresholds to the candidates of other essays; --out is then their submission.
+    out : CSV
+        Write the thresholds into this CSV, one row for each type, or the submission of --apply.
+    json : bool
+        Print JSON instead of tables.
+
+    Other Parameters
+    ----------------
+    thresholds : CSV
+        Apply these thresholds, which an earlier --out wrote, instead of finding some.
+    folds : N
+        How many folds the nested score has.
+    effectiveness : P
+        Give every segment this probability of effective, to tune the segmentation alone (default: what the
+        candidates say).
+    seed : SEED
+        A number that decides what is drawn at random (default: 0).
+    """
+
+    solution: str | None = None
+    predictions: str | None = None
+    _: KW_ONLY
+    apply: str | None = None
+    out: str | None = None
+    json: bool = False
+    thresholds: str | None = None
+    folds: Annotated[int, positive] = 5
+    effectiveness: Annotated[float | None, probability] = None
+    seed: Annotated[int, not_negative] = 0
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Find the thresholds, and print, write or apply them."""
     _check(options)
 
-    from podium import hosted
+    from podium import hosted, reading
     from podium.cli import console
     from podium.tables import check_table_name, read_table, write_table
 
@@ -85,8 +80,9 @@ def run(options: argparse.Namespace) -> None:
     else:
         thresholds, notices, given = _tuned(metric, given, options)
     told = None if options.out is None else f"written to {options.out}"
-    if options.apply is not None:
-        submission, of_submission = _applied(metric, given, thresholds, options)
+    if options.apply is not None and options.out is not None:
+        candidates = reading.read_submission(metric, options.apply, given)
+        submission, of_submission = _applied(metric, given, thresholds, candidates, options.effectiveness)
         write_table(submission, options.out)
         notices += of_submission
         told = f"{told}: {len(submission):,} segments"
@@ -97,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
     console.warn(notices)
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: Options) -> None:
     """Check which arguments go together."""
     if options.thresholds is None and options.predictions is None:
         raise UsageError("name SOLUTION and PREDICTIONS, or give --thresholds with --apply")
@@ -110,7 +106,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _tuned(
-    metric: Any, given: dict[str, Any], options: argparse.Namespace
+    metric: Any, given: dict[str, Any], options: Options
 ) -> tuple["pd.DataFrame", list[str], dict[str, Any]]:
     """Find the thresholds and print them; return them with the warnings, unless these were printed as JSON, and
     with the arguments of ``score``.
@@ -118,6 +114,8 @@ def _tuned(
     from podium import contest, hosted, reading, tuning
     from podium.cli import console
 
+    assert options.solution is not None
+    assert options.predictions is not None
     solution = contest.opened(metric, options.solution, given, submission=options.predictions)
     candidates = reading.read_submission(metric, options.predictions, solution.arguments)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
@@ -141,15 +139,17 @@ def _tuned(
 
 
 def _applied(
-    metric: Any, parameters: dict[str, Any], thresholds: "pd.DataFrame", options: argparse.Namespace
+    metric: Any,
+    parameters: dict[str, Any],
+    thresholds: "pd.DataFrame",
+    candidates: "pd.DataFrame",
+    probability: float | None,
 ) -> tuple["pd.DataFrame", list[str]]:
     """Make the submission of the other candidates."""
-    from podium import reading
     from podium.spans.tuning import applied
 
-    candidates = reading.read_submission(metric, options.apply, parameters)
     row_id = parameters.get("row_id_column_name", "row_id")
-    candidates, notices = metric.companion.recognize(candidates, row_id, options.effectiveness)
+    candidates, notices = metric.companion.recognize(candidates, row_id, probability)
     essay_id = parameters.get("essay_id_column_name", "essay_id")
     submission, gone = applied(thresholds, candidates, essay_id)
     return submission.rename(columns={"row_id": row_id}), [*notices, *gone]

@@ -620,8 +620,8 @@ def joined(spans: Spans, most: npt.NDArray[Any]) -> Spans:
     merged = dataclasses.replace(
         spans[begins],
         last=spans.last[np.append(begins[1:], len(spans)) - 1],
-        probability=(np.add.reduceat(spans.probability * spans.words, begins) / words).clip(0, 1),
-        d1=(np.add.reduceat(spans.d1 * spans.words, begins) / words).clip(0, 1),
+        probability=np.add.reduceat(spans.probability * spans.words, begins) / words,
+        d1=np.add.reduceat(spans.d1 * spans.words, begins) / words,
         repaired=np.add.reduceat(spans.repaired, begins),
     )
     everything = others + merged

@@ -193,17 +193,16 @@ def refuse(
     record = recorded.read(folder)
     solution = solution or folder / PRIVATE / SOLUTION
     known = _known(solution, items, record.public_columns if record else ())
+    cure = "Give the rows other ids, as podium make does by --new-ids"
     try:
         _check_ids(known)
-    except Revealed as problem:
-        raise HostError(f"{problem}. Give the rows other ids, as podium make does by --new-ids") from None
-    try:
+        cure = "Take it out"
         unreadable = _search(folder, further, known, record.innocent if record else {})
     except Revealed as problem:
         where = f"see {PUBLIC_COLUMNS} and {INNOCENT} in {RECORD}"
         if record is None:
             where = f"write {folder / RECORD} with {PUBLIC_COLUMNS} or {INNOCENT}"
-        raise HostError(f"{problem}. Take it out; {advice or f'if all may know it, {where}'}") from None
+        raise HostError(f"{problem}. {cure}; {advice or f'if all may know it, {where}'}") from None
     if unreadable := list(dict.fromkeys(unreadable)):
         more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
         warnings.warn(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contest, hosted
+from podium import contest, hosted, scoring
 from podium.arrays import Bools, Ints
 from podium.errors import HostError
 from podium.explain import SMALL_SUBPOPULATION
@@ -25,6 +25,7 @@ from podium.hosting.folders import (
     SAMPLE,
     SOLUTION,
     Files,
+    Trial,
     read_csv,
     scores,
     section,
@@ -190,8 +191,8 @@ def make(
     cells = balance.of_table(chosen, names, draw.balanced) if draw.balanced else None
     part[complete] = split(names, strata, twins, draw.test_share, draw.public_share, draw.seed, cells)
     parameters = {"subpopulation_column_names": ",".join(attributes), **parameters}
-    files = _tried(_tables(segments, essays, writers, part), draw.seed, parameters)
-    assert files.solution is not None
+    public, private = _tables(segments, essays, writers, part)
+    solution, trials = _tried(public[SAMPLE], private, draw.seed, parameters)
     counts = annotations.counts | of_segments
     counts |= {TWINS: len(names) - len(set(twins)), "essays": len(names), "segments": len(segments.row)}
     named = annotations.columns[ESSAY_ID].name
@@ -205,13 +206,13 @@ def make(
         section("The corpus", ("what", "number"), counts.items()),
         *([] if complete.all() else [f"Left out: {listed(essays.loc[~complete, ESSAY_ID].tolist())}."]),
         *_about_writers(chosen, part[complete], writers, attributes),
-        scores(files.solution, files.trials),
+        scores(solution, trials),
     ]
     if cells is not None:
         tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
-        report += balance.report(cells, files.solution, tested, files.trials[0])
+        report += balance.report(cells, solution, tested, trials[0])
     text = "\n\n".join(report) + "\n"
-    return files._replace(report=text, warnings=warnings, items=names, metric=METRIC, parameters=parameters)
+    return Files(public, private, text, warnings, solution, trials, names, parameters)
 
 
 class _Annotations(NamedTuple):
@@ -466,7 +467,9 @@ def _offsets(column: Column) -> Ints:
     return numbers
 
 
-def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.NDArray[np.object_]) -> Files:
+def _tables(
+    segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.NDArray[np.object_]
+) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
     """Make the public and the private tables; `part` has the part of each essay, "" if it was left out."""
     columns = _columns(segments, essays, segments.essay, slice(None))
     columns[LABEL] = segments.d1.astype(np.int64).tolist()
@@ -483,7 +486,7 @@ def _tables(segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.N
         for name, chosen in (("train_essays.csv", part == TRAIN), ("test_essays.csv", np.isin(part, PARTS))):
             public[name] = essays.loc[chosen, [ESSAY_ID, TEXT]].reset_index(drop=True)
     public[SAMPLE] = _sample(segments, essays, part)
-    return Files(public, {SOLUTION: solution, PERFECT: perfect}, "", [])
+    return public, {SOLUTION: solution, PERFECT: perfect}
 
 
 def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slice) -> dict[str, list[Any]]:
@@ -560,12 +563,11 @@ def _small(sizes: list[list[Any]]) -> list[str]:
     return [f"{why}gets a large weight.", "\n".join(small)] if small else []
 
 
-def _tried(files: Files, seed: int, parameters: Mapping[str, Any]) -> Files:
+def _tried(
+    sample: pd.DataFrame, private: Mapping[str, pd.DataFrame], seed: int, parameters: Mapping[str, Any]
+) -> tuple[scoring.Solution, list[Trial]]:
     """Score the sample and the perfect submission."""
-    truth = files.private[SOLUTION].astype({LABEL: np.int64})
+    truth = private[SOLUTION].astype({LABEL: np.int64})
     solution = contest.prepared(hosted.load(METRIC), truth, dict(parameters))
-    sample, perfect = (
-        frame.astype(dict.fromkeys(PROBABILITIES, np.float64))
-        for frame in (files.public[SAMPLE], files.private[PERFECT])
-    )
-    return files._replace(solution=solution, trials=tried(solution, seed, sample, perfect))
+    numbers = dict.fromkeys(PROBABILITIES, np.float64)
+    return solution, tried(solution, seed, sample.astype(numbers), private[PERFECT].astype(numbers))

@@ -14,6 +14,7 @@ import pandas as pd
 from podium import contest, progress, scoring
 from podium.errors import HostError, UsageError
 from podium.files import Location, alone_in, is_table_name, read_bytes
+from podium.hosted import Metric
 from podium.judge.trials import Platform
 from podium.recorded import PRIVATE
 from podium.scoring import PARTS
@@ -35,17 +36,11 @@ class Files(NamedTuple):
     private: dict[str, pd.DataFrame]  # the tables for the host by file name, with the same kinds of cells
     report: str  # the report for the host, in Markdown
     warnings: list[str]  # what the host should look at
-    # The ids of the items that the metric scores, such as essays. They may be public.
-    items: Collection[str] = ()
-    metric: str = ""  # the metric's ``NAME``
-    parameters: Mapping[str, Any] = {}  # the metric's parameters for which the files are made
+    solution: scoring.Solution  # what was scored to write the report, as it was before it is written
+    trials: Sequence["Trial"]  # submissions to `solution`
+    items: Collection[str]  # the ids of the items that the metric scores, such as essays; they may be public
+    parameters: Mapping[str, Any]  # the metric's parameters for which the files are made
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
-    digest: str = ""  # of the metric's file, if it is not podium's own
-    solution: scoring.Solution | None = (
-        None  # what was scored to write the report, as it was before it is written
-    )
-    trials: Sequence["Trial"] = ()  # submissions to `solution`
-    missing_text: str | None = " "  # how a missing text is written
 
 
 class Trial(NamedTuple):
@@ -133,17 +128,17 @@ def text_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
-def as_texts(frame: pd.DataFrame, path: Location | None = None, missing_text: str | None = " ") -> pd.DataFrame:
+def as_texts(frame: pd.DataFrame, metric: Metric, path: Location | None = None) -> pd.DataFrame:
     """Prepare a table for being written as CSV, with cells as in the file at `path`, if it was read from there.
 
     An empty text becomes a space, because Kaggle takes an empty cell for a missing value. So does a missing
-    text, unless it means something else to the metric than an empty one.
+    text if the metric is podium's own, because to these it is the same as an empty one.
     """
     written = frame if path is None or not is_table_name(path) else read_texts(path, HostError)
     columns = {}
     for name, values in frame.items():
         is_text = values.dtype == object or pd.api.types.is_string_dtype(values.dtype)
-        filler = missing_text if is_text else None
+        filler = " " if is_text and metric.is_own else None
         cells = written[name] if name in written and len(written) == len(frame) else values
         columns[str(name)] = [
             filler if missing else (value if value != "" else " ")

@@ -187,20 +187,16 @@ def make_files(
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
     if TEST not in public and not metric.is_own:
         report.append(IDS_ALONE)
-    missing = _missing_text(metric)
     return Files(
         public,
-        _private(tested, None if perfect is None else as_texts(perfect, None, missing), names),
+        _private(tested, None if perfect is None else as_texts(perfect, metric), names),
         "\n\n".join(report) + "\n",
         [*solution.notices, *([] if kept else _doubts(tested, row_id, shown, metric))],
-        sorted(set(everything.items)),
-        metric.name,
-        arguments,
-        [*known, *([draw.items] if draw.items and draw.items not in known else [])],
-        "" if metric.is_own else recorded.digest_of(metric),
         solution,
         [*trials, Trial("a submission with errors", errors)],
-        missing,
+        sorted(set(everything.items)),
+        arguments,
+        [*known, *([draw.items] if draw.items and draw.items not in known else [])],
     )
 
 
@@ -226,11 +222,6 @@ def _balanced(everything: Labeled, draw: Draw, solution: scoring.Solution, trial
     return balance.report(groups, solution, set(everything.of(*PARTS).items), trial)
 
 
-def _missing_text(metric: Metric) -> str | None:
-    """How a missing text is written: to the rules of podium's own metrics, an empty text is the same."""
-    return " " if metric.is_own else None
-
-
 def _drawn(
     metric: Metric, path: str | Path, arguments: dict[str, Any], draw: Draw
 ) -> tuple[Labeled, str, list[str]]:
@@ -245,7 +236,7 @@ def _drawn(
     items, parts, told = _parts(metric, labels, arguments, row_id, draw)
     told += [labels.attrs[reading.READ]] if reading.READ in labels.attrs else []
     everything = labels.drop(columns=USAGE, errors="ignore")
-    cells = as_texts(everything, source, _missing_text(metric))
+    cells = as_texts(everything, metric, source)
     return Labeled(everything, cells, items, parts), row_id, told
 
 
@@ -430,11 +421,11 @@ def _sample(
 ) -> Sample:
     """The sample submission in the form that Kaggle takes: a file, or what the companion or podium makes."""
     metric, truth = solution.metric, tested.labels
-    companion, missing = metric.companion, _missing_text(metric)
+    companion = metric.companion
     if path is not None:
         source = read_once(path)
         frame = reading.read_submission(metric, source, {"row_id_column_name": row_id})
-        given = Sample(frame, as_texts(frame, source, missing))
+        given = Sample(frame, as_texts(frame, metric, source))
         if row_id in frame:
             given = _sample_of_test(given, learned, row_id, names)
         if companion.kaggle_submission is None:
@@ -446,7 +437,7 @@ def _sample(
         named = set[str]().union(*hosted.columns_named(metric, solution.arguments).values())
         known = learned.labels if len(learned.labels) else truth
         frame = samples.made(solution, truth, row_id, no_answers, named, known)
-    return Sample(frame, as_texts(frame, None, missing))
+    return Sample(frame, as_texts(frame, metric))
 
 
 def _sample_of_test(given: Sample, learned: Labeled, row_id: str, names: Mapping[str, str]) -> Sample:
@@ -493,7 +484,9 @@ def write(files: Files, folder: Path, publish_metric: bool = False) -> Files:
                     read[f"{name}/{file}"] = written
         files = starter.add(whole, files, publish_metric)
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
-        recorded.write(whole, files.metric, files.parameters, files.public_columns, files.digest)
+        metric = files.solution.metric
+        digest = "" if metric.is_own else recorded.digest_of(metric)
+        recorded.write(whole, metric.name, files.parameters, files.public_columns, digest)
         round_trip.check(files, read)
         leaks.refuse(whole, files.items, read[f"{PRIVATE}/{SOLUTION}"], advice=ALLOWED)
     return files

@@ -66,8 +66,6 @@ def check(files: Files, written: Mapping[str, ReadFile]) -> None:
 
     Scores that podium cannot give again are an error. What Kaggle alone reads otherwise is a warning here.
     """
-    if files.solution is None:
-        return
     found, truth = list[Finding](), written[f"{PRIVATE}/{SOLUTION}"]
     metric, arguments = files.solution.metric, files.solution.arguments
     row_id = arguments["row_id_column_name"]
@@ -77,7 +75,7 @@ def check(files: Files, written: Mapping[str, ReadFile]) -> None:
             show(number, len(files.trials))
             file = written.get(trial.name)
             if file is None:
-                rows = written_rows(as_texts(trial.submission, None, files.missing_text))
+                rows = written_rows(as_texts(trial.submission, metric))
                 file = ReadFile("submission.csv", csv_bytes(rows))
             found += _compared(files.solution, trial, truths, file)
     demand({each.text: each for each in found}.values())

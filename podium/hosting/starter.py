@@ -57,8 +57,6 @@ class Cell(NamedTuple):
 
 def add(folder: Path, files: Files, publish_metric: bool = False) -> Files:
     """Add a starter notebook to the public files in a folder, and what its submission scores to the report."""
-    if files.solution is None:
-        return files
     metric = files.solution.metric
     if metric.is_own or publish_metric:
         _publish(metric, folder / PUBLIC)
@@ -84,7 +82,6 @@ def add(folder: Path, files: Files, publish_metric: bool = False) -> Files:
 
 def columns_of(files: Files) -> Columns:
     """Find out which columns name the rows, the items and the answers."""
-    assert files.solution is not None
     row_id = str(files.solution.arguments["row_id_column_name"])
     item = _item(files.solution, row_id)
     sample = ids.as_in(files.solution.frame, files.trials[0].submission, [row_id])
@@ -129,7 +126,6 @@ def _publish(metric: Metric, public: Path) -> None:
 
 def _cells(names: Sequence[str], columns: Columns, files: Files) -> list[Cell]:
     """The cells with some names, as this competition needs them."""
-    assert files.solution is not None
     metric = files.solution.metric
     baseline = metric.companion.baseline
     _, *found = CELL.split(TEMPLATE.read_text(encoding="utf-8"))
@@ -149,7 +145,6 @@ def _cells(names: Sequence[str], columns: Columns, files: Files) -> list[Cell]:
 
 def _settings(columns: Columns, files: Files) -> str:
     """The cell with what differs between competitions."""
-    assert files.solution is not None
     frame = files.solution.frame
     texts = [name for name in dict.fromkeys(columns) if name in frame and frame[name].dtype.kind not in "iuf"]
     shown = [

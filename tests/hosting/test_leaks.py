@@ -24,12 +24,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium import recorded
+from podium import hosted, recorded
 from podium.errors import HostError
 from podium.hosting import folders, leaks, making, unpacking
 from podium.hosting.unpacking import tables_of
 from podium.recorded import RECORD
 from tests.support.examples import some
+from tests.support.host_line import ACCURACY, EQUAL
 
 DRAW = random.Random(7)
 IDS = [f"r{number:02}" for number in range(80)]
@@ -388,7 +389,7 @@ def test_ids_that_tell_the_label(tmp_path, form):
     ids = [form.format(number=number, label=label, code=CODES[label]) for number, label in enumerate(LABELS)]
     message = told(competition(tmp_path / "files", SOLUTION.assign(id=ids)))
     assert message.startswith("solution.csv reveals label of solution.csv in part ")
-    assert message.endswith(". Give the rows other ids, as podium make does by --new-ids")
+    assert ". Give the rows other ids, as podium make does by --new-ids; if all may know it, " in message
 
 
 NUMBERS = dict(zip(IDS, DRAW.sample(range(200), 80)))
@@ -558,11 +559,14 @@ def test_labels_of_whole_items(tmp_path):
     assert "public/more.csv reveals label" in told(folder, tuple(essays))
 
 
+@pytest.mark.usefixtures("in_process")
 def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
-    made = folders.Files({"more.csv": TABLE}, {"solution.csv": SOLUTION}, "", [])
-    with pytest.raises(HostError, match=r"^public/more\.csv reveals label"):
-        making.write(made, tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "metric.py").write_text(ACCURACY.replace("BODY", EQUAL))
+    TABLE.rename(columns={"label": "answer"}).to_csv(tmp_path / "labels.csv", index=False)
+    made = making.make_files(hosted.load(tmp_path), tmp_path / "labels.csv", None, making.Draw(1))
+    with pytest.raises(HostError, match=r"^public/more\.csv reveals answer"):
+        making.write(made._replace(public=made.public | {"more.csv": TABLE}), tmp_path / "made" / "out")
+    assert list((tmp_path / "made").iterdir()) == []
 
 
 def test_labels_at_the_end_of_a_long_table(tmp_path):

@@ -237,7 +237,8 @@ def test_parts_that_may_be_meant_otherwise(capsys, tmp_path, column, value, mess
 
 def test_an_empty_text_is_written_as_a_space():
     """Kaggle takes an empty cell for a missing value."""
-    table = as_texts(pd.DataFrame({"text": ["x", "", None], "number": [1.0, 2.0, None]}))
+    given = pd.DataFrame({"text": ["x", "", None], "number": [1.0, 2.0, None]})
+    table = as_texts(given, hosted.load("unified"))
     assert table.to_dict("list") == {"text": ["x", " ", " "], "number": [1.0, 2.0, None]}
 
 
@@ -258,7 +259,7 @@ def test_columns_that_participants_need(capsys, tmp_path):
     line = [*command_for(labels, tmp_path), tmp_path / "out"]
     code, _, err = run_podium(capsys, *line)
     assert (code, "solution.csv reveals day of solution.csv" in err) == (4, True)
-    assert "Take it out; of labels, all may know the columns that --public-columns names\n" in err
+    assert "by --new-ids; of labels, all may know the columns that --public-columns names\n" in err
     code, _, err = run_podium(capsys, *line, "--public-columns", "hour")
     assert code == 4
     assert "--public-columns: expected a column hour, found id, day, answer" in err

@@ -102,8 +102,7 @@ def _is_csv(path: Location) -> bool:
 
 def _as_kaggle_reads(metric: hosted.Metric, table: pd.DataFrame) -> pd.DataFrame:
     """A table as Kaggle reads it from a CSV, in which a space stands for an empty text."""
-    written = as_texts(table, None, " " if metric.is_own else None)
-    return pd.read_csv(io.StringIO(written.to_csv(index=False)), low_memory=False)
+    return pd.read_csv(io.StringIO(as_texts(table, metric).to_csv(index=False)), low_memory=False)
 
 
 def _read_csv(path: Location, error: type[ToolError], row_id: str | None) -> pd.DataFrame:

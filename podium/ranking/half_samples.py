@@ -7,7 +7,6 @@ one.  So an interrupted run goes on where it stopped, and another run or a clust
 
 import dataclasses
 import functools
-import math
 import operator
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -64,13 +63,6 @@ class Question(NamedTuple):
         return sha256(repr((self.job.context, self.part, self.column, self.seed, number)).encode())
 
 
-class Piece(NamedTuple):
-    """Some draws of a chosen file."""
-
-    submission: Submission
-    numbers: range
-
-
 class Halves(NamedTuple):
     """What half-samples say about the chosen files."""
 
@@ -97,13 +89,17 @@ def _time(question: Question, submissions: Sequence[tuple[int, Submission]]) -> 
     return [(number, halves.seconds_of_one(*_read(question, submission))) for number, submission in submissions]
 
 
-def _draw(question: Question, pieces: Sequence[tuple[int, Piece]]) -> list[tuple[int, list[Floats]]]:
-    """Score files on half-samples, and hash what they say of each item."""
+def _draw(
+    question: Question, number: int, tasks: Sequence[tuple[int, tuple[Submission, range]]]
+) -> list[tuple[int, Floats]]:
+    """Score files on some of so many half-samples; behind the last one stands what a file says of each item."""
     answers = []
-    for number, (submission, numbers) in pieces:
+    for key, (submission, numbers) in tasks:
         asked, frame = _read(question, submission)
         draws = halves.scores(asked, frame, numbers)
-        answers.append((number, [draws, *([_fingerprint(asked, frame)] if numbers.start == 0 else [])]))
+        if numbers.stop == number:
+            draws = np.append(draws, _fingerprint(asked, frame))
+        answers.append((key, draws))
     return answers
 
 
@@ -223,22 +219,16 @@ def _draws_of(
     if not all(each.path for each in missing.values()):
         return None
     # So many pieces of each file that every worker has several.
-    step = math.ceil(number / max(1, workers.number * TASKS_PER_WORKER // max(1, len(missing))))
-    starts = range(0, number, step)
-    pieces = [
-        [(at * number + first, Piece(each, range(first, min(first + step, number))))]
-        for at, each in missing.items()
-        for first in starts
-    ]
-    waiting: dict[int, dict[int, list[Floats]]] = {at: {} for at in missing}
-    work = functools.partial(_draw, question)
-    for key, answer in passes.finished(workers, work, pieces, "scoring halves of the items"):
+    pieces = halves.pieces(number, workers.number * TASKS_PER_WORKER // max(1, len(missing)))
+    tasks = [[(at * number + each.start, (file, each))] for at, file in missing.items() for each in pieces]
+    waiting: dict[int, dict[int, Floats]] = {at: {} for at in missing}
+    work = functools.partial(_draw, question, number)
+    for key, answer in passes.finished(workers, work, tasks, "scoring halves of the items"):
         at, first = divmod(key, number)
         waiting[at][first] = answer
-        if len(waiting[at]) == len(starts):
+        if len(waiting[at]) == len(pieces):
             of_file = waiting.pop(at)
-            draws = [of_file[first][0] for first in starts]
-            drawn[at] = np.concatenate([*draws, of_file[0][1]])
+            drawn[at] = np.concatenate([of_file[each.start] for each in pieces])
             header = {"context": context, "sha256": chosen[at].digests}
             name = entry_name(context, chosen[at].digests)
             store.save(folder, name, store.encode(header, drawn[at][:, np.newaxis]))

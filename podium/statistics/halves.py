@@ -23,7 +23,7 @@ import pandas as pd
 from podium.arrays import Bools, Floats, Ints
 from podium.errors import ToolError
 from podium.statistics.doubts import FEWEST_ITEMS, Doubt, Reason
-from podium.workers import spread, start_workers
+from podium.workers import TASKS_PER_WORKER, spread, start_workers
 
 FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, nothing is said
 SECONDS = 600.0  # that draws may take, unless their number is given
@@ -34,7 +34,6 @@ CERTAIN = 3.0  # standard errors of that kurtosis
 ROUNDING = 1e-9
 TRIED = 3  # draws that are timed
 SECONDS_TO_START = 2.0  # of work for which no process is started
-TASKS_EACH = 3  # of a process
 WHOLE = "All"  # the whole solution
 STREAM = 6  # of random numbers
 
@@ -146,6 +145,12 @@ def _few_decide(draws: Floats) -> Doubt | None:
     return Doubt(Reason.FEW_ITEMS, round(-2 / excess))
 
 
+def pieces(number: int, tasks: int) -> list[range]:
+    """Cut the numbers of draws into so many tasks, or fewer."""
+    step = math.ceil(number / max(1, tasks))
+    return [range(number)[first : first + step] for first in range(0, number, step)]
+
+
 def of_submissions(
     asked: Asked, submissions: Sequence[pd.DataFrame], of_scores: Sequence[float], number: int | None, jobs: int
 ) -> list[Centered]:
@@ -157,24 +162,16 @@ def of_submissions(
     processes = jobs or os.cpu_count() or 1
     if number is None and not (number := number_of_draws(seconds, processes)):
         return [Centered(np.empty(0), too_slow(seconds, processes)) for _ in submissions]
-    if seconds * number < SECONDS_TO_START:
-        processes = 1
-    step = math.ceil(number / (processes * TASKS_EACH))
-    tasks = [
-        (at, range(first, min(first + step, number)))
-        for at in range(len(submissions))
-        for first in range(0, number, step)
-    ]
-    drawn = [np.full(number, np.nan) for _ in submissions]
-    with start_workers(processes, len(tasks)) as workers:
-        for (at, numbers), answer in spread(workers, functools.partial(_some, asked, list(submissions)), tasks):
-            if isinstance(answer, Exception):
-                raise answer
-            drawn[at][numbers.start : numbers.stop] = answer
+    tasks = pieces(number, processes * TASKS_PER_WORKER)
+    with start_workers(processes if seconds * number >= SECONDS_TO_START else 1, len(tasks)) as workers:
+        answers = dict(spread(workers, functools.partial(_of_each, asked, submissions), tasks))
+    for answer in answers.values():
+        if isinstance(answer, Exception):
+            raise answer
+    drawn = (np.concatenate(of_one) for of_one in zip(*map(answers.get, tasks)))
     return [centered(score, of_one) for score, of_one in zip(of_scores, drawn)]
 
 
-def _some(asked: Asked, submissions: list[pd.DataFrame], task: tuple[int, range]) -> list[float]:
-    """Do one task of `of_submissions`, in a worker."""
-    at, numbers = task
-    return [float(score) for score in scores(asked, submissions[at], numbers)]
+def _of_each(asked: Asked, submissions: Sequence[pd.DataFrame], numbers: range) -> list[Floats]:
+    """Score all submissions on some half-samples, in a worker."""
+    return [scores(asked, each, numbers) for each in submissions]

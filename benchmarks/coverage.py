@@ -34,11 +34,11 @@ from podium.ranking import sentences
 from podium.statistics import halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, Units, doubt_of_difference, doubt_of_score, reaction
 from podium.statistics.inference import (
-    UNBOUNDED,
     difference_of_draws,
     interval,
     widening,
     widening_jointly,
+    widening_of_borders,
     widening_of_one,
 )
 from podium.statistics.sampling import influences
@@ -428,9 +428,8 @@ def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iter
         reactions[team] = reaction(board.prepared, numbers, total)
         influence[team] = influences(board.prepared, numbers, total) * own[team] / board.scores[team]
     borders = list(itertools.pairwise(order))
-    jointly = widening_jointly(
-        np.stack([boosted[:, one] - boosted[:, other] for one, other in borders], axis=1)
-    )
+    everybody = np.argsort(-sign * own, kind="stable")
+    jointly = widening_of_borders(boosted[:, everybody], len(borders))
     rows = []
     for one, other in borders:
         differing = (board.teams[one] != board.teams[other]).any(axis=1)
@@ -443,14 +442,14 @@ def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iter
             rows.append(_held("border", of_border.low, of_border.high, true[one] - true[other], doubt))
     yield from rows
     if rows:
-        yield _together(rows, jointly)
+        yield _together(rows, np.mean(jointly))
     first = order[0]
     wider = float(widening_of_one(reactions[first].is_of_groups, influence[first]))
     doubt = doubt_of_score(Units(board.prepared), reactions[first])
     yield _of_winner(boosted, first, wider, true[first], doubt, kind.prizes, kind.higher_is_better)
 
 
-def _together(rows: list[dict[str, Any]], size: float) -> dict[str, Any]:
+def _together(rows: list[dict[str, Any]], size: Any) -> dict[str, Any]:
     """Make the row of all borders that have an interval."""
     known = [row["came"] for row in rows if not row["doubt"]]
     return rows[0] | {"what": "borders", "came": min(known, default=1.0), "doubt": not known, "size": size}
@@ -599,12 +598,13 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
     order, draws = np.argsort(-own), np.stack([each.draws for each in centered], axis=1)
     is_silent = any(each.doubt for each in centered)
     borders = list(itertools.pairwise(order[: PRIZES + 1].tolist()))
-    leads = np.stack([draws[:, one] - draws[:, other] for one, other in borders], axis=1)
-    jointly, rows = widening_jointly(leads), []
-    for (one, other), lead in zip(borders, leads.T):
-        low, high = map(float, interval(lead, wider * jointly, UNBOUNDED))
-        rows.append(_held("border", low, high, true[one] - true[other], is_silent or None))
-    yield from [*rows, _together(rows, jointly)]
+    jointly, rows = widening_of_borders(draws[:, order], len(borders)), []
+    for one, other in borders:
+        of_border = difference_of_draws(
+            own[one] - own[other], draws[:, one], draws[:, other], np.ones(items), None, jointly=jointly
+        )
+        rows.append(_held("border", of_border.low, of_border.high, true[one] - true[other], is_silent or None))
+    yield from [*rows, _together(rows, np.mean(jointly))]
     yield _of_winner(draws, order[0], float(wider), true[order[0]], is_silent or None, PRIZES, True)
     files = np.arange(PLAIN_TEAMS)
     for what, places in (("first again", 1), ("prize again", PRIZES)):

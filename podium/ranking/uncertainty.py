@@ -33,7 +33,13 @@ from podium.statistics.doubts import (
     notes,
     reaction,
 )
-from podium.statistics.inference import difference_of_draws, interval, widening_jointly, widening_of_one
+from podium.statistics.inference import (
+    difference_of_draws,
+    interval,
+    widening_jointly,
+    widening_of_borders,
+    widening_of_one,
+)
 from podium.statistics.population import Groups, stacked
 from podium.statistics.sampling import influences
 
@@ -289,8 +295,8 @@ def differences(
     table["next_team"] = leaderboard["team"].iloc[[other for _, other in borders]].tolist()
     decides = leaderboard["boosted_score"].to_numpy()
     rewards = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
-    leads = [boosted[:, row] - boosted[:, next_row] for row, next_row in borders]
-    jointly = widening_jointly(np.stack(leads, axis=1)) if leads else 1.0
+    may_win = [row for row in prizes.may_win if row < len(details)]
+    jointly = widening_of_borders(boosted[:, may_win], len(borders)) if borders else (1.0, 1.0)
     at_borders = []
     for row, next_row in borders:
         one, other = details[row], details[next_row]

@@ -52,6 +52,10 @@ MARGIN = 1.1
 # Intervals that hold together are wider by this factor at most.
 MOST_JOINTLY = 1.7
 
+# So many teams above a border and below it might as well stand there, if they are nearer than so many standard
+# deviations of its difference.
+NEIGHBORS, NEAR = 20, 3.0
+
 # The range of most measures, and that of their differences.
 UNIT = (0.0, 1.0)
 UNIT_OF_DIFFERENCES = (-1.0, 1.0)
@@ -421,20 +425,21 @@ def difference_of_draws(
     gains: Floats,
     doubt: Doubt | None,
     higher_is_better: bool = True,
-    jointly: float = 1.0,
+    jointly: tuple[float, float] = (1.0, 1.0),
 ) -> Difference:
     """Compute the interval of a difference from draws of both scores, (r,), and what each item adds, (n,).
 
-    The interval alone is wider by the factor ``jointly``, see `widening_jointly`.
+    The interval alone is wider by the factors ``jointly``, see `widening_of_borders`.
     """
     drawn = mine - theirs
     known = drawn[np.isfinite(drawn)] * (1 if higher_is_better else -1)
     ahead = float(((known > 0) + (known == 0) / 2).mean()) if len(known) else np.nan
     if doubt is not None:
         return Difference(value, np.nan, np.nan, ahead, doubt)
-    ends = interval(drawn, jointly * widening(gains), UNBOUNDED)
+    near, far = (interval(drawn, factor * widening(gains), UNBOUNDED) for factor in jointly)
+    ends = (near[0], far[1]) if value > 0 else (far[0], near[1])
     low, high = map(float, within(drawn, *ends, UNIT_OF_DIFFERENCES))
-    half = float(ends[1] - ends[0]) / 2 / jointly
+    half = float(near[1] - near[0]) / 2 / jointly[0]
     is_rounding = half <= LEAST_DEVIATION * float(np.nanmax(np.abs(mine), initial=1))
     return Difference(value, low, high, ahead, None, np.nan if is_rounding else DETECTABLE * half)
 
@@ -529,6 +534,28 @@ def widening_jointly(samples: Floats) -> float:
     scaled = deviations[:, noisy] / scale[noisy]
     alone = np.quantile(scaled, LEVEL, axis=0).mean()
     return min(MOST_JOINTLY, float(np.quantile(scaled.max(axis=1), LEVEL) / alone))
+
+
+def widening_of_borders(draws: Floats, borders: int) -> tuple[float, float]:
+    """Compute two factors for the intervals at the first borders of a board from draws in its order, (r, t).
+
+    With the first one, the intervals hold together.  The second one is for the ends away from 0.  At a gap, the
+    team above is there because of bad luck and the one below because of good luck, so their true difference
+    tends to be larger.  Therefore these ends hold for the teams, too, that might as well stand there.
+    """
+    of_draws = pd.DataFrame(draws)  # its means leave out NaN
+    centers = of_draws.mean().tolist()
+    leads = [of_draws[row] - of_draws[row + 1] for row in range(borders)]
+    others = []
+    for row, lead in enumerate(leads):
+        near = NEAR * lead.std()
+        others += [
+            of_draws[min(k, row)] - of_draws[max(k, row + 1)]
+            for k in range(max(0, row - NEIGHBORS), min(row + 2 + NEIGHBORS, len(centers)))
+            if abs(centers[k] - centers[row + (k > row)]) < near
+        ]
+    jointly, with_others = np.column_stack(leads), np.column_stack([*leads, *others])
+    return widening_jointly(jointly), widening_jointly(with_others)
 
 
 def _number_of(gains: Floats) -> Ints:

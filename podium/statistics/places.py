@@ -24,6 +24,8 @@ LEADING, LEAST_LEADING, MOST_LEADING = 0.25, 4, 8
 LEAST_TEAMS = 6
 # A gap wider than the distance between the teams above it, and than so many standard errors, ends their level.
 GAP = 3.0
+# The scale of the half-Cauchy prior in standard errors. The few teams of a level are more alike than others.
+SCALE, SCALE_OF_FEW = 1.0, 0.3
 LEADERS_DEVIATIONS, LEADERS_WIDEST = 48, 3.0  # the grid of their standard deviation, from 0 to so many reaches
 LEADERS_MEANS, LEADERS_LOWEST = 64, 4.0  # the grid of their mean, from so many reaches below the others
 
@@ -334,9 +336,9 @@ def _with_leaders(true_scores: Floats, centers: Floats, errors: Floats, random: 
     spread = np.maximum(variances[best], np.finfo(float).tiny) + between[:, np.newaxis]
     deviations = np.sqrt(spread)[:, np.newaxis, :]  # (d, 1, leaders)
     scaled = (centers[best] - means[:, np.newaxis]) / deviations
-    log_density = (
-        -(scaled**2 / 2 + np.log(deviations)).sum(axis=2) - np.log1p(between / noise**2)[:, np.newaxis]
-    )
+    scale = noise * (SCALE_OF_FEW if len(level) < LEAST_TEAMS else SCALE)
+    log_density = -(scaled**2 / 2 + np.log(deviations)).sum(axis=2)
+    log_density -= np.log1p(between / scale**2)[:, np.newaxis]
     below = (border - means) / np.sqrt(noise**2 + between[:, np.newaxis])
     log_density += (len(level) - len(best)) * log_ndtr(below)
     density = np.exp(log_density - log_density.max()).ravel()

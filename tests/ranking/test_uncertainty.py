@@ -11,7 +11,14 @@ from podium.ranking.decisions import prizes_of
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import Reaction, Units
-from podium.statistics.inference import interval, widening, widening_jointly
+from podium.statistics.inference import (
+    UNBOUNDED,
+    difference_of_draws,
+    interval,
+    widening,
+    widening_jointly,
+    widening_of_borders,
+)
 from tests.test_statistics import mean_of
 
 RUNTIMES = np.array([40.0, 60.0, 40.0, 55.0])
@@ -83,13 +90,14 @@ def test_without_rewards_all_follows_from_the_scores(board, higher_is_better):
     assert differences["team"].tolist() == ["a", "b"]
     assert differences["next_team"].tolist() == ["b", "c"]
     assert differences["difference"].tolist() == pytest.approx([0.01, 0.01])
-    jointly = widening_jointly(draws[:, :2] - draws[:, 1:3])
-    half = (differences["high"] - differences["low"]) / 2 / jointly
-    assert differences["detectable"].tolist() == pytest.approx((2.8016 / 1.96 * half).tolist(), rel=1e-3)
-    gains = details[0].influence - details[1].influence
-    assert differences[["low", "high"]].iloc[0].tolist() == pytest.approx(
-        list(map(float, interval(draws[:, 0] - draws[:, 1], jointly * widening(gains))))
-    )
+    jointly, with_others = widening_of_borders(draws, 2)
+    assert jointly == widening_jointly(draws[:, :2] - draws[:, 1:3]) < with_others
+    lead = draws[:, 0] - draws[:, 1]
+    wider = widening(details[0].influence - details[1].influence)
+    near, far = (interval(lead, factor * wider, UNBOUNDED) for factor in (jointly, with_others))
+    assert differences[["low", "high"]].iloc[0].tolist() == pytest.approx([float(near[0]), float(far[1])])
+    half = float(near[1] - near[0]) / 2 / jointly
+    assert differences["detectable"][0] == pytest.approx(2.8016 / 1.96 * half, rel=1e-3)
 
 
 def test_rewards_change_what_decides(board):
@@ -161,3 +169,23 @@ def test_without_prizes_there_is_no_border(board):
     assert told.differences.empty
     assert told.intervals["prize_again"].isna().all()
     assert told.intervals["first_again"].sum() == pytest.approx(1 + told.intervals["first_again"][3])
+
+
+def test_below_a_gap_the_end_away_from_zero_holds_for_all_who_might_stand_there():
+    """Two teams are far ahead of 30 equal ones, of which the luckiest is third."""
+    random, held = np.random.default_rng(0), []
+    true = np.repeat([0.3, 0.0], [2, 30])
+    for _ in range(100):
+        observed = np.sort(true + random.normal(0, 0.02, 32))[::-1]
+        draws = observed + random.normal(0, 0.02, (300, 32))
+        jointly = widening_of_borders(draws, 3)
+        lead = draws[:, 1] - draws[:, 2]
+        ends = [
+            difference_of_draws(lead.mean(), *draws.T[1:3], np.ones(500), None, jointly=each).high
+            for each in (jointly, (jointly[0], jointly[0]))
+        ]
+        held.append([end >= 0.3 for end in ends])
+    with_others, without = np.mean(held, axis=0)
+    assert with_others > 0.94 > 0.91 > without
+    alike = true[:2] + random.normal(0, 0.02, (300, 2))
+    assert len(set(widening_of_borders(alike, 1))) == 1  # nobody else

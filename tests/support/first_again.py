@@ -99,10 +99,11 @@ def with_leaders(scores, c, e, random):
     others = order[len(best) :]
     m = (c[best[-1]] + c[others[0]]) / 2 if others else c[best[-1]]
     reach = max(c[order[0]] - m, noise)
+    scale = 0.3 * noise if len(order) < 6 else noise
     grid, log_density = [], []
     for tau in (3 * reach * step / 47 for step in range(48)):
         for mu in ((m - 4 * reach) + (c[order[0]] - m + 4 * reach) * step / 63 for step in range(64)):
-            total = -math.log(1 + (tau / noise) ** 2)
+            total = -math.log(1 + (tau / scale) ** 2)
             for team in best:
                 variance = v[team] + tau**2
                 total += -((c[team] - mu) ** 2) / variance / 2 - math.log(variance) / 2

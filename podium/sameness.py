@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.util import hash_array
 
 from podium.arrays import Floats
 
@@ -20,8 +21,6 @@ __all__ = ["fingerprint", "is_same"]
 
 DIGITS, MOST_DECIMALS = 9, 300
 EXACT = 2.0**53  # up to here every whole number is a float; larger ones are compared as texts
-# Odd constants that mix bits (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
-MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -37,9 +36,9 @@ def fingerprint(table: pd.DataFrame) -> str:
     rows = np.zeros(len(table), dtype=np.uint64)
     for name, column in table.items():
         # Each column is mixed with its name before the sum, so that values cannot change places.
-        rows += _mixed(_hashes(_values(column)) ^ _hash_of(str(name)))
+        rows += hash_array(_hashes(_values(column)) ^ _hash_of(name))
     digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogatepass"))
-    digest.update(np.sort(_mixed(rows)).astype("<u8").tobytes())
+    digest.update(np.sort(hash_array(rows)).astype("<u8").tobytes())
     return digest.hexdigest()
 
 
@@ -58,7 +57,7 @@ def is_same(one: pd.DataFrame, other: pd.DataFrame) -> bool:
             rounded.append((first, second))
         else:
             for hashes, values in zip(exact, (first, second)):
-                hashes += _mixed(_hashes(values) ^ _hash_of(str(name)))
+                hashes += hash_array(_hashes(values) ^ _hash_of(name))
     orders = [np.lexsort([*(pair[place] for pair in rounded), hashes]) for place, hashes in enumerate(exact)]
     if not np.array_equal(exact[0][orders[0]], exact[1][orders[1]]):
         return False
@@ -74,15 +73,15 @@ def _values(column: "pd.Series[Any]") -> npt.NDArray[Any]:
     if not pd.api.types.is_bool_dtype(column.dtype):
         with contextlib.suppress(OverflowError):  # JSON has whole numbers of any length
             # The first value tells of most columns of texts what they are, in a fraction of the time.
-            for some in (column[~is_missing].head(1), column):
+            for some in (column.iloc[np.flatnonzero(~is_missing)[:1]], column):
                 numbers = pd.to_numeric(some, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
                 if not ((np.abs(numbers) < EXACT) | some.isna().to_numpy()).all():
                     break
             else:
                 return numbers
-    texts = np.empty(len(column), dtype=object)
-    texts[:] = ["" if missing else str(cell) for cell, missing in zip(column.tolist(), is_missing)]
-    return texts
+    cells = np.where(is_missing, "", column.to_numpy(dtype=object))
+    are_texts = pd.api.types.infer_dtype(column, skipna=True) == "string"
+    return cells if are_texts else np.array([*map(str, cells)], dtype=object)
 
 
 def _is_whole(numbers: Floats) -> bool:
@@ -101,27 +100,20 @@ def _decimals(numbers: Floats) -> int:
 def _hashes(values: npt.NDArray[Any]) -> Hashes:
     """Hash each value."""
     if values.dtype != np.float64:
-        codes, texts = pd.factorize(values)
-        digests = b"".join(_digest(text) for text in texts)
-        return np.frombuffer(digests, "<u8").astype(np.uint64)[codes]
+        return _hashes_of_texts(values)
     numbers = values if _is_whole(values) else np.round(values, _decimals(values))
-    numbers = np.where(np.isnan(numbers), np.nan, numbers) + 0.0  # one NaN of many, and 0.0 for -0.0
-    hashes: Hashes = _mixed(numbers.view(np.uint64))
-    return hashes
+    # One NaN of many, and 0.0 for -0.0.
+    return hash_array(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
-def _hash_of(text: str) -> np.uint64:
-    """Hash a text."""
-    return np.uint64(int.from_bytes(_digest(text), "little"))
+def _hash_of(name: object) -> Hashes:
+    """Hash the name of a column, (1,)."""
+    return _hashes_of_texts(np.array([str(name)], dtype=object))
 
 
-def _digest(text: str) -> bytes:
-    """Hash a text into eight bytes."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def _mixed(hashes: Hashes) -> Hashes:
-    """Mix the bits of hashes, so that sums of them say what was added."""
-    for shift, factor in zip((30, 27), MIX):
-        hashes = (hashes ^ (hashes >> np.uint64(shift))) * factor
-    return hashes ^ (hashes >> np.uint64(31))
+def _hashes_of_texts(texts: npt.NDArray[Any]) -> Hashes:
+    """Hash texts; if one has half of a surrogate pair, which UTF-8 cannot encode, all of them as escaped."""
+    try:
+        return hash_array(texts, categorize=False)
+    except UnicodeEncodeError:
+        return hash_array(texts, encoding="unicode_escape", categorize=False)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium import hosted, scoring, statistics
@@ -122,7 +121,7 @@ def of_board(
             "decision": list(ranks_under),
             "first_team": [leaderboard["team"].iloc[int(ranks.argmin())] for ranks in ranks_under.values()],
             "same_rank": [int((ranks == rank).sum()) for ranks in ranks_under.values()],
-            "kendall_tau": [_tau(rank, ranks) for ranks in ranks_under.values()],
+            "kendall_tau": [tau(rank, ranks) for ranks in ranks_under.values()],
             "winner_score": [float(scores.get(name, own)[winner]) for name in ranks_under],
             "difference": [_ahead(scores.get(name, own)) for name in ranks_under],
             "detectable": [detectable.get(name if name in scores else OWN, np.nan) for name in ranks_under],
@@ -136,11 +135,26 @@ def _ahead(scores: Floats) -> float:
     return float(scores[0] - scores[1]) if len(scores) > 1 else np.nan
 
 
-def _tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
-    """Compute Kendall's τ of two orders.  It is NaN for a single team."""
-    from scipy.stats import kendalltau
+def tau(ranks: Ints, others: Ints) -> float:
+    """Compute Kendall's τ of two orders without ties.  It is NaN for a single team."""
+    pairs = len(ranks) * (len(ranks) - 1) / 2
+    return round(1 - 2 * _swapped(others[np.argsort(ranks)] - 1) / pairs, 12) if pairs else np.nan
 
-    return round(float(kendalltau(one, other).statistic), 12) if np.size(one) > 1 else np.nan
+
+def _swapped(order: Ints) -> int:
+    """Count the pairs of an order of 0 to n − 1 of which the larger number comes first.
+
+    The numbers of a pair first differ in one bit.  So among all numbers that agree in their higher bits, each 1
+    before a 0 is such a pair.  (To import scipy.stats takes longer than the rest of a small board.)
+    """
+    pairs = 0
+    for bit in range(len(order).bit_length()):
+        order_by_higher = np.argsort(order >> (bit + 1), kind="stable")
+        higher, ones = (order >> (bit + 1))[order_by_higher], (order >> bit & 1)[order_by_higher]
+        before = np.append(0, np.cumsum(ones))
+        ones_before = before[:-1] - before[np.searchsorted(higher, higher)]
+        pairs += int(ones_before[ones == 0].sum())
+    return pairs
 
 
 def names_of_steps(job: Job, scores: Mapping[str, Floats], leaderboard: pd.DataFrame) -> dict[str, str]:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import kendalltau
 
 import metric
 import podium
@@ -227,6 +228,15 @@ def test_variants_are_boards_with_another_decision(finished_run):
     assert variants.loc["step 6 to this metric: + softmin", "kendall_tau"] == 1
     # Of 60 essays, too few are in the group that decides.
     assert variants.loc[["temperature 80", "largest reward 0.0%"], "detectable"].isna().all()
+
+
+@pytest.mark.parametrize("teams", [2, 3, 8, 100])
+def test_kendalls_tau_of_two_orders_is_that_of_scipy(teams):
+    random = np.random.default_rng(teams)
+    for _ in range(10):
+        one, other = random.permutation(teams) + 1, random.permutation(teams) + 1
+        assert robustness.tau(one, other) == pytest.approx(kendalltau(one, other).statistic, abs=1e-12)
+        assert robustness.tau(one, one) == 1
 
 
 def test_variants_say_which_difference_of_the_first_two_teams_would_show(tmp_path, call):

@@ -59,12 +59,12 @@ def skeleton_of(name: str) -> str:
 @functools.cache
 def _latin(character: str) -> str:
     """The Latin letter like which a letter looks, by Unicode Technical Standard 39, or the character itself."""
-    from confusable_homoglyphs.confusables import confusables_data
+    if character.isascii():
+        return character
+    from confusable_homoglyphs.confusables import confusables_data  # takes long to import
 
     alike = (each["c"] for each in confusables_data.get(character, []))
-    return (
-        character if character.isascii() else next((c for c in alike if c.isascii() and c.isalpha()), character)
-    )
+    return next((c for c in alike if c.isascii() and c.isalpha()), character)
 
 
 def alike(names: Iterable[str], key: Callable[[str], str] = key_of) -> list[list[str]]:

@@ -96,7 +96,7 @@ def has_statistics(entry: bytes) -> bool:
 
 def decode(entry: bytes) -> Floats | None:
     """Read the statistics (n, k) of an entry."""
-    table = pq.read_table(io.BytesIO(entry), use_threads=False)
+    table = pq.ParquetFile(pa.BufferReader(entry)).read(use_threads=False)
     if not table.num_columns:
         return None
     return np.stack([column.to_numpy().astype(np.float64) for column in table.columns]).T

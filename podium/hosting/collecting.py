@@ -422,15 +422,15 @@ def _taken(entry: Entry, before: str | None, out: Path, fresh: Path) -> tuple[st
         return before, TAKEN
     if entry.read is None:
         return "", entry.reason
+    told = ""
     try:
         name, content = entry.read()
     except (LeftOut, ToolError) as problem:
-        return "", "; ".join(filter(None, (entry.reason, str(problem))))
+        told = str(problem)
     except Exception as problem:  # a damaged archive leads to errors of many classes
         told = f"it is damaged: {printable(str(problem))[:100]}"
-        return "", "; ".join(filter(None, (entry.reason, told)))
-    if entry.reason:
-        return "", entry.reason
+    if reasons := list(filter(None, [entry.reason, told])):
+        return "", "; ".join(reasons)
     path = f"{SUBMISSIONS}/{entry.number}/{_safe_name(name)}"
     (fresh / path).parent.mkdir(parents=True, exist_ok=True)
     (fresh / path).write_bytes(content)

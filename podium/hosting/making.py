@@ -276,7 +276,7 @@ def _in_order(
     solution: scoring.Solution, tested: Labeled, shown: Sample, row_id: str, seed: int
 ) -> tuple[scoring.Solution, Labeled, Sample, str]:
     """Put the rows of the test set and of the sample into a random order, or say why they keep theirs."""
-    if row_id not in tested.labels or row_id not in shown.frame:
+    if row_id not in shown.frame:
         return solution, tested, shown, ""
     texts = ids.texts(tested.labels[row_id])
     _, errors = _right_and_wrong(solution.metric, tested, shown, row_id)

@@ -39,7 +39,7 @@ UNEXPECTED = "Evaluation metric raised an unexpected error"
 def bundled(files, tmp_path_factory):
     """The folder of each platform's bundle."""
     out = tmp_path_factory.mktemp("bundles")
-    for platform in bundle.PLATFORMS:
+    for platform in PROGRAMS:
         make(files, platform, out / platform)
     return out
 
@@ -207,7 +207,7 @@ def write(folder: Path, content: dict[str, bytes]) -> Path:
     return folder
 
 
-every_platform = pytest.mark.parametrize("platform", bundle.PLATFORMS)
+every_platform = pytest.mark.parametrize("platform", PROGRAMS)
 
 
 @pytest.mark.slow
@@ -559,7 +559,7 @@ def test_a_submission_may_not_take_more_than_the_limits(tmp_path, monkeypatch, b
 
 
 def test_the_same_input_gives_the_same_file(files, bundled, tmp_path):
-    for platform in bundle.PLATFORMS:
+    for platform in PROGRAMS:
         make(files, platform, tmp_path / platform)
         for path in (tmp_path / platform).rglob("*"):
             if path.is_file():

@@ -15,8 +15,6 @@ from podium.hosting.folders import SAMPLE, new_folder
 from podium.hosting.kaggle import acceptance
 from podium.scoring import PARTS, USAGE
 
-PLATFORMS = ("codabench", "evalai")
-
 
 def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> list[Path]:
     """Write what a platform needs into a new folder."""

@@ -25,6 +25,12 @@ ENTRANCES = {"podium", "podium.__main__"}
 
 
 @functools.cache
+def tree_of(name: str) -> ast.Module:
+    """The syntax of a module, which no test may change."""
+    return ast.parse(FILES[name].read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imported(name: str, file: Path) -> set[str]:
     """List the modules of the package that a file imports anywhere, also inside functions.
 
@@ -81,8 +87,8 @@ OF_LIBRARIES = {"read_csv", "to_csv", "write_csv", "read_fwf", "genfromtxt", "lo
 
 def test_one_module_reads_and_writes_csv() -> None:
     found = set()
-    for name, file in FILES.items():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for name in FILES:
+        for node in ast.walk(tree_of(name)):
             is_import = isinstance(node, ast.Import) and "csv" in {alias.name for alias in node.names}
             if is_import or (isinstance(node, ast.Attribute) and node.attr in OF_LIBRARIES):
                 found.add(name)
@@ -92,9 +98,11 @@ def test_one_module_reads_and_writes_csv() -> None:
 def test_one_module_calls_prepare_and_evaluate() -> None:
     steps = {"scoring.prepare", "scoring.evaluate"}
     found = set()
-    for name, file in FILES.items():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            taken = {ast.unparse(node)} if isinstance(node, ast.Attribute) else set()
+    for name in FILES:
+        for node in ast.walk(tree_of(name)):
+            taken = set()
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                taken = {f"{node.value.id}.{node.attr}"}
             if isinstance(node, ast.ImportFrom):
                 taken = {f"{node.module}.{alias.name}".removeprefix("podium.") for alias in node.names}
             if taken & steps:
@@ -104,8 +112,8 @@ def test_one_module_calls_prepare_and_evaluate() -> None:
 
 # A metric is a file of its own, which defines the names of the contract.
 OUR_WORDS = {
-    name: ast.parse(file.read_text(encoding="utf-8"))
-    for name, file in FILES.items()
+    name
+    for name in FILES
     if not {"new_metric", "new_metric_plain", "kaggle_metric_utilities"} & set(name.split("."))
 }
 
@@ -124,15 +132,15 @@ OF_EVERY_COMMAND = {"Options"}  # each command has its own, and podium rank gets
 def test_a_class_has_its_name_alone() -> None:
     """Only a class that is derived from another one, such as an explanation, may have the name of that."""
     found = defaultdict(set)
-    for module, tree in OUR_WORDS.items():
-        for node in tree.body:
+    for module in OUR_WORDS:
+        for node in tree_of(module).body:
             if isinstance(node, ast.ClassDef) and node.name not in OF_EVERY_COMMAND:
                 is_derived = node.name in {ast.unparse(base).rpartition(".")[2] for base in node.bases}
                 found[node.name] |= set() if is_derived else {module}
     also_others = [
         (name, module)
-        for module, tree in OUR_WORDS.items()
-        for node in tree.body
+        for module in OUR_WORDS
+        for node in tree_of(module).body
         for name in defined(node)
         if not isinstance(node, ast.ClassDef) and name in found
     ]
@@ -144,10 +152,10 @@ def test_a_class_has_its_name_alone() -> None:
 def test_a_name_that_is_imported_by_itself_means_one_thing() -> None:
     """Two modules may have a `read` if others say whose they mean, as in `recorded.read`."""
     sources = defaultdict(set)
-    for tree in OUR_WORDS.values():
-        for node in ast.walk(tree):
+    for module in OUR_WORDS:
+        for node in ast.walk(tree_of(module)):
             if isinstance(node, ast.ImportFrom) and node.module in OUR_WORDS:
-                of = {name for each in OUR_WORDS[node.module].body for name in defined(each)}
+                of = {name for each in tree_of(node.module).body for name in defined(each)}
                 for alias in node.names:
                     if alias.name in of - OF_EVERY_COMMAND:
                         sources[alias.name].add(node.module)
@@ -157,15 +165,15 @@ def test_a_name_that_is_imported_by_itself_means_one_thing() -> None:
 
 def test_no_name_of_a_function_hides_a_module() -> None:
     hidden = []
-    for module, tree in OUR_WORDS.items():
-        imports = [node for node in tree.body if isinstance(node, ast.ImportFrom | ast.Import)]
+    for module in OUR_WORDS:
+        imports = [node for node in tree_of(module).body if isinstance(node, ast.ImportFrom | ast.Import)]
         modules = {
             alias.asname or alias.name
             for node in imports
             for alias in node.names
             if isinstance(node, ast.Import) or f"{node.module}.{alias.name}" in FILES
         }
-        for function in ast.walk(tree):
+        for function in ast.walk(tree_of(module)):
             if isinstance(function, ast.FunctionDef):
                 inside = list(ast.walk(function))
                 names = {node.arg for node in inside if isinstance(node, ast.arg)}

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import tempfile
 from datetime import datetime
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -27,6 +28,24 @@ LAUNCH = ["--launch-at", "2027-01-15T12:00Z", "--deadline", "2027-04-15T23:59+02
 def files(files, tmp_path):
     """A copy of the competition's files that a test may change."""
     return shutil.copytree(files, tmp_path / "files")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _same_files_are_searched_once():
+    """Search the same files for leaks only once, which takes longer than anything else in most tests."""
+    searched, search = set(), publish.leaks.refuse
+
+    def search_once(folder, items, solution, further):
+        further = list(further)
+        files = sorted([*further, *(path for path in folder.rglob("*") if path.is_file())])
+        contents = tuple((path.name, path.read_bytes()) for path in files)
+        if contents not in searched:
+            search(folder, items, solution, further)
+            searched.add(contents)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "leaks", SimpleNamespace(refuse=search_once))
+        yield
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
@@ -16,6 +16,7 @@ from podium.errors import HostError, UsageError
 from podium.ranking.exports import read_board
 from podium.ranking.final import FinalBoard
 from podium.ranking.rules import Rules
+from tests.support.examples import examples
 
 TEAMS = ["Ada", "Bo", "Cy", "Di", "Eve", "Fay"]
 SECONDS = [130, 100, 110, 100.5, 90, 105]
@@ -63,7 +64,7 @@ def without(folder: Path, teams: list[str], out: Path) -> FinalBoard:
     return podium.rank(folder / "solution.csv", out / "teams", out / "runtimes.csv", out=out / "out", **QUICK)
 
 
-@settings(max_examples=6)
+@examples(20)
 @given(statuses=st.dictionaries(st.sampled_from(TEAMS), st.sampled_from(STATUSES), min_size=1, max_size=4))
 def test_the_board_is_the_one_without_those_who_do_not_compete(competition, tmp_path_factory, statuses):
     folder = tmp_path_factory.mktemp("decided")

@@ -1,4 +1,8 @@
-"""The two functions that most users need: `podium.score` and `podium.prepare`."""
+"""The door for Python: `podium.score` and `podium.prepare`, the two functions that most users need.
+
+It takes tables instead of files, and keyword arguments instead of options, and says what is wrong with these.
+The way from tables to a score is that of `podium.contest`, which every command takes, too.
+"""
 
 import warnings
 from collections.abc import Mapping

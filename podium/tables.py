@@ -50,6 +50,9 @@ WITH_GZIP = "pack it with gzip"
 COMMAS = "commas between the columns"
 FIRST_LINE = "the names of the columns in the first line"
 WITH_COMMAS = "read it with pandas.read_csv(…, {}) and write it with to_csv"
+# No text in UTF-8 begins with such a byte, as a pickle, HDF5, numpy's arrays and xz do, and no table with the
+# words of Feather, SQLite, bzip2, 7z, zstd and PDF.
+OF_OTHERS = rb"[\x80-\xc1\xf5-\xff]|ARROW1|SQLite format|BZh\d|7z\xbc|\x28\xb5\x2f|%PDF"
 # A cell such as 0,5 has the decimal comma of some countries.
 DECIMAL_COMMA = rb"(?s)[^,\n]*;[^,\n]*(?=\n).*?[;\n]-?\d+,\d+[;\r\n]"
 
@@ -67,19 +70,10 @@ class Sign(NamedTuple):
 SIGNS = (
     Sign(rb"\xd0\xcf\x11\xe0", "an Excel workbook", AS_CSV),
     Sign(rb"\xff\xfe|\xfe\xff", "UTF-16", AS_CSV),
-    Sign(rb"\x80[\x02-\x05]", "a pickle", WITH_PANDAS),
-    Sign(rb"ARROW1", "a Feather file", WITH_PANDAS),
-    Sign(rb"\x93NUMPY", "an array of numpy", WITH_PANDAS),
-    Sign(rb"\x89HDF", "an HDF5 file", WITH_PANDAS),
     Sign(rb"PAR1", "Parquet", WITH_PANDAS),
     Sign(rb"PK\x03\x04", "a zip", "unpack it"),
     Sign(rb"\x1f\x8b", "a file packed twice", "pack it once"),
-    Sign(rb"SQLite format 3", "a database", WITH_PANDAS),
-    Sign(rb"%PDF", "a PDF", WITH_PANDAS),
-    Sign(rb"BZh", "a file packed by bzip2", WITH_GZIP),
-    Sign(rb"\xfd7zXZ", "a file packed by xz", WITH_GZIP),
-    Sign(rb"7z\xbc\xaf", "a file packed by 7z", WITH_GZIP),
-    Sign(rb"\x28\xb5\x2f\xfd", "a file packed by zstd", WITH_GZIP),
+    Sign(OF_OTHERS, "a pickle, a packed file or another form of bytes", f"{WITH_PANDAS}, or {WITH_GZIP}"),
     Sign(rb"(?s).{257}ustar", "a tar archive", "unpack it"),
     Sign(rb"(?s).*\x00", "null bytes, as in UTF-16", AS_CSV),
     Sign(rb"(?i)\s*<(!doctype|html)", "a page in HTML", "was it downloaded whole?"),

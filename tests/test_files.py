@@ -1,9 +1,12 @@
 """Tables are read alike with pyarrow and with pandas, and files are written completely or not at all."""
 
 import base64
+import bz2
 import gzip
 import io
+import lzma
 import os
+import pickle
 import re
 import socket
 import stat
@@ -120,6 +123,9 @@ def test_where_memory_ends_no_table_is_called_damaged(monkeypatch):
         (b"a\tb\n5\t1\n", r"tabs; read it with pandas.read_csv(…, sep='\t') and write it with to_csv"),
         ("a,b\n1,2\n".encode("utf-16"), "UTF-16; in Excel, save as CSV UTF-8"),
         ("a,b\n1,2\n".encode("utf-16-le"), "null bytes, as in UTF-16; in Excel, save as CSV UTF-8"),
+        (pickle.dumps([1, 2]), "a pickle, a packed file or another form of bytes; write it with to_csv"),
+        (lzma.compress(b"a,b\n1,2\n"), "a pickle, a packed file or another form of bytes; write it with"),
+        (bz2.compress(b"a,b\n1,2\n"), "a pickle, a packed file or another form of bytes; write it with"),
         (zipped({"xl/workbook.xml": b""}), "an Excel workbook; in Excel, save as CSV UTF-8"),
         (b'[{"id": 1, "x": 2}]\n', "JSON; write it with to_csv or to_parquet"),
         (b"sep=,\na,b\n1,2\n", "sep=, which Excel alone reads; delete that line"),

@@ -4,17 +4,19 @@ import argparse
 import datetime
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from podium import own
 from podium.errors import HostError, UsageError
 
 if TYPE_CHECKING:
     from podium.hosted import Metric
+
+T = TypeVar("T", int, float)
 
 
 def seconds(text: str) -> float:
@@ -89,38 +91,22 @@ def moment(text: str) -> datetime.datetime:
     return when if when.tzinfo is None else when.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
-def not_negative(text: str) -> int:
-    """Parse a whole number that is at least 0."""
-    return _at_least(0, text)
+def _reader(kind: type[T], is_right: Callable[[T], bool], expected: str) -> Callable[[str], T]:
+    """Make a function that parses a number of a kind, and says what was expected in place of a wrong one."""
+
+    def read(text: str) -> T:
+        with suppress(ValueError):
+            if is_right(number := kind(text)):
+                return number
+        raise argparse.ArgumentTypeError(f"expected {expected}, found {text}")
+
+    return read
 
 
-def positive(text: str) -> int:
-    """Parse a whole number that is at least 1."""
-    return _at_least(1, text)
-
-
-def _at_least(least: int, text: str) -> int:
-    """Parse a whole number that is at least `least`."""
-    with suppress(ValueError):
-        if int(text) >= least:
-            return int(text)
-    raise argparse.ArgumentTypeError(f"expected a whole number that is at least {least}, found {text}")
-
-
-def share(text: str) -> float:
-    """Parse a number between 0 and 1, both excluded."""
-    with suppress(ValueError):
-        if 0 < float(text) < 1:
-            return float(text)
-    raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, such as 0.4, found {text}")
-
-
-def probability(text: str) -> float:
-    """Parse a number from 0 to 1."""
-    with suppress(ValueError):
-        if 0 <= float(text) <= 1:
-            return float(text)
-    raise argparse.ArgumentTypeError(f"expected a probability from 0 to 1, such as 0.5, found {text}")
+not_negative = _reader(int, lambda number: number >= 0, "a whole number that is at least 0")
+positive = _reader(int, lambda number: number >= 1, "a whole number that is at least 1")
+share = _reader(float, lambda number: 0 < number < 1, "a share between 0 and 1, such as 0.4")
+probability = _reader(float, lambda number: 0 <= number <= 1, "a probability from 0 to 1, such as 0.5")
 
 
 # ---- The options that several commands have ----------------------------------------------------------------

@@ -94,14 +94,19 @@ def account_of(table: pd.DataFrame) -> str:
 
 
 def _markups(table: pd.DataFrame, columns: Sequence[str] = ("markups", "markup")) -> Iterator[dict[str, Any]]:
-    """The markups in the cells of a table; what is no markup is refused elsewhere."""
+    """The markups in the cells of a table."""
     for column in columns:
         for cell in table[column].dropna() if column in table else ():
-            with suppress(ValueError, TypeError):
-                value = parse_json(cell)
-                yield from (
-                    each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)
-                )
+            yield from _markups_in(cell)
+
+
+def _markups_in(cell: Any) -> Iterator[dict[str, Any]]:
+    """The markups in a cell; what is no markup is refused elsewhere."""
+    with suppress(ValueError, TypeError):
+        value = parse_json(cell)
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, dict):
+                yield each
 
 
 def _annotations(value: Any) -> int:
@@ -250,7 +255,7 @@ def checked(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
         for column in ("markups", "markup"):
             cell, text = row.get(column), row["text"]
             if isinstance(cell, str) and isinstance(text, str) and '"text"' in cell:
-                for place, quote in _quotes(list(_markups(pd.DataFrame({column: [cell]})))):
+                for place, quote in _quotes(list(_markups_in(cell))):
                     if fault := contradiction(text, place, quote):
                         raise error(f"document {next(iter(row.values()))!r}: {fault}")
     return table

@@ -160,6 +160,7 @@ def test_labels_that_no_submission_reads_alike_are_told(capsys, tmp_path):
     )
 
 
+TEXTS = '(solution["label"].astype(str) == submission["label"].astype(str))[kept]'
 RISING = LABELED.replace(
     '    kept = solution["label"].notna()',
     '    if (submission["label"].groupby(solution["day"].to_numpy()).diff() < 0).any():\n'
@@ -168,16 +169,32 @@ RISING = LABELED.replace(
 )
 
 
-def test_a_metric_may_refuse_the_submission_with_errors(capsys, tmp_path):
-    """Its rows of a day are exchanged, so they fall. As the one missing label is to learn from, the others are
-    read back as whole numbers."""
+@pytest.fixture
+def gap() -> pd.DataFrame:
+    """Whole numbers for the rows of 20 days, and none for the first day, which is to learn from with seed 1."""
     days = [n // 6 for n in range(120)]
     labels = pd.DataFrame({"id": [f"r{n:03d}" for n in range(120)], "day": days, "label": [*range(6)] * 20})
-    labels["label"] = labels["label"].astype("Int64").mask(labels["day"] == 0)
-    line = write(tmp_path, RISING, labels)
-    code, _, err = run_podium(capsys, *line, "--items", "day", "--public-columns", "day", "--test", 0.5)
+    return labels.assign(label=labels["label"].astype("Int64").mask(labels["day"] == 0))
+
+
+BY_DAYS = ["--items", "day", "--public-columns", "day", "--test", 0.5]
+
+
+def test_a_metric_may_refuse_the_submission_with_errors(capsys, tmp_path, gap):
+    """Its rows of a day are exchanged, so they fall. Without the gap, labels are read back as whole numbers."""
+    code, _, err = run_podium(capsys, *write(tmp_path, RISING, gap), *BY_DAYS)
     assert (code, err.count("warning")) == (0, 1)  # of the seed
     learned, solution = (
         pd.read_csv(tmp_path / "f" / name) for name in ("public/train.csv", "private/solution.csv")
     )
     assert (learned["label"].dtype, solution["label"].dtype) == (float, int)
+
+
+def test_a_type_that_changes_the_score_is_told(capsys, tmp_path, gap):
+    """The metric compares texts, of which 3 and 3.0 differ."""
+    source = LABELED.replace('(solution["label"] == submission["label"])[kept]', TEXTS)
+    code, _, err = run_podium(capsys, *write(tmp_path, source, gap), *BY_DAYS)
+    found = (
+        "solution, column label: expected cells of type float64, found int64; its score in All is 0 instead of "
+    )
+    assert (code, f"does not read back as it was meant: {found}" in err) == (4, True)

@@ -172,14 +172,14 @@ def tune(
         further["only_predicted"] = f"{essays}/{len(prepared.items)}"
     temperatures = list(dict.fromkeys([float(problem.prepared.temperature), 0.0]))
     optima = _searched(problem, parts, temperatures)
-    counts = {each: problem.joined(each.gaps).counts_of(each.thresholds) for each in set(optima)}
+    counts = {each: problem.joined(each.gaps).counts(each.thresholds) for each in set(optima)}
     # Each search has an optimum on all essays, then one without each fold.
     of_searches = [optima[at : at + len(parts)] for at in range(0, len(optima), len(parts))]
     tuned = [counts[search[0]] for search in of_searches]
     nested = [
         np.stack([counts[each] for each in search[1:]])[fold, np.arange(essays)] for search in of_searches
     ]
-    before = problem.counts(np.ones(len(problem.probability), dtype=bool))
+    before = problem.counts(_untouched(problem.metric))
     searches = pd.DataFrame(
         {"temperature": temperatures, "tuned": map(problem.score, tuned), "nested": map(problem.score, nested)}
     )
@@ -244,13 +244,14 @@ def _searched(problem: "_Problem", parts: list[Bools], temperatures: list[float]
 def _gaps_of_types(problem: "_Problem", best: _Optimum, part: Bools, temperature: float) -> Ints:
     """Find a better gap for one type after the other, with the thresholds as they are."""
     gaps, score = best.gaps, best.score
-    prepared = dataclasses.replace(problem.prepared, temperature=temperature)
+    problem = dataclasses.replace(
+        problem, prepared=dataclasses.replace(problem.prepared, temperature=temperature)
+    )
     for kind in np.unique(problem.segments.discourse_type).tolist():
         for gap in GAPS:
             other = gaps.copy()
             other[kind] = gap
-            counts = problem.joined(other).counts_of(best.thresholds) * part[:, np.newaxis]
-            reached = float(prepared.measures(statistics.sums(counts, prepared.groups))[0])
+            reached = problem.score(problem.joined(other).counts(best.thresholds) * part[:, np.newaxis])
             if reached > score + LEAST_GAIN:
                 gaps, score = other, reached
     return gaps
@@ -316,14 +317,10 @@ class _Problem:
         kept: Bools = (self.probability >= least) & (self.segments.words >= fewest)
         return kept
 
-    def counts(self, kept: Bools) -> Floats:
-        """Compute the statistics of each essay if some candidates are kept."""
-        counts: Floats = self.prepared.count(self.prepared.compare(self.segments.take(kept)))
-        return counts
-
-    def counts_of(self, thresholds: Floats) -> Floats:
+    def counts(self, thresholds: Floats) -> Floats:
         """Compute the statistics of each essay with the candidates that reach the thresholds."""
-        return self.counts(self.kept(thresholds))
+        counts: Floats = self.prepared.count(self.prepared.compare(self.segments.take(self.kept(thresholds))))
+        return counts
 
     def score(self, counts: Floats) -> float:
         """Compute the score from the statistics of each essay."""
@@ -422,7 +419,7 @@ class _Search:
         self.cluster = self._clusters()
         self.is_alone = np.bincount(self.cluster, minlength=1)[self.cluster] == 1
         self.outcomes = self._outcomes(self.segments)
-        self.thresholds = np.tile(np.array(UNTOUCHED)[:, np.newaxis], len(self.metric.DISCOURSE_TYPES))
+        self.thresholds = _untouched(self.metric)
         counts = self.prepared.count(self.prepared.compare(self.segments))
         self.totals = statistics.sums(counts * essays[:, np.newaxis], self.prepared.groups)
 
@@ -531,6 +528,11 @@ class _Search:
         of_set = left.essay
         left = left._replace(essay=self.segments.essay[member[left.row]])
         self._add(changes, begin[of_set], end[of_set], left, self._outcomes(left))
+
+
+def _untouched(metric: Any) -> Floats:
+    """The thresholds that keep every candidate, (2, types)."""
+    return np.tile(np.array(UNTOUCHED)[:, np.newaxis], len(metric.DISCOURSE_TYPES))
 
 
 def _levels(values: Floats, current: float, which: int) -> Floats:

@@ -778,8 +778,6 @@ def average(
     model_weights, needed = _electorate(several, weights, votes)
     models = [without_overlaps(spans) for spans in several]
     everything = concat(models)
-    if not len(everything):
-        return everything
     # `key` lists every word that any model has in a segment: the essay in the upper 32 bits, the position in
     # the lower ones. A cell is such a word with a type.
     number, position = ranges(everything.first, everything.words)
@@ -864,12 +862,15 @@ def vote(
                 sure = float((weight * spans.probability[members]).sum() / model_weights.sum())
                 effective = float((weight * spans.d1[members]).sum() / weight.sum())
                 rows.append((int(spans.essay[leader]), first, last, kind, sure, effective))
-    if not rows:
-        return everything[:0]
-    essay, firsts, lasts, kinds, probability, d1 = zip(*sorted(rows))
-    bounded = (np.clip(column, 0, 1) for column in (probability, d1))
-    essays = None if everything.of_one_text else essay
-    return from_words(firsts, lasts, kinds, essay=essays, **dict(zip(("probability", "d1"), bounded)))
+    essay, firsts, lasts, kinds, probability, d1 = np.reshape(sorted(rows), (-1, 6)).T
+    return from_words(
+        firsts,
+        lasts,
+        kinds.astype(np.int64),
+        essay=None if everything.of_one_text else essay,
+        probability=probability.clip(0, 1),
+        d1=d1.clip(0, 1),
+    )
 
 
 def _electorate(

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from podium.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.spans import door
 from podium.spans.by_position import by_position
-from podium.spans.segments import Gaps, Spans, Thresholds, concat, from_words, require_texts, select
+from podium.spans.segments import Gaps, Spans, Thresholds, concat, require_texts, select
 from podium.spans.vocabulary import LAST_POSITION, TYPES
 from podium.wording import counted
 
@@ -292,12 +292,11 @@ def _probabilities_of_words(block: "_Block") -> Floats:
     share = np.divide(beginning, of_types, out=np.zeros_like(of_types), where=of_types > 0)
     start = np.flatnonzero(differs(block.word))
     columns = np.zeros((len(start), len(LABELS)))
-    if len(start):
-        means_of_words = np.add.reduceat(of_types, start, axis=1) / np.diff(np.append(start, len(block.word)))
-        surest = np.maximum.reduceat(share, start, axis=1)
-        columns[:, 0] = means_of_words[-1]
-        columns[:, 1::2] = (means_of_words * surest)[:-1].T
-        columns[:, 2::2] = (means_of_words * (1 - surest))[:-1].T
+    means_of_words = np.add.reduceat(of_types, start, axis=1) / np.diff(np.append(start, len(block.word)))
+    surest = np.maximum.reduceat(share, start, axis=1)
+    columns[:, 0] = means_of_words[-1]
+    columns[:, 1::2] = (means_of_words * surest)[:-1].T
+    columns[:, 2::2] = (means_of_words * (1 - surest))[:-1].T
     return columns
 
 
@@ -609,8 +608,6 @@ def _averaged(word: Ints, part: Ints, probabilities: Floats) -> tuple[Ints, Floa
     order = np.lexsort((part, word))
     word, part = word[order], part[order]
     begins = np.flatnonzero(differs(word, part))
-    if not len(begins):
-        return word, probabilities
     sums = np.add.reduceat(probabilities[order], begins)
     return word[begins], sums / np.diff(np.append(begins, len(order)))[:, np.newaxis]
 
@@ -618,8 +615,6 @@ def _averaged(word: Ints, part: Ints, probabilities: Floats) -> tuple[Ints, Floa
 def _segments(block: _Block) -> Spans:
     """Decode the segments of some essays."""
     word, _, scheme, first_words = block
-    if not len(word):
-        return from_words([], [], [])
     start = np.flatnonzero(differs(word))
     seen, tokens = word[start], np.diff(np.append(start, len(word)))
     of_types, *edges = _by_type(block)

@@ -207,7 +207,7 @@ def _report(
     return [
         "# The competition's files",
         *told,
-        section("The labels", ("what", "number"), _counts(everything, draw.items).items()),
+        _counts(everything, draw.items),
         scores(solution, trials),
         *_balanced(everything, draw, solution, trials[0]),
         f"`{solution.signature}`",
@@ -313,19 +313,18 @@ def _right_and_wrong(
     return perfect, samples.with_errors(tested.labels, shown.frame, perfect, row_id)
 
 
-def _counts(drawn: Labeled, column: str) -> dict[str, int]:
+def _counts(drawn: Labeled, column: str) -> str:
     """Count the rows, the items and the values of a column that keeps rows together, also in each part."""
     units = {"rows": np.arange(len(drawn.items)), "items": drawn.items}
     if column:
-        units[f"different {column}"] = drawn.cells[column].to_numpy()
-    counts = {name: len(set(of_rows)) for name, of_rows in units.items()}
-    if counts["rows"] == counts["items"]:
-        del units["rows"]
-    for name, of_rows in units.items():
-        for part in (*PARTS, *([TRAIN] if TRAIN in drawn.parts else [])):
-            what = "to learn from" if part == TRAIN else f"that are {part}"
-            counts[f"{name} {what}"] = len(set(of_rows[drawn.parts == part]))
-    return counts
+        units[f"values of {column}"] = drawn.cells[column].to_numpy()
+    in_parts = {part: drawn.parts == part for part in (*PARTS, TRAIN) if part in drawn.parts}
+    rows = [
+        [name, *(len(set(of_rows[chosen])) for chosen in (slice(None), *in_parts.values()))]
+        for name, of_rows in units.items()
+    ]
+    names = ["to learn from" if part == TRAIN else part for part in in_parts]
+    return section("The labels", ("what", "all", *names), rows)
 
 
 def _public(tested: Labeled, learned: Labeled, row_id: str, known: list[str]) -> dict[str, pd.DataFrame]:

@@ -168,7 +168,8 @@ def test_a_metric_without_items(capsys, tmp_path):
     assert (written[0], sorted(written)) == (given[0], sorted(given))  # 1.50, and not 1.5
     assert "The metric has no prepare(), so each row was drawn by itself." in out
     assert "Participants get the ids of the test set and nothing else about it: public/ has no test.csv." in out
-    assert "| items that are Public | 6 |" in out
+    assert "| what | all | Public | Private |\n" in out
+    assert "| items | 20 | 6 | 14 |\n" in out
     assert "The parts were drawn with seed 0: 0.3 of the items are Public. For one board" in out
     solution = pd.read_csv(tmp_path / "out" / "private" / "solution.csv")
     assert solution["Usage"].value_counts().to_dict() == {"Public": 6, "Private": 14}
@@ -275,7 +276,7 @@ def test_a_table_is_split_into_what_is_scored_and_what_is_to_learn_from(capsys, 
     labels["answer"] = random.choice(["a", "b", "b"], 200)
     line = [*command_for(labels, tmp_path), tmp_path / "out", "--seed", 1, "--test", 0.4]
     code, report, _ = run_podium(capsys, *line, "--public-columns", "size")
-    assert (code, "| items to learn from | 120 |" in report) == (0, True)
+    assert (code, "| items | 200 | 24 | 56 | 120 |" in report) == (0, True)
     learned, shown, solution = (
         pd.read_csv(tmp_path / "out" / name)
         for name in ("public/train.csv", "public/test.csv", "private/solution.csv")

@@ -781,6 +781,7 @@ def bio_tags(
 
     Examples
     --------
+    >>> from podium.spans import from_words
     >>> bio_tags("I agree. Ban it.", [(0, 1), (2, 7), (7, 8), (9, 12), (13, 15), (15, 16)],
     ...          from_words(2, 3, "Claim"), ["O", "B-Claim", "I-Claim"]).tolist()
     [0, 0, 0, 1, 2, 2]
@@ -815,6 +816,7 @@ def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS
 
     Examples
     --------
+    >>> from podium.spans import from_words
     >>> word_tags("I agree. Ban it.", from_words(2, 3, "Claim"), ["O", "B-Claim", "I-Claim"]).tolist()
     [0, 0, 1, 2]
     """

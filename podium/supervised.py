@@ -88,11 +88,11 @@ def _in_child(work: Callable[[], int], patience: Patience, printed: IO[bytes]) -
 
 
 @contextlib.contextmanager
-def adopting() -> Iterator[Callable[[], None]]:
+def adopting() -> Iterator[Callable[[], bool]]:
     """Let orphans among the descendants of this process come to it, where Linux can do that.
 
-    Yield the function that ends them. What was there before stays, and what is of the session of this process,
-    which has begun it itself.
+    Yield the function that ends them and tells whether there were any. What was there before stays, and what is
+    of the session of this process, which has begun it itself.
     """
     before, session = _descendants(os.getpid()), str(os.getsid(0)) if hasattr(os, "getsid") else ""
     _prctl(SUBREAPER, 1)
@@ -258,9 +258,11 @@ def _end_all(child: int) -> None:
         os.waitpid(child, 0)
 
 
-def _end_descendants(is_spared: Callable[[int, list[str]], bool]) -> None:
-    """End what this process has begun and what that has begun, until only those are left that are spared."""
+def _end_descendants(is_spared: Callable[[int, list[str]], bool]) -> bool:
+    """End what this process has begun and what that has begun, except what is spared; tell if there was any."""
+    is_any = False
     while left := [pid for pid, fields in _descendants(os.getpid()).items() if not is_spared(pid, fields)]:
+        is_any = True
         for pid in left:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -268,6 +270,7 @@ def _end_descendants(is_spared: Callable[[int, list[str]], bool]) -> None:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
         time.sleep(0.005)
+    return is_any
 
 
 @contextlib.contextmanager

@@ -122,6 +122,7 @@ def test_windows_that_differ_about_a_token_are_averaged_before_it_begins_a_segme
     assert triples(segments) == [(0, "Lead", 0, 1)]  # the first window alone would begin another segment at b
     alone = from_tokens("a b", windows[0], predictions[0], LABELS)
     assert triples(alone) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)]
+    assert triples(from_tokens(["a b c"], windows, predictions, LABELS, essay=0)) == triples(segments)
     by_words = from_word_ids([[0, 1], [1, 2]], predictions, LABELS, essay=[0, 0])
     assert triples(by_words) == triples(segments)
 

@@ -218,8 +218,7 @@ def _search(
     """Search every file for participants, and list those that cannot be searched."""
     further, private = list(further), _digests(folder / PRIVATE)
     names, unreadable = list[tuple[Path, str]](), list[str]()
-    for file, name, content in _public_files(folder, further):
-        text = None if content is None else decoded(content)
+    for file, name, content, text in _public_files(folder, further):
         _check_copy(name, content, private)
         # The number of a notebook's cell is no id.
         path = Path(file if file.endswith(".ipynb") else name)
@@ -229,12 +228,10 @@ def _search(
     _check_names(names, known)
     # The files are read again instead of being held, because they may be larger than the memory.
     for check in (_check_near_ids, _check_other_ids):
-        for file, name, content in _public_files(folder, further):
-            text = None if content is None else decoded(content)
-            if text is None:
-                continue
+        for file, name, _, text in _public_files(folder, further):
             try:
-                check(Text(name, text, innocent.get(file.removeprefix(f"{PUBLIC}/"), ())), known)
+                if text is not None:
+                    check(Text(name, text, innocent.get(file.removeprefix(f"{PUBLIC}/"), ())), known)
             except (HostError, MemoryError):
                 raise
             except Exception:  # JSON of another shape than any library expects must not stop the others
@@ -258,15 +255,18 @@ def _check_near_ids(text: Text, known: Known) -> None:
         _check_text(text, known)
 
 
-def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, str, bytes | None]]:
-    """The name, the name with archives, and the content of each file for participants, large ones in pieces."""
+def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, str, bytes | None, str | None]]:
+    """The name, the name with archives, the content and the text of each file for participants.
+
+    Large ones come in pieces.
+    """
     files = [(path.name, path) for path in further]
     files += [(f"{PUBLIC}/{name}", path) for name, path in public_files(folder).items()]
     for file, path in files:
         if path.is_file():
             with path.open("rb") as stream:
                 for name, content in unpacked(file, stream):
-                    yield file, name, content
+                    yield file, name, content, None if content is None else decoded(content)
 
 
 def _digests(private: Path) -> dict[int, str]:

@@ -49,20 +49,16 @@ def why_kept(solution: scoring.Solution, submission: pd.DataFrame, row_ids: Sequ
     """
     if len(row_ids) and all(DATE.search(text) for text in row_ids):
         return "the ids are dates"
-    return "the score depends on it" if _is_needed(solution, submission) else ""
-
-
-def _is_needed(solution: scoring.Solution, submission: pd.DataFrame) -> bool:
-    """Whether a metric scores, or takes, the rows of both tables in reverse otherwise."""
     if solution.prepared:  # Podium refuses statistics that depend on it.
-        return False
+        return ""
     whole = dataclasses.replace(solution, rows={scoring.ALL: solution.rows[scoring.ALL]})
     try:
         evaluation = contest.unjudged(whole, submission)
     except ToolError:
-        return False
+        return ""
     backward = trials.score_backward(evaluation)
-    return backward is None or not trials.is_close(evaluation.score, backward)
+    is_needed = backward is None or not trials.is_close(evaluation.score, backward)
+    return "the score depends on it" if is_needed else ""
 
 
 def told_by_ids(row_ids: pd.Series, answers: pd.DataFrame) -> str:

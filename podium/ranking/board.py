@@ -13,6 +13,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from podium import reading, scoring
@@ -33,12 +35,10 @@ from podium.ranking import (
 )
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.decisions import Prizes
-from podium.ranking.examining import Examined
 from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
-from podium.ranking.uncertainty import Certainty
 from podium.statistics import group_slopes, sums
 from podium.statistics.population import names_of_groups
 from podium.wording import counted
@@ -56,20 +56,17 @@ def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Fina
     baselines, of_jury = _of_jury(inputs, everybody, leaderboard)
     chosen = _in_order(scored, files[files["chosen"]], leaderboard["team"])
     others = {number: scored[number] for number in files.index[everybody["chosen"] & ~files["chosen"]].tolist()}
-    has_statistics = all(each.has_statistics for each in [*chosen.values(), *others.values()])
-    examine = examining.by_statistics if has_statistics else examining.by_halves
+    examine = examining.by_statistics
+    if not all(each.has_statistics for each in [*chosen.values(), *others.values()]):
+        examine, others = examining.by_halves, {}  # there is nothing to compare them by
     known = examine(inputs, leaderboard, prizes, chosen, workers)
     variants, variant_ranks = robustness.of_board(
         leaderboard, known.scores, known.detectable, rules, solution.higher_is_better
     )
-    agreeing = _agreeing(inputs, files, leaderboard, known, others if has_statistics else {}, workers)
-    chance = _of_chance(inputs, leaderboard, prizes, known)
     site_table, of_site = _of_site(inputs, leaderboard, baselines)
     entries = similarity.entries(leaderboard, files)
-    told += cautions(
-        leaderboard, files, prizes, entries, [] if chance is None else chance.doubts, decided,
-        failures=everybody.loc[everybody["failed"].notna(), "team"].tolist(),
-    )  # fmt: skip
+    doubts = [] if known.chance is None else known.chance.doubts
+    told += cautions(leaderboard, files, prizes, entries, doubts, decided)
     told += _of_winners(inputs, leaderboard, prizes, entries, list(chosen.values()))
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     return FinalBoard(
@@ -77,14 +74,14 @@ def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Fina
         leaderboard=leaderboard.assign(**known.measures),
         submissions=shown,
         rejected=_rejected(shown),
-        failed=_failed(inputs),
-        similar=similarity.pairs(files, agreeing),
+        failed=inputs.failed,
+        similar=_similar(inputs, files, leaderboard, known.fingerprints, others, workers),
         facts=of_jury | of_site | _facts(inputs, leaderboard, shown, rule, known.silence, decided, told),
         prizes=prizes,
         baselines=baselines,
         entries=entries,
         resamples=known.resamples,
-        chance=chance,
+        chance=known.chance,
         site=site_table,
         groups=known.groups,
         group_sizes=known.group_sizes,
@@ -149,7 +146,7 @@ def _of_jury(
     ``everybody`` has the files of all teams, also of those that do not compete.
     """
     rules, solution, teams = inputs.options.rules, solution_of(inputs.job), inputs.teams
-    if teams is None or teams.empty:
+    if teams.empty:
         return pd.DataFrame(), {}
     how = solution.higher_is_better, choice.column_of(solution.deciding)
     baselines = everybody[everybody["chosen"] & everybody["team"].isin(decisions.baselines_in(teams))]
@@ -175,38 +172,25 @@ def _of_site(
     return table, {"site": facts}
 
 
-def _agreeing(
+def _similar(
     inputs: Inputs,
     files: pd.DataFrame,
     leaderboard: pd.DataFrame,
-    known: Examined,
+    fingerprints: Sequence[npt.NDArray[np.uint32]],
     others: dict[int, Scored],
     workers: Workers,
-) -> pd.DataFrame | None:
-    """Find teams that agree more than by chance, also with ``others`` that do not compete."""
-    if not known.details:
-        return None
+) -> pd.DataFrame:
+    """List teams that sent the same file or agree more than by chance; ``others`` do not compete."""
+    if not fingerprints:
+        return similarity.pairs(files)
     most = {number: each.entry for number, each in itertools.islice(others.items(), examining.MOST_TEAMS)}
-    part = solution_of(inputs.job).deciding
-    undrawn = functools.partial(uncertainty.detail, inputs.job, part, 0, 0, "", None)
+    undrawn = functools.partial(
+        uncertainty.detail, inputs.job, solution_of(inputs.job).deciding, 0, 0, "", None
+    )
     of_others = passes.from_store(workers, undrawn, most, inputs.store, "comparing teams")
-    teams = [*leaderboard["team"].head(len(known.details)), *files.loc[list(of_others), "team"]]
-    return similarity.agreements(teams, [each.fingerprint for each in [*known.details, *of_others.values()]])
-
-
-def _of_chance(inputs: Inputs, leaderboard: pd.DataFrame, prizes: Prizes, known: Examined) -> Certainty | None:
-    """Find out how certain the board is, if there are draws."""
-    if not known.resamples or known.units is None:
-        return None
-    return uncertainty.of_teams(
-        leaderboard.head(len(known.details)), known.details, inputs.runtimes, inputs.options.rules,
-        known.units, solution_of(inputs.job).higher_is_better, prizes,
-    )  # fmt: skip
-
-
-def _failed(inputs: Inputs) -> pd.DataFrame:
-    """List the models that failed."""
-    return pd.DataFrame(columns=["team", "model", "reason"]) if inputs.failed is None else inputs.failed
+    teams = [*leaderboard["team"].head(len(fingerprints)), *files.loc[list(of_others), "team"]]
+    all_fingerprints = [*fingerprints, *(each.fingerprint for each in of_others.values())]
+    return similarity.pairs(files, similarity.agreements(teams, all_fingerprints))
 
 
 def _rejected(files: pd.DataFrame) -> pd.DataFrame:
@@ -264,7 +248,7 @@ def _facts(
         "noise_known": not boosted or speed.noise_of(leaderboard, inputs.runtimes).is_known,
         "rule": rule,
         "silence": silence,
-        "counts": _counts(leaderboard, files, _failed(inputs)),
+        "counts": _counts(leaderboard, files, inputs.failed),
         "ties": decided if any(decided) else [],
         "warnings": told,
         **{name: read for name, read in solution.frame.attrs.items() if name == reading.READ},

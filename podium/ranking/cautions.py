@@ -24,12 +24,11 @@ def cautions(
     entries: Sequence[int],
     doubts: Sequence[Doubt | None],
     decided: Sequence[str],
-    failures: Sequence[str],
 ) -> list[str]:
     """List what may be wrong with a prize, in sentences without a period at the end.
 
     ``doubts`` are about the score of each team. ``decided`` says what decided the order of each team and the
-    next one where they have the same score. ``failures`` has the team of each file for which the metric failed.
+    next one where they have the same score.
     """
     of_winners = {row: doubts[row] for row in prizes.winners if row < len(doubts)}
     return [
@@ -37,7 +36,7 @@ def cautions(
         *filter(None, [of_other_scripts(leaderboard["team"])]),
         *_same_files(leaderboard.iloc[list(prizes.winners)], files),
         *_small_groups(leaderboard, of_winners, entries),
-        *_failures_of_the_metric(failures),
+        *_failures_of_the_metric(files.loc[files["failed"].notna(), "team"].tolist()),
     ]
 
 

@@ -19,6 +19,7 @@ __all__ = ["METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_o
 PUBLIC, PRIVATE = scoring.PARTS
 METRIC_FAILED = "the metric failed"
 ONLY_FILE = "the only file of each team"
+KEYS = ["team", "submission"]
 
 TIME_UNKNOWN = 2**63 - 1  # what `boost.parse` makes of a missing time: later than any other
 
@@ -81,40 +82,46 @@ def choose(
     scored = files[files["rejected"].isna() & files["failed"].isna()]
     if scored.empty:
         return files, rule
-    order = _order(scored, runtimes)
-
-    def best(left: "pd.Index[int]", column: str, number: int) -> "pd.Index[int]":
-        """Find the best files of each team among those that are left."""
-        score = pd.to_numeric(scored[column], errors="coerce") * (-1 if solution.higher_is_better else 1)
-        ranked = order.assign(score=score).loc[left].sort_values(["team", "score", *TIES])
-        return ranked.index[ranked.groupby("team").cumcount() < number]
-
+    order, deciding = _order(scored, runtimes), column_of(solution.deciding)
+    sign = -1 if solution.higher_is_better else 1
+    costs = {
+        column: sign * pd.to_numeric(scored[column], errors="coerce")
+        for column in (public, deciding)
+        if column in scored
+    }
+    if rule not in ("private", LAST) and public not in costs:
+        raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
     by = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
     words, first, among = _words_of(rule, by)
-    left, unlike = scored.index, "not among the best by Public score"
-    if rule == LAST:
-        of_rule = scored.index if selection is None else scored.index[~scored["team"].isin(selection["team"])]
-        left, unlike = _last(order.loc[of_rule]), "not the last file"
-    elif rule != "private":
-        if public not in files:
-            raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
-        left = best(left, public, int(rule.removeprefix("public:")))
-    files.loc[scored.index, "why"] = unlike
     last_step = dict.fromkeys(scored.index, (first, among))
+    selects = scored["team"].isin([] if selection is None else selection["team"])
+    left = _left_by(rule, order[~selects], costs.get(public))
+    unlike = "not the last file" if rule == LAST else "not among the best by Public score"
+    files.loc[scored.index, "why"] = np.where(selects, "not selected", unlike)
     if selection is not None:
-        named = scored["team"].isin(selection["team"]).to_numpy()
-        wanted = pd.MultiIndex.from_frame(selection)
-        is_selected = pd.MultiIndex.from_frame(scored[["team", "submission"]]).isin(wanted)
-        files.loc[scored.index[named], "why"] = "not selected"
-        left = scored.index[np.where(named, is_selected, scored.index.isin(left))]
-        last_step |= dict.fromkeys(
-            scored.index[named], (f"best by {by} of the selected files", " of the selected files")
-        )
+        files_of, wanted = (pd.MultiIndex.from_frame(each[KEYS]) for each in (scored, selection))
+        left = left.union(scored.index[files_of.isin(wanted)])
+        of_selected = f"best by {by} of the selected files", " of the selected files"
+        last_step |= dict.fromkeys(scored.index[selects], of_selected)
         words = f"the better by {by} of the files that a team selected; for teams without a selection, {words}"
-    deciding = column_of(solution.deciding)
-    files.loc[best(left, deciding, 1), "chosen"] = True
+    files.loc[_best(order.loc[left], costs[deciding], 1), "chosen"] = True
     files.loc[left, "why"] = _reasons(files.loc[left], order, deciding, by, last_step)
     return files, words if files["team"].duplicated().any() else ONLY_FILE
+
+
+def _left_by(rule: str, order: pd.DataFrame, costs: "pd.Series[float] | None") -> "pd.Index[int]":
+    """Find the files that a rule leaves for the last step, which takes the best one of each team."""
+    if rule == LAST:
+        return _last(order)
+    return order.index if rule == "private" else _best(order, costs, int(rule.removeprefix("public:")))
+
+
+def _best(order: pd.DataFrame, costs: "pd.Series[float] | None", number: int) -> "pd.Index[int]":
+    """Find the files of each team with the lowest costs, which are scores or, if higher ones are better, minus
+    these.
+    """
+    ranked = order.assign(cost=costs).sort_values(["team", "cost", *TIES])
+    return ranked.index[ranked.groupby("team").cumcount() < number]
 
 
 def _last(order: pd.DataFrame) -> "pd.Index[int]":
@@ -176,7 +183,7 @@ def _order(scored: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.DataFrame:
         times = {"team": range(len(files)), "score": None, "submitted_at": files.get("submitted_at")}
         when = boost.parse(pd.DataFrame(times)).submitted_at
     seconds = pd.to_numeric(files["runtime"], errors="coerce")
-    return scored[["team", "submission"]].assign(time=when, runtime=seconds)
+    return scored[KEYS].assign(time=when, runtime=seconds)
 
 
 def _tie(order: pd.DataFrame, one: Any, other: Any) -> str:

@@ -19,13 +19,14 @@ from podium.ranking.submissions import Submission, errors_of_boost, read_named
 from podium.wording import counted, listed, printable
 
 __all__ = [
-    "BASELINE", "DISQUALIFIED", "NO_PRIZE", "RANKS", "Prizes", "baselines_in", "changes", "competing", "late",
-    "prizes_of", "read", "with_baselines", "with_notes", "with_prizes",
+    "BASELINE", "DISQUALIFIED", "NOTHING_DECIDED", "NO_PRIZE", "RANKS", "Prizes", "baselines_in", "changes",
+    "competing", "late", "prizes_of", "read", "with_baselines", "with_notes", "with_prizes",
 ]  # fmt: skip
 
 NO_PRIZE, BASELINE, DISQUALIFIED = "no prize", "baseline", "disqualified"
 STATUSES = (NO_PRIZE, BASELINE, DISQUALIFIED)
 COLUMNS = ["team", "status", "reason"]
+NOTHING_DECIDED = pd.DataFrame(columns=COLUMNS)
 LONGEST_REASON = 300  # characters, because it stands on the page
 A_DATE = len("2024-01-23")
 START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,8 +59,10 @@ class Prizes(NamedTuple):
 # ---- The table of teams -----------------------------------------------------------------------------------
 
 
-def read(path: str, submissions: Sequence[Submission], failed: pd.DataFrame | None) -> pd.DataFrame:
-    """Read the table of decisions, and make sure that it speaks of teams that there are."""
+def read(path: str | None, submissions: Sequence[Submission], failed: pd.DataFrame) -> pd.DataFrame:
+    """Read the table of decisions, and make sure that it speaks of teams that there are; it may be empty."""
+    if path is None:
+        return NOTHING_DECIDED
     table = read_named(path, ["team", "status"], ["team", "status"], set(COLUMNS))
     if unknown := [name for name in table if name not in COLUMNS]:
         raise HostError(
@@ -67,7 +70,7 @@ def read(path: str, submissions: Sequence[Submission], failed: pd.DataFrame | No
         )
     table = table.reindex(columns=COLUMNS)
     table["reason"] = table["reason"].map(lambda reason: "" if pd.isna(reason) else str(reason).strip())
-    teams = {each.team for each in submissions} | set([] if failed is None else failed["team"])
+    teams = {each.team for each in submissions} | {*failed["team"]}
     seen: dict[str, int] = {}
     for line, (team, status, reason) in enumerate(table.itertuples(index=False, name=None), 2):
         if fault := _fault(team, status, reason, teams, seen):
@@ -99,27 +102,23 @@ def baselines_in(teams: pd.DataFrame) -> list[str]:
     return teams.loc[teams["status"] == BASELINE, "team"].tolist()
 
 
-def competing(files: pd.DataFrame, teams: pd.DataFrame | None) -> pd.DataFrame:
+def competing(files: pd.DataFrame, teams: pd.DataFrame) -> pd.DataFrame:
     """Take the files of teams that do not compete out of those that count, and say why."""
-    if teams is None:
-        return files
     status = files["team"].map(dict(zip(teams["team"], teams["status"])))
     is_out = status.isin([BASELINE, DISQUALIFIED])
     why = np.where(is_out & files["chosen"], status, files["why"])
     return files.assign(chosen=files["chosen"] & ~is_out, why=why)
 
 
-def prizes_of(leaderboard: pd.DataFrame, teams: pd.DataFrame | None, number: int) -> Prizes:
+def prizes_of(leaderboard: pd.DataFrame, teams: pd.DataFrame, number: int) -> Prizes:
     """Find out who of a board may win a prize."""
-    excluded = np.zeros(len(leaderboard), dtype=bool)
-    if teams is not None:
-        excluded |= leaderboard["team"].isin(teams.loc[teams["status"] == NO_PRIZE, "team"]).to_numpy()
+    excluded = leaderboard["team"].isin(teams.loc[teams["status"] == NO_PRIZE, "team"]).to_numpy()
     return Prizes(number, tuple(np.flatnonzero(~excluded).tolist()))
 
 
-def with_notes(leaderboard: pd.DataFrame, teams: pd.DataFrame | None) -> pd.DataFrame:
+def with_notes(leaderboard: pd.DataFrame, teams: pd.DataFrame) -> pd.DataFrame:
     """Say in the notes of a board, and in a column, what was decided about a team."""
-    if teams is None or teams.empty:
+    if teams.empty:
         return leaderboard
     of_team = {team: ": ".join(filter(None, each)) for team, *each in teams.itertuples(index=False, name=None)}
     decided = leaderboard["team"].map(of_team).fillna("")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from podium.arrays import Floats
@@ -16,7 +17,7 @@ from podium.ranking.decisions import Prizes
 from podium.ranking.final import Inputs
 from podium.ranking.job import solution_of
 from podium.ranking.passes import Scored
-from podium.ranking.uncertainty import Detail
+from podium.ranking.uncertainty import Certainty, Detail
 from podium.statistics import halves, sums
 from podium.statistics.doubts import Units
 from podium.statistics.population import (
@@ -39,8 +40,8 @@ class Examined:
     """What the files that count say, in the order of the board."""
 
     resamples: int = 0  # the number of draws
-    details: Sequence[Detail] = ()  # empty if nothing can be said
-    units: Units | None = None  # what was drawn, and what the details are about
+    chance: Certainty | None = None  # what chance may have done
+    fingerprints: Sequence[npt.NDArray[np.uint32]] = ()  # a hash of what each file says of each item
     silence: str = ""  # why nothing can be said about chance, if that is so
     scores: Mapping[str, Floats] = field(default_factory=dict)  # under other rules of the metric
     # Which true difference of the first two teams would show, under each rule and under the metric as it is.
@@ -63,6 +64,7 @@ def by_statistics(
     title = "resampling" if rules.resamples else "measuring"
     detail_of = passes.from_store(workers, detail, entries, inputs.store, title)
     details = [detail_of[number] for number in chosen]
+    units = Units(prepared, solution.together(solution.deciding, rules.items))
     scores = {name: np.array([each.variants[name] for each in details]) for name in details[0].variants}
     detectable = _of_first_two(inputs, chosen, workers)
     if rules.variants:
@@ -74,8 +76,8 @@ def by_statistics(
     groups = _subpopulations(leaderboard["team"], measures, prepared)
     return Examined(
         resamples=rules.resamples,
-        details=details[:MOST_TEAMS],
-        units=Units(prepared, solution.together(solution.deciding, rules.items)),
+        chance=_of_chance(inputs, leaderboard, prizes, details, units) if rules.resamples else None,
+        fingerprints=[each.fingerprint for each in details[:MOST_TEAMS]],
         scores=scores,
         detectable=detectable,
         # All measures stand beside the one that decides, as on SciFact's own leaderboard.
@@ -110,7 +112,18 @@ def by_halves(
     units = Units(drawn.prepared)
     steps = uncertainty.differences(plain, population, two, between, units, better)
     detectable = dict(zip([robustness.OWN], steps["detectable"]))
-    return Examined(drawn.number, drawn.details, units, detectable=detectable)
+    chance = _of_chance(inputs, leaderboard, prizes, drawn.details, units)
+    fingerprints = [each.fingerprint for each in drawn.details]
+    return Examined(drawn.number, chance, fingerprints, detectable=detectable)
+
+
+def _of_chance(
+    inputs: Inputs, leaderboard: pd.DataFrame, prizes: Prizes, details: Sequence[Detail], units: Units
+) -> Certainty:
+    """Find out how certain the board is, from draws of its first teams."""
+    some, better = details[:MOST_TEAMS], solution_of(inputs.job).higher_is_better
+    first = leaderboard.head(MOST_TEAMS)
+    return uncertainty.of_teams(first, some, inputs.runtimes, inputs.options.rules, units, better, prizes)
 
 
 def _shared_groups(inputs: Inputs, entries: dict[int, str], workers: Workers) -> Groups | None:

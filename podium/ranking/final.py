@@ -30,10 +30,10 @@ class Inputs(NamedTuple):
     submissions: list[Submission]
     store: Path  # the folder that keeps what is found out about them
     folder: Path  # the folder for the results
-    runtimes: pd.DataFrame | None = None  # the host's tables
+    failed: pd.DataFrame  # the models that failed
+    teams: pd.DataFrame  # what a jury decided about teams
+    runtimes: pd.DataFrame | None = None
     selection: pd.DataFrame | None = None
-    failed: pd.DataFrame | None = None
-    teams: pd.DataFrame | None = None  # what a jury decided about teams
     site_board: SiteBoard | None = None  # the board that the competition's site shows
     manifest: str | None = None  # the SHA-256 of the manifest, if there is one
 

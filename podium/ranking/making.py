@@ -212,19 +212,16 @@ def inputs_of(options: Options, files: list[Submission], store: Path, folder: Pa
     job = make_job(options, source)
     runtimes = None if options.runtimes is None else speed.read(options.runtimes)
     selection = None if options.selection is None else _read_selection(options.selection, files)
-    failed = None if options.failed is None else read_failed(options.failed)
+    failed = read_failed(options.failed)
     speed.check_teams(runtimes, files)
-    if failed is not None:
-        nearly = names.near_misses(((team,) for team in failed["team"]), ((each.team,) for each in files))
-        if nearly:
-            raise HostError(
-                f"the failed models: expected exactly the names of the teams, found {listed(nearly)}"
-            )
-    teams = None if options.teams is None else decisions.read(options.teams, files, failed)
+    nearly = names.near_misses(((team,) for team in failed["team"]), ((each.team,) for each in files))
+    if nearly:
+        raise HostError(f"the failed models: expected exactly the names of the teams, found {listed(nearly)}")
+    teams = decisions.read(options.teams, files, failed)
     site_board = None if options.site_board is None else site.read(options.site_board)
     manifest = content_digest(options.submissions) if was_read and is_manifest(options.submissions) else None
     solution_of(job, source)  # If it is wrong, that is an error before any work begins.
-    return Inputs(options, job, files, store, folder, runtimes, selection, failed, teams, site_board, manifest)
+    return Inputs(options, job, files, store, folder, failed, teams, runtimes, selection, site_board, manifest)
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
@@ -241,9 +238,9 @@ def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
     return selection
 
 
-def _check_team(heading: Heading, files: Sequence[Submission], failed: pd.DataFrame | None) -> None:
+def _check_team(heading: Heading, files: Sequence[Submission], failed: pd.DataFrame) -> None:
     """Make sure that the team that gets a page is among the teams, also among those whose model failed."""
-    teams = sorted({each.team for each in files} | set([] if failed is None else failed["team"]))
+    teams = sorted({each.team for each in files} | {*failed["team"]})
     if heading.team is None or heading.team in teams:
         return
     nearly = [team for team in teams if names.key_of(team) == names.key_of(heading.team)]

@@ -212,8 +212,10 @@ def _of_manifest(source: str) -> list[Submission]:
     return submissions
 
 
-def read_failed(source: str) -> pd.DataFrame:
-    """Read the models that failed, as `podium run` lists them in failed.csv."""
+def read_failed(source: str | None) -> pd.DataFrame:
+    """Read the models that failed, as `podium run` lists them in failed.csv; without a file there are none."""
+    if source is None:
+        return pd.DataFrame(columns=FAILED_COLUMNS)
     table = read_named(source, FAILED_COLUMNS, ["team"], set(FAILED_COLUMNS))[FAILED_COLUMNS]
     table = table.where(table.notna(), "")
     names.check_names(table["team"], "team", source)

@@ -76,10 +76,7 @@ def section(
     if roles.item is None:
         return None
     points = _points(evaluation)
-    chosen = np.arange(min(most_items, len(points)))
-    if random is not None:
-        chosen = np.sort(np.random.default_rng(random).choice(len(points), len(chosen), replace=False))
-    shown, total = points.index[chosen].tolist(), points.sum()
+    shown, total = _chosen(points, most_items, random), points.sum()
     groups = explain.groups_of_items(evaluation)
     columns = _columns(explanation, roles)
     swatches = _swatches(labels(evaluation)) if roles.label else {}
@@ -90,10 +87,7 @@ def section(
             "points": points[name],
             "share": points[name] / total if total else math.nan,
             "groups": [f"{attribute}: {value}" for attribute, value in groups.loc[name].items()],
-            "rows": rows[name],
-            "sides": _sides(rows[name], texts.get(name)),
-            "text": texts.get(name),
-            "outcomes": Counter(row.outcome for row in rows[name] if row.outcome).most_common(),
+            **_looks(rows[name], texts.get(name)),
         }
         for name in shown
     ]
@@ -115,6 +109,20 @@ def section(
         "swatches": swatches,
         "filters": _filters(rows, swatches) | {"group": [f"{name}: {value}" for name, value in of_writers]},
     }
+
+
+def _chosen(points: "pd.Series[float]", most_items: int, random: int | None) -> list[str]:
+    """Choose the items that are shown: the first ones, or a random sample."""
+    chosen = np.arange(min(most_items, len(points)))
+    if random is not None:
+        chosen = np.sort(np.random.default_rng(random).choice(len(points), len(chosen), replace=False))
+    return points.index[chosen].tolist()
+
+
+def _looks(rows: list[ShownRow], text: str | None) -> dict[str, Any]:
+    """Collect what the page shows of an item's rows and its text."""
+    outcomes = Counter(row.outcome for row in rows if row.outcome).most_common()
+    return {"rows": rows, "sides": _sides(rows, text), "text": text, "outcomes": outcomes}
 
 
 def _roles(explanation: Any) -> Roles:

@@ -59,9 +59,9 @@ def run_of(
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
     options = Options("x", "s", "t", {}, rules=rules)
     job = Job("x", "s", (), "", "", "", "")
-    inputs = Inputs(options, job, [], Path("store"), Path("final"))
+    inputs = Inputs(options, job, [], Path("store"), Path("final"), failed, decisions.NOTHING_DECIDED)
     submissions = submissions.assign(rejected=None)
-    prizes = decisions.prizes_of(leaderboard, None, rules.prizes)
+    prizes = decisions.prizes_of(leaderboard, decisions.NOTHING_DECIDED, rules.prizes)
     leaderboard = decisions.with_prizes(leaderboard, prizes)
     return FinalBoard(inputs, leaderboard, submissions, rejected, failed, similar, facts, prizes, **more)
 
@@ -415,9 +415,10 @@ def test_groups_have_their_numbers_of_items_and_darker_colors_the_worse_they_are
 
 def test_what_to_look_at_before_a_prize_is_given():
     files = pd.DataFrame({"team": ["T1", "T2", "T3", "T4"], "fingerprint": list("abac"), "chosen": True})
+    files = files.assign(failed=[None, None, None, "ValueError"])
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.5)
     prizes, doubts = decisions.Prizes(2, (0, 1, 2, 3)), [None, doubt, None, doubt]
-    assert cautions(board_of(4), files, prizes, (0, 1, 0, 2), doubts, ["", rewards.BY_NAME, ""], ["T4"]) == [
+    assert cautions(board_of(4), files, prizes, (0, 1, 0, 2), doubts, ["", rewards.BY_NAME, ""]) == [
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
         "place 1: T1 and T3 sent the same file",
         "groups of fewer than 10 items decide 50% of the score of T2, so chance plays a large part",

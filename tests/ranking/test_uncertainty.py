@@ -7,7 +7,7 @@ import pytest
 import boost
 from podium import statistics
 from podium.ranking import speed, uncertainty
-from podium.ranking.decisions import prizes_of
+from podium.ranking.decisions import NOTHING_DECIDED, prizes_of
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import Reaction, Units
@@ -61,7 +61,7 @@ def board():
 
 def of_teams(leaderboard, details, rules, runtimes=None, higher_is_better=True):
     """What a board of 60 items says about chance."""
-    prizes = prizes_of(leaderboard, None, rules.prizes)
+    prizes = prizes_of(leaderboard, NOTHING_DECIDED, rules.prizes)
     units = Units(mean_of(60))
     return uncertainty.of_teams(leaderboard, details, runtimes, rules, units, higher_is_better, prizes)
 
@@ -156,7 +156,7 @@ def test_nobody_wins_again_where_few_items_decide_and_none_that_cannot_be_the_be
     assert told.intervals["first_again"].tolist() == [1, 0, 0, 0]
     assert told.intervals["may_be_best"].tolist() == [True, False, False, False]
     some = [each._replace(fingerprint=each.fingerprint[:29], influence=each.influence[:29]) for each in details]
-    prizes = prizes_of(leaderboard, None, rules.prizes)
+    prizes = prizes_of(leaderboard, NOTHING_DECIDED, rules.prizes)
     few = uncertainty.of_teams(leaderboard, some, None, rules, Units(mean_of(29)), True, prizes)
     assert few.withheld == Doubt(Reason.SMALL_GROUPS, 30, 1.0, 30)
     assert few.intervals[["first_again", "prize_again"]].isna().all(axis=None)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from podium import supervised
+from tests.support.processes import SECONDS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -91,7 +92,7 @@ def podium(
         "cwd": folder,
         "env": os.environ | {"DIES": "1" if dies else ""},
         "text": True,
-        "timeout": 100,
+        "timeout": SECONDS,
     } | more
     return subprocess.run([sys.executable, "-m", "podium", *command.split()], capture_output=True, **given)
 
@@ -148,12 +149,12 @@ def test_a_signal_ends_the_command_with_its_child(files, number, pause):
         command, cwd=files, env=os.environ | {"DIES": "1"}, stderr=subprocess.PIPE, text=True
     )
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    until = time.monotonic() + 60
+    until = time.monotonic() + SECONDS
     while not children.read_text() and time.monotonic() < until:
         pass
     time.sleep(pause)
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == (-signal.SIGTERM if number == signal.SIGTERM else 130)
     assert ("interrupted" in said) == (number == signal.SIGINT)
     assert "Traceback" not in said

@@ -320,7 +320,7 @@ for _ in range(2):
     os.wait()
 """
     )
-    own = subprocess.Popen(["sleep", "60"], start_new_session=True)  # of whoever calls podium
+    own = subprocess.Popen(["sleep", "600"], start_new_session=True)  # of whoever calls podium
     try:
         run, log = run_model(tmp_path, settings_for(tmp_path), source)
         assert (run.outcome, run.submission) == (DONE, b"a,b\n1,2\n"), log

@@ -168,6 +168,8 @@ def test_the_answer_to_a_complaint_has_the_decision(competition, tmp_path, statu
         ("Ad,no prize,x", "such as Ada"),
         ("ADA,no prize,x", "such as Ada, found ADA"),
         (f"Ada,no prize,{'x' * 301}", "at most 300 characters, found 301 for Ada"),
+        (f"Ada,no prize,{'x' * 300}\nBo,no price,x", "line 3: expected the status"),
+        (f"Ada,{'x' * 300},", f"found {'x' * 60} for Ada"),
         (",no prize,x", "has no team in row number 1"),
         ("\n".join(f"{team},baseline," for team in TEAMS), "expected a team that competes, found none"),
     ],

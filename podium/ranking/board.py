@@ -240,7 +240,7 @@ def _facts(
     boosted = is_boosted(leaderboard, rules)
     return {
         "signature": solution.signature,
-        "decided_by": solution.deciding,
+        "decided_by": inputs.options.part or solution.deciding,
         **_items(solution, rules.items),
         "higher_is_better": solution.higher_is_better,
         "higher_is_better_assumed": solution.metric.direction is None,

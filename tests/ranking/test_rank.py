@@ -406,7 +406,9 @@ def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
 
 def test_one_part_alone(files, call):
     """So a class sees a board each week, and the part that decides stays unknown."""
-    assert call("--part", "Public")[0] == 0
+    code, out, _ = call("--part", "Public")
+    assert code == 0
+    assert " essays of the Public part decide." in out
     solution = read(files / "solution.csv")
     public = solution[solution["Usage"] == "Public"]
     for row in board(files).head(2).itertuples():
@@ -416,7 +418,10 @@ def test_one_part_alone(files, call):
     assert facts["part"] == "Public"
     assert facts["signature"].endswith("|part:Public")
     assert "public_rank" not in board(files)
-    assert "Private" not in (files / "final" / "board.html").read_text()
+    page = (files / "final" / "board.html").read_text()
+    assert "part Public</dd>" in page
+    assert "Private" not in page
+    assert "kept back" not in page
     assert "Public score" not in "".join(read(files / "final" / "all_submissions.csv")["why"])
     assert cli.main(["verify", str(files / "final"), "--jobs", "1"]) == 0
     assert call("--part", "Public", solution="public.csv")[0] == 2

@@ -413,6 +413,7 @@ def test_json_has_all_of_it_and_warnings(known, files, capsys):
         (lambda frame: frame.assign(probability=frame["probability"].where(frame.index != 4)), 3,
          "probability: expected a number from 0 to 1. Wrong in 1 row, first in row number 5: nan"),
         (lambda frame: frame.assign(probability="sure"), 3, "first in row number 1: 'sure'"),
+        (lambda frame: frame.assign(probability=1.5), 3, "first in row number 1: 1.5"),
         (lambda frame: frame[frame["essay_id"] == "e1"], 2, "expected candidates for at least 2 essays"),
     ],
 )  # fmt: skip

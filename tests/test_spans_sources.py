@@ -502,6 +502,9 @@ def test_closeness_is_a_percentage(closeness):
 def test_quotes_and_types_of_other_shapes_are_refused():
     with pytest.raises(ValueError, match=r"found \['Schools'\] for quote 0; give all quotes in one"):
         spans.from_quotes([PHONES], [["Schools"]], "Claim")
+    for name in ("O", "Thesis"):
+        with pytest.raises(ValueError, match=f"types: expected Lead, .*, found '{name}' for segment 0"):
+            spans.from_quotes(PHONES, ["Schools", "They"], name)
     with pytest.raises(ValueError, match="expected the same number of each, found 2 quotes, 1 types"):
         spans.from_quotes(PHONES, ["Schools", "They"], ["Claim"])
     with pytest.raises(ValueError, match="starts: expected a whole number for every segment, found None for s"):

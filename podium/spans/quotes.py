@@ -156,12 +156,11 @@ def from_quotes(
             f"quotes: expected a text or None for each, found {quotes[wrong[0]]!r:.60} for quote {wrong[0]}; "
             "give all quotes in one sequence, and their texts as essay="
         )
-    # A name of no type is reported, unless all quotes have it.
-    known = (
-        [door.OUTSIDE if door.kind_of(name) is None else name for name in types] if np.ndim(types) else types
-    )
+    # A name of no type is reported, unless one is given for all quotes.
+    several = np.ndim(types) > 0
+    known = [door.OUTSIDE if door.kind_of(name) is None else name for name in types] if several else types
     said = door.Said(essay, known, probability, d1)
-    given = door.candidates({"quotes": np.arange(len(quotes))}, said, len(texts), outside=True)
+    given = door.candidates({"quotes": np.arange(len(quotes))}, said, len(texts), outside=several)
     rows: list[dict[str, Any]] = [{}] * len(quotes)
     for number, own in by_essay(given.essay):
         essay_text = _Essay(texts[number])

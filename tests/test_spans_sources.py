@@ -624,8 +624,8 @@ def test_sources_of_labels_read_refuse_and_count_the_same(source):
 def test_labels_of_one_text_may_be_flat_and_lack_tokens():
     with pytest.warns(UserWarning, match="^1 of 3 words"):
         assert triples(spans.from_word_labels(["B-Lead", "I-Lead", None])) == [(0, "Lead", 0, 1)]
-    for nothing in (-100, None, math.nan):
-        made = from_word_ids([None, 0, 1, None], [nothing, "B-Lead", "I-Lead", nothing])
+    for nothing in (-100, None, math.nan, pd.NA):
+        made = from_word_ids([None, 0, 1, pd.NA], [nothing, "B-Lead", "I-Lead", nothing])
         assert triples(made) == [(0, "Lead", 0, 1)]
 
 
@@ -634,6 +634,18 @@ def test_labels_of_one_text_may_be_flat_and_lack_tokens():
     [
         (lambda: from_tokens(None, [], []), TypeError, "texts: expected a value, found None"),
         (lambda: from_tokens(math.nan, [], []), TypeError, "texts: expected a list, found nan"),
+        (lambda: from_tokens(["a"], 3, [["O"]]), TypeError, "offset_mapping: expected a list, found 3"),
+        (
+            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[[0]]),
+            ValueError,
+            "essay: expected one value for",
+        ),
+        (lambda: spans.vote(0), TypeError, "several: expected a list, found 0"),
+        (
+            lambda: spans.vote([from_words(0, 1, "Lead")], weights=["x"]),
+            ValueError,
+            "weights: expected a number",
+        ),
         (lambda: from_tokens("a", [(0, 1)], ["O"], 15), TypeError, "labels: expected a list, found 15"),
         (
             lambda: spans.to_submission(from_words(0, 1, "Lead"), "ab"),

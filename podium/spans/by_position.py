@@ -9,8 +9,7 @@ import functools
 import inspect
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from numbers import Real
+from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
@@ -19,6 +18,7 @@ __all__ = ["by_position"]
 
 BY_NAME = frozenset(["labels", "min_words", "min_probability", "join_gap", "gap", "votes"])  # may be mappings
 LISTS = frozenset(["essay_ids", "labels", "outputs", "predictions", "quotes", "word_ids"])  # never one text
+SEQUENCES = LISTS | {"offset_mapping", "several", "texts"}  # never a number
 # These may be tables, or are told from tables by the functions themselves.
 TABLES = frozenset(["frame", "candidates", "min_words", "solution", "spans", "truths"])
 
@@ -55,8 +55,6 @@ def _sequence(name: str, value: Any) -> Any:
         raise TypeError(f"{name}: expected a list, found a DataFrame; give one of its columns")
     if isinstance(value, str) and name in LISTS:
         raise TypeError(f"{name}: expected a list, found one text; put it into a list")
-    if isinstance(value, Real) and name in (*LISTS, "texts"):
-        raise TypeError(f"{name}: expected a list, found {value}")
     if isinstance(value, Mapping) and name not in BY_NAME:
         raise TypeError(
             f"{name}: expected a list in the order of the texts, found {type(value).__name__}; give "
@@ -64,6 +62,8 @@ def _sequence(name: str, value: Any) -> Any:
         )
     if isinstance(value, Iterable) and not hasattr(value, "__getitem__"):
         raise TypeError(f"{name}: expected a list, found {type(value).__name__}; give list({name})")
+    if name in SEQUENCES and not isinstance(value, Sized | None):
+        raise TypeError(f"{name}: expected a list, found {value!r:.40}")
     return value
 
 

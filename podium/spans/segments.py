@@ -878,7 +878,8 @@ def _electorate(
 ) -> tuple[Floats, Floats]:
     """Return the weight of each model, and the sum of weights that each type needs."""
     _require_models(several)
-    given = np.ones(len(several)) if weights is None else np.asarray(weights, dtype=np.float64)
+    numbers = np.ones(len(several)) if weights is None else pd.to_numeric(np.ravel(weights), errors="coerce")
+    given = np.asarray(numbers, dtype=np.float64)
     if given.shape != (len(several),) or not ((given > 0) & np.isfinite(given)).all():
         raise ValueError(
             f"weights: expected a number above 0 for each of {counted(len(several), 'model')}, found "

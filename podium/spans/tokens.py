@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from podium.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.spans import door
@@ -408,9 +409,8 @@ def _texts_of_windows(essay: npt.ArrayLike | None, texts: int | None, name: str,
         door.require_equal_sizes({"texts": numbers, f"windows of {name}": windows})
         return numbers
     numbers = door.integers("essay", essay, "window")
-    if numbers.ndim == 0:
-        numbers = np.broadcast_to(numbers, len(windows))
-    door.require_equal_sizes({"essay": numbers, f"windows of {name}": windows})
+    door.require_columns({"essay": numbers, f"windows of {name}": np.arange(len(windows))})
+    numbers = np.broadcast_to(numbers, len(windows))
     door.require_essays(numbers, int(numbers.max(initial=0)) + 1 if texts is None else texts, door.OF_WINDOWS)
     return numbers
 
@@ -427,8 +427,7 @@ def _positions(name: str, windows: Any) -> list[Ints]:
     positions = []
     for window, array in enumerate(_of_windows(name, windows)):
         if array.dtype.kind not in "iu":
-            cells = [-1 if cell is None or cell != cell else cell for cell in array.ravel().tolist()]
-            array = np.array(cells, dtype=object).reshape(len(array), *SHAPES[name][1])
+            array = np.where(pd.isna(array), -1, array.astype(object)).reshape(len(array), *SHAPES[name][1])
         positions.append(door.integers(f"{name} of window {window}", array, "token"))
     return positions
 

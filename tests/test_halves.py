@@ -138,6 +138,26 @@ def test_draws_that_few_items_decide_say_nothing(deciding, told):
     assert halves.centered(0.5, np.full(200, 0.5)).doubt is None  # equal draws
 
 
+def test_a_score_of_the_fifty_best_items_is_another_one_on_quarters():
+    """On halves, the fifty best are worse on average, but the discounted gain of the best order falls, too."""
+    random = np.random.default_rng(2)
+    truth = random.standard_normal(500)
+    answers, gains = truth + random.normal(0, 0.7, 500), np.maximum(truth, 0)
+    items = halves.Items(np.arange(500), np.zeros(500, dtype=np.int64))
+
+    def ndcg(kept):
+        discounts = 1 / np.log2(np.arange(2, 52))
+        first = gains[kept][np.argsort(-answers[kept])[:50]]
+        return first @ discounts / (np.sort(gains[kept])[::-1][:50] @ discounts)
+
+    score = ndcg(np.ones(500, dtype=bool))
+    drawn, quarters = (
+        np.array([ndcg(halves.half(items, 0, number, parts)) for number in range(200)]) for parts in (2, 4)
+    )
+    assert halves.centered(score, drawn).doubt is None
+    assert halves.centered(score, drawn, quarters).doubt == Doubt(Reason.FAR)
+
+
 def test_public_and_private_are_halved_each(scored):
     parts = np.where(np.arange(ROWS) < 30, "Public", "Private")
     better, _ = scored("mean", Usage=parts)

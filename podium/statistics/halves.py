@@ -29,6 +29,8 @@ FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, noth
 SECONDS = 600.0  # that draws may take, unless their number is given
 MOST_FAILED = 0.05  # of the draws
 FARTHEST = 0.25  # standard deviations between the score and the mean of the draws
+# On quarters of the items, a score that depends on a fixed number of the best ones is farther away.
+QUARTERS, FARTHEST_ON_QUARTERS = 50, 0.75
 FEWEST_DECIDING = 4.0  # items, told by the kurtosis of the draws
 CERTAIN = 3.0  # standard errors of that kurtosis
 ROUNDING = 1e-9
@@ -53,8 +55,8 @@ class Solved(Protocol):
     def score_some(self, submission: pd.DataFrame, part: str, kept: Bools) -> float: ...
 
 
-def half(items: Items, seed: int, number: int) -> Bools:
-    """Draw half of the items, and tell which rows of the solution are theirs.
+def half(items: Items, seed: int, number: int, parts: int = 2) -> Bools:
+    """Draw half of the items, or another part of so many, and tell which rows of the solution are theirs.
 
     Of an odd number of items the draw has, at random, one item more or less than half.
     """
@@ -63,7 +65,7 @@ def half(items: Items, seed: int, number: int) -> Bools:
     is_kept = np.zeros(len(order) + 1, dtype=bool)  # the last one is for rows of other parts
     for stratum in range(int(items.stratum.max(initial=0)) + 1):
         members = order[items.stratum[order] == stratum]
-        is_kept[members[: (len(members) + int(random.integers(2))) // 2]] = True
+        is_kept[members[: (len(members) + int(random.integers(parts))) // parts]] = True
     return is_kept[items.of_row]
 
 
@@ -76,13 +78,14 @@ class Asked(NamedTuple):
     seed: int
 
 
-def scores(asked: Asked, submission: pd.DataFrame, numbers: Sequence[int]) -> Floats:
+def scores(asked: Asked, submission: pd.DataFrame, numbers: Sequence[int], parts: int = 2) -> Floats:
     """Score a submission on the half-samples with some numbers; a draw that raises an error is NaN."""
     items = asked.solution.items_of(asked.part, asked.column)
     drawn = np.full(len(numbers), np.nan)
     for at, number in enumerate(numbers):
         try:
-            drawn[at] = asked.solution.score_some(submission, asked.part, half(items, asked.seed, number))
+            kept = half(items, asked.seed, number, parts)
+            drawn[at] = asked.solution.score_some(submission, asked.part, kept)
         except ToolError:  # a half may lack a class, for example
             continue
     drawn[~np.isfinite(drawn)] = np.nan
@@ -118,13 +121,19 @@ class Centered(NamedTuple):
     doubt: Doubt | None  # why they say nothing
 
 
-def centered(score: float, drawn: Floats) -> Centered:
-    """Move draws so that their mean is the score, and say whether they can be relied on."""
+def centered(score: float, drawn: Floats, quarters: Floats | None = None) -> Centered:
+    """Move draws so that their mean is the score, and say why they, or those of quarters, say nothing."""
     known = drawn[np.isfinite(drawn)]
     if len(known) < (1 - MOST_FAILED) * len(drawn) or not len(known):
         return Centered(drawn, Doubt(Reason.FAILED, share=1 - len(known) / max(len(drawn), 1)))
-    away = abs(float(known.mean()) - score)
-    is_far = away > max(FARTHEST * float(known.std()), ROUNDING * max(abs(score), 1.0))
+    looks = [(FARTHEST, known)]
+    if quarters is not None and np.isfinite(quarters).any():
+        looks.append((FARTHEST_ON_QUARTERS, quarters[np.isfinite(quarters)]))
+    rounding = ROUNDING * max(abs(score), 1.0)
+    is_far = any(
+        abs(float(draws.mean()) - score) > max(farthest * float(known.std()), rounding)
+        for farthest, draws in looks
+    )
     doubt = Doubt(Reason.FAR) if is_far else _few_decide(known)
     return Centered(drawn - known.mean() + score, doubt)
 
@@ -162,16 +171,18 @@ def of_submissions(
     processes = jobs or os.cpu_count() or 1
     if number is None and not (number := number_of_draws(seconds, processes)):
         return [Centered(np.empty(0), too_slow(seconds, processes)) for _ in submissions]
-    tasks = pieces(number, processes * TASKS_PER_WORKER)
+    tasks = [(2, each) for each in pieces(number, processes * TASKS_PER_WORKER)]
+    tasks += [(4, each) for each in pieces(QUARTERS, processes)]
     with start_workers(processes if seconds * number >= SECONDS_TO_START else 1, len(tasks)) as workers:
         answers = dict(spread(workers, functools.partial(_of_each, asked, submissions), tasks))
     for answer in answers.values():
         if isinstance(answer, Exception):
             raise answer
     drawn = (np.concatenate(of_one) for of_one in zip(*map(answers.get, tasks)))
-    return [centered(score, of_one) for score, of_one in zip(of_scores, drawn)]
+    return [centered(score, *np.split(of_one, [number])) for score, of_one in zip(of_scores, drawn)]
 
 
-def _of_each(asked: Asked, submissions: Sequence[pd.DataFrame], numbers: range) -> list[Floats]:
-    """Score all submissions on some half-samples, in a worker."""
-    return [scores(asked, each, numbers) for each in submissions]
+def _of_each(asked: Asked, submissions: Sequence[pd.DataFrame], task: tuple[int, range]) -> list[Floats]:
+    """Score all submissions on some halves or quarters of the items, in a worker."""
+    parts, numbers = task
+    return [scores(asked, each, numbers, parts) for each in submissions]

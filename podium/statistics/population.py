@@ -283,8 +283,8 @@ def is_made_of_groups(prepared: Measured, total: Floats) -> bool:
     for of in attributes_of(prepared):
         moved[:, of] += np.roll(parts[:, of], 1, axis=1)
     with np.errstate(all="ignore"):
-        before, after = (prepared.measures(each)[..., 0] for each in (total, moved))
-    after = after[np.isfinite(after)]
+        scores = prepared.measures(np.concatenate([total[np.newaxis], moved]))[:, 0]
+    before, after = scores[0], scores[1:][np.isfinite(scores[1:])]
     if not np.isfinite(before) or not len(after):
         return True
     return not np.allclose(after, before, rtol=SAME, atol=LEAST_DEVIATION)

@@ -55,6 +55,10 @@ CHANGED = 0.01  # the share of answers that a near copy changes
 MEASURED_WITHIN = 0.02  # the relative noise of a measured runtime
 
 
+# The degrees of freedom of Student's t of errors that are squared.
+SQUARES = {"squares": 1e9, "squares, t(4)": 4.0, "squares, t(2.5)": 2.5}
+
+
 class Kind(NamedTuple):
     """A kind of population with the board of its teams."""
 
@@ -74,6 +78,7 @@ class Kind(NamedTuple):
     higher_is_better: bool = True
     prizes: int = 3
     hardness: float = 0.2  # how different the items are, which is noise that all teams share
+    values: str = "skewed"  # what a metric without groups is a mean of, a name in `values_of`
     long: int = 1  # how many essays of the pool make a long one; so many fewer are in a test set
 
 
@@ -137,6 +142,13 @@ FRESH_KINDS = {
     "50 long essays, 20 teams": Kind(20, long=10),
     "noise shared by all, 30 teams": Kind(30, spread=0.03, hardness=2.0),
 }
+# Items of very different size, for a metric with statistics.
+LARGE_KINDS = {
+    "square errors, 20 teams": Kind(20, values="squares", higher_is_better=False),
+    "square errors of t(4), 20 teams": Kind(20, values="squares, t(4)", higher_is_better=False),
+    "square errors of t(2.5), 20 teams": Kind(20, values="squares, t(2.5)", higher_is_better=False),
+    "log-normal weights, 20 teams": Kind(20, values="weights"),
+}
 
 
 def main() -> None:
@@ -148,6 +160,7 @@ def main() -> None:
     which.add_argument("--only", nargs="+", choices=ALL_KINDS, metavar="NAME", help="kinds of populations")
     which.add_argument("--further", action="store_true", help="the kinds that were made after the code")
     which.add_argument("--fresh", action="store_true", help="fields of other shapes")
+    which.add_argument("--large", action="store_true", help="items of very different size")
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per statement")
     which.add_argument("--detectable", action="store_true", help="whether what is called detectable is found")
     parser.add_argument("--sets", type=int, default=200, help="test sets of each kind, for --detectable")
@@ -162,6 +175,8 @@ def main() -> None:
     names = options.only or [*KINDS, *PLAIN_KINDS]
     if options.further or options.fresh:
         names = list(FURTHER_KINDS) if options.further else [*FRESH_KINDS, *FRESH_PLAIN_KINDS]
+    if options.large:
+        names = list(LARGE_KINDS)
     rows = simulate(names, options.boards, options.items)
     if options.save:
         rows.to_csv(options.save, index=False)
@@ -262,8 +277,7 @@ def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Popula
     elif kind.long > 1:
         prepared = dataclasses.replace(pool.prepared, labels=alone, groups=groups)
     else:
-        values = random.gamma(2.0, 1.0, (2, number)) + np.array([[1.5], [0.0]])
-        good, poor = (np.stack([value, np.ones(number)], axis=1) for value in values)
+        good, poor = values_of(kind, number, random)
     level = kind.errors + kind.spread * levels_of(kind, random)
     harder = np.array(kind.harder or [0.0] * max(len(kind.shares), 1))[groups[0]]
     # Items differ, and the same items are hard for all teams.
@@ -283,6 +297,20 @@ def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Popula
         items = prepared.items[:: kind.long]
         prepared = dataclasses.replace(prepared, items=items, groups=groups[:, :: kind.long])
     return Population(prepared, teams, files, random.lognormal(4, 0.15, kind.teams))
+
+
+def values_of(kind: Kind, number: int, random: np.random.Generator) -> Floats:
+    """Draw what good and poor answers to items are worth, with the weights of the items, (2, number, 2)."""
+    weights = np.ones(number)
+    if kind.values == "weights":
+        weights = random.lognormal(0, 1.5, number)
+        values = weights * (random.random((2, number)) < [[0.9], [0.6]])
+    elif kind.values in SQUARES:
+        errors = random.standard_t(SQUARES[kind.values], number)
+        values = errors**2 * np.array([[1.0], [1.6]])
+    else:
+        values = random.gamma(2.0, 1.0, (2, number)) + np.array([[1.5], [0.0]])
+    return np.stack([values, np.broadcast_to(weights, values.shape)], axis=2)
 
 
 def levels_of(kind: Kind, random: np.random.Generator) -> Floats:
@@ -556,7 +584,7 @@ FRESH_PLAIN_KINDS = {
     "score(): NDCG of the first 50": PlainKind(ndcg, is_number=True),
 }
 PLAIN_DRAWS, PLAIN_TEAMS = 200, 12
-EVERY_KIND = KINDS | PLAIN_KINDS | FURTHER_KINDS | FRESH_KINDS | FRESH_PLAIN_KINDS
+EVERY_KIND = KINDS | PLAIN_KINDS | FURTHER_KINDS | FRESH_KINDS | FRESH_PLAIN_KINDS | LARGE_KINDS
 ALL_KINDS = list(EVERY_KIND)  # the place of a name is its seed
 
 
@@ -589,12 +617,16 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
         scores(random.integers(POPULATION, size=items)),
     )
     centered = [halves.centered(score, of_one) for score, of_one in zip(own, drawn.T)]
-    wider, doubt = widening(np.ones(items)), centered[0].doubt
+    quarters = [scores(some[halves.half(everything, seed, draw, 4)])[:2] for draw in range(halves.QUARTERS)]
+    first, second = (
+        halves.centered(score, *both).doubt for score, *both in zip(own, drawn.T, np.transpose(quarters))
+    )
+    wider, doubt = widening(np.ones(items)), first
     low, high = map(float, interval(centered[0].draws, wider))
     yield _held("score", low, high, true[0], doubt)
     difference = halves.centered(own[0] - own[1], drawn[:, 0] - drawn[:, 1])
     low, high = map(float, interval(difference.draws, wider))
-    yield _held("difference", low, high, true[0] - true[1], doubt or centered[1].doubt or difference.doubt)
+    yield _held("difference", low, high, true[0] - true[1], doubt or second or difference.doubt)
     order, draws = np.argsort(-own), np.stack([each.draws for each in centered], axis=1)
     is_silent = any(each.doubt for each in centered)
     borders = list(itertools.pairwise(order[: PRIZES + 1].tolist()))

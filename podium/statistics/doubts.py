@@ -27,6 +27,12 @@ MOST_BY_SMALL_GROUPS = 0.2
 # Fewer items than these decide too little for an interval.
 FEWEST_DECIDING = 2.0
 
+# Items are large that change a score so many times as much as items do on average. So many of them can tell
+# how heavy the tail is, if nearly all of them change the score in the same direction.
+LARGE, FEWEST_LARGE, ONE_SIDED = 3.0, 10, 0.9
+# With a tail of an index below this one, the largest items of a sample say too little about those of others.
+HEAVIEST_TAIL = 1.5
+
 
 class Reason(enum.Enum):
     """What is the matter with an interval."""
@@ -34,6 +40,7 @@ class Reason(enum.Enum):
     UNDEFINED = "undefined"
     FEW_ITEMS = "few items decide"
     SMALL_GROUPS = "small groups decide"
+    HEAVY_TAIL = "a few very large items decide, and others may be larger still"
     # Of half-samples:
     FAILED = "the metric fails on many halves of the items"
     FAR = "on halves of the items the score is another one on average, so they do not show how it varies"
@@ -56,7 +63,7 @@ class Doubt(NamedTuple):
         return self.reason is Reason.SMALL_GROUPS
 
     def __str__(self) -> str:
-        if self.reason in (Reason.UNDEFINED, Reason.FAR):
+        if self.reason in (Reason.UNDEFINED, Reason.FAR, Reason.HEAVY_TAIL):
             return str(self.reason.value)
         if self.reason is Reason.FAILED:
             return f"the metric fails on {self.share:.0%} of the halves of the items"
@@ -110,6 +117,7 @@ class Reaction(NamedTuple):
     # the others lower it. In a nearly perfect submission only a few lower it, and these few decide.
     deciding: Ints
     is_of_groups: bool = False  # whether the score is made of scores of groups
+    tail: float = np.inf  # how heavy the tail of what items change is, see `tail_index`
 
 
 def reaction(prepared: Measured, statistics: Floats, total: Floats, together: Ints | None = None) -> Reaction:
@@ -136,7 +144,24 @@ def reaction(prepared: Measured, statistics: Floats, total: Floats, together: In
     changes = np.bincount(members, np.abs(own), minlength=number)
     raised, lowered = (np.bincount(members[side], minlength=number) for side in (own > 0, own < 0))
     shares = changes / changes.sum() if changes.any() else sizes / sizes.sum()
-    return Reaction(shares, np.minimum(raised, lowered), is_of_groups)
+    return Reaction(shares, np.minimum(raised, lowered), is_of_groups, tail_index(own))
+
+
+def tail_index(changes: Floats) -> float:
+    """Estimate the index of the tail of what items change, (n,), or infinity if it is not one-sided.
+
+    The estimator is that of B. Hill ("A Simple General Approach to Inference About the Tail of a Distribution",
+    The Annals of Statistics 3, 1975).  Where large items change a score in either direction, as with weights,
+    those that a sample lacks do so, too, and the score is not wrong on average.
+    """
+    sizes = np.abs(changes)
+    is_large = sizes > LARGE * sizes.mean()
+    number = int(is_large.sum())
+    if number < FEWEST_LARGE or abs(np.sign(changes[is_large]).sum()) < ONE_SIDED * number:
+        return np.inf
+    largest = sizes[is_large]
+    excess = float(np.log(largest / largest.min()).sum())
+    return (number - 1) / excess if excess > 0 else np.inf
 
 
 def doubt_of_score(units: Units, known: Reaction, fewest: int = FEWEST_ITEMS) -> Doubt | None:
@@ -146,7 +171,8 @@ def doubt_of_score(units: Units, known: Reaction, fewest: int = FEWEST_ITEMS) ->
     the reaction.
     """
     number, sizes = float(known.shares @ known.deciding), units.sizes(known.is_of_groups)
-    return _doubt(number, known.shares, known.deciding, sizes, fewest)
+    doubt = _doubt(number, known.shares, known.deciding, sizes, fewest)
+    return Doubt(Reason.HEAVY_TAIL) if doubt is None and known.tail < HEAVIEST_TAIL else doubt
 
 
 def doubt_of_difference(

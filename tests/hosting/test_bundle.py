@@ -1,6 +1,7 @@
 """With a bundle of `podium bundle`, each platform gives the scores and rejections of `podium score`."""
 
 import ast
+import importlib.metadata
 import json
 import os
 import re
@@ -665,6 +666,14 @@ def test_a_measure_that_is_not_defined_is_left_out():
     assert measures["score"] == 1
     assert "F1 of Rebuttal" not in measures
     assert set(measures) == {name for name, value in evaluation.measures.items() if np.isfinite(value)}
+
+
+def test_requirements_have_the_names_that_pip_knows(monkeypatch, tmp_path):
+    """What Python imports as cassis is the package dkpro-cassis."""
+    known = {"cassis": ["dkpro-cassis"], "krippendorff": ["krippendorff"], "pandas": ["pandas"]}
+    monkeypatch.setattr(importlib.metadata, "packages_distributions", lambda: known)
+    competition = Competition(tmp_path, hosted.load("markup_consistency"), {}, "T", "")
+    assert program.requirements(competition, "requests") == b"dkpro-cassis\nnumpy\npandas\nrequests\n"
 
 
 @pytest.mark.parametrize(

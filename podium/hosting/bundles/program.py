@@ -22,14 +22,6 @@ TEMPLATES = Path(__file__).with_name("templates")
 OLDEST_PYTHON = "3.11"  # on which the package runs; the pages of a bundle name it
 METRIC, COMPANION = "metric/metric.py", "companion.py"
 LICENSE = "LICENSE"
-# Packages that pip knows under another name than Python.
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "cv2": "opencv-python-headless",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
 LINES_SHOWN, LONGEST_REASON = 3, 1000  # of what a program prints
 # It ends like the programs of platforms, because a thread of Arrow may abort an interpreter that shuts down.
 ALONE = """
@@ -175,7 +167,7 @@ def libraries(competition: Competition) -> list[str]:
     files = [competition.metric.path, *_beside(competition.metric)]
     packages = {name for path in files for name in imported(ast.parse(path.read_bytes()))} - {"podium"}
     known = importlib.metadata.packages_distributions()
-    return sorted({"numpy", "pandas", *(DISTRIBUTIONS.get(name, name) for name in packages if name in known)})
+    return sorted({"numpy", "pandas", *(known[name][0] for name in packages if name in known)})
 
 
 def requirements(competition: Competition, *further: str) -> bytes:

@@ -16,7 +16,7 @@ from podium import contest, hosted, ids, scoring
 from podium.arrays import Bools
 from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.guard import is_refusal
-from podium.hosting.bundles.program import DISTRIBUTIONS, imported
+from podium.hosting.bundles.program import imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
 from podium.judge import shapes, trials
@@ -53,6 +53,14 @@ IDS = "the solution has every id once"
 KEPT = "Kaggle reads the ids as they are written"
 ROWS = "the solution has no row twice"
 LEFT_OUT = "left out by --quick"
+# Packages that pip knows under another name than Python.
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "cv2": "opencv-python-headless",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 INSTALLED = ("numpy", "pandas")
 FURTHER = ("scipy", "sklearn")  # packages that Kaggle's image certainly has, too
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})

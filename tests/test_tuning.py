@@ -391,6 +391,17 @@ def test_wrong_thresholds_are_told(files, capsys, table, options, message):
     assert not out.exists()
 
 
+def test_essays_that_thresholds_leave_empty_are_counted(files, capsys):
+    table, out = files / "strict.csv", files / "few.csv"
+    table.write_text(
+        "discourse_type,min_probability,min_words\n" + "".join(f"{kind},1,999\n" for kind in spans.TYPES)
+    )
+    given = ["--thresholds", table, "--apply", files / "candidates.csv", "--out", out]
+    code, _, errors = command_line.run(capsys, "tune", *given)
+    assert (code, len(pd.read_csv(out))) == (0, 0)
+    assert f"{ESSAYS} of {ESSAYS} essays have no segment left" in errors
+
+
 def test_json_has_all_of_it_and_warnings(known, files, capsys):
     some = files / "some.csv"
     known[1][known[1]["essay_id"] != "e0"].to_csv(some, index=False)

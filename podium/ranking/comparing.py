@@ -31,6 +31,11 @@ LIKE_A_BOARD = frozenset(
     }
 )  # fmt: skip
 
+# What run.json says of a submission, and what it is called behind the file's name.
+OF_SUBMISSIONS = {"sha256": ": SHA-256", "side_sha256": ", the side file: SHA-256"}
+OF_SUBMISSIONS |= {name: f": {name}" for name in run_json.OF_MANIFEST}
+NONE = "not given"
+
 A_LINK = "is a link, and where it leads can change"
 ENTRY = re.compile(rf"{output.STORE}/[0-9a-f]{{2}}/[0-9a-f]+(\.limit)?")  # a file of the store
 
@@ -64,7 +69,6 @@ def compared(
         *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
         *([f"{RUN} {A_LINK}"] if (home / RUN).is_symlink() else []),
         *_changed_list(there, published),
-        *_changed_facts(files, published),
     ]
     try:
         outputs, again = _ranked_again(facts, options, files, home, jobs)
@@ -93,18 +97,6 @@ def _check_addresses_of(there: Sequence[Submission]) -> None:
             f"the manifest that {RUN} names: expected files, found the address {printable(address)[:200]}; "
             "podium opens it only where you name the manifest: --submissions PATH"
         )
-
-
-def _changed_facts(
-    files: Sequence[Submission], published: Mapping[tuple[str, str], Mapping[str, str]]
-) -> list[str]:
-    """List what the manifest says of submissions otherwise than run.json, in both directions."""
-    return [
-        f"{each.team}/{each.name}: {name} is {now or 'not given'} in the submissions, was {then or 'not given'}"
-        for each in files
-        for name in run_json.OF_MANIFEST
-        if (now := getattr(each, name)) != (then := published[each[:2]].get(name, ""))
-    ]
 
 
 def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[str]:
@@ -148,9 +140,9 @@ def _ranked_again(
     facts: dict[str, Any], options: Options, files: list[Submission], home: Path, jobs: int
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
-    if options.heading.team not in {each.team for each in files}:
+    if options.team not in {each.team for each in files}:
         # The team's files are missing, so it can have no page.
-        options = options._replace(heading=options.heading._replace(team=None))
+        options = options._replace(team=None)
     with tempfile.TemporaryDirectory() as folder:
         inputs = making.inputs_of(options, files, Path(folder), home)
         with making.workers_of(inputs.job, files, jobs, None) as workers:
@@ -180,13 +172,13 @@ def _changed_files(
 
 
 def _changed_submissions(now: list[dict[str, str]], then: list[dict[str, str]]) -> list[str]:
-    """List submissions that are not those that were scored."""
+    """List submissions that are not those that were scored, or of which the manifest says something else."""
     of_now = {(each["team"], each["submission"]): each for each in now}
     return [
-        f"{each['team']}/{each['submission']}{what}: SHA-256 is {other.get(name)}, was {each.get(name)}"
+        f"{each['team']}/{each['submission']}{what} is {other.get(name, NONE)}, was {each.get(name, NONE)}"
         for each in then
         if (other := of_now.get((each["team"], each["submission"]))) is not None
-        for name, what in (("sha256", ""), ("side_sha256", ", the side file"))
+        for name, what in OF_SUBMISSIONS.items()
         if each.get(name) != other.get(name)
     ]
 

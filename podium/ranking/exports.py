@@ -40,9 +40,7 @@ BENCHMARK = "0"  # the rank that Kaggle's download gives to the host's benchmark
 def read_board(path: str) -> tuple[pd.DataFrame, list[str]]:
     """Read a leaderboard, and tell what was left out; cells are texts, as a team may be named NA or 007."""
     name = "standard input" if path == "-" else path
-    board = parse_texts(TOKEN.sub(b"", read_bytes(path)), name, HostError, is_complete=True).fillna("")
-    columns = list(map(str, board.columns))
-    board = board.set_axis([_meaning(column, columns) or column for column in columns], axis=1)
+    board, columns = _parsed(path, name)
     _check_needed(board, name)
     notices = []
     if {"Rank", "TeamId"} <= set(columns):
@@ -61,21 +59,24 @@ def read_board(path: str) -> tuple[pd.DataFrame, list[str]]:
 
 def read_site(path: str) -> tuple[str, pd.DataFrame, list[str]]:
     """Read a site's board: the name of the site, its rows, and the columns that may have the scores."""
-    board = parse_texts(TOKEN.sub(b"", read_bytes(path)), path, HostError, is_complete=True).fillna("")
-    columns = list(map(str, board.columns))
+    board, columns = _parsed(path, path)
     of_scores = [name for name in columns if OF_CODABENCH.fullmatch(name)]
     site = "Codabench" if of_scores else "Kaggle" if {"TeamId", "team_id"} & set(columns) else "the site"
-    board = board.set_axis([_meaning(column, columns) or column for column in columns], axis=1)
-    if not of_scores:
+    if of_scores:
+        board.columns = [name if name in of_scores else new for name, new in zip(columns, board)]
+    else:
         _check_needed(board, path)
         of_scores = ["score"]
-    else:
-        board = board.set_axis(
-            [name if name in of_scores else new for name, new in zip(columns, board)], axis=1
-        )
     if "Rank" in board:
         board = board[board["Rank"] != BENCHMARK].reset_index(drop=True)
     return site, _told_apart(board), of_scores
+
+
+def _parsed(path: str, name: str) -> tuple[pd.DataFrame, list[str]]:
+    """Read a leaderboard with podium's names of columns, and list the names that the columns had."""
+    board = parse_texts(TOKEN.sub(b"", read_bytes(path)), name, HostError, is_complete=True).fillna("")
+    columns = list(map(str, board.columns))
+    return board.set_axis([_meaning(column, columns) or column for column in columns], axis=1), columns
 
 
 def _meaning(column: str, columns: list[str]) -> str | None:

@@ -22,7 +22,7 @@ from podium.ranking.differing import Other, others_of, settled
 from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
-from podium.ranking.rules import PATHS, Heading, Options, Rules, fault_in
+from podium.ranking.rules import HEADING, PATHS, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed, read_named
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.wording import listed
@@ -40,7 +40,7 @@ def made(
     _check_types(given)
     if may_be_of_metric and given["again"] is None:
         parameters = parameters | _of_metric(given, defaults)
-    if fault := fault_in(Rules(**_among(Rules, given))):
+    if fault := fault_in(Rules(**_among(Rules._fields, given))):
         raise UsageError(fault)
     out = Path(given["out"])
     if out.exists() and not out.is_dir():
@@ -61,9 +61,9 @@ def _paths(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: os.fspath(named[name]) for name in PATHS if name in named and name != "metric"}
 
 
-def _among(kind: type[Rules] | type[Heading], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of one kind that were given."""
-    return {name: given[name] for name in kind._fields if given[name] is not None}
+def _among(wanted: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with these names that were given."""
+    return {name: given[name] for name in wanted if given[name] is not None}
 
 
 def _anew(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs, ScoreAll]:
@@ -79,8 +79,8 @@ def _anew(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs,
         **paths,
         parameters=recorded.arguments(loaded, parameters, paths["solution"]),
         part=given["part"] or "",
-        rules=Rules(**_among(Rules, given)),
-        heading=Heading(**_among(Heading, given)),
+        rules=Rules(**_among(Rules._fields, given)),
+        **_among(HEADING, given),
         is_fixed=given["resamples"] is not None,
     )
     files = find(options.submissions, options.side)
@@ -108,7 +108,7 @@ def _check_types(given: Mapping[str, Any]) -> None:
 def _of_metric(given: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Take out of the arguments those rules and headings that are parameters of the metric, with a warning."""
     known = hosted.defaults(hosted.load(os.fspath(given["metric"])))
-    own = [name for name in (*Rules._fields, *Heading._fields) if given[name] != defaults[name]]
+    own = [name for name in (*Rules._fields, *HEADING) if given[name] != defaults[name]]
     taken = {name: given[name] for name in own if name in known}
     for name in taken:
         given[name] = defaults[name]
@@ -171,8 +171,8 @@ def _again(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs
         raise UsageError(f"{changes[0]}; {cure}")
     options = _with_parameters(options, parameters)._replace(
         **paths,
-        rules=options.rules._replace(**_among(Rules, given)),
-        heading=options.heading._replace(**{"team": None, **_among(Heading, given)}),
+        rules=options.rules._replace(**_among(Rules._fields, given)),
+        **{"team": None, **_among(HEADING, given)},
     )
     listed_before = before["submissions"]
     files = [
@@ -238,13 +238,13 @@ def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
     return selection
 
 
-def _check_team(heading: Heading, files: Sequence[Submission], failed: pd.DataFrame) -> None:
+def _check_team(team: str | None, files: Sequence[Submission], failed: pd.DataFrame) -> None:
     """Make sure that the team that gets a page is among the teams, also among those whose model failed."""
     teams = sorted({each.team for each in files} | {*failed["team"]})
-    if heading.team is None or heading.team in teams:
+    if team is None or team in teams:
         return
-    nearly = [team for team in teams if names.key_of(team) == names.key_of(heading.team)]
-    raise UsageError(f"--team {heading.team}: expected one of the teams, such as {listed(nearly or teams)}")
+    nearly = [name for name in teams if names.key_of(name) == names.key_of(team)]
+    raise UsageError(f"--team {team}: expected one of the teams, such as {listed(nearly or teams)}")
 
 
 def _ranked(
@@ -255,7 +255,7 @@ def _ranked(
     command: Sequence[str],
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
-    _check_team(inputs.options.heading, inputs.submissions, inputs.failed)
+    _check_team(inputs.options.team, inputs.submissions, inputs.failed)
     solution = solution_of(inputs.job)
     demand(trials.says_direction(solution.metric, solution.arguments, trials.Use.KEEP))
     with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
@@ -300,7 +300,7 @@ def workers_of(
 def files_of(final: FinalBoard) -> dict[str, bytes]:
     """Make the tables and pages of a board."""
     files = output.tables(final) | {PAGE: page.of_board(final).encode()}
-    team = final.inputs.options.heading.team
+    team = final.inputs.options.team
     if team is not None:
         files[TEAM_PAGE] = page.of_team(final, team).encode()
     return files

@@ -39,7 +39,7 @@ def of_board(final: FinalBoard) -> str:
     rows, same_files = _rows(final, final.published[:MOST_ROWS]), similarity.senders(final.submissions)
     return _page(
         "board.html",
-        heading=final.inputs.options.heading,
+        options=final.inputs.options,
         facts=final.facts,
         confident=sentences.confident(final.facts),
         summary=final.answers,
@@ -85,7 +85,7 @@ def of_team(final: FinalBoard, team: str) -> str:
         on_board |= _of_row(final, team, row)
     return _page(
         "team.html",
-        heading=final.inputs.options.heading,
+        options=final.inputs.options,
         team=team,
         facts=final.facts,
         boosted=final.facts["boosted"],

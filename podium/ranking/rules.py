@@ -7,10 +7,10 @@ from podium.limits import Limits
 
 __all__ = [
     "CIRCUMSTANCES",
+    "HEADING",
     "LAST",
     "PATHS",
     "RUN",
-    "Heading",
     "Options",
     "Rules",
     "fault_in",
@@ -18,6 +18,7 @@ __all__ = [
 ]
 
 PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side", "teams", "site_board")
+HEADING = ("title", "organizer", "team")  # what the page says beside the ranking: no rank depends on it
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")  # cannot be computed again
 
@@ -87,14 +88,6 @@ def fault_in(rules: Rules) -> str:
     return ""
 
 
-class Heading(NamedTuple):
-    """What the page says beside the ranking.  No rank depends on it."""
-
-    title: str = "The final board"  # the name of the competition
-    organizer: str = ""  # the publisher of the board; if it is "", the page does not name one
-    team: str | None = None  # a team that gets a page of its own
-
-
 class Options(NamedTuple):
     """What is asked for, as `podium.rank` is given it and run.json records it."""
 
@@ -110,7 +103,9 @@ class Options(NamedTuple):
     site_board: str | None = None  # the board that the competition's site shows
     part: str = ""  # the only part of the solution that counts, such as "Public"; else all of it
     rules: Rules = Rules()
-    heading: Heading = Heading()
+    title: str = "The final board"  # the name of the competition
+    organizer: str = ""  # the publisher of the board; if it is "", the page does not name one
+    team: str | None = None  # a team that gets a page of its own
     limits: Limits = Limits()
     is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
 

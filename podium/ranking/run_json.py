@@ -18,7 +18,7 @@ from podium.limits import Limits
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
-from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN, Heading, Options, Rules, fault_in
+from podium.ranking.rules import CIRCUMSTANCES, HEADING, PATHS, RUN, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute
 from podium.wording import printable
 
@@ -57,7 +57,7 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
     return {
         "command": list(command),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "page": options.heading._asdict(),
+        "page": {name: getattr(options, name) for name in HEADING},
         **final.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
         **({"part": job.part} if job.part else {}),
@@ -164,7 +164,7 @@ def options_of(facts: dict[str, Any], folder: Path) -> Options:
         parameters=parameters,
         part=facts.get("part", ""),
         rules=Rules(**facts["rules"]),
-        heading=Heading(**facts["page"]),
+        **facts["page"],
         limits=Limits(**facts["limits"]),
     )
 
@@ -229,11 +229,11 @@ def _are_inputs(inputs: Any) -> bool:
     return are_right and all(inputs[name]["path"] for name in ("metric", "solution", "submissions"))
 
 
-def _fits(given: Any, default: Any) -> bool:
-    """Tell whether an object has the fields of a named tuple, with values of the types of its defaults."""
+def _fits(given: Any, defaults: Mapping[str, Any]) -> bool:
+    """Tell whether an object has some names, with values of the types of their defaults."""
     types: dict[type, Any] = {int: int, float: int | float, str: str, bool: bool, type(None): str | None}
-    return tuple(given) == default._fields and all(
-        isinstance(given[name], types[type(value)]) for name, value in default._asdict().items()
+    return tuple(given) == tuple(defaults) and all(
+        isinstance(given[name], types[type(value)]) for name, value in defaults.items()
     )
 
 
@@ -264,7 +264,7 @@ def _are_texts(values: Collection[Any]) -> bool:
 
 FORMS: dict[str, Callable[[Any], bool]] = {
     "inputs": _are_inputs,
-    "rules": lambda given: _fits(given, Rules()) and not fault_in(Rules(**given)),
+    "rules": lambda given: _fits(given, Rules()._asdict()) and not fault_in(Rules(**given)),
     "parameters": lambda given: all(isinstance(value, str | int | float | None) for value in given.values()),
     "submissions": _are_submissions,
     "store": lambda given: isinstance(given, str),
@@ -272,7 +272,7 @@ FORMS: dict[str, Callable[[Any], bool]] = {
     "versions": lambda given: "podium" in given and _are_texts(given.values()),
     "hardware": lambda given: all(isinstance(value, str | int | None) for value in given.values()),
     "command": lambda given: isinstance(given, list) and _are_texts(given),
-    "limits": lambda given: _fits(given, Limits()),
-    "page": lambda given: _fits(given, Heading()),
+    "limits": lambda given: _fits(given, Limits()._asdict()),
+    "page": lambda given: _fits(given, {name: Options._field_defaults[name] for name in HEADING}),
     "date": lambda given: isinstance(given, str),
 }

@@ -112,8 +112,9 @@ def _failures_of_the_metric(failures: Sequence[str]) -> list[str]:
     """Name the teams for whose files the metric failed, and say what the host can do."""
     if not failures:
         return []
-    teams = listed(sorted(set(failures)))
+    files = f"{counted(len(failures), 'file')} of {listed(sorted(set(failures)))}"
+    so = "it does not count: if it is" if len(failures) == 1 else "these do not count: if they are"
     return [
-        f"the metric failed for {counted(len(failures), 'file')} of {teams}, so these do not count: if they "
-        "are at fault, let the metric raise ParticipantVisibleError; rejected.csv has the errors"
+        f"the metric failed for {files}, so {so} at fault, let the metric raise ParticipantVisibleError; "
+        "rejected.csv has what it said"
     ]

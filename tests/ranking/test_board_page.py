@@ -422,8 +422,8 @@ def test_what_to_look_at_before_a_prize_is_given():
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
         "place 1: T1 and T3 sent the same file",
         "groups of fewer than 10 items decide 50% of the score of T2, so chance plays a large part",
-        "the metric failed for 1 file of T4, so these do not count: if they are at fault, let the metric raise "
-        "ParticipantVisibleError; rejected.csv has the errors",
+        "the metric failed for 1 file of T4, so it does not count: if it is at fault, let the metric raise "
+        "ParticipantVisibleError; rejected.csv has what it said",
     ]
 
 

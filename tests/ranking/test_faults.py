@@ -427,7 +427,7 @@ def test_a_submission_on_which_the_metric_dies_stops_nobody_else(folder, jobs, d
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "the metric failed for 1 file of 07, so these do not count" in done.stderr
+    assert "the metric failed for 1 file of 07, so it does not count" in done.stderr
     rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")["reason"]
     assert rejected["07"] == f"the metric failed: the metric crashed on it twice: {how}"
     assert entries(folder) == 19  # and one that is not kept for good

@@ -257,6 +257,9 @@ def test_an_expert_who_only_looked_is_told_with_the_value_without() -> None:
     [told] = [notice for notice in agreement.notices if "marked nothing in any" in notice]
     counts = "C marked nothing in any document and counts as an expert"
     assert told == f"{counts}; with --leave-out C, total is 1.000000"
+    elsewhere = [a, b, spans((0, 10)) | {"expert": "C"}]
+    marked_once = agreement_of([a, b, {"elements": [], "expert": "C"}], elsewhere)
+    assert marked_once.notices == []
 
 
 def test_an_expert_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

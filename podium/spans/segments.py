@@ -883,7 +883,7 @@ def _electorate(
     if given.shape != (len(several),) or not ((given > 0) & np.isfinite(given)).all():
         raise ValueError(
             f"weights: expected a number above 0 for each of {counted(len(several), 'model')}, found "
-            f"{np.ravel(given).tolist()}"
+            f"{weights!r:.60}"
         )
     return given, by_type("votes", votes, float(np.nextafter(given.sum() / 2, np.inf)))
 

@@ -28,8 +28,8 @@ COLUMNS = ("document_id", "expert", *PLACE, "tag", "element", "text", "comment")
 
 
 def is_spans(table: pd.DataFrame) -> bool:
-    """Whether a table has spans, and not markups."""
-    return set(PLACE) <= set(table) and not {"markups", "markup"} & set(table)
+    """Whether a table has spans, perhaps without one of their columns, and not markups."""
+    return bool(set(PLACE) & set(table)) and not {"markups", "markup"} & set(table)
 
 
 def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -71,13 +71,13 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
     """
     has_experts = "expert" in table
     error: type[ToolError] = HostError if has_experts else SubmissionRejected
-    lacking = [name for name in NAMED if name not in table]
-    if lacking:
-        raise error(f"a table of spans: expected the columns {', '.join(COLUMNS)}; it has no {listed(lacking)}")
     unknown = [str(name) for name in table if name not in COLUMNS]
     for name in unknown:
         if name.strip().casefold() in COLUMNS:
             raise error(f"a table of spans: expected the column {name.strip().casefold()}, found {name!r:.40}")
+    lacking = [name for name in NAMED if name not in table]
+    if lacking:
+        raise error(f"a table of spans: expected the columns {', '.join(COLUMNS)}; it has no {listed(lacking)}")
     if unknown:
         warnings.warn(f"columns of the spans that are not read: {listed(unknown)}", stacklevel=2)
     known = None if texts is None else _texts(texts)

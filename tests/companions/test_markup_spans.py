@@ -230,10 +230,12 @@ def test_bad_spans(spans: pd.DataFrame, fault: str) -> None:
 
 
 def test_columns_that_are_missing_or_not_read() -> None:
-    with pytest.raises(HostError, match="it has no document_id"):
-        hosted.load("markup_consistency").companion.from_table(
-            table(("d", "ann", 0, 3, "A")).rename(columns={"document_id": "doc"})
-        )
+    read, spans = hosted.load("markup_consistency").companion.from_table, table(("d", "ann", 0, 3, "A"))
+    for name in ("document_id", "end"):
+        with pytest.raises(HostError, match=f"it has no {name}"):
+            read(spans.drop(columns=name))
+    with pytest.raises(HostError, match="expected the column tag, found 'Tag'"):
+        read(spans.rename(columns={"tag": "Tag"}))
     with pytest.raises(SubmissionRejected, match="expected the column expert, found ' Expert'"):
         from_spans(table(("d", "ann", 0, 3, "A")).rename(columns={"expert": " Expert"}))
     with pytest.raises(SubmissionRejected, match="it has no tag"):

@@ -570,15 +570,6 @@ def test_all_checks_of_a_good_metric_pass(tmp_path: Path) -> None:
     assert {shapes.STATISTICS, shapes.AGAIN, shapes.COLUMNS, shapes.DIRECTION} <= set(found)
 
 
-def test_a_parameter_that_changes_nothing_is_noted(tmp_path: Path, monkeypatch: Any) -> None:
-    metric = alone(tmp_path, "return 0.5")
-    [finding] = found_in(metric)[shapes.PARAMETERS]
-    assert (finding.level, finding.text) == (shapes.Level.NOTE, "power changes nothing (tried: 3, 0)")
-    monkeypatch.setattr(trials, "SECONDS_FOR_PARAMETERS", -1.0)
-    [finding] = found_in(metric)[shapes.PARAMETERS]
-    assert (finding.level, finding.text) == (shapes.Level.SKIPPED, "no time was left to try power")
-
-
 @pytest.mark.parametrize(("mean", "level"), [("np.nanmean", "pass"), ("np.mean", "note")])
 def test_a_group_that_may_be_empty_is_noted(tmp_path: Path, mean: str, level: str) -> None:
     """Otherwise the intervals and rank sets of a small group would be lost without a reason."""

@@ -28,7 +28,6 @@ TRUTH = "has the truth of every row"
 COLUMNS = "ignores columns that it does not ask for"
 FINITE = "returns a finite float"
 DIRECTION = "says whether higher is better"
-PARAMETERS = "has only parameters that change the score"
 COMPANION = "has a companion that explains the score"
 BOTH_PARTS = "the solution has Public and Private rows"
 

@@ -7,10 +7,8 @@ the platform that refuses it, in `podium.hosting.kaggle.acceptance`.
 """
 
 import contextlib
-import dataclasses
 import enum
 import math
-import time
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -21,7 +19,7 @@ import pandas as pd
 from podium import hosted, scoring, statistics
 from podium.arrays import Floats
 from podium.contract import Metric, Prepared
-from podium.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
+from podium.errors import CompanionError, MetricError, SubmissionRejected, ToolError
 from podium.guard import is_refusal
 from podium.judge.shapes import (
     AGAIN,
@@ -30,7 +28,6 @@ from podium.judge.shapes import (
     COMPANION,
     DIRECTION,
     FINITE,
-    PARAMETERS,
     STATISTICS,
     TRUTH,
     Demand,
@@ -46,7 +43,6 @@ from podium.judge.shapes import (
 from podium.scoring import Evaluation
 from podium.wording import counted, listed
 
-SECONDS_FOR_PARAMETERS = 30.0  # for trying parameters with other values
 MOST_TRIALS = 4  # of a score that should be the same again
 CLEARLY_WORSE = 1e-9  # a difference between two scores
 
@@ -329,36 +325,6 @@ def measure_parameters_leave_statistics(evaluation: Evaluation) -> Iterator[Find
                 return
 
 
-def parameters_matter(evaluation: Evaluation) -> Iterator[Finding]:
-    """Try every parameter with other values. The contract has to hold for them, and the score should change."""
-    solution = evaluation.solution
-    end = time.monotonic() + SECONDS_FOR_PARAMETERS
-    late = []
-    for name in hosted.defaults(solution.metric):
-        tried = []
-        for other in other_values(solution.metric, name, solution.arguments[name]):
-            if time.monotonic() > end:
-                late.append(name)
-                break
-            try:
-                changed = evaluation.under(**{name: other})
-                slips = [] if changed.statistics is None else list(sums_are_the_score(changed))
-            except (HostError, SubmissionRejected):
-                continue  # The metric refuses the value.
-            yield from (
-                dataclasses.replace(slip, text=f"{slip.text} (with {name}={other!r})") for slip in slips
-            )
-            tried.append(other)
-            if changed.score != evaluation.score:
-                break
-        else:
-            if tried:
-                values = ", ".join(map(repr, tried))
-                yield Finding(PARAMETERS, Level.NOTE, f"{name} changes nothing (tried: {values})")
-    if late:
-        yield Finding(PARAMETERS, Level.SKIPPED, f"no time was left to try {', '.join(late)}")
-
-
 def other_values(metric: Metric, name: str, value: Any) -> list[Any]:
     """List other values with which a parameter of ``score`` can be tried."""
     try:
@@ -499,7 +465,6 @@ CHECKS = (
     Check(STATISTICS, empty_groups_are_left_out, Use.CHECK),
     Check(COMPANION, explains, Use.CHECK),
     Check(COMPANION, companion_submissions, Use.CHECK),
-    Check(PARAMETERS, parameters_matter, Use.CHECK),
 )
 QUIET = (TRUTH, BOTH_PARTS)  # a list of findings has no line that all is well there
 # Podium's tests hold its own metrics to the contract, but not the data, on which these depend.

@@ -6,6 +6,8 @@ What they import and define has one meaning a word.
 import ast
 import functools
 import graphlib
+import io
+import tokenize
 import tomllib
 from collections import defaultdict
 from pathlib import Path
@@ -13,6 +15,9 @@ from pathlib import Path
 import pytest
 
 import podium
+import podium.spans
+import podium.statistics
+import podium.tuning
 
 FOLDER = Path(podium.__file__).parent
 FILES = {
@@ -180,6 +185,52 @@ def test_no_name_of_a_function_hides_a_module() -> None:
                 names |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
                 hidden += [(module, function.name, name) for name in sorted(names & modules)]
     assert hidden == []
+
+
+LONGEST, MOST_PARAMETERS = 40, 7
+DOORS = (
+    podium,
+    podium.spans,
+    podium.statistics,
+    podium.tuning,
+)  # whose functions have a parameter for each wish
+
+
+def lines_of_code(source: str, tree: ast.Module) -> set[int]:
+    """Number the lines that have code: neither blank ones nor comments or docstrings."""
+    blank = {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    lines = {
+        line for each in tokens if each.type not in blank for line in range(each.start[0], each.end[0] + 1)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            docstring = node.body[0]
+            lines -= set(range(docstring.lineno, (docstring.end_lineno or 0) + 1))
+    return lines
+
+
+def test_functions_are_short() -> None:
+    public = {name for door in DOORS for name in door.__all__}
+    too_long, with_many_parameters = [], []
+    for module in OUR_WORDS:
+        tree = tree_of(module)
+        code = lines_of_code(FILES[module].read_text(encoding="utf-8"), tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.name not in public:
+                length = len(code & set(range(node.lineno, (node.end_lineno or 0) + 1)))
+                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                too_long += [(module, node.name, length)] if length > LONGEST else []
+                with_many_parameters += [(module, node.name)] if len(given) > MOST_PARAMETERS else []
+    assert too_long == []
+    assert with_many_parameters == []
 
 
 def test_requirements_are_the_core_and_the_extra_of_hosts() -> None:

@@ -69,19 +69,20 @@ def is_same(one: pd.DataFrame, other: pd.DataFrame) -> bool:
 
 def _values(column: "pd.Series[Any]") -> npt.NDArray[Any]:
     """A column as floats if all its values are numbers, and else as texts; what is missing is NaN or ""."""
-    is_missing = column.isna().to_numpy()
+    cells = column.to_numpy(dtype=object)
+    is_missing = pd.isna(cells)
     if not pd.api.types.is_bool_dtype(column.dtype):
         with contextlib.suppress(OverflowError):  # JSON has whole numbers of any length
             # The first value tells of most columns of texts what they are, in a fraction of the time.
-            for some in (column.iloc[np.flatnonzero(~is_missing)[:1]], column):
-                numbers = pd.to_numeric(some, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-                if not ((np.abs(numbers) < EXACT) | some.isna().to_numpy()).all():
+            for some in (cells[~is_missing][:1], cells):
+                numbers: Floats = np.asarray(pd.to_numeric(some, errors="coerce"), dtype=np.float64)
+                if not ((np.abs(numbers) < EXACT) | pd.isna(some)).all():
                     break
             else:
                 return numbers
-    cells = np.where(is_missing, "", column.to_numpy(dtype=object))
     are_texts = pd.api.types.infer_dtype(column, skipna=True) == "string"
-    return cells if are_texts else np.array([*map(str, cells)], dtype=object)
+    texts = np.where(is_missing, "", cells)
+    return texts if are_texts else np.array([*map(str, texts)], dtype=object)
 
 
 def _is_whole(numbers: Floats) -> bool:

@@ -17,7 +17,7 @@ __all__ = [
     "is_choice",
 ]
 
-PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "side", "teams", "site_board")
+PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side")
 HEADING = ("title", "organizer", "team")  # what the page says beside the ranking: no rank depends on it
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")  # cannot be computed again

@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 OF_MANIFEST = ("submitted_at", "public_score")  # what a manifest says of a submission
+FOLDERS = ("submissions", "side")  # each submission stands in run.json with the hashes of its files
 SHA256 = re.compile("[0-9a-f]{64}")
 OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
 
@@ -48,11 +49,13 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
     """Collect the content of run.json, all but the hashes of the outputs."""
     inputs, out = final.inputs, final.folder
     options, job = inputs.options, inputs.job
+    known = {"metric": job.metric_digest, "solution": job.solution_digest, "submissions": inputs.manifest}
 
-    def input_of(path: str | None, digest: str | None = None) -> dict[str, str] | None:
+    def input_of(name: str, path: str | None) -> dict[str, str] | None:
         if path is None:
             return None
-        return {"path": _relative(path, out), "sha256": digest or content_digest(path)}
+        digest = known.get(name) if name in (*known, *FOLDERS) else content_digest(path)
+        return {"path": _relative(path, out)} | ({"sha256": digest} if digest else {})
 
     return {
         "command": list(command),
@@ -64,20 +67,9 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
         "rules": options.rules._replace(resamples=final.resamples)._asdict(),
         "limits": job.limits._asdict(),
         "inputs": {
-            "metric": input_of(job.metric, job.metric_digest),
-            "solution": input_of(job.solution, job.solution_digest),
-            "submissions": {"path": _relative(options.submissions, out)}
-            | ({"sha256": inputs.manifest} if inputs.manifest else {}),
-            "runtimes": input_of(options.runtimes),
-            "selection": input_of(options.selection),
-            "failed": input_of(options.failed),
-            **{
-                name: input_of(path)
-                for name, path in (("teams", options.teams), ("site_board", options.site_board))
-                if path
-            },
-            # The hash of the file beside each submission stands with that submission below.
-            **({"side": {"path": _relative(options.side, out)}} if options.side else {}),
+            name: input_of(name, path)
+            for name, path in options.paths.items()
+            if path or name in ("runtimes", "selection", "failed")
         },
         "store": _relative(str(inputs.store), out),
         "versions": versions(),

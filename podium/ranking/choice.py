@@ -147,9 +147,15 @@ def _reasons(
     scores = files[deciding].to_dict()
     reasons = []
     for file, team in files["team"].items():
-        first = first_of[team]
-        tie = _tie(order, file, first) if scores[file] == scores[first] and file != first else ""
-        reasons.append(_why(file == first, tie, by, *last_step[file]))
+        best = first_of[team]
+        first, among = last_step[file]
+        another = f"another{among or ' file'}"
+        if file == best:
+            reasons.append(first)
+        elif scores[file] == scores[best]:
+            reasons.append(f"{another} is as good by {by}, and {_tie(order, file, best)} decided")
+        else:
+            reasons.append(f"{another} is better by {by}")
     return reasons
 
 
@@ -164,16 +170,6 @@ def _words_of(rule: str, by: str) -> tuple[str, str, str]:
         return f"the best of each team's files by {PUBLIC} score", f"best by {PUBLIC} score", ""
     among = f"{number} best files by Public score"
     return f"the better by {by} of each team's {among}", f"best by {by} of the {among}", f" of the {among}"
-
-
-def _why(is_chosen: bool, tie: str, by: str, first: str, among: str) -> str:
-    """Say why a file that was left for the last step counts, or why another one does."""
-    if is_chosen:
-        return first
-    another = f"another{among or ' file'}"
-    if tie:
-        return f"{another} is as good by {by}, and {tie} decided"
-    return f"{another} is better by {by}"
 
 
 def _order(scored: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.DataFrame:

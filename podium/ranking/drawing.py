@@ -105,9 +105,8 @@ def score_and_runtime(leaderboard: pd.DataFrame, rules: Rules) -> dict[str, Any]
             zip(board["team"], board["eligible"], board["boost"], places)
         )
     ]
-    exact = [
-        tick for tick, _ in (_logarithmic_ticks if scale is np.log else _ticks_between)(*_ends_of(seconds))
-    ]
+    ticks = _logarithmic_ticks if scale is np.log else _ticks_between
+    exact = [tick for tick, _ in ticks(float(seconds.min()), float(seconds.max()))]
     return {
         "dots": dots,
         "slowest": float(across(slowest)),
@@ -121,10 +120,6 @@ def score_and_runtime(leaderboard: pd.DataFrame, rules: Rules) -> dict[str, Any]
 def _kind(is_eligible: bool, boost: float) -> str:
     """Say what a dot is, in a word that is a class of the page's style."""
     return "boosted" if boost > 0 else "eligible" if is_eligible else "other"
-
-
-def _ends_of(values: Floats) -> tuple[float, float]:
-    return float(values.min()), float(values.max())
 
 
 def _with_margin(values: npt.ArrayLike) -> tuple[float, float]:

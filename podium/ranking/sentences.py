@@ -164,10 +164,11 @@ def summary_by_question(
     variants: pd.DataFrame | None,
 ) -> dict[str, list[str]]:
     """Say what is certain about a board and what is not, for a reader who decides about prizes."""
+    different = len(set(entries)) if entries else len(board)  # files
     questions = {"Who is first?": [*_of_the_winner(board, facts, entries), *_of_speed(board, facts)]}
     if facts["silence"]:
         questions["How much of that is luck?"] = [f"Nothing is said about chance: {facts['silence']}."]
-    elif chance is not None and len(board) > 1:
+    elif chance is not None and different > 1:
         again = _of_chance(board, facts, entries, chance)
         questions["How much of that is luck?"] = [*again, *_of_the_best(board, facts, prizes, entries, chance)]
     questions["Who gets the last prize?"] = _of_the_last_prize(board, facts, prizes, entries, chance)

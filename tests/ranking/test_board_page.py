@@ -336,6 +336,8 @@ def test_the_sentences_for_the_jury():
     )
     alone = run_of(board_of(2), boosted=False, chance=chance(2, may_be_best=[True, False]))
     assert "With 95% confidence T1 is truly the best." in alone.summary
+    same = run_of(board_of(2), boosted=False, chance=chance(2), entries=(0, 0))
+    assert not any("95% confidence" in sentence or "first again" in sentence for sentence in same.summary)
 
 
 def test_no_number_above_80_is_printed_of_what_comes_true_less_often():

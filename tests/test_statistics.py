@@ -514,17 +514,19 @@ def test_doubts_about_a_score(pair, shares, deciding, doubt):
 @pytest.mark.parametrize(
     ("values", "weights", "is_doubted"),
     [
-        (lambda random: random.standard_t(2.5, 1000) ** 2, None, True),
-        (lambda random: random.standard_normal(1000) ** 2, None, False),
-        (lambda random: random.random(1000) < 0.03, None, False),  # rare mistakes are all the same
-        (lambda random: random.random(1000) < 0.7, lambda random: random.lognormal(0, 1.5, 1000), False),
+        (lambda random: random.standard_t(2.5, 2000) ** 2, None, True),
+        (lambda random: random.standard_cauchy(2000) ** 2, None, True),
+        (lambda random: (random.random(2000) < 0.05) * random.random(2000), None, False),
+        (lambda random: random.standard_normal(2000) ** 2, None, False),
+        (lambda random: random.random(2000) < 0.03, None, False),  # rare mistakes are all the same
+        (lambda random: random.random(2000) < 0.7, lambda random: random.lognormal(0, 1.5, 2000), False),
     ],
 )
 def test_a_heavy_tail_takes_the_interval_and_weights_that_go_either_way_do_not(values, weights, is_doubted):
     random = np.random.default_rng(0)
-    weights = np.ones(1000) if weights is None else weights(random)
+    weights = np.ones(2000) if weights is None else weights(random)
     numbers = np.stack([values(random) * weights, weights], axis=1)
-    score = statistics.intervals_of(mean_of(1000), numbers, 100).iloc[0]
+    score = statistics.intervals_of(mean_of(2000), numbers, 100).iloc[0]
     assert score["note"] == (Reason.HEAVY_TAIL.value if is_doubted else "")
     assert np.isnan([score["low"], score["high"]]).all() == is_doubted
     small = statistics.intervals_of(mean_of(60), numbers[:60], 100)["note"][0]

@@ -27,11 +27,11 @@ MOST_BY_SMALL_GROUPS = 0.2
 # Fewer items than these decide too little for an interval.
 FEWEST_DECIDING = 2.0
 
-# Items are large that change a score so many times as much as items do on average. So many of them can tell
-# how heavy the tail is, if nearly all of them change the score in the same direction.
-LARGE, FEWEST_LARGE, ONE_SIDED = 3.0, 10, 0.9
+# Items are large that change a score so many times as much as items do on average.  They tell how heavy the
+# tail is if there are so many of them, of so many items, and if nearly all change the score in one direction.
+LARGE, FEWEST_LARGE, FEWEST_WITH_TAIL, ONE_SIDED = 3.0, 3, 200, 0.9
 # With a tail of an index below this one, the largest items of a sample say too little about those of others.
-HEAVIEST_TAIL = 1.5
+HEAVIEST_TAIL = 1.7
 
 
 class Reason(enum.Enum):
@@ -157,11 +157,13 @@ def tail_index(changes: Floats) -> float:
     sizes = np.abs(changes)
     is_large = sizes > LARGE * sizes.mean()
     number = int(is_large.sum())
-    if number < FEWEST_LARGE or abs(np.sign(changes[is_large]).sum()) < ONE_SIDED * number:
+    is_one_sided = abs(np.sign(changes[is_large]).sum()) >= ONE_SIDED * number
+    if len(changes) < FEWEST_WITH_TAIL or number < FEWEST_LARGE or not is_one_sided:
         return np.inf
-    largest = sizes[is_large]
-    excess = float(np.log(largest / largest.min()).sum())
-    return (number - 1) / excess if excess > 0 else np.inf
+    # Rare mistakes of any size up to 1 are no tail, so the upper half of the large ones tells.
+    middle = np.median(sizes[is_large])
+    excess = float(np.log(sizes[sizes >= middle] / middle).mean())
+    return 1 / excess if excess > 0 else np.inf
 
 
 def doubt_of_score(units: Units, known: Reaction, fewest: int = FEWEST_ITEMS) -> Doubt | None:

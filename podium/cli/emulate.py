@@ -53,9 +53,8 @@ def run(options: Options) -> None:
         warn(filter(None, [acceptance.changed_ids(solution[row_id])]))
     complete = options.complete_submission or metric.complete_submission
     spent = []
-    for part, score, seconds, most, before in emulate.emulate(
-        metric, solution, submission, arguments, complete
-    ):
+    scored = emulate.emulate(metric, solution, submission, arguments, complete, options.python)
+    for part, score, seconds, most, before in scored:
         print(f"{part:<8} {score:.6f}  {seconds:6.2f} s", end="")
         if most and before:
             print(f"  {most / 2**20:6.0f} MB at most, {before / 2**20:.0f} MB before scoring", end="")

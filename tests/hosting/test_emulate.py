@@ -187,6 +187,23 @@ def test_both_parts_share_the_time(accuracy, monkeypatch):
     assert given == [1800, 800]
 
 
+def test_another_python_scores(capsys, accuracy, monkeypatch):
+    """It is asked for by its version; one that is not there is an error."""
+    line = ["emulate", *accuracy("return 0.5", FIVE), "--python"]
+    code, out, err = run_podium(capsys, *line, "9.9")
+    assert (code, out, "there is no Python 9.9 on this machine" in err) == (2, "", True)
+    used = []
+
+    def run(do, python, **task):
+        used.append(python)
+        return {"score": 0.5, "seconds": 1.0, "memory": None, "memory_before": None}
+
+    monkeypatch.setattr(fresh, "environment", lambda version, packages: f"python{version} with {len(packages)}")
+    monkeypatch.setattr(fresh, "run_fresh", run)
+    assert run_podium(capsys, *line, "3.12")[0] == 0
+    assert used == ["python3.12 with 2"] * 2
+
+
 @pytest.mark.slow
 def test_a_metric_that_does_not_end(capsys, accuracy, monkeypatch):
     monkeypatch.setattr(fresh, "TIME_LIMIT", 1.5)

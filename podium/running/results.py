@@ -155,7 +155,7 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
     return [*_notices(timings, undecided, noise, state), *named]
 
 
-def _measure(timing: Timing, since: Later | None, noise: MachineNoise) -> None:
+def _measure(timing: Timing, since: Later, noise: MachineNoise) -> None:
     """Compute the runtime of a model, and the marks that follow from its own runs."""
     seconds = [row.seconds for row in timing.counting]
     failed = sum(row.outcome is not Outcome.DONE for row in timing.runs)
@@ -163,13 +163,12 @@ def _measure(timing: Timing, since: Later | None, noise: MachineNoise) -> None:
         f"{counted(failed, 'run')} without predictions" if failed else "",
         timing.differing,
         "measured once" if len(seconds) == 1 else "",
-        since.mark if since else "",
+        since.mark,
     ]
     timing.marks.extend(filter(None, marks))
     timing.runtime = round(statistics.median(seconds), 6)
-    beyond = since.error if since else 0.0
-    timing.error = round(timing.runtime * math.hypot(noise.error_of(seconds), beyond), 6)
-    timing.is_apart = bool(since and since.is_apart)
+    timing.error = round(timing.runtime * math.hypot(noise.error_of(seconds), since.error), 6)
+    timing.is_apart = since.is_apart
 
 
 def _errors(timings: Sequence[Timing]) -> tuple[list[float], list[float]]:

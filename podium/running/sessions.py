@@ -17,9 +17,9 @@ from podium.running.journal import REFERENCE, Row, measured
 class Later(NamedTuple):
     """What is to be said of a runtime from a later session."""
 
-    mark: str
-    error: float  # relative, beyond that of the runs themselves
-    is_apart: bool  # whether it cannot be compared with the others
+    mark: str = ""
+    error: float = 0.0  # relative, beyond that of the runs themselves
+    is_apart: bool = False  # whether it cannot be compared with the others
 
 
 def main_session(runs_of_models: Iterable[Sequence[Row]]) -> int:
@@ -28,11 +28,11 @@ def main_session(runs_of_models: Iterable[Sequence[Row]]) -> int:
     return min(number, key=lambda session: (-number[session], session), default=1)
 
 
-def later(counting: Sequence[Row], main: int, rows: Sequence[Row], noise: MachineNoise) -> Later | None:
-    """Compare a model that was measured after the main session by the one that ran along; None for others."""
+def later(counting: Sequence[Row], main: int, rows: Sequence[Row], noise: MachineNoise) -> Later:
+    """Compare a model that was measured after the main session by the one that ran along."""
     sessions = {row.session for row in counting}
     if main in sessions:
-        return None
+        return Later()
     along = [row for row in measured(rows) if row.role == REFERENCE and row.session in sessions]
     along = [row for row in along if row.key == along[0].key]
     of_then = [row for row in measured(rows) if row.session == main]

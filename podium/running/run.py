@@ -5,9 +5,10 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from podium.errors import SubmissionRejected, UsageError
+from podium.files import check_apart
 from podium.names import alike, of_other_scripts, shown
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Runs", "run"]
+
+Differing = Literal["slowest", "fail"]
+Engine = Literal["auto", "bubblewrap", "docker", "podman", "none"]
 
 
 class Runs(NamedTuple):
@@ -44,11 +48,11 @@ def run(
     time_limit: str | float = "9h",
     memory_limit: str | int = "16G",
     gpus: bool = False,
-    differing: Literal["slowest", "fail"] = "slowest",
+    differing: Differing = "slowest",
     disk_limit: str | int = "2G",
     folder_limit: str | int = "64G",
     cores: int = 0,
-    engine: Literal["auto", "bubblewrap", "docker", "podman", "none"] = "auto",
+    engine: Engine = "auto",
     dask: str | None = None,
     env: Sequence[str] = (),
     seed: int = 0,
@@ -139,6 +143,8 @@ def run(
 
     if repeats < 1 or cores < 0:
         raise UsageError("expected --repeats of at least 1, and --cores of at least 0")
+    _check_choice("differing", differing, Differing)
+    _check_choice("engine", engine, Engine)
     folder, given = Path(models).resolve(), Settings(
         Path(data).resolve(), parse_seconds(time_limit, "--time-limit"),
         parse_bytes(memory_limit, "--memory-limit"), parse_bytes(disk_limit, "--disk-limit"),
@@ -161,6 +167,12 @@ def run(
     return Runs(*frames_of(results), state.text, state.is_provisional, Path(out))
 
 
+def _check_choice(option: str, given: str, known: Any) -> None:
+    """Refuse a word that an option does not know."""
+    if given not in get_args(known):
+        raise UsageError(f"--{option}: expected {', '.join(get_args(known))}, found {given!r:.40}")
+
+
 def _check_folders(models: Path, data: Path, out: Path) -> None:
     """Refuse folders that are not there, and places for models or results that every model could read."""
     if out.exists() and not out.is_dir():
@@ -171,6 +183,7 @@ def _check_folders(models: Path, data: Path, out: Path) -> None:
         for hidden in (models, out.resolve()):
             if hidden.is_relative_to(seen):
                 raise UsageError(f"every model could read {hidden}, because it is in {seen}")
+    check_apart(out, (models, data))
 
 
 def _one_model(folder: Path, most_bytes: int) -> tuple[list[Model], list[Failure]]:

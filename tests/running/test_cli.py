@@ -6,10 +6,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import podium
 from podium.cli import main
+from podium.errors import UsageError
 from tests.running.support import SUBMIT, needs_sandbox, table, write_model
 
 # The command prints its warnings, and these tests do not depend on how slow this machine is now.
@@ -191,10 +194,26 @@ print(made.failed["reason"].tolist(), made.failed["printed"].tolist(), len(made.
     assert "UserWarning: no sandbox" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"out": "models/Good/out"}, "cannot write .*: it lies in the input"),
+        ({"differing": "Fail"}, "--differing: expected slowest, fail, found 'Fail'"),
+        ({"engine": "dockre"}, "--engine: expected auto, bubblewrap, .*, found 'dockre'"),
+    ],
+)
+def test_the_function_refuses_what_the_command_does(place: Path, changed: dict[str, str], message: str) -> None:
+    given: Any = {"out": "out", "engine": "none"} | changed
+    with pytest.raises(UsageError, match=message):
+        podium.run(place / "models", **given | {"data": place / "data", "out": place / given["out"]})
+    assert [path.name for path in (place / "models" / "Good").iterdir()] == ["run.py"]
+
+
 # Run podium on a disk with this many bytes left, and again when there is room.
 ON_A_FULL_DISK = """
 import os, pathlib, sys
 from podium.cli import main
+from podium.errors import UsageError
 arguments, out, room = sys.argv[1:-2], pathlib.Path(sys.argv[-2]), int(sys.argv[-1])
 filler = out / "filler"
 try:

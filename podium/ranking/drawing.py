@@ -12,7 +12,7 @@ from podium.arrays import Floats
 from podium.ranking import sentences
 from podium.ranking.rules import Rules
 
-__all__ = ["borders", "intervals", "score_and_runtime", "shake_up"]
+__all__ = ["borders", "intervals", "records", "score_and_runtime", "shake_up"]
 
 TEAMS_DRAWN = 30  # in the plot of scores and runtimes
 TEAMS_NAMED = 8
@@ -28,6 +28,14 @@ LABEL_CHARACTERS = 18
 FARTHEST = 3  # lines of a label from its dot
 
 Ticks = list[tuple[Any, float]]
+
+
+def records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
+    """Turn the rows of a table into dicts.  Without a table there are none."""
+    if table is None:
+        return []
+    columns = list(map(str, table.columns))
+    return [dict(zip(columns, row)) for row in table.astype(object).itertuples(index=False, name=None)]
 
 
 # ---- Scores with their intervals --------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def of_board(final: FinalBoard) -> str:
         of_borders=of_borders,
         zero=dict(of_borders)[0],
         decisions=final.facts.get("decisions", []),
-        variants=_records(final.variants),
+        variants=drawing.records(final.variants),
         shake=drawing.shake_up(board, MOST_ROWS),
         speed=drawing.score_and_runtime(board, rules) if final.facts["boosted"] else None,
         groups=_groups(final, final.facts["higher_is_better"]),
@@ -89,9 +89,9 @@ def of_team(final: FinalBoard, team: str) -> str:
         team=team,
         facts=final.facts,
         boosted=final.facts["boosted"],
-        files=_records(files),
+        files=drawing.records(files),
         decision=decisions_about[0] if decisions_about else None,
-        failed=_records(final.failed[final.failed["team"] == team]),
+        failed=drawing.records(final.failed[final.failed["team"] == team]),
         better_ranks=BETTER_RANKS,
         **on_board,
     )
@@ -163,19 +163,11 @@ WORDS: dict[str, Any] = {
 }
 
 
-def _records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
-    """Turn the rows of a table into dicts.  Without a table there are none."""
-    if table is None:
-        return []
-    columns = list(map(str, table.columns))
-    return [dict(zip(columns, row)) for row in table.astype(object).itertuples(index=False, name=None)]
-
-
 def _rows(final: FinalBoard, board: pd.DataFrame) -> list[dict[str, Any]]:
     """Collect rows of the board, each with what is known about chance and whether it is tied."""
     decided = final.facts["ties"]
-    chance_of = {each["rank"]: each for each in _records(final.certainty)}
-    rows = _records(board)
+    chance_of = {each["rank"]: each for each in drawing.records(final.certainty)}
+    rows = drawing.records(board)
     for row in rows:
         row |= {name: None for name in decisions.RANKS if name in row and pd.isna(row[name])}
         rank = row["rank"]
@@ -194,10 +186,10 @@ def _last_prize(final: FinalBoard) -> int:
 def _prize_places(final: FinalBoard) -> list[dict[str, Any]]:
     """Collect who has each prize, how far it is ahead of the next team, and what speed did to its place."""
     board, facts = final.leaderboard, final.facts
-    intervals, steps = _records(final.certainty), _records(final.differences)
+    intervals, steps = drawing.records(final.certainty), drawing.records(final.differences)
     prizes, next_of = [], dict(final.prizes.borders)
     winners = list(final.prizes.winners)
-    for number, (row, prize) in enumerate(zip(winners, _records(board.iloc[winners]))):
+    for number, (row, prize) in enumerate(zip(winners, drawing.records(board.iloc[winners]))):
         prize |= {"next_team": None, "chance": None, "step": None, "speed": ""}
         if (other := next_of.get(row)) is not None:
             prize["next_team"] = board["team"].iloc[other]
@@ -250,7 +242,7 @@ def _groups(final: FinalBoard, higher_is_better: bool) -> list[dict[str, Any]]:
 def _similar(final: FinalBoard, same_files: list[list[str]]) -> list[dict[str, Any]]:
     """List the pairs of similar teams, without those that are told as senders of one file."""
     told = {frozenset(pair) for teams in same_files for pair in itertools.combinations(teams, 2)}
-    return [row for row in _records(final.similar) if {row["team"], row["other_team"]} not in told]
+    return [row for row in drawing.records(final.similar) if {row["team"], row["other_team"]} not in told]
 
 
 def _absent(final: FinalBoard) -> list[tuple[str, str, str]]:
@@ -258,8 +250,9 @@ def _absent(final: FinalBoard) -> list[tuple[str, str, str]]:
     on_board = set(final.published["team"])
     rejected = final.rejected[~final.rejected["team"].isin(on_board)]
     failed = final.failed[~final.failed["team"].isin(on_board)]
-    rows = [(row["team"], f"file {row['submission']}", row["reason"]) for row in _records(rejected)]
+    rows = [(row["team"], f"file {row['submission']}", row["reason"]) for row in drawing.records(rejected)]
     rows += [
-        (row["team"], f"model {row['model']}".strip(), f"failed: {row['reason']}") for row in _records(failed)
+        (row["team"], f"model {row['model']}".strip(), f"failed: {row['reason']}")
+        for row in drawing.records(failed)
     ]
     return sorted(rows)

@@ -49,11 +49,8 @@ def of_board(
     """Draw scores and runtimes of the first teams or, without rewards, their scores with intervals."""
     first, boosted = leaderboard.head(TEAMS), facts["boosted"]
     speed = drawing.score_and_runtime(leaderboard, rules) if boosted else None
-    columns = list(map(str, first))
-    rows: list[dict[str, Any]] = [
-        dict(zip(columns, row)) for row in first.astype(object).itertuples(index=False, name=None)
-    ]
-    chances = [None] * len(rows) if certainty is None else certainty.head(TEAMS).to_dict("records")
+    rows = drawing.records(first)
+    chances = [None] * len(rows) if certainty is None else drawing.records(certainty.head(TEAMS))
     for row, chance in zip(rows, chances):
         row |= {"chance": chance, "name": sentences.cut(row["team"], NAME_CHARACTERS)}
     scale = drawing.intervals(rows, facts["higher_is_better"])

@@ -24,6 +24,7 @@ import pandas as pd
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import reading, scoring
+from podium.files import ReadFile
 from podium.ranking import store
 from podium.ranking.job import make_job, solution_of
 from podium.ranking.rules import Options
@@ -122,7 +123,7 @@ def show_one(folder: Path) -> None:
 
     for _ in range(REPEATS):
         content = clocked("read", path.read_bytes)
-        frame = clocked("parse", reading.parse_submission, solution.metric, content, path.name, {})
+        frame = clocked("parse", reading.read_submission, solution.metric, ReadFile(path.name, content), {})
         evaluation = clocked("score", scoring.evaluate, solution, frame)
         entry = clocked("store", store.encode, {}, evaluation.statistics)
         clocked("from the store", store.decode, entry)

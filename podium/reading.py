@@ -14,7 +14,7 @@ import pandas as pd
 from podium import hosted, ids
 from podium.contract import Metric
 from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import MOST_BYTES, Location, is_table_name, is_url, read_bytes
+from podium.files import MOST_BYTES, Location, ReadFile, is_table_name, is_url, megabytes, read_bytes
 from podium.scoring import Solution
 from podium.tables import parse_table
 
@@ -40,24 +40,13 @@ def read_solution(metric: Metric, path: Location, parameters: dict[str, Any]) ->
     return ids.of_solution(table, parameters.get("row_id_column_name", table.columns[0]))
 
 
-def read_submission(metric: Metric, path: Location, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a submission: a table, or an official file that the metric's companion reads."""
-    table = _read(metric, metric.companion.read_submission, path, parameters, SubmissionRejected)
-    # No participant may set what only the host adds.
-    return table.drop(columns=list(metric.companion.side_columns), errors="ignore")
-
-
-def parse_submission(
-    metric: Metric, content: bytes, name: str, parameters: dict[str, Any], most_bytes: int = MOST_BYTES
+def read_submission(
+    metric: Metric, path: Location, parameters: dict[str, Any], most_bytes: int = MOST_BYTES
 ) -> pd.DataFrame:
-    """Read a submission from a file's content, so that exactly what was hashed is scored."""
+    """Read a submission: a table, or an official file that the metric's companion reads."""
     official = metric.companion.read_submission
-    if official is None or is_table_name(name):
-        table = _parse(metric, content, name, parameters, SubmissionRejected, most_bytes)
-    elif len(content) > most_bytes:
-        raise SubmissionRejected(f"{name}: expected at most {most_bytes >> 20:,} MB, found more")
-    else:
-        table = _parse_official(official, content, name)
+    table = _read(metric, official, path, parameters, SubmissionRejected, most_bytes)
+    # No participant may set what only the host adds.
     return table.drop(columns=list(metric.companion.side_columns), errors="ignore")
 
 
@@ -79,25 +68,28 @@ def _read(
     path: Location,
     parameters: dict[str, Any],
     error: type[ToolError],
+    most_bytes: int = MOST_BYTES,
 ) -> pd.DataFrame:
     """Read a table, or let `official` read an official file; `error` says whose fault wrong content is."""
     if official is None and str(path).endswith((".json", ".jsonl")):
         cure = "write a CSV, or name the metric of such a file with --metric"
         raise UsageError(f"{path}: expected a table, found JSON; {cure}")
     if official is None or is_table_name(path):
-        return _parse(metric, read_bytes(path), str(path), parameters, error)
-    if str(path) != "-" and not is_url(path):
+        return _parse(metric, read_bytes(path), str(path), parameters, error, most_bytes)
+    if not isinstance(path, ReadFile) and str(path) != "-" and not is_url(path):
         return official(Path(path))  # It may be a folder.
-    content = read_bytes(path)
-    if str(path) == "-":
+    content, name, is_table = read_bytes(path), str(path), False
+    if name == "-":
         name = "standard input"
         is_table = _has_column(content, text_columns(metric, parameters))
-    else:
-        parts = urllib.parse.urlsplit(str(path))
+    elif is_url(name):
+        parts = urllib.parse.urlsplit(name)
         name = posixpath.basename(parts.netloc + parts.path) or "download"
         is_table = is_table_name(name)  # A URL's query does not belong to the file's name.
     if is_table:
-        return _parse(metric, content, name, parameters, error)
+        return _parse(metric, content, name, parameters, error, most_bytes)
+    if len(content) > most_bytes:
+        raise error(f"{name}: expected at most {megabytes(most_bytes)}, found more")
     return _parse_official(official, content, name)
 
 
@@ -107,7 +99,7 @@ def _parse(
     name: str,
     parameters: dict[str, Any],
     error: type[ToolError],
-    most_bytes: int = MOST_BYTES,
+    most_bytes: int,
 ) -> pd.DataFrame:
     """Parse the content of a table."""
     texts, numbers = text_columns(metric, parameters), metric.companion.number_columns

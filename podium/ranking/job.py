@@ -15,7 +15,7 @@ import pandas as pd
 import podium
 from podium import contest, hosted, reading, scoring
 from podium.errors import UsageError
-from podium.files import BYTES_AT_ANY_RATIO, Location, is_url, read_bytes, read_once
+from podium.files import BYTES_AT_ANY_RATIO, Location, ReadFile, is_url, read_bytes, read_once
 from podium.limits import Limits
 from podium.ranking import store
 from podium.ranking.rules import Options
@@ -170,4 +170,6 @@ def table_of(job: Job, submission: Submission, content: bytes) -> pd.DataFrame:
     name = "the file"
     if solution.metric.companion.read_submission is not None:  # the ending tells official files from tables
         name += "".join(Path(submission.name).suffixes[-2:])
-    return reading.parse_submission(solution.metric, content, name, solution.arguments, _most_bytes(job))
+    return reading.read_submission(
+        solution.metric, ReadFile(name, content), solution.arguments, _most_bytes(job)
+    )

@@ -97,7 +97,7 @@ def entries(folder: Path) -> int:
     return len(store.names(folder / "final" / "store"))
 
 
-@pytest.mark.parametrize("where", ["read_bytes", "parse_submission", "evaluate"])
+@pytest.mark.parametrize("where", ["read_bytes", "read_submission", "evaluate"])
 def test_faults_are_tried_again(folder, call, monkeypatch, where):
     """Each file fails once, in every way and at every stage. After that, the board is right."""
     inject(monkeypatch, where, times=1)
@@ -105,7 +105,7 @@ def test_faults_are_tried_again(folder, call, monkeypatch, where):
     assert scores(folder) == RIGHT
 
 
-@pytest.mark.parametrize("where", ["read_bytes", "parse_submission", "evaluate"])
+@pytest.mark.parametrize("where", ["read_bytes", "read_submission", "evaluate"])
 def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
     with monkeypatch.context() as patched:
         inject(patched, where, times=2)
@@ -166,12 +166,14 @@ def test_a_metric_that_fails_for_some_submissions_stops_nobody(folder, call):
 
 def inject(monkeypatch, where: str, times: int) -> None:
     """Let a stage of each submission fail a number of times, each time in another way."""
-    module = {"read_bytes": job_module, "parse_submission": reading, "evaluate": scoring}[where]
+    module = {"read_bytes": job_module, "read_submission": reading, "evaluate": scoring}[where]
     real, failed = getattr(module, where), {}
     draw = random.Random(0)
 
     def failing(*arguments, **options):
-        key = str(arguments[0] if where == "read_bytes" else len(arguments[1]))
+        key = str(
+            arguments[0] if where == "read_bytes" else len(getattr(arguments[1], "content", arguments[1]))
+        )
         of_submission = where != "read_bytes" or "teams" in key
         failed[key] = failed.get(key, 0) + 1
         if of_submission and failed[key] <= times:
@@ -222,15 +224,15 @@ def test_an_entry_of_another_file_does_not_count(folder, call):
 def test_the_bytes_that_are_scored_are_those_that_are_hashed(folder, call, monkeypatch):
     """A file changes just after it was read, and the next run notices that."""
     path = folder / "teams" / "05.csv"
-    before, real = path.read_bytes(), reading.parse_submission
+    before, real = path.read_bytes(), reading.read_submission
 
-    def changing(metric, content, name, parameters, most_bytes):
-        if content == before:
+    def changing(metric, file, *others):
+        if file.content == before:
             path.write_text("id\n" + "1\n" * 7)
-        return real(metric, content, name, parameters, most_bytes)
+        return real(metric, file, *others)
 
     with monkeypatch.context() as patched:
-        patched.setattr(reading, "parse_submission", changing)
+        patched.setattr(reading, "read_submission", changing)
         call()
     table = pd.read_csv(folder / "final" / "all_submissions.csv", dtype={"team": str}).set_index("team")
     assert table.loc["05", "score"] == 5.0

@@ -20,6 +20,7 @@ import pandas as pd
 
 from podium import contest, hosted, limits, reading, scoring, statistics
 from podium.errors import SubmissionRejected
+from podium.files import ReadFile
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
 METRIC = "metric/metric.py"  # in the folder of a program
@@ -87,8 +88,8 @@ def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = Fa
     # The bundle was made after the contract had been checked, which takes time. So nothing is held to it here.
     # A Parquet file of a few kilobytes may expand to gigabytes.
     with limits.within(limits.Limits()):
-        content = submission.read_bytes()
-        return contest.unjudged(prepared, reading.parse_submission(metric, content, submission.name, arguments))
+        sent = ReadFile(submission.name, submission.read_bytes())
+        return contest.unjudged(prepared, reading.read_submission(metric, sent, arguments))
 
 
 def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:

@@ -529,6 +529,8 @@ def test_a_heavy_tail_takes_the_interval_and_weights_that_go_either_way_do_not(v
     score = statistics.intervals_of(mean_of(2000), numbers, 100).iloc[0]
     assert score["note"] == (Reason.HEAVY_TAIL.value if is_doubted else "")
     assert np.isnan([score["low"], score["high"]]).all() == is_doubted
+    compared = statistics.difference(mean_of(2000), numbers, numbers * [0.9, 1.0], False, 100).score
+    assert (compared.doubt == Doubt(Reason.HEAVY_TAIL)) == is_doubted
     small = statistics.intervals_of(mean_of(60), numbers[:60], 100)["note"][0]
     assert small == ""  # so few items do not tell
 

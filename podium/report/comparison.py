@@ -12,6 +12,8 @@ from podium.statistics import Comparison, Difference, Reason
 from podium.wording import counted, plural
 
 UNKNOWN = "Nothing is said about the true difference that such a test set would show"
+# Doubts that do not count the items that decide.
+WITHOUT_NUMBER = (Reason.FAILED, Reason.FAR, Reason.HEAVY_TAIL, Reason.TOO_SLOW)
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -22,7 +24,7 @@ def sentence(
     value, doubt = difference.value, difference.doubt
     if np.isnan(value):
         return f"{names[0]} and {names[1]} cannot be compared, because the score of one of them is undefined."
-    if doubt is not None and doubt.reason in (Reason.FAILED, Reason.FAR, Reason.TOO_SLOW):
+    if doubt is not None and doubt.reason in WITHOUT_NUMBER:
         option = "; --bootstrap 200 draws them" if doubt.reason is Reason.TOO_SLOW else ""
         return f"The difference is {value:+.6f}. Nothing is said about chance: {doubt}{option}."
     if doubt is not None and doubt.reason is not Reason.UNDEFINED:

@@ -173,8 +173,7 @@ def doubt_of_score(units: Units, known: Reaction, fewest: int = FEWEST_ITEMS) ->
     the reaction.
     """
     number, sizes = float(known.shares @ known.deciding), units.sizes(known.is_of_groups)
-    doubt = _doubt(number, known.shares, known.deciding, sizes, fewest)
-    return Doubt(Reason.HEAVY_TAIL) if doubt is None and known.tail < HEAVIEST_TAIL else doubt
+    return _doubt(number, known.shares, known.deciding, sizes, fewest) or _doubt_of_tail(known.tail)
 
 
 def doubt_of_difference(
@@ -184,7 +183,7 @@ def doubt_of_difference(
 
     The number of items that decide is the mean over the groups of the items for which the submissions differ,
     weighted with the mean reaction of both scores.  Of the two reactions to small groups, the larger
-    one counts.
+    one counts, and of the two tails, the heavier one.
     """
     if not differing.any():
         return None  # equal submissions differ by exactly 0 on the population, too
@@ -194,7 +193,8 @@ def doubt_of_difference(
     counts = np.bincount(group_of[changed], minlength=len(sizes))
     number = (mine.shares + theirs.shares) / 2 @ counts
     larger = max(mine.shares, theirs.shares, key=lambda shares: float(shares[sizes < fewest].sum()))
-    return _doubt(float(number), larger, counts, sizes, fewest)
+    doubt = _doubt(float(number), larger, counts, sizes, fewest)
+    return doubt or _doubt_of_tail(min(mine.tail, theirs.tail))
 
 
 def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int) -> Doubt | None:
@@ -206,6 +206,11 @@ def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int
     if share > MOST_BY_SMALL_GROUPS:
         return Doubt(Reason.SMALL_GROUPS, round(float(shares[small] @ counts[small]) / share), share, fewest)
     return None
+
+
+def _doubt_of_tail(index: float) -> Doubt | None:
+    """Apply the rule for the index of a tail."""
+    return Doubt(Reason.HEAVY_TAIL) if index < HEAVIEST_TAIL else None
 
 
 def notes(doubts: Sequence[Doubt | None]) -> list[str]:

@@ -335,6 +335,8 @@ for _ in range(2):
 @needs_sandbox
 def test_data_that_models_cannot_see_stop_the_run(tmp_path):
     given = in_sandbox(tmp_path)
+    (given.data / "again.txt").symlink_to("texts.txt")
+    assert machine.make_ready("auto", [], given).failures == []
     (given.data / "away").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match="is a link to a file that models do not see"):
         machine.make_ready("auto", [], given)

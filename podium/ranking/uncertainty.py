@@ -219,11 +219,10 @@ def of_teams(
     withheld = _withheld(details, prizes, units)
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
     table[["first_again", "prize_again"]] = np.nan
-    table["may_be_best"] = statistics.may_be_best(boosted, higher_is_better=higher_is_better)
+    table["may_be_best"] = _may_be_among(1, boosted, units, higher_is_better)
     table["may_win_prize"] = False
-    table.loc[may_win, "may_win_prize"] = statistics.may_be_best(
-        boosted[:, may_win], max(prizes.number, 1), higher_is_better=higher_is_better
-    )
+    among = _may_be_among(max(prizes.number, 1), boosted[:, may_win], units, higher_is_better)
+    table.loc[may_win, "may_win_prize"] = among
     if withheld is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known):
         files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
         how: dict[str, Any] = {"files": files, "rewards": rewards, "seed": rules.seed}
@@ -242,6 +241,13 @@ def of_teams(
     table["note"] = notes(doubts)
     steps = differences(leaderboard, boosted, details, prizes, units, higher_is_better)
     return Certainty(table, steps, doubts, withheld)
+
+
+def _may_be_among(places: int, draws: Floats, units: Units, higher_is_better: bool) -> Bools:
+    """Who cannot be excluded from the first places; where all items are few, draws of them exclude nobody."""
+    if units.sizes(is_of_groups=False).sum() < FEWEST_ON_A_BOARD:
+        return np.ones(draws.shape[1], dtype=bool)
+    return statistics.may_be_best(draws, places, higher_is_better=higher_is_better)
 
 
 def _intervals(details: Sequence[Detail], samples: Floats, may_win_prize: Bools) -> Floats:

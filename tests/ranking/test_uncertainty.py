@@ -155,9 +155,10 @@ def test_nobody_wins_again_where_few_items_decide_and_none_that_cannot_be_the_be
     assert told.withheld is None
     assert told.intervals["first_again"].tolist() == [1, 0, 0, 0]
     assert told.intervals["may_be_best"].tolist() == [True, False, False, False]
-    some = [each._replace(fingerprint=each.fingerprint[:29], influence=each.influence[:29]) for each in details]
+    some = [each._replace(fingerprint=each.fingerprint[:29], influence=each.influence[:29]) for each in clear]
     prizes = prizes_of(leaderboard, NOTHING_DECIDED, rules.prizes)
     few = uncertainty.of_teams(leaderboard, some, None, rules, Units(mean_of(29)), True, prizes)
+    assert few.intervals[["may_be_best", "may_win_prize"]].all(axis=None)
     assert few.withheld == Doubt(Reason.SMALL_GROUPS, 30, 1.0, 30)
     assert few.intervals[["first_again", "prize_again"]].isna().all(axis=None)
     assert few.differences["low"].isna().all()

@@ -23,7 +23,7 @@ DEVIATIONS, WIDEST = 120, 3.0
 LEADING, LEAST_LEADING, MOST_LEADING = 0.25, 4, 8
 LEAST_TEAMS = 6
 # A gap wider than the distance between the teams above it, and than so many standard errors, ends their level.
-GAP = 3.0
+GAP = 2.0
 # The scale of the half-Cauchy prior in standard errors. The few teams of a level are more alike than others.
 SCALE, SCALE_OF_FEW = 1.0, 0.3
 LEADERS_DEVIATIONS, LEADERS_WIDEST = 48, 3.0  # the grid of their standard deviation, from 0 to so many reaches

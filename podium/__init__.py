@@ -33,7 +33,7 @@ __all__ = [
     "statistics", "tuning", "verify", "write_report",
 ]  # fmt: skip
 
-__version__ = "8.0.0"
+__version__ = "9.0.0"
 
 # These are loaded when they are first used, because `podium --help` should not have to wait for pandas.
 _FUNCTIONS = {

@@ -16,7 +16,7 @@ from benchmarks import coverage
 from examples.essays import make_competition
 from podium import hosted, statistics
 from podium.errors import HostError, SubmissionRejected, UsageError
-from podium.statistics import Doubt, Reason, doubts, inference, population, sampling
+from podium.statistics import Doubt, Reason, doubts, inference, places, population, sampling
 from tests.support.first_again import transcribed
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate
@@ -751,12 +751,12 @@ def test_who_may_be_among_the_first_is_counted():
     """Of six teams that are far apart, as many may win a prize as there are prizes, and more where two tie."""
     noise = np.random.default_rng(0).normal(0, 0.001, (2000, 6))
     apart = np.add(noise, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-    for places in range(1, 8):
-        may = statistics.may_be_best(apart, places)
-        assert may.tolist() == [rank < places for rank in range(6)]
-        assert statistics.may_be_best(-apart, places, higher_is_better=False).tolist() == may.tolist()
+    for number in range(1, 8):
+        may = statistics.may_be_best(apart, number)
+        assert may.tolist() == [rank < number for rank in range(6)]
+        assert statistics.may_be_best(-apart, number, higher_is_better=False).tolist() == may.tolist()
     tied = np.add(noise, [0.9, 0.8, 0.8, 0.6, 0.5, 0.4])
-    assert [int(statistics.may_be_best(tied, places).sum()) for places in (1, 2, 3, 4)] == [1, 3, 3, 4]
+    assert [int(statistics.may_be_best(tied, number).sum()) for number in (1, 2, 3, 4)] == [1, 3, 3, 4]
 
 
 def test_a_ceiling_and_a_tail_promise_less_than_one_normal_field_would():
@@ -770,6 +770,22 @@ def test_a_ceiling_and_a_tail_promise_less_than_one_normal_field_would():
 def test_leaders_far_ahead_of_the_others_are_a_level_of_their_own():
     """Three teams lead by ten standard errors.  With all others, 21 points too much would be promised."""
     assert -0.03 < np.mean(excess_of_winners(three_ahead)) < 0.12
+
+
+@pytest.mark.parametrize(
+    ("scores", "level"),
+    [
+        ([9, 8, 7, 6, 3.9, 3], 4),  # the gap of 2.1 is wider than two, and than 3/√3
+        ([9, 8, 7, 6, 4.1, 3], 6),
+        ([9, 6.5, 4.1, 4, 3], 5),  # two teams that are 2.5 apart are no level that a gap of 2.4 ends
+        ([9, 6.5, 3.9, 3], 2),
+        ([9, 3, 2, 1], 4),  # one team that is far ahead is none
+        ([9, 8], 2),
+    ],
+)
+def test_a_level_ends_at_a_gap_that_noise_does_not_explain(scores, level):
+    order = places._highest_level(np.array(scores[::-1], dtype=float), 1.0)
+    assert order.tolist() == list(range(len(scores)))[::-1][:level]
 
 
 def three_ahead(random):

@@ -18,11 +18,11 @@ LEVEL = 0.95
 # deviations of the observed scores.
 DEVIATIONS, WIDEST = 120, 3.0
 
-# What leads need is the shape of the field near the leaders, so their prior is fitted to the best quarter of
-# the teams, within these numbers of teams.  The others count only as those below.
-LEADING, LEAST_LEADING, MOST_LEADING = 0.25, 4, 8
+# What leads need is the shape of the field near the leaders, so their prior is fitted to so many teams, and to
+# all teams of a level that has few.  The others count only as those below.
+LEADERS, FEW = 4, 8
 LEAST_TEAMS = 6
-# A gap wider than the distance between the teams above it, and than so many standard errors, ends their level.
+# A level ends at a gap that is wider than so many standard errors and than what the teams above it spread over.
 GAP = 2.0
 # The scale of the half-Cauchy prior in standard errors. The few teams of a level are more alike than others.
 SCALE, SCALE_OF_FEW = 1.0, 0.3
@@ -327,8 +327,8 @@ def _with_leaders(true_scores: Floats, centers: Floats, errors: Floats, random: 
         return true_scores
     from scipy.special import log_ndtr  # what scores without a board needs numpy and pandas alone
 
-    number = min(MOST_LEADING, max(LEAST_LEADING, -(-len(level) // round(1 / LEADING))))
-    best = level if len(level) < LEAST_TEAMS else level[:number]
+    are_few = len(level) < len(centers) and len(level) <= FEW
+    best = level if are_few else level[:LEADERS]
     border = centers[level[len(best) - 1 : len(best) + 1]].mean()
     reach = max(centers[best[0]] - border, noise)
     between = np.linspace(0, LEADERS_WIDEST * reach, LEADERS_DEVIATIONS) ** 2  # (d,)
@@ -336,7 +336,7 @@ def _with_leaders(true_scores: Floats, centers: Floats, errors: Floats, random: 
     spread = np.maximum(variances[best], np.finfo(float).tiny) + between[:, np.newaxis]
     deviations = np.sqrt(spread)[:, np.newaxis, :]  # (d, 1, leaders)
     scaled = (centers[best] - means[:, np.newaxis]) / deviations
-    scale = noise * (SCALE_OF_FEW if len(level) < LEAST_TEAMS else SCALE)
+    scale = noise * (SCALE_OF_FEW if are_few else SCALE)
     log_density = -(scaled**2 / 2 + np.log(deviations)).sum(axis=2)
     log_density -= np.log1p(between / scale**2)[:, np.newaxis]
     below = (border - means) / np.sqrt(noise**2 + between[:, np.newaxis])
@@ -352,10 +352,16 @@ def _with_leaders(true_scores: Floats, centers: Floats, errors: Floats, random: 
 
 
 def _highest_level(centers: Floats, noise: float) -> Ints:
-    """Find the teams above the first wide gap between two of them, or all teams, the best one first."""
+    """Find the teams above the first wide gap between two of them, or all teams, the best one first.
+
+    The more teams there are, the further apart are the best and the worst one by noise alone.  So their
+    distance is divided by the root of the number of gaps between them.
+    """
     order = np.argsort(-centers, kind="stable")
     ordered = centers[order]
-    is_wide = -np.diff(ordered) > np.maximum(ordered[0] - ordered[:-1], GAP * noise)
+    gaps = np.arange(len(ordered) - 1)  # above each gap
+    spread = (ordered[0] - ordered[:-1]) / np.sqrt(np.maximum(gaps, 1))
+    is_wide = -np.diff(ordered) > np.maximum(spread, GAP * noise)
     ends = np.flatnonzero(is_wide[1:]) + 2  # a single team that is far ahead is no level
     return order[: ends[0]] if len(ends) else order
 

@@ -90,16 +90,17 @@ def with_leaders(scores, c, e, random):
     order = sorted(range(teams), key=lambda team: -c[team])
     for k in range(2, teams):
         gap = c[order[k - 1]] - c[order[k]]
-        if gap > 3 * noise and gap > c[order[0]] - c[order[k - 1]]:
+        if gap > 2 * noise and gap > (c[order[0]] - c[order[k - 1]]) / math.sqrt(k - 1):
             order = order[:k]
             break
     if len(order) == teams < 6:
         return scores
-    best = order if len(order) < 6 else order[: min(8, max(4, math.ceil(len(order) / 4)))]
+    few = len(order) < teams and len(order) <= 8
+    best = order if few else order[:4]
     others = order[len(best) :]
     m = (c[best[-1]] + c[others[0]]) / 2 if others else c[best[-1]]
     reach = max(c[order[0]] - m, noise)
-    scale = 0.3 * noise if len(order) < 6 else noise
+    scale = 0.3 * noise if few else noise
     grid, log_density = [], []
     for tau in (3 * reach * step / 47 for step in range(48)):
         for mu in ((m - 4 * reach) + (c[order[0]] - m + 4 * reach) * step / 63 for step in range(64)):

@@ -28,9 +28,10 @@ import pandas as pd
 
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
-from podium import hosted, scoring, statistics
-from podium.arrays import Floats, Ints
+from podium import statistics
+from podium.metric import hosted
 from podium.ranking import sentences
+from podium.scoring import evaluating
 from podium.statistics import halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, Units, doubt_of_difference, doubt_of_score, reaction
 from podium.statistics.inference import (
@@ -42,6 +43,7 @@ from podium.statistics.inference import (
     widening_of_one,
 )
 from podium.statistics.sampling import influences
+from podium.words.arrays import Floats, Ints
 
 POPULATION = 5000  # items
 RESAMPLES = 300
@@ -243,7 +245,7 @@ def pool_of_answers() -> Pool:
     """Score the perfect submission and a poor one on many essays."""
     solution, submission = make_competition(POPULATION, seed=20)
     solution = solution.drop(columns="Usage", errors="ignore")
-    prepared = scoring.prepare(hosted.load("unified"), solution, {}).prepared[scoring.ALL]
+    prepared = evaluating.prepare(hosted.load("unified"), solution, {}).prepared[evaluating.ALL]
     effective = solution["discourse_effectiveness"].astype(float)
     perfect = solution[["row_id", "essay_id", "discourse_type", "predictionstring"]].assign(
         score_discourse_effectiveness_0=1 - effective, score_discourse_effectiveness_1=effective

@@ -17,9 +17,9 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.measure import machine, print_table, processor_seconds, seconds_of
-from podium import hosted
-from podium.errors import UsageError
 from podium.markups import agreement
+from podium.metric import hosted
+from podium.words.errors import UsageError
 
 REPEATS = 5
 CORPORA = (1_000, 4_000, 16_000)

@@ -23,11 +23,12 @@ import pandas as pd
 
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
-from podium import reading, scoring
-from podium.files import ReadFile
+from podium.contest import reading
 from podium.ranking import store
 from podium.ranking.job import make_job, solution_of
 from podium.ranking.rules import Options
+from podium.scoring import evaluating
+from podium.tables.files import ReadFile
 
 REAL_ESSAYS = 15_594
 PROCESSES = (1, 2)
@@ -124,7 +125,7 @@ def show_one(folder: Path) -> None:
     for _ in range(REPEATS):
         content = clocked("read", path.read_bytes)
         frame = clocked("parse", reading.read_submission, solution.metric, ReadFile(path.name, content), {})
-        evaluation = clocked("score", scoring.evaluate, solution, frame)
+        evaluation = clocked("score", evaluating.evaluate, solution, frame)
         entry = clocked("store", store.encode, {}, evaluation.statistics)
         clocked("from the store", store.decode, entry)
     print_table(

@@ -24,7 +24,7 @@ from unittest import mock
 import pandas as pd
 
 from benchmarks.measure import machine, print_table, processor_seconds
-from podium import hosted
+from podium.metric import hosted
 from tests.support import scifact_transcription as transcription
 from tests.support.scifact_data import SAMPLES, Line, json_lines
 

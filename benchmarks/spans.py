@@ -18,11 +18,12 @@ import numpy as np
 import podium
 from benchmarks.measure import machine, print_table, seconds_of
 from examples.essays import make_competition
-from podium import hosted, spans
-from podium.arrays import Floats, Ints
-from podium.errors import HostError
+from podium import spans
+from podium.metric import hosted
 from podium.spans.segments import to_segments
-from podium.tables import read_table
+from podium.tables.formats import read_table
+from podium.words.arrays import Floats, Ints
+from podium.words.errors import HostError
 
 REAL_ESSAYS = 15_594
 REPEATS = 9

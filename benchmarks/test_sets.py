@@ -17,8 +17,8 @@ import podium
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import statistics
-from podium.arrays import Bools, Floats, Ints
 from podium.hosting import balance
+from podium.words.arrays import Bools, Floats, Ints
 from tests.support import figures
 
 ESSAYS, LOST = 3000, 0.08

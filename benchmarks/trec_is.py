@@ -18,7 +18,8 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.measure import machine, print_table, processor_seconds
-from podium import hosted, scoring
+from podium.metric import hosted
+from podium.scoring import evaluating
 from tests.support import trec_is_data, trec_is_transcription
 
 SIZES = ((6_868, 7), (17_741, 20), (100_000, 75), (400_000, 75))  # tweets, events
@@ -50,7 +51,7 @@ def time(tweets: int, events: int) -> list[str]:
     """Time everything on a competition of this size."""
     solution, submission = trec_is_data.competition(tweets, events)
     prepared = trec_is.prepare(solution, "tweet_id")
-    evaluation = scoring.evaluate(scoring.prepare(loaded, solution, {}), submission)
+    evaluation = evaluating.evaluate(evaluating.prepare(loaded, solution, {}), submission)
     with tempfile.TemporaryDirectory() as folder:
         labels, run = official_files(Path(folder), solution, submission)
         arguments = ["-m", "podium", "score", "--metric", "trec_is", "--bare", str(labels), str(run)]

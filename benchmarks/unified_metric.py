@@ -27,7 +27,8 @@ import metric
 from benchmarks import classic
 from benchmarks.measure import machine, memory_of, print_table, seconds_of, seconds_of_processes
 from examples.essays import make_competition
-from podium import hosted, reading
+from podium.contest import reading
+from podium.metric import hosted
 from tests.support import unified_transcription as transcription
 
 ROOT = Path(metric.__file__).parent

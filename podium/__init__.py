@@ -19,41 +19,49 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from podium import errors, markups, spans, statistics, tuning
-    from podium.front_door import prepare, score
+    from podium import markups, spans, statistics
+    from podium.contest.front_door import prepare, score
     from podium.hosting.collecting import collect
     from podium.ranking.estimate import estimate
     from podium.ranking.rank import rank
     from podium.ranking.verify import verify
     from podium.report.page import write_report
     from podium.running.run import run
+    from podium.spans import tuning
+    from podium.words import errors
 
 __all__ = [
     "__version__", "collect", "errors", "estimate", "markups", "prepare", "rank", "run", "score", "spans",
     "statistics", "tuning", "verify", "write_report",
 ]  # fmt: skip
 
-__version__ = "9.0.0"
+from podium.words.version import __version__
 
 # These are loaded when they are first used, because `podium --help` should not have to wait for pandas.
 _FUNCTIONS = {
     "collect": "podium.hosting.collecting",
     "estimate": "podium.ranking.estimate",
-    "prepare": "podium.front_door",
+    "prepare": "podium.contest.front_door",
     "rank": "podium.ranking.rank",
     "run": "podium.running.run",
-    "score": "podium.front_door",
+    "score": "podium.contest.front_door",
     "verify": "podium.ranking.verify",
     "write_report": "podium.report.page",
 }
-_MODULES = ("errors", "markups", "spans", "statistics", "tuning")
+_MODULES = {
+    "errors": "podium.words.errors",
+    "markups": "podium.markups",
+    "spans": "podium.spans",
+    "statistics": "podium.statistics",
+    "tuning": "podium.spans.tuning",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         return getattr(importlib.import_module(_FUNCTIONS[name]), name)
     if name in _MODULES:
-        return importlib.import_module(f"podium.{name}")
+        return importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'podium' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 

@@ -165,6 +165,6 @@ def _state_of_process() -> dict[str, Any]:
 @pytest.fixture
 def memory_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets podium open addresses in the memory of this process, as if they were those of a site."""
-    from podium import files
+    from podium.tables import files
 
     monkeypatch.setattr(files, "PROTOCOLS", files.PROTOCOLS | {"memory"})

@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted, scoring, statistics
+from podium import statistics
+from podium.metric import hosted
+from podium.scoring import evaluating
 from podium.statistics import halves
 from tests.support.samples import Case, case_of
 
@@ -23,7 +25,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*of the solution overlapping an
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run every test with each metric, or with the one that --metric names."""
     given = metafunc.config.getoption("--metric")
-    metrics = [given] if given else [*hosted.names(), str(Path(podium.__file__).parent / "new_metric")]
+    metrics = (
+        [given] if given else [*hosted.names(), str(Path(podium.__file__).parent / "metric" / "new_metric")]
+    )
     metafunc.parametrize("case", metrics, indirect=True, ids=lambda metric: Path(metric).name, scope="module")
 
 
@@ -54,8 +58,8 @@ def test_the_score_is_the_first_measure_of_the_sums(case: Case) -> None:
 
 def test_score_and_statistics_agree_on_half_of_the_items(case: Case) -> None:
     """The half-samples of a metric with score() alone are those that its statistics would give."""
-    solution = scoring.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id})
-    evaluation = scoring.evaluate(solution, case.submission)
+    solution = evaluating.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id})
+    evaluation = evaluating.evaluate(solution, case.submission)
     assert evaluation.statistics is not None
     number = len(evaluation.prepared.items)
     items = halves.Items(evaluation.prepared.item_of_row, np.zeros(number, dtype=np.int64))
@@ -72,8 +76,8 @@ def test_score_and_statistics_agree_on_half_of_the_items(case: Case) -> None:
 
 def test_statistics_are_counted_from_what_was_read_and_compared(case: Case) -> None:
     prepared = case.metric.prepare(case.solution, case.row_id)
-    evaluation = scoring.evaluate(
-        scoring.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id}), case.submission
+    evaluation = evaluating.evaluate(
+        evaluating.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id}), case.submission
     )
     assert (evaluation.read is None) == (evaluation.compared is None) == (not hasattr(prepared, "compare"))
     if evaluation.read is not None:

@@ -15,9 +15,12 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import cli, explain, hosted, limits, scoring
-from podium.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
-from podium.judge import shapes, trials
+from podium import cli
+from podium.child import limits
+from podium.judge import trials
+from podium.metric import hosted, shapes
+from podium.scoring import evaluating, explain
+from podium.words.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
 from tests.support import host_line
 from tests.support.new_metric import SAMPLES, SOLUTION, SUBMISSION, TEMPLATE, metric_with
 
@@ -269,7 +272,7 @@ COMPANION_SLIPS = {
     "no Explanation": (
         "explain=Explanation",
         "explain=lambda evaluation: 3",
-        "explain to return a podium.contract.Explanation, found int without roles",
+        "explain to return a podium.metric.contract.Explanation, found int without roles",
     ),
     "tables that are one": (TABLE, "return table", "a dict of tables by their titles, found DataFrame"),
     "tables that are none": (TABLE, 'return {"Labels": 3}', "by their titles, found dict of int"),
@@ -549,9 +552,9 @@ def test_a_truth_that_scores_worse_is_a_warning(tmp_path: Path, direction: str) 
 
 def found_in(metric: Path) -> dict[str, list[shapes.Finding]]:
     """All findings about a metric, by the name of the check."""
-    solution = scoring.prepare(hosted.load(metric), SOLUTION.drop(columns="Usage"), {})
+    solution = evaluating.prepare(hosted.load(metric), SOLUTION.drop(columns="Usage"), {})
     named: dict[str, list[shapes.Finding]] = {}
-    for finding in trials.verdict(scoring.evaluate(solution, SUBMISSION), trials.Use.CHECK):
+    for finding in trials.verdict(evaluating.evaluate(solution, SUBMISSION), trials.Use.CHECK):
         named.setdefault(finding.name, []).append(finding)
     return named
 

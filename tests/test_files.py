@@ -22,11 +22,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from podium import files, tables
-from podium.errors import HostError, NotAFile, SubmissionRejected, UsageError
-from podium.files import parse_json, write_atomically
 from podium.ranking import submissions
-from podium.tables import parse_table, read_table, read_texts, write_table
+from podium.tables import files, formats
+from podium.tables.files import parse_json, write_atomically
+from podium.tables.formats import parse_table, read_table, read_texts, write_table
+from podium.words.errors import HostError, NotAFile, SubmissionRejected, UsageError
 from tests.support.examples import some
 
 CSV = '''id,name,note,x,n,day,flag
@@ -57,7 +57,7 @@ def parquet_of(table: pa.Table, **options) -> bytes:
 def reader(request, monkeypatch):
     """Reads CSV with pyarrow, or with pandas as where pyarrow gives up."""
     if request.param == "pandas":  # as in the cases in which pyarrow gives up
-        monkeypatch.setattr(tables, "_read_with_pyarrow", lambda content, text_columns: None)
+        monkeypatch.setattr(formats, "_read_with_pyarrow", lambda content, text_columns: None)
     return request.param
 
 
@@ -108,7 +108,7 @@ def test_where_memory_ends_no_table_is_called_damaged(monkeypatch):
     def fail(*_, **__):
         raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")
 
-    monkeypatch.setattr(tables, "_read_with_pyarrow", lambda content, text_columns: None)
+    monkeypatch.setattr(formats, "_read_with_pyarrow", lambda content, text_columns: None)
     monkeypatch.setattr(pd, "read_csv", fail)
     with pytest.raises(MemoryError):
         parse_table(b'a,b\n1,"2"\n', "table.csv", set(), HostError)
@@ -189,8 +189,8 @@ def test_a_limit_of_the_caller_holds():
     ids=["header", "header of two lines", "row after empty lines", "quote"],
 )
 def test_columns_are_counted_before_any_is_made(monkeypatch, content):
-    monkeypatch.setattr(tables, "_read_with_pyarrow", lambda *_: pytest.fail("a table was made"))
-    monkeypatch.setattr(tables, "_read_with_pandas", lambda *_: pytest.fail("a table was made"))
+    monkeypatch.setattr(formats, "_read_with_pyarrow", lambda *_: pytest.fail("a table was made"))
+    monkeypatch.setattr(formats, "_read_with_pandas", lambda *_: pytest.fail("a table was made"))
     with pytest.raises(SubmissionRejected, match="at most 5,000 columns, found"):
         parse_table(content, "table", set(), SubmissionRejected)
 
@@ -570,7 +570,7 @@ def test_a_csv_reads_back_the_same(tmp_path, suffix):
 
 def test_a_large_table_is_written_like_its_rows(tmp_path):
     columns = {"id": ["a", "a", None], "odd": ["1", 1, 1.0], "score": [0.0, -0.0, np.nan], "b": [1, 0, 1]}
-    assert tables.table_bytes(pd.DataFrame(columns)) == b"id,odd,score,b\na,1,0.0,1\na,1,-0.0,0\n,1.0,,1\n"
+    assert formats.table_bytes(pd.DataFrame(columns)) == b"id,odd,score,b\na,1,0.0,1\na,1,-0.0,0\n,1.0,,1\n"
 
 
 @pytest.mark.parametrize("row", ["1,2,", "1,2,,", "1,2,3"])

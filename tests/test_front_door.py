@@ -14,8 +14,9 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import cli, hosted, spans, tuning
-from podium.errors import HostError
+from podium import cli, spans, tuning
+from podium.metric import hosted
+from podium.words.errors import HostError
 
 ROOT = Path(podium.__file__).parent.parent
 SOLUTION = pd.read_csv(ROOT / "solution_sample.csv")
@@ -205,5 +206,5 @@ def test_a_command_in_this_process_leaves_warnings_as_they_were(capsys: pytest.C
     before = warnings.showwarning
     assert cli.main(["score", "solution_sample.csv", "sample_submission.csv", "--bare"]) == 0
     assert warnings.showwarning is before
-    assert issubclass(podium.errors.SubmissionRejected, podium.errors.ToolError)
+    assert issubclass(podium.words.errors.SubmissionRejected, podium.words.errors.ToolError)
     assert round(float(capsys.readouterr().out), 6) == 0.587969

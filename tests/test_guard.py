@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import podium
-from podium import hosted, scoring
-from podium.contract import Companion
-from podium.errors import CompanionError, MetricError, SubmissionRejected
+from podium.metric import hosted
+from podium.metric.contract import Companion
+from podium.scoring import evaluating
+from podium.words.errors import CompanionError, MetricError, SubmissionRejected
 from tests.support.new_metric import SOLUTION, SUBMISSION, metric_with
 
 # The template reads a submission in a step of its own, whose exception its statistics() catch.
@@ -34,7 +35,7 @@ SLOTS = ("@dataclass(frozen=True, eq=False, repr=False)", "@dataclass(frozen=Tru
 STATIC = ("    def measures(self, sums", "    @staticmethod\n    def measures(sums")
 COMPANION = """
 import functools
-from podium import contract
+from podium.metric import contract
 
 class Told(contract.Explanation):
     pass
@@ -66,7 +67,7 @@ def test_a_metric_may_catch_its_own_exceptions(tmp_path: Path, edits: tuple[tupl
     assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6
     solution = podium.prepare(SOLUTION, metric)
     with pytest.raises(SubmissionRejected, match=r"^expected a column label, found id, I say$"):
-        scoring.evaluate(solution, SUBMISSION[["id"]])
+        evaluating.evaluate(solution, SUBMISSION[["id"]])
     for prepared in (solution.prepared["All"], pickle.loads(pickle.dumps(solution)).prepared["All"]):
         with pytest.raises(SubmissionRejected, match=r"^expected a column label, found id$"):
             prepared.read(SUBMISSION[["id"]])

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import scoring, statistics
-from podium.errors import UsageError
+from podium import statistics
+from podium.scoring import evaluating
 from podium.statistics import Doubt, Reason, halves
+from podium.words.errors import UsageError
 
 ROWS = 300
 
@@ -42,7 +43,7 @@ def _no_process_is_started(monkeypatch):
 def scored(tmp_path: Path):
     """Scores two submissions with one of the metrics, of which the first is better."""
 
-    def scored(name: str, **columns: object) -> list[scoring.Evaluation]:
+    def scored(name: str, **columns: object) -> list[evaluating.Evaluation]:
         head = "import pandas as pd\n\nCOMPLETE_SUBMISSION = False\n\n\n"
         of = "solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str"
         path = tmp_path / f"{name.replace(' ', '_')}.py"
@@ -100,7 +101,7 @@ def test_nothing_is_repeated_in_a_half(scored, name):
     assert (draws_of(scored(name)[1]) == draws_of(scored("mean")[1])).all()
 
 
-def draws_of(evaluation: scoring.Evaluation, number: int = 20) -> np.ndarray:
+def draws_of(evaluation: evaluating.Evaluation, number: int = 20) -> np.ndarray:
     """The scores of a submission on a few halves."""
     asked = halves.Asked(evaluation.solution, halves.WHOLE, "", 0)
     return halves.scores(asked, evaluation.submission, range(number))
@@ -161,7 +162,7 @@ def test_a_score_of_the_fifty_best_items_is_another_one_on_quarters():
 def test_public_and_private_are_halved_each(scored):
     parts = np.where(np.arange(ROWS) < 30, "Public", "Private")
     better, _ = scored("mean", Usage=parts)
-    items = better.solution.items_of(scoring.ALL)
+    items = better.solution.items_of(evaluating.ALL)
     for number in range(5):
         kept = halves.half(items, 0, number)
         assert [int(kept[:30].sum()), int(kept[30:].sum())] == [15, 135]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from podium.child.overheard import LONGEST_LINE, MOST_LINES, caught
 from podium.cli import main
-from podium.overheard import LONGEST_LINE, MOST_LINES, caught
 
 EVIL = "\x1b]0;title\x07\x1b[2Jerror: forged"
 slow = pytest.mark.slow

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from podium import hosted
-from podium.contract import Metric
-from podium.errors import HostError, ToolError, UsageError
+from podium.metric import hosted
+from podium.metric.contract import Metric
+from podium.words.errors import HostError, ToolError, UsageError
 
 ANY_KIND = """
 from typing import Literal, Optional, Union

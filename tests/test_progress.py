@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
-from podium import cli, hosted, progress, scoring
+from podium import cli
+from podium.metric import hosted
+from podium.scoring import evaluating
+from podium.words import progress
 from tests.support.new_metric import SAMPLES, SOLUTION, SUBMISSION, metric_with
 
 # What the steps of the template tell of their work.
@@ -68,8 +71,8 @@ def test_each_step_that_takes_it_is_told_of_progress(tmp_path, edits, told):
     metric = hosted.load(metric_with(tmp_path, *PREPARE, *edits))
     metric = dataclasses.replace(metric, is_own=True)  # the check of the contract tells no progress
     calls = []
-    solution = scoring.prepare(metric, SOLUTION.drop(columns="Usage"), {}, lambda *call: calls.append(call))
-    assert scoring.evaluate(solution, SUBMISSION, lambda *call: calls.append(call)).score == 0.6
+    solution = evaluating.prepare(metric, SOLUTION.drop(columns="Usage"), {}, lambda *call: calls.append(call))
+    assert evaluating.evaluate(solution, SUBMISSION, lambda *call: calls.append(call)).score == 0.6
     assert calls == [(1, 3), (2, 3), (3, 3), told]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium.sameness import fingerprint, is_same
+from podium.tables.sameness import fingerprint, is_same
 
 RANDOM = np.random.default_rng(0)
 TABLE = pd.DataFrame(

@@ -11,19 +11,20 @@ import pytest
 
 import podium
 from examples.essays import make_competition
-from podium import hosted, scoring
-from podium.errors import SubmissionRejected
+from podium.metric import hosted
+from podium.scoring import evaluating
+from podium.words.errors import SubmissionRejected
 from tests.support.samples import case_of
 from tests.support.unified import evaluate
 
 
 @pytest.fixture(scope="module")
-def evaluation() -> scoring.Evaluation:
+def evaluation() -> evaluating.Evaluation:
     """A made-up submission, scored."""
     return evaluate(*make_competition(60, seed=3, shared_words=False))
 
 
-def test_loggers_get_no_undefined_measures(evaluation: scoring.Evaluation) -> None:
+def test_loggers_get_no_undefined_measures(evaluation: evaluating.Evaluation) -> None:
     assert evaluation.loggable["score"] == evaluation.score
     assert len(evaluation.loggable) == len(evaluation.measures)
     solution = evaluation.solution.frame

@@ -10,7 +10,8 @@ import pytest
 
 import podium
 from examples.essays import make_competition
-from podium import hosted, spans
+from podium import spans
+from podium.metric import hosted
 from podium.spans import LABELS, bio_tags, from_quotes, from_tokens, from_word_ids, from_words
 from tests.test_spans import BIOES, disjoint, make_texts, offsets_of_words, tokenizer_of, triples
 

@@ -14,9 +14,10 @@ import metric
 import podium
 from benchmarks import coverage
 from examples.essays import make_competition
-from podium import hosted, statistics
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium import statistics
+from podium.metric import hosted
 from podium.statistics import Doubt, Reason, doubts, inference, places, population, sampling
+from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support.first_again import transcribed
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate
@@ -638,7 +639,7 @@ def test_groups_that_are_only_reported_change_no_statement(groups):
 
 
 def test_the_template_of_a_metric_only_reports_its_groups():
-    template = hosted.load(str(Path(podium.__file__).parent / "new_metric" / "metric.py"))
+    template = hosted.load(str(Path(podium.__file__).parent / "metric" / "new_metric" / "metric.py"))
     solution, perfect, other = sites()
     prepared = template.prepare(solution.rename(columns={"site": "group"}), "id")
     for submission in (perfect, other):
@@ -691,7 +692,10 @@ def test_a_column_names_what_is_drawn_together(tmp_path):
     solution, perfect, other = sites()
     path = tmp_path / "own.py"
     path.write_text(
-        Path(podium.__file__).parent.joinpath("new_metric", "metric.py").read_text().replace("my_metric", "own")
+        Path(podium.__file__)
+        .parent.joinpath("metric", "new_metric", "metric.py")
+        .read_text()
+        .replace("my_metric", "own")
     )
     solution = solution.rename(columns={"region": "group"})
     mine, theirs = (podium.score(solution, each, metric=str(path)) for each in (perfect, other))

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pytest
 
 import podium
-from podium import hosted, ids
-from podium.errors import HostError, SubmissionRejected
 from podium.hosting.bundles import bundle
 from podium.hosting.competition import Competition, Terms
+from podium.metric import hosted
+from podium.tables import ids
+from podium.words.errors import HostError, SubmissionRejected
 from tests.hosting.test_bundle import execute, unpack
 from tests.support.command_line import run
 from tests.support.host_line import ACCURACY, run_podium, stay_in_process

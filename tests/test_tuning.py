@@ -12,11 +12,11 @@ import metric
 import podium
 from examples.essays import make_competition
 from podium import spans, statistics
-from podium.errors import SubmissionRejected, UsageError
 from podium.spans import tuning
 from podium.spans.segments import predictionstrings
 from podium.statistics import Difference, Doubt, Reason
-from podium.tables import read_table
+from podium.tables.formats import read_table
+from podium.words.errors import SubmissionRejected, UsageError
 from tests.support import command_line
 from tests.support.frames import solution, submission, words
 

@@ -1,7 +1,7 @@
 """The companion of markup consistency: files, two markups alone, and what became of every object of a markup.
 
 The objects of a markup are its elements, fragments and overtexts.  The functions and the class are the members
-of `companion`, which `podium.contract.Companion` describes.
+of `companion`, which `podium.metric.contract.Companion` describes.
 """
 
 import functools
@@ -16,15 +16,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import scoring
-from podium.contract import Companion
-from podium.errors import HostError, SubmissionRejected, ToolError
-from podium.explain import ratio
 from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files, spans
 from podium.markups.explanation import AMONG, WITH, Criteria
-from podium.scoring import Evaluation
+from podium.metric.contract import Companion, ScoredSubmission
+from podium.scoring import evaluating
+from podium.scoring.explain import ratio
+from podium.words.errors import HostError, SubmissionRejected, ToolError
 
 from . import importers, metric
 
@@ -219,11 +218,11 @@ def advice(solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
         return []  # all weights are given
     in_use = {}
-    for part, rows in scoring.rows_of_parts(solution).items():
-        frame = solution[rows].drop(columns=scoring.USAGE, errors="ignore")
+    for part, rows in evaluating.rows_of_parts(solution).items():
+        frame = solution[rows].drop(columns=evaluating.USAGE, errors="ignore")
         in_use[part] = metric.prepare(frame, **arguments)
-    whole = in_use[scoring.ALL].rules.weights
-    lines = [f'give all weights, so that every part has the same: weights="{weights(in_use[scoring.ALL])}"']
+    whole = in_use[evaluating.ALL].rules.weights
+    lines = [f'give all weights, so that every part has the same: weights="{weights(in_use[evaluating.ALL])}"']
     for part, prepared in in_use.items():
         others = {name: weight for name, weight in prepared.rules.weights.items() if weight != whole[name]}
         if others:
@@ -242,7 +241,7 @@ class Explanation(shared.Explanation):
 
     roles: ClassVar = {"item": "document_id", "label": "tag", "outcome": "outcome"}
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: ScoredSubmission) -> None:
         super().__init__(evaluation, _criteria(evaluation.prepared))
 
     @functools.cached_property
@@ -277,7 +276,7 @@ class Explanation(shared.Explanation):
     def details(self) -> dict[str, pd.DataFrame]:
         """The tables of each document, each pair of markups, and each span as it was read."""
         solution, row_id = self.evaluation.solution, self.evaluation.solution.arguments["row_id_column_name"]
-        experts = solution.frame[solution.rows[scoring.ALL]].rename(columns={row_id: "document_id"})
+        experts = solution.frame[solution.rows[evaluating.ALL]].rename(columns={row_id: "document_id"})
         answer = self.evaluation.submission.rename(columns={row_id: "document_id"})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the rows of the objects have what has no place among spans

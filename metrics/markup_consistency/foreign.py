@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from podium.errors import ToolError
-from podium.files import parse_json, read_bytes
+from podium.tables.files import parse_json, read_bytes
+from podium.words.errors import ToolError
 
 MOST_SHOWN = 2**16  # bytes of a text that are looked at
 JSON_MIN = "Label Studio's JSON-MIN"

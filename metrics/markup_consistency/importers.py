@@ -29,10 +29,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.errors import ToolError, missing_extra
-from podium.files import MOST_BYTES, parse_json, read_bytes, read_text
 from podium.markups.files import ALGORITHM, SETTINGS, Account, FileRead, read_documents, visible_files
-from podium.wording import counted, listed
+from podium.tables.files import MOST_BYTES, parse_json, read_bytes, read_text
+from podium.words.errors import ToolError, missing_extra
+from podium.words.wording import counted, listed
 
 from .foreign import json_in, refuse_foreign
 from .offsets import Found, Place, Text, difference_of

@@ -1,6 +1,6 @@
 """The companion of READ//ABLE: the competition's files, M7, and what became of every selection.
 
-The functions and the class are the members of `companion`, which `podium.contract.Companion` describes.
+The functions and the class are the members of `companion`, which `podium.metric.contract.Companion` describes.
 """
 
 import functools
@@ -15,14 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
-from podium.contract import Companion
-from podium.errors import HostError, SubmissionRejected
 from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files
 from podium.markups.explanation import AMONG, WITH, Criteria
-from podium.scoring import Evaluation
-from podium.wording import counted, listed
+from podium.metric.contract import Companion, ScoredSubmission
+from podium.words.errors import HostError, SubmissionRejected
+from podium.words.wording import counted, listed
 
 from . import metric
 
@@ -203,7 +202,7 @@ class Explanation(shared.Explanation):
 
     roles: ClassVar = {"item": "document_id", "label": "type", "outcome": "outcome"}
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: ScoredSubmission) -> None:
         super().__init__(evaluation, _criteria(evaluation.prepared))
         self.subjects = [self.prepared.known[item][0] for item in self.prepared.items]
 

@@ -1,6 +1,6 @@
 """The companion of the SciFact metric: its official files, and what became of claims, abstracts and sentences.
 
-The functions and the class are the members of `companion`, which `podium.contract.Companion` describes.
+The functions and the class are the members of `companion`, which `podium.metric.contract.Companion` describes.
 """
 
 import functools
@@ -14,12 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from podium import contract
-from podium.contract import Companion
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import read_lines
-from podium.scoring import Evaluation
-from podium.wording import counted, natural_order
+from podium.metric import contract
+from podium.metric.contract import Companion, ScoredSubmission
+from podium.tables.files import read_lines
+from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.words.wording import counted, natural_order
 
 from . import metric
 
@@ -111,7 +110,7 @@ def _claim(line: str) -> tuple[str, str, str | None]:
     return str(number), json.dumps(evidence), text if type(text) is str else None
 
 
-def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
+def texts(evaluation: ScoredSubmission, path: Path | None = None) -> dict[str, str]:
     """Collect the texts of the claims, and of the abstracts in the gold or in the submission, for
     the report.
     """
@@ -165,7 +164,7 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 
 
 class Explanation(contract.Explanation):
-    """What became of every claim, abstract and sentence; see `podium.contract.Explanation`.
+    """What became of every claim, abstract and sentence; see `podium.metric.contract.Explanation`.
 
     The claims are in the order of their ids, and so are the abstracts of a claim.  Ids that are whole numbers
     are ordered as numbers.

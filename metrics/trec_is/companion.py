@@ -1,6 +1,6 @@
 """The companion of the TREC-IS metrics: the track's files, files for Kaggle, and what became of every tweet.
 
-The functions and the class are the members of `companion`, which `podium.contract.Companion` describes.
+The functions and the class are the members of `companion`, which `podium.metric.contract.Companion` describes.
 """
 
 import dataclasses
@@ -17,13 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract
-from podium.contract import Companion
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.explain import ratio
-from podium.files import parse_json, read_lines, read_text
-from podium.scoring import Evaluation
-from podium.wording import counted, listed
+from podium.metric import contract
+from podium.metric.contract import Companion, ScoredSubmission
+from podium.scoring.explain import ratio
+from podium.tables.files import parse_json, read_lines, read_text
+from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.words.wording import counted, listed
 
 from . import metric
 
@@ -392,7 +391,7 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 
 
 class Explanation(contract.Explanation):
-    """What became of every tweet of a run; see `podium.contract.Explanation`."""
+    """What became of every tweet of a run; see `podium.metric.contract.Explanation`."""
 
     roles: ClassVar = {"item": "event_id", "label": "priority", "outcome": "case"}
 
@@ -599,7 +598,7 @@ class Explanation(contract.Explanation):
 # ---- Texts -----------------------------------------------------------------------------------------------
 
 
-def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
+def texts(evaluation: ScoredSubmission, path: Path | None = None) -> dict[str, str]:
     """Collect the texts of the labeled tweets, event by event, for the report."""
     rows: pd.DataFrame = evaluation.explanation.rows
     rows = rows[rows["case"] != IGNORED]

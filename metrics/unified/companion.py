@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract
 from podium import statistics as sufficient
-from podium.arrays import Bools, Floats, Ints
-from podium.contract import Companion, Variants
-from podium.explain import SMALL_SUBPOPULATION, ratio
-from podium.scoring import ALL, Evaluation
-from podium.wording import counted, listed
+from podium.metric import contract
+from podium.metric.contract import Companion, ScoredSubmission, Variants
+from podium.scoring.evaluating import ALL
+from podium.scoring.explain import SMALL_SUBPOPULATION, ratio
+from podium.words.arrays import Bools, Floats, Ints
+from podium.words.wording import counted, listed
 
 from . import cures, habits, points, variants
 
@@ -34,11 +34,11 @@ def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
 
 
 class Explanation(contract.Explanation):
-    """The explanation of one submission; see `podium.contract.Explanation` for what it offers."""
+    """The explanation of one submission; see `podium.metric.contract.Explanation` for what it offers."""
 
     roles: ClassVar = {"item": "essay_id", "label": "discourse_type", "outcome": "outcome"}
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: ScoredSubmission) -> None:
         super().__init__(evaluation)
         self.given: Segments = evaluation.read
         self.predictions: Segments

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import ids
-from podium.errors import SubmissionRejected
-from podium.scoring import ALL, Solution
-from podium.wording import counted, listed
+from podium.metric.contract import PreparedSolution
+from podium.scoring.evaluating import ALL
+from podium.tables import ids
+from podium.words.errors import SubmissionRejected
+from podium.words.wording import counted, listed
 
 OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
 # With fewer matches, a habit cannot be told from chance.
@@ -79,7 +80,7 @@ def recognize(
     return frame, notices
 
 
-def diagnose(solution: Solution, submission: pd.DataFrame) -> str | None:
+def diagnose(solution: PreparedSolution, submission: pd.DataFrame) -> str | None:
     """Say what to write instead in a rejected submission with a known mistake."""
     metric = solution.metric.module
     prepared: Any = solution.prepared[ALL]  # of the class in the metric file

@@ -18,10 +18,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
-import podium
-from podium import errors, own
+from podium.child.supervised import Patience, supervised
 from podium.cli.declared import declare
-from podium.supervised import Patience, supervised
+from podium.metric import own
+from podium.words import errors
+from podium.words.version import __version__
 
 __all__ = ["COMMANDS", "main", "process"]
 
@@ -98,7 +99,7 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="podium COMMAND …  (podium COMMAND --help says more)",
     )
-    parser.add_argument("--version", action="version", version=f"podium {podium.__version__}")
+    parser.add_argument("--version", action="version", version=f"podium {__version__}")
     parser.add_argument("command", nargs="?", metavar="COMMAND", help="see below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
@@ -155,8 +156,10 @@ NO_INPUTS = ("out", "title", "organizer", "team", "data")
 
 def _run(command: Any, options: Any) -> None:
     """Run a command, unless it would write where one of its inputs is."""
-    from podium.files import check_apart
+    from podium.child import overheard
+    from podium.tables.files import check_apart
 
+    overheard.forget()
     out = getattr(options, "out", None)
     values = [value for name, value in vars(options).items() if name not in NO_INPUTS]
     flat = [each for value in values for each in (value if isinstance(value, list) else [value])]

@@ -14,7 +14,7 @@ from typing import Any
 
 from podium.cli import arguments
 from podium.cli.arguments import OfParameters
-from podium.errors import AccountWarning, UsageError
+from podium.words.errors import AccountWarning, UsageError
 
 NAMES_SHOWN = 10  # how many documents without γ are named
 
@@ -53,9 +53,12 @@ class Options(OfParameters):
 
 def run(options: Options) -> None:
     """Compare the experts, and print tables or JSON."""
-    from podium import contest, hosted, progress, scoring
     from podium.cli import console
+    from podium.contest import way
     from podium.markups import files
+    from podium.metric import hosted
+    from podium.scoring import evaluating
+    from podium.words import progress
 
     metric = hosted.load(options.metric)
     agree, gamma = metric.companion.agreement, metric.companion.gamma
@@ -70,10 +73,10 @@ def run(options: Options) -> None:
     parameters = {**metric.companion.agreement_parameters, **given}
     with progress.shown("comparing experts") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)  # which is told before the tables
-        change = contest.of_experts(metric, options.leave_out, options.texts)
-        whole = contest.prepared(metric, options.solution, parameters, show, change=change)
-    prepared = whole.prepared[scoring.ALL]
-    agreement = agree(prepared, whole.frame[whole.rows[scoring.ALL]])
+        change = way.of_experts(metric, options.leave_out, options.texts)
+        whole = way.prepared(metric, options.solution, parameters, show, change=change)
+    prepared = whole.prepared[evaluating.ALL]
+    agreement = agree(prepared, whole.frame[whole.rows[evaluating.ALL]])
     tables, documents, notices = agreement.tables, agreement.documents, [*agreement.notices]
     if options.gamma and gamma is not None:
         documents, tables["γ"], notice = with_gamma(documents, gamma(prepared))
@@ -98,7 +101,7 @@ def with_gamma(documents: Any, gamma: Any) -> tuple[Any, Any, list[str]]:
     """Add γ to the table of documents; also make the table of its mean, and tell which documents have none."""
     import pandas as pd
 
-    from podium.wording import counted, listed
+    from podium.words.wording import counted, listed
 
     documents = documents.merge(gamma, on="document_id")
     values = documents["gamma"].dropna()

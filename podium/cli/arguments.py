@@ -10,11 +10,11 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from podium import own
-from podium.errors import HostError, UsageError
+from podium.metric import own
+from podium.words.errors import HostError, UsageError
 
 if TYPE_CHECKING:
-    from podium.hosted import Metric
+    from podium.metric.hosted import Metric
 
 T = TypeVar("T", int, float)
 
@@ -31,7 +31,7 @@ def seconds(text: str) -> float:
 
 def competition(options: "OfCompetition", metric: "Metric") -> dict[str, Any]:
     """Read the arguments that `add_competition` declares."""
-    from podium import recorded
+    from podium.contest import recorded
     from podium.hosting.competition import summary
     from podium.hosting.folders import SOLUTION, row_id
 
@@ -54,7 +54,8 @@ def competition(options: "OfCompetition", metric: "Metric") -> dict[str, Any]:
 
 def parameters(metric: "Metric", assignments: Sequence[str], solution: str | Path) -> dict[str, Any]:
     """Combine the metric's parameters that --set gives with those that the solution's folder records."""
-    from podium import hosted, recorded
+    from podium.contest import recorded
+    from podium.metric import hosted
 
     return recorded.arguments(metric, hosted.parse_parameters(metric, assignments), solution)
 

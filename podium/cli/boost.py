@@ -71,7 +71,7 @@ class Options(OfBoard):
 def run(options: Options) -> None:
     """Read a board, apply the rewards, and write and print the final board."""
     from podium.ranking.submissions import errors_of_boost
-    from podium.tables import check_table_name, write_table
+    from podium.tables.formats import check_table_name, write_table
 
     if options.out is not None:
         check_table_name(options.out)

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from podium.cli import arguments
 from podium.cli.arguments import OfCompetition, moment, positive
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Options(OfCompetition):
 
 def run(options: Options) -> None:
     """Write the bundle, and tell where it is."""
-    from podium import hosted
     from podium.hosting.bundles import bundle
     from podium.hosting.competition import Competition, Terms, keep_parameters
+    from podium.metric import hosted
 
     dates = [date for date in (options.start, options.switch, options.end) if date is not None]
     if any(first >= second for first, second in itertools.pairwise(dates)):

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.cli.arguments import OfTrial, parameters
-from podium.errors import HostError, UsageError
+from podium.words.errors import HostError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from podium.hosted import Metric
-    from podium.judge.shapes import Finding
+    from podium.metric.hosted import Metric
+    from podium.metric.shapes import Finding
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 
 def run(options: Options) -> None:
     """Try the file, and print one line per demand."""
-    from podium import hosted
     from podium.hosting.kaggle import acceptance
-    from podium.judge.shapes import Level
+    from podium.metric import hosted
+    from podium.metric.shapes import Level
 
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
@@ -90,9 +90,9 @@ def run(options: Options) -> None:
 
 def _tried(path: Path, given: tuple[Path, Path], options: Options) -> "list[Finding]":
     """Try the file with a solution and a submission, and print the scores first."""
-    from podium.files import read_once
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate
+    from podium.tables.files import read_once
 
     metric = acceptance.loaded(path, needed=bool(options.set))
     arguments = dict[str, Any]() if metric is None else parameters(metric, options.set, given[0])
@@ -126,7 +126,7 @@ def _findings(
     """Score, and say what is found in the metric, the solution, the submission and how they are `read`."""
     from podium.cli.console import further_calls
     from podium.hosting.kaggle import acceptance, emulate
-    from podium.judge.shapes import Finding, Level
+    from podium.metric.shapes import Finding, Level
 
     solution, submission = tables
     row_id = arguments["row_id_column_name"]

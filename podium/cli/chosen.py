@@ -3,21 +3,21 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from podium import contest, limits, reading, scoring
-from podium.contract import Metric, Progress
-from podium.errors import SubmissionRejected, UsageError
-from podium.explain import item_noun
-from podium.files import is_table_name, read_text
-from podium.scoring import ALL, Evaluation, Solution
-from podium.wording import counted, listed, plural
-
-if TYPE_CHECKING:
-    from podium.cli.score import Options
+from podium.child import limits
+from podium.cli.asked import Options
+from podium.contest import reading, way
+from podium.metric.contract import Metric, Progress
+from podium.scoring import evaluating
+from podium.scoring.evaluating import ALL, Evaluation, Solution
+from podium.scoring.explain import item_noun
+from podium.tables.files import is_table_name, read_text
+from podium.words.errors import SubmissionRejected, UsageError
+from podium.words.wording import counted, listed, plural
 
 Tell = Callable[[Iterable[str]], None]
 
@@ -32,40 +32,40 @@ class Done:
     chosen: list[str] = field(default_factory=list)  # what a score of the chosen items alone hides
 
 
-def score_all(metric: Metric, given: dict[str, Any], options: "Options", tell: Tell, show: Progress) -> Done:
+def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tell, show: Progress) -> Done:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = options.submission
     texts = options.texts if is_table_name(options.texts or "") else None
-    change = contest.of_experts(metric, options.leave_out, texts)
-    whole = contest.opened(metric, options.solution, given, show, first, change)
+    change = way.of_experts(metric, options.leave_out, texts)
+    whole = way.opened(metric, options.solution, given, show, first, change)
     whole.further.update({"leave_out": ",".join(options.leave_out)} if options.leave_out else {})
     ids = None if options.essays is None else _ids(options.essays)
     with limits.within(limits.Limits()):
-        submission, renamed = contest.submitted(whole, first, options.effectiveness)
+        submission, renamed = way.submitted(whole, first, options.effectiveness)
         tell(renamed)
         if metric.companion.add_texts is not None and "text" in whole.frame:
             submission = metric.companion.add_texts(submission, whole.frame)
         if options.side is not None:
             submission = reading.add_side(whole, submission, options.side)
-        with contest.cured(whole, submission):
+        with way.cured(whole, submission):
             part = _chosen(whole, submission, options, ids)
-        evaluation = contest.scored(part, submission, show)
+        evaluation = way.scored(part, submission, show)
     of_others = {path: _other(path, part, options, tell) for path in others}
     return Done(evaluation, of_others, renamed, _on_choice(whole, evaluation, options, ids))
 
 
-def _other(path: str, solution: Solution, options: "Options", tell: Tell) -> Evaluation:
+def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evaluation:
     """Score another submission; an error names its file."""
     try:
         with limits.within(limits.Limits()):
-            submission, renamed = contest.submitted(solution, path, options.effectiveness)
+            submission, renamed = way.submitted(solution, path, options.effectiveness)
             tell(f"{path}: {notice}" for notice in renamed)
-            return contest.scored(solution, submission)
+            return way.scored(solution, submission)
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
 
 
-def _chosen(whole: Solution, submission: pd.DataFrame, options: "Options", ids: set[str] | None) -> Solution:
+def _chosen(whole: Solution, submission: pd.DataFrame, options: Options, ids: set[str] | None) -> Solution:
     """Reduce the solution to the items that were asked for; its signature says what changes the score."""
     further = dict(whole.further)
     if options.effectiveness is not None:
@@ -97,7 +97,7 @@ def _chosen(whole: Solution, submission: pd.DataFrame, options: "Options", ids: 
         if not kept.any():
             raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
         further["only_predicted"] = f"{int(kept.sum())}/{len(kept)}"
-    return replace(scoring.solution_of_items(whole, kept), further=further)
+    return replace(evaluating.solution_of_items(whole, kept), further=further)
 
 
 def _ids(path: Path) -> set[str]:
@@ -105,7 +105,7 @@ def _ids(path: Path) -> set[str]:
     return {line.strip() for line in read_text(path, UsageError).splitlines()} - {""}
 
 
-def _on_choice(whole: Solution, evaluation: Evaluation, options: "Options", ids: set[str] | None) -> list[str]:
+def _on_choice(whole: Solution, evaluation: Evaluation, options: Options, ids: set[str] | None) -> list[str]:
     """Tell which of the chosen ids are unknown, and what a score of the items with a prediction hides."""
     notices = []
     if (

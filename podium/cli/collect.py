@@ -44,9 +44,9 @@ class Options:
 
 def run(options: Options) -> None:
     """Collect, and say how much was left out."""
-    from podium import progress
     from podium.hosting import collecting
-    from podium.wording import printable
+    from podium.words import progress
+    from podium.words.wording import printable
 
     with progress.shown("collecting") as show:
         collected = collecting.collect(

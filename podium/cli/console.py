@@ -1,6 +1,7 @@
 """Print tables as aligned plain text, values as JSON, and notices.
 
-Everything that is printed passes through `podium.wording.printable`, because names and ids are foreign text.
+Everything that is printed passes through `podium.words.wording.printable`, because names and ids are foreign
+text.
 """
 
 import json
@@ -12,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium.wording import printable
+from podium.words.wording import printable
 
 SECONDS_WORTH_TELLING = 5.0
 
@@ -27,7 +28,8 @@ def warn(notices: Iterable[str]) -> None:
 @contextmanager
 def further_calls(number: int, seconds: float) -> Iterator[None]:
     """Say how many further calls of score() follow, if they take a while, and show how many have ended."""
-    from podium import guard, progress
+    from podium.metric import guard
+    from podium.words import progress
 
     if number and number * seconds >= SECONDS_WORTH_TELLING:
         sys.stdout.flush()

@@ -36,13 +36,14 @@ class Options(OfTrial):
 
 def run(options: Options) -> None:
     """Score each part in a fresh process, and print what the site would print."""
-    from podium import contest, hosted
     from podium.cli.console import further_calls, warn
-    from podium.files import read_once
+    from podium.contest import way
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
     from podium.judge import trials
-    from podium.judge.shapes import demand
+    from podium.metric import hosted
+    from podium.metric.shapes import demand
+    from podium.tables.files import read_once
 
     metric = hosted.load(options.metric)
     arguments = parameters(metric, options.set, options.solution)
@@ -64,11 +65,11 @@ def run(options: Options) -> None:
     if options.quick or options.python:  # podium has its own Python alone
         return
     metric = replace(metric, complete_submission=complete)
-    prepared = contest.prepared(metric, solution, arguments)
+    prepared = way.prepared(metric, solution, arguments)
     number = len(prepared.rows) + acceptance.most_calls(metric, submission)
     with further_calls(number, max(spent)):
         # As for every command, no item may be in two parts, and the verdict must be good.
-        evaluation = contest.unjudged(prepared, submission)
+        evaluation = way.unjudged(prepared, submission)
         demand(trials.verdict(evaluation, trials.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
         both = round_trip.of_podium(metric, arguments, *given), round_trip.Seen(solution, submission)
         found = round_trip.of_kaggle(metric, arguments, both, options.submission.name)

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.cli.arguments import OfMetric, share
 from podium.cli.declared import SEVERAL
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 
 if TYPE_CHECKING:
-    from podium.hosted import Metric
     from podium.hosting.folders import Files
     from podium.hosting.making import Draw
+    from podium.metric.hosted import Metric
 
 COLUMNS = "subpopulation_column_names"
 SUBPOPULATIONS = "ell_status,economically_disadvantaged"
@@ -98,9 +98,9 @@ class Options(OfMetric):
 
 def run(options: Options) -> None:
     """Read the corpus or the labels, write the files, and print the report."""
-    from podium import hosted
     from podium.cli import console
     from podium.hosting import making
+    from podium.metric import hosted
 
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)

@@ -11,9 +11,11 @@ of rows. Then there are a companion, which explains scores, a page and a test, t
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 
-PLAIN, WITH_STATISTICS = (Path(__file__).parents[1] / name for name in ("new_metric_plain", "new_metric"))
+PLAIN, WITH_STATISTICS = (
+    Path(__file__).parents[1] / "metric" / name for name in ("new_metric_plain", "new_metric")
+)
 TEMPLATE_NAME = "my_metric"
 
 
@@ -36,8 +38,8 @@ class Options:
 
 def run(options: Options) -> None:
     """Copy the template into a new folder, under the metric's name."""
-    from podium import hosted
     from podium.hosting.folders import new_folder
+    from podium.metric import hosted
 
     name = options.name
     if not (name.isidentifier() and name.isascii()):

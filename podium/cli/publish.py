@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 
 from podium.cli import arguments
 from podium.cli.arguments import OfCompetition, moment
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 
 StepName = Literal[
     "create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark", "launch"
@@ -69,8 +69,8 @@ class Options(OfCompetition):
 
 def run(options: Options) -> None:
     """Take the steps that are due."""
-    from podium import hosted
     from podium.hosting.kaggle import publish
+    from podium.metric import hosted
 
     if options.deadline and options.launch_at and options.deadline <= options.launch_at:
         raise UsageError("expected --launch-at before --deadline")

@@ -38,9 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Rank the submissions, write the results, and print the first teams."""
-    from podium import hosted
-    from podium.errors import UsageError
+    from podium.metric import hosted
     from podium.ranking import rank, run_json
+    from podium.words.errors import UsageError
 
     given = {name: value for name, value in vars(options).items() if name != "set"}
     metric = options.metric
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
 def print_team(final: "FinalBoard", team: str) -> None:
     """Print what became of a team's files and models, and where its page is."""
     from podium.ranking.output import TEAM_PAGE
-    from podium.wording import printable
+    from podium.words.wording import printable
 
     print(f"\n{printable(team)}, as on {final.folder / TEAM_PAGE}:")
     files = final.submissions
@@ -74,7 +74,7 @@ def print_report(final: "FinalBoard") -> None:
     """Print the counts, the sentences for the jury, the first teams and the warnings."""
     from podium.cli import console
     from podium.ranking import rewards, sentences
-    from podium.wording import counted, listed
+    from podium.words.wording import counted, listed
 
     facts = final.facts
     counts = facts["counts"]

@@ -14,7 +14,7 @@ import argparse
 import warnings
 
 from podium.cli.declared import declare
-from podium.errors import HostError, SubmissionRejected
+from podium.words.errors import HostError, SubmissionRejected
 
 METAVARS = {
     "data": "FOLDER", "out": "FOLDER", "dask": "ADDRESS",

@@ -9,92 +9,22 @@ say what is unusual. If there are several submissions, the first one is compared
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from podium.cli import arguments
-from podium.cli.arguments import OfLimits, OfMetric, not_negative, positive, probability
-from podium.cli.declared import SEVERAL
-from podium.errors import AccountWarning, UsageError
-
-
-@dataclass(frozen=True)
-class Options(OfLimits, OfMetric):
-    """The options of ``podium score``.
-
-    Parameters
-    ----------
-    solution : SOLUTION
-        The right answers: .csv, .csv.gz, .parquet, a URL, or an official file.
-    submission : SUBMISSION
-        The predictions, or - for standard input; the first one is compared with each of the others.
-    bare : bool
-        Print the score alone, and only the warnings which mean that the file is probably wrong or that only a
-        part was scored.
-    json : bool
-        Print JSON instead of tables.
-    rows : FILE
-        Write what became of every row into this .csv, .csv.gz or .parquet.
-    bootstrap : N
-        Print 95% intervals from N resamples (default: none; 1000 in the report).
-    report : HTML
-        Write a report as one page that needs no other file.
-    texts : FOLDER_OR_FILE
-        Texts for the report: a folder with a file ID.txt for each id, a CSV with columns id and text, or an
-        official file (default: no texts); such a CSV is also compared with markups.
-
-    Other Parameters
-    ----------------
-    essays : FILE
-        Score only the essays, or other items, whose ids are in this file, one in each line.
-    only_predicted : bool
-        Score only the items that have a prediction; such a score is too good, so prefer --essays.
-    effectiveness : P
-        Give every segment this probability of effective, to score the segmentation alone (default: what the
-        submission says).
-    side : FILE
-        A table with what only the host can say of the submission, such as READ//ABLE's M7.
-    leave_out : NAME
-        Leave out the markups of this expert; may be repeated.
-    items : COLUMN
-        Draw all items with the same value in this column of the solution together, such as those of a prompt or
-        a patient (default: each item alone).
-    seed : SEED
-        A number that decides what is drawn at random (default: 0).
-    report_items : N
-        Show in the report the N items that lost most.
-    random_items : bool
-        Show in the report a random sample of N items instead.
-    """
-
-    solution: str
-    submission: Annotated[Sequence[str], SEVERAL]
-    _: KW_ONLY
-    bare: Annotated[bool, "-b"] = False
-    json: bool = False
-    rows: Path | None = None
-    bootstrap: Annotated[int | None, positive] = None
-    report: Path | None = None
-    texts: Path | None = None
-    essays: Path | None = None
-    only_predicted: bool = False
-    effectiveness: Annotated[float | None, probability] = None
-    side: str | None = None
-    leave_out: Sequence[str] = ()
-    items: str = ""
-    seed: Annotated[int, not_negative] = 0
-    report_items: Annotated[int, not_negative] = 200
-    random_items: bool = False
+from podium.cli.asked import Options
+from podium.words.errors import AccountWarning, UsageError
 
 
 def run(options: Options) -> None:
     """Score, explain, and write what was asked for."""
     _check(options)
-    from podium import hosted, progress
     from podium.cli import chosen, console
-    from podium.files import is_table_name
-    from podium.tables import check_table_name
+    from podium.metric import hosted
+    from podium.tables.files import is_table_name
+    from podium.tables.formats import check_table_name
+    from podium.words import progress
 
     if options.rows is not None:
         check_table_name(options.rows)
@@ -120,8 +50,8 @@ def run(options: Options) -> None:
 
 def tell(done: Any, options: Options) -> None:
     """Write and print where the score comes from; a bare score is not printed here."""
-    from podium import explain
-    from podium.tables import write_table
+    from podium.scoring import explain
+    from podium.tables.formats import write_table
 
     if options.rows is not None:
         if done.evaluation.explanation.rows.columns.empty:
@@ -161,8 +91,8 @@ def resampled(done: Any, options: Options) -> tuple[Any, dict[str, Any]]:
 
 def resolution_of(done: Any, comparisons: dict[str, Any], options: Options) -> list[str]:
     """Say which true difference between the two submissions each part of the solution would show."""
-    from podium import explain
     from podium.report import comparison
+    from podium.scoring import explain
 
     solution = done.evaluation.solution
     sizes = {part: int(items.sum()) for part, items in solution.items.items()}
@@ -251,7 +181,7 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
 
 def read_by(evaluation: Any) -> list[str]:
     """What was read of files with markups."""
-    from podium import reading
+    from podium.contest import reading
     from podium.markups import files
 
     solution, submission = evaluation.solution.frame, evaluation.submission

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.cli import arguments
 from podium.cli.arguments import OfParameters, not_negative, positive, probability
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,9 +66,10 @@ def run(options: Options) -> None:
     """Find the thresholds, and print, write or apply them."""
     _check(options)
 
-    from podium import hosted, reading
     from podium.cli import console
-    from podium.tables import check_table_name, read_table, write_table
+    from podium.contest import reading
+    from podium.metric import hosted
+    from podium.tables.formats import check_table_name, read_table, write_table
 
     if options.out is not None:
         check_table_name(options.out)
@@ -111,12 +112,14 @@ def _tuned(
     """Find the thresholds and print them; return them with the warnings, unless these were printed as JSON, and
     with the arguments of ``score``.
     """
-    from podium import contest, hosted, reading, tuning
     from podium.cli import console
+    from podium.contest import reading, way
+    from podium.metric import hosted
+    from podium.spans import tuning
 
     assert options.solution is not None
     assert options.predictions is not None
-    solution = contest.opened(metric, options.solution, given, submission=options.predictions)
+    solution = way.opened(metric, options.solution, given, submission=options.predictions)
     candidates = reading.read_submission(metric, options.predictions, solution.arguments)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]

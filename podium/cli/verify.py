@@ -9,7 +9,7 @@ differs, the first differences are listed and the exit code is 1.
 import argparse
 
 from podium.cli.declared import declare
-from podium.errors import Differences
+from podium.words.errors import Differences
 
 DIFFERENCES_SHOWN = 10
 

@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import scoring, statistics
-from podium.arrays import Floats, Ints
-from podium.errors import HostError, UsageError
+from podium import statistics
 from podium.hosting.columns import require, require_one_value
 from podium.hosting.folders import Trial, section
-from podium.wording import listed
+from podium.scoring import evaluating
+from podium.words.arrays import Floats, Ints
+from podium.words.errors import HostError, UsageError
+from podium.words.wording import listed
 
 OPTION = "--balance"
 FEWEST = 4  # items of a group; of fewer at most one can be scored
@@ -87,7 +88,7 @@ def shares(cells: Sequence[tuple[str, ...]], test_share: float) -> Floats:
     return np.array([of_cell[cell] for cell in cells])
 
 
-def report(balance: Balance, solution: scoring.Solution, tested: Collection[str], trial: Trial) -> list[str]:
+def report(balance: Balance, solution: evaluating.Solution, tested: Collection[str], trial: Trial) -> list[str]:
     """Say what the balance does to the groups, to the training part and to the score of the sample."""
     sizes, scored = balance.sizes(balance.cells), balance.sizes(tested)
     share = len(tested) / len(balance.cells)
@@ -126,11 +127,11 @@ def _reachable(of_cells: Mapping[tuple[str, ...], int]) -> str:
     return section("What other sizes of the test set reach", header, rows) if rows else ""
 
 
-def _effect(balance: Balance, solution: scoring.Solution, tested: Collection[str], trial: Trial) -> str:
+def _effect(balance: Balance, solution: evaluating.Solution, tested: Collection[str], trial: Trial) -> str:
     """Say what the sample would score if each item counted as often as its group has items in the corpus."""
     if not solution.prepared:
         return f"What the shares do to a score is not known, because the metric has no prepare(). {IF_WEIGH}"
-    prepared = solution.prepared[scoring.ALL]
+    prepared = solution.prepared[evaluating.ALL]
     sizes, scored = balance.sizes(balance.cells), balance.sizes(tested)
     weight = {
         cell: size * len(tested) / len(balance.cells) / max(scored[cell], 1) for cell, size in sizes.items()

@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import names
-from podium.contract import Progress
-from podium.errors import HostError, ToolError, UsageError
-from podium.files import MOST_BYTES, read_bytes
 from podium.hosting.bundles import judge
 from podium.hosting.folders import new_folder
-from podium.tables import read_table, read_texts, table_bytes
-from podium.wording import counted, listed, printable
+from podium.metric.contract import Progress
+from podium.tables import names
+from podium.tables.files import MOST_BYTES, read_bytes
+from podium.tables.formats import read_table, read_texts, table_bytes
+from podium.words.errors import HostError, ToolError, UsageError
+from podium.words.wording import counted, listed, printable
 
 SITES = ("codabench", "evalai", "kaggle")
 MANIFEST, COLLECTED, LEADERBOARD = "manifest.csv", "collected.csv", "leaderboard.csv"
@@ -110,9 +110,9 @@ def collect(
 
     Raises
     ------
-    podium.errors.UsageError
+    podium.words.errors.UsageError
         An export is not there or is none of this site, or a phase has to be chosen.
-    podium.errors.HostError
+    podium.words.errors.HostError
         A table of the export is damaged.
 
     Examples

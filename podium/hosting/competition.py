@@ -11,9 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from podium import hosted, recorded
-from podium.errors import HostError
-from podium.hosted import Metric
+from podium.contest import recorded
+from podium.contest.recorded import PRIVATE, RECORD
 from podium.hosting.folders import (
     METRIC,
     PUBLIC,
@@ -25,9 +24,11 @@ from podium.hosting.folders import (
     public_files,
     read_csv,
 )
-from podium.recorded import PRIVATE, RECORD
-from podium.scoring import PARTS
-from podium.tables import stream_rows
+from podium.metric import hosted
+from podium.metric.hosted import Metric
+from podium.scoring.evaluating import PARTS
+from podium.tables.formats import stream_rows
+from podium.words.errors import HostError
 
 # A parameter in a numpy-style docstring: its name, its type and its indented meaning.
 PARAMETER = re.compile(r"^(\w+) : (.*)\n((?:[ ]{4}.*\n)*)", re.MULTILINE)

@@ -14,10 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contest, hosted, scoring
-from podium.arrays import Bools, Ints
-from podium.errors import HostError
-from podium.explain import SMALL_SUBPOPULATION
+from podium.contest import way
 from podium.hosting import balance
 from podium.hosting.folders import (
     LEARNED,
@@ -33,11 +30,16 @@ from podium.hosting.folders import (
     tried,
 )
 from podium.hosting.making import TRAIN, Draw, split
-from podium.scoring import PARTS, USAGE
+from podium.metric import hosted
+from podium.scoring import evaluating
+from podium.scoring.evaluating import PARTS, USAGE
+from podium.scoring.explain import SMALL_SUBPOPULATION
 from podium.spans.segments import predictionstrings, unified, word_positions
 from podium.spans.vocabulary import LABEL, PROBABILITIES, TYPES
-from podium.tables import read_texts
-from podium.wording import counted, listed
+from podium.tables.formats import read_texts
+from podium.words.arrays import Bools, Ints
+from podium.words.errors import HostError
+from podium.words.wording import counted, listed
 
 METRIC = "unified"
 ESSAY_IDS = ("essay_id_comp", "essay_id", "id")
@@ -565,9 +567,9 @@ def _small(sizes: list[list[Any]]) -> list[str]:
 
 def _tried(
     sample: pd.DataFrame, private: Mapping[str, pd.DataFrame], seed: int, parameters: Mapping[str, Any]
-) -> tuple[scoring.Solution, list[Trial]]:
+) -> tuple[evaluating.Solution, list[Trial]]:
     """Score the sample and the perfect submission."""
     truth = private[SOLUTION].astype({LABEL: np.int64})
-    solution = contest.prepared(hosted.load(METRIC), truth, dict(parameters))
+    solution = way.prepared(hosted.load(METRIC), truth, dict(parameters))
     numbers = dict.fromkeys(PROBABILITIES, np.float64)
     return solution, tried(solution, seed, sample.astype(numbers), private[PERFECT].astype(numbers))

@@ -11,14 +11,16 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import contest, progress, scoring
-from podium.errors import HostError, UsageError
-from podium.files import Location, alone_in, is_table_name, read_bytes
-from podium.hosted import Metric
+from podium.contest import way
+from podium.contest.recorded import PRIVATE
 from podium.judge.trials import Platform
-from podium.recorded import PRIVATE
-from podium.scoring import PARTS
-from podium.tables import parse_rows, read_texts, stream_rows
+from podium.metric.hosted import Metric
+from podium.scoring import evaluating
+from podium.scoring.evaluating import PARTS
+from podium.tables.files import Location, alone_in, is_table_name, read_bytes
+from podium.tables.formats import parse_rows, read_texts, stream_rows
+from podium.words import progress
+from podium.words.errors import HostError, UsageError
 
 PUBLIC = "public"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
@@ -36,7 +38,7 @@ class Files(NamedTuple):
     private: dict[str, pd.DataFrame]  # the tables for the host by file name, with the same kinds of cells
     report: str  # the report for the host, in Markdown
     warnings: list[str]  # what the host should look at
-    solution: scoring.Solution  # what was scored to write the report, as it was before it is written
+    solution: evaluating.Solution  # what was scored to write the report, as it was before it is written
     trials: Sequence["Trial"]  # submissions to `solution`
     items: Collection[str]  # the ids of the items that the metric scores, such as essays; they may be public
     parameters: Mapping[str, Any]  # the metric's parameters for which the files are made
@@ -48,7 +50,7 @@ class Trial(NamedTuple):
 
     name: str  # of its file, if it is one of the competition
     submission: pd.DataFrame
-    evaluation: scoring.Evaluation | None = None  # None if it was not scored yet
+    evaluation: evaluating.Evaluation | None = None  # None if it was not scored yet
 
     @property
     def scores(self) -> Mapping[str, float]:
@@ -192,7 +194,7 @@ def _cell(value: Any) -> str:
 
 
 def tried(
-    solution: scoring.Solution,
+    solution: evaluating.Solution,
     seed: int,
     sample: pd.DataFrame,
     perfect: pd.DataFrame | None = None,
@@ -204,12 +206,12 @@ def tried(
     for name, frame in submissions.items():
         if frame is not None:
             file = f"{name} (drawn with --seed {seed})"
-            scored = contest.of_host(solution, frame, file, None if trials else platform)
+            scored = way.of_host(solution, frame, file, None if trials else platform)
             trials.append(Trial(name, frame, scored))
     return trials
 
 
-def scores(solution: scoring.Solution, trials: Iterable[Trial]) -> str:
+def scores(solution: evaluating.Solution, trials: Iterable[Trial]) -> str:
     """Write the section of a report with the scores of submissions."""
     parts = [part for part in PARTS if part in solution.rows]
     rows = [[trial.name, *(trial.scores[part] for part in parts)] for trial in trials]

@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from podium import recorded
-from podium.errors import HostError
-from podium.files import Location
+from podium.contest import recorded
+from podium.contest.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
 from podium.hosting.determined import (
     LEAST_EVIDENCE,
     LEAST_ROWS,
@@ -35,9 +34,10 @@ from podium.hosting.determined import (
 )
 from podium.hosting.folders import METRIC, PERFECT, PUBLIC, SOLUTION, STARTER, public_files, read_csv
 from podium.hosting.unpacking import decoded, tables_of, unpacked
-from podium.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
-from podium.scoring import USAGE
-from podium.wording import listed
+from podium.scoring.evaluating import USAGE
+from podium.tables.files import Location
+from podium.words.errors import HostError
+from podium.words.wording import listed
 
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance

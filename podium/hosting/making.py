@@ -13,11 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contest, hosted, ids, reading, recorded, scoring
-from podium.arrays import Bools, Floats, Ints
-from podium.errors import HostError, UsageError
-from podium.files import ReadFile, read_once
-from podium.hosted import Metric
+from podium.contest import reading, recorded, way
+from podium.contest.recorded import PRIVATE
 from podium.hosting import balance, columns, leaks, order, round_trip, samples, starter
 from podium.hosting.balance import Balance
 from podium.hosting.folders import (
@@ -39,11 +36,16 @@ from podium.hosting.folders import (
     written_rows,
 )
 from podium.hosting.kaggle import acceptance
-from podium.judge import shapes
-from podium.recorded import PRIVATE
-from podium.scoring import PARTS, USAGE
-from podium.tables import csv_bytes
-from podium.wording import counted
+from podium.metric import hosted, shapes
+from podium.metric.hosted import Metric
+from podium.scoring import evaluating
+from podium.scoring.evaluating import PARTS, USAGE
+from podium.tables import ids
+from podium.tables.files import ReadFile, read_once
+from podium.tables.formats import csv_bytes
+from podium.words.arrays import Bools, Floats, Ints
+from podium.words.errors import HostError, UsageError
+from podium.words.wording import counted
 
 TRAIN = "train"
 TEST, TEXT = "test.csv", "text"
@@ -201,7 +203,7 @@ def make_files(
 
 
 def _report(
-    told: list[str], everything: Labeled, draw: Draw, solution: scoring.Solution, trials: list[Trial]
+    told: list[str], everything: Labeled, draw: Draw, solution: evaluating.Solution, trials: list[Trial]
 ) -> list[str]:
     """The paragraphs of the report."""
     return [
@@ -214,7 +216,7 @@ def _report(
     ]
 
 
-def _balanced(everything: Labeled, draw: Draw, solution: scoring.Solution, trial: Trial) -> list[str]:
+def _balanced(everything: Labeled, draw: Draw, solution: evaluating.Solution, trial: Trial) -> list[str]:
     """Say what balanced groups do, if there are any."""
     if not draw.balanced:
         return []
@@ -231,7 +233,7 @@ def _drawn(
     """
     source = read_once(path)
     labels = reading.read_solution(metric, source, arguments)
-    row_id = str(arguments.get("row_id_column_name") or scoring.row_ids(metric, labels))
+    row_id = str(arguments.get("row_id_column_name") or evaluating.row_ids(metric, labels))
     labels = _with_ids_first(metric, labels, row_id)
     items, parts, told = _parts(metric, labels, arguments, row_id, draw)
     told += [labels.attrs[reading.READ]] if reading.READ in labels.attrs else []
@@ -267,14 +269,14 @@ def _new_names(row_ids: pd.Series, names: Mapping[str, str]) -> pd.Series:
     return ids.texts(row_ids).map(lambda text: names.get(text, text)).astype(ids.TEXT)
 
 
-def _prepared(metric: Metric, tested: Labeled, arguments: dict[str, Any]) -> scoring.Solution:
+def _prepared(metric: Metric, tested: Labeled, arguments: dict[str, Any]) -> evaluating.Solution:
     """Prepare the solution."""
-    return contest.prepared(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
+    return way.prepared(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
 
 
 def _in_order(
-    solution: scoring.Solution, tested: Labeled, shown: Sample, row_id: str, seed: int
-) -> tuple[scoring.Solution, Labeled, Sample, str]:
+    solution: evaluating.Solution, tested: Labeled, shown: Sample, row_id: str, seed: int
+) -> tuple[evaluating.Solution, Labeled, Sample, str]:
     """Put the rows of the test set and of the sample into a random order, or say why they keep theirs."""
     if row_id not in shown.frame:
         return solution, tested, shown, ""
@@ -356,7 +358,7 @@ def _parts(
     """
     if draw.balanced and draw.test_share == 1:
         raise UsageError(balance.NO_TRAINING)
-    whole = contest.prepared(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
+    whole = way.prepared(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
     item_of_row, items, strata = _items(whole, labels, row_id)
     of_rows = np.array(items, dtype=object)[item_of_row]
     groups = _groups(labels, draw.items, of_rows) if draw.items else of_rows
@@ -365,7 +367,7 @@ def _parts(
             raise UsageError(
                 f"--test: the labels have a column {USAGE}, which chooses the test set; leave out one"
             )
-        if PARTS[0] not in scoring.rows_of_parts(labels):
+        if PARTS[0] not in evaluating.rows_of_parts(labels):
             raise HostError(f"{USAGE}: expected Public rows in the labels, found none")
         if draw.items:
             columns.require_one_value(labels[USAGE], groups, f"{USAGE}: expected one part", draw.items)
@@ -399,10 +401,10 @@ def _groups(labels: pd.DataFrame, column: str, items: Texts) -> Texts:
     return groups.to_numpy()
 
 
-def _items(whole: scoring.Solution, labels: pd.DataFrame, row_id: str) -> tuple[Ints, list[str], Strata]:
+def _items(whole: evaluating.Solution, labels: pd.DataFrame, row_id: str) -> tuple[Ints, list[str], Strata]:
     """Tell the item of each row, the items and their strata."""
     if whole.prepared:
-        prepared = whole.prepared[scoring.ALL]
+        prepared = whole.prepared[evaluating.ALL]
         strata = [tuple(map(str, groups)) for groups in np.asarray(prepared.groups).T.tolist()]
         return np.asarray(prepared.item_of_row), prepared.items, strata
     item_of_row, items = pd.factorize(ids.texts(labels[row_id]), sort=True)
@@ -410,7 +412,7 @@ def _items(whole: scoring.Solution, labels: pd.DataFrame, row_id: str) -> tuple[
 
 
 def _sample(
-    solution: scoring.Solution,
+    solution: evaluating.Solution,
     tested: Labeled,
     learned: Labeled,
     path: str | Path | None,

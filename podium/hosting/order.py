@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from podium import contest, ids, scoring
-from podium.arrays import Ints
-from podium.errors import ToolError
+from podium.contest import way
 from podium.hosting.determined import natural, order_told
 from podium.judge import trials
+from podium.scoring import evaluating
+from podium.tables import ids
+from podium.words.arrays import Ints
+from podium.words.errors import ToolError
 
 # A day or a month, with the year in front or behind, or eight digits.
 DATE = re.compile(
@@ -42,7 +44,7 @@ def shuffled(row_ids: pd.Series, item_of_id: Mapping[str, str], seed: int) -> In
     return np.array(sorted(range(len(key)), key=key.__getitem__), dtype=np.int64)
 
 
-def why_kept(solution: scoring.Solution, submission: pd.DataFrame, row_ids: Sequence[str]) -> str:
+def why_kept(solution: evaluating.Solution, submission: pd.DataFrame, row_ids: Sequence[str]) -> str:
     """Say why the rows keep their order; nothing if they need not.
 
     The `submission` has errors, as the scores of others may be the same in every order.
@@ -51,9 +53,9 @@ def why_kept(solution: scoring.Solution, submission: pd.DataFrame, row_ids: Sequ
         return "the ids are dates"
     if solution.prepared:  # Podium refuses statistics that depend on it.
         return ""
-    whole = dataclasses.replace(solution, rows={scoring.ALL: solution.rows[scoring.ALL]})
+    whole = dataclasses.replace(solution, rows={evaluating.ALL: solution.rows[evaluating.ALL]})
     try:
-        evaluation = contest.unjudged(whole, submission)
+        evaluation = way.unjudged(whole, submission)
     except ToolError:
         return ""
     backward = trials.score_backward(evaluation)

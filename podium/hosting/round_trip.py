@@ -13,16 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import contest, ids, progress, reading, scoring
-from podium.contract import Metric
-from podium.errors import HostError, ToolError
-from podium.files import Location, ReadFile
+from podium.contest import reading, way
+from podium.contest.recorded import PRIVATE
 from podium.hosting.folders import SOLUTION, Files, Trial, as_texts, written_rows
 from podium.hosting.kaggle import acceptance, emulate
-from podium.judge.shapes import Finding, Level, demand, note
-from podium.recorded import PRIVATE
-from podium.tables import csv_bytes
-from podium.wording import counted
+from podium.metric.contract import Metric
+from podium.metric.shapes import Finding, Level, demand, note
+from podium.scoring import evaluating
+from podium.tables import ids
+from podium.tables.files import Location, ReadFile
+from podium.tables.formats import csv_bytes
+from podium.words import progress
+from podium.words.errors import HostError, ToolError
+from podium.words.wording import counted
 
 SAME = "is read by Kaggle as by podium"
 WORDS = "has no word that Kaggle takes for empty"
@@ -82,7 +85,7 @@ def check(files: Files, written: Mapping[str, ReadFile]) -> None:
 
 
 def _compared(
-    solution: scoring.Solution, trial: Trial, truths: Sequence[pd.DataFrame], file: ReadFile
+    solution: evaluating.Solution, trial: Trial, truths: Sequence[pd.DataFrame], file: ReadFile
 ) -> Iterable[Finding]:
     """Compare one submission with what podium reads, and that with what Kaggle reads."""
     metric, arguments = solution.metric, solution.arguments
@@ -99,9 +102,7 @@ def _compared(
     return of_kaggle(metric, arguments, (ours, Seen(*tables[:2])), Path(file).name, expected)
 
 
-def of_podium(
-    metric: Metric, arguments: dict[str, Any], solution: contest.Source, submission: Location
-) -> Seen:
+def of_podium(metric: Metric, arguments: dict[str, Any], solution: way.Source, submission: Location) -> Seen:
     """The tables as podium sees them."""
     if not isinstance(solution, pd.DataFrame):
         solution = reading.read_solution(metric, solution, arguments)
@@ -152,7 +153,7 @@ def outcome(metric: Metric, arguments: dict[str, Any], seen: Seen) -> ScoresOrEr
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             submission = emulate.as_kaggle_aligns(seen.solution, seen.submission, row_id, complete)
-            return contest.unjudged(contest.prepared(metric, seen.solution, arguments), submission).scores
+            return way.unjudged(way.prepared(metric, seen.solution, arguments), submission).scores
     except ToolError as problem:
         return problem
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import contest, scoring
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.contest import way
 from podium.hosting.kaggle import acceptance
-from podium.wording import counted
+from podium.scoring import evaluating
+from podium.words.errors import HostError, SubmissionRejected, UsageError
+from podium.words.wording import counted
 
 SENTINEL = re.compile(r"-9{2,}(\.0*)?")  # a number that stands for a missing one
 ASKED = "--sample: expected a submission to show to participants. None could be made of the labels: "
@@ -51,7 +52,7 @@ def typical(cells: pd.Series) -> Any:
 
 
 def made(
-    solution: scoring.Solution,
+    solution: evaluating.Solution,
     truth: pd.DataFrame,
     row_id: str,
     known: Collection[str],
@@ -81,7 +82,9 @@ def made(
     raise UsageError(f"{ASKED}{reasons[-1]}")
 
 
-def _without_idle(solution: scoring.Solution, sample: pd.DataFrame, scores: dict[str, float]) -> pd.DataFrame:
+def _without_idle(
+    solution: evaluating.Solution, sample: pd.DataFrame, scores: dict[str, float]
+) -> pd.DataFrame:
     """Leave out columns without which the score stays the same."""
     for name in list(sample.columns[1:]):
         less = sample.drop(columns=name)
@@ -108,12 +111,12 @@ def with_errors(
     return exchanged.assign(**{row_id: answers[row_id]}) if row_id in answers else exchanged
 
 
-def _scored(solution: scoring.Solution, sample: pd.DataFrame) -> tuple[dict[str, float], str]:
+def _scored(solution: evaluating.Solution, sample: pd.DataFrame) -> tuple[dict[str, float], str]:
     """Score a sample submission; if that gives no finite scores, tell why."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # A constant answer is expected here.
-            scores = contest.unjudged(solution, sample).scores
+            scores = way.unjudged(solution, sample).scores
     except (SubmissionRejected, HostError) as problem:
         return {}, f"the metric refuses it: {problem}"
     undefined = [part for part, score in scores.items() if not math.isfinite(score)]

@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import contest, ids, reading, scoring
-from podium.contract import Metric
-from podium.errors import HostError, ToolError
+from podium.contest import reading, way
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import LEARNED, METRIC, PUBLIC, STARTER, Files, section
 from podium.hosting.kaggle import fresh, kernel
+from podium.metric.contract import Metric
+from podium.scoring import evaluating
+from podium.tables import ids
+from podium.words.errors import HostError, ToolError
 
 SUBMISSION = "submission.csv"
 TEMPLATE = Path(__file__).parent / "templates" / "starter.py"
@@ -72,7 +74,7 @@ def add(folder: Path, files: Files, publish_metric: bool = False) -> Files:
             continue
         text = json.dumps(notebook(cells), indent=1, ensure_ascii=False) + "\n"
         (folder / PUBLIC / STARTER).write_text(text, encoding="utf-8", newline="\n")
-        parts = [part for part in scoring.PARTS if part in of_parts]
+        parts = [part for part in evaluating.PARTS if part in of_parts]
         row = [f"{SUBMISSION} of {PUBLIC}/{STARTER}", *(of_parts[part] for part in parts)]
         scores = section("The starter notebook", ("file", *parts), [row])
         limits = [f"It scores no fold: {' '.join(told)}."] if told else []
@@ -93,12 +95,12 @@ def columns_of(files: Files) -> Columns:
     return Columns(row_id, item, item if item in sample and item != row_id else "")
 
 
-def _item(solution: scoring.Solution, row_id: str) -> str:
+def _item(solution: evaluating.Solution, row_id: str) -> str:
     """Find the column of a solution with one value for each item; without items, a row is one."""
     if not solution.prepared:
         return row_id
-    frame = solution.frame[solution.rows[scoring.ALL]]
-    items = np.asarray(solution.prepared[scoring.ALL].item_of_row)
+    frame = solution.frame[solution.rows[evaluating.ALL]]
+    items = np.asarray(solution.prepared[evaluating.ALL].item_of_row)
     for name in [row_id, *frame.columns]:
         codes = pd.factorize(frame[name])[0]
         pairs = len(np.unique(np.stack([codes, items]), axis=1).T)
@@ -162,7 +164,7 @@ def _settings(columns: Columns, files: Files) -> str:
     )
 
 
-def _carried_out(cells: Sequence[Cell], public: Path, solution: scoring.Solution) -> Mapping[str, float]:
+def _carried_out(cells: Sequence[Cell], public: Path, solution: evaluating.Solution) -> Mapping[str, float]:
     """Carry out the cells in a copy of the public files, and score the submission that they write."""
     with tempfile.TemporaryDirectory() as elsewhere:
         copy = Path(elsewhere, PUBLIC)
@@ -172,7 +174,7 @@ def _carried_out(cells: Sequence[Cell], public: Path, solution: scoring.Solution
         if answer:
             raise HostError(f"its cell {answer['cell']} fails: {answer['problem']}")
         submission = reading.read_submission(solution.metric, copy / SUBMISSION, dict(solution.arguments))
-        return contest.unjudged(solution, submission).scores
+        return way.unjudged(solution, submission).scores
 
 
 def notebook(cells: Sequence[Cell]) -> dict[str, Any]:

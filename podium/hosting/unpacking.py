@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 import pandas as pd
 from pyarrow import parquet
 
-from podium.files import parse_json
+from podium.tables.files import parse_json
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")

@@ -1,1 +1,4 @@
-"""What a metric has to keep: the shapes of what it returns, and trials of its score."""
+"""The one verdict on a metric: what signs and trials tell about it, for every command that meets one.
+
+An evaluation enters, and findings leave. It may use `scoring` and what is below.
+"""

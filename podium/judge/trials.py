@@ -2,7 +2,7 @@
 
 A check looks at one thing and yields a `Finding` for each slip, or nothing. To add one, write a function that
 takes a scored submission, and add it to `CHECKS` with the first `Use` that it is for. What can be seen without
-scoring again is in `podium.judge.shapes`. What needs the text of the file or a process of its own is told by
+scoring again is in `podium.metric.shapes`. What needs the text of the file or a process of its own is told by
 the platform that refuses it, in `podium.hosting.kaggle.acceptance`.
 """
 
@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import hosted, scoring, statistics
-from podium.arrays import Floats
-from podium.contract import Metric, Prepared
-from podium.errors import CompanionError, MetricError, SubmissionRejected, ToolError
-from podium.guard import is_refusal
-from podium.judge.shapes import (
+from podium import statistics
+from podium.metric import hosted
+from podium.metric.contract import Metric, Prepared
+from podium.metric.guard import is_refusal
+from podium.metric.shapes import (
     AGAIN,
     BOTH_PARTS,
     COLUMNS,
@@ -40,8 +39,11 @@ from podium.judge.shapes import (
     note,
     where,
 )
-from podium.scoring import Evaluation
-from podium.wording import counted, listed
+from podium.scoring import evaluating
+from podium.scoring.evaluating import Evaluation
+from podium.words.arrays import Floats
+from podium.words.errors import CompanionError, MetricError, SubmissionRejected, ToolError
+from podium.words.wording import counted, listed
 
 MOST_TRIALS = 4  # of a score that should be the same again
 CLEARLY_WORSE = 1e-9  # a difference between two scores
@@ -384,7 +386,7 @@ def has_no_empty_cells(evaluation: Evaluation) -> Iterator[Finding]:
     """Look for empty cells in the truth, which many metrics leave out and no submission may have."""
     solution = evaluation.solution
     for name, cells in solution.frame.items():
-        rows = np.flatnonzero(cells.isna().to_numpy() & solution.rows[scoring.ALL])
+        rows = np.flatnonzero(cells.isna().to_numpy() & solution.rows[evaluating.ALL])
         if len(rows):
             empty = counted(len(rows), "empty cell")
             numbers = listed([f"{row + 1:,}" for row in rows.tolist()])
@@ -398,13 +400,13 @@ def has_no_empty_cells(evaluation: Evaluation) -> Iterator[Finding]:
 def names_its_parts(evaluation: Evaluation) -> Iterator[Finding]:
     """Tell a solution with one board alone, and a column that looks like parts but has another name."""
     solution = evaluation.solution
-    if scoring.PARTS[0] in solution.rows and scoring.PARTS[1] not in solution.rows:
+    if evaluating.PARTS[0] in solution.rows and evaluating.PARTS[1] not in solution.rows:
         yield note(BOTH_PARTS, "no row is Private, so there is one board, which everybody sees and can climb")
     for name, cells in solution.frame.items():
         if str(name).casefold() in NAMES_OF_PARTS:
             values = {str(cell).strip().casefold() for cell in cells.dropna().unique()}
             if values and values <= {"public", "private", "ignored"}:
-                cure = f"if so, call the column {scoring.USAGE}, as platforms do"
+                cure = f"if so, call the column {evaluating.USAGE}, as platforms do"
                 yield note(BOTH_PARTS, f"the column {name} of the solution looks like its parts: {cure}")
 
 

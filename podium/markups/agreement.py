@@ -17,10 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import contract, progress, statistics
-from podium.arrays import Floats
-from podium.errors import HostError, UsageError, missing_extra
-from podium.explain import ratio
+from podium import statistics
+from podium.contest.reading import with_account
 from podium.markups import labels
 from podium.markups.explanation import (
     AMONG,
@@ -32,8 +30,12 @@ from podium.markups.explanation import (
     names_of_experts,
     notice,
 )
-from podium.reading import with_account
-from podium.wording import counted, listed
+from podium.metric import contract
+from podium.scoring.explain import ratio
+from podium.words import progress
+from podium.words.arrays import Floats
+from podium.words.errors import HostError, UsageError, missing_extra
+from podium.words.wording import counted, listed
 
 LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
 
@@ -45,7 +47,7 @@ LONG = 30
 
 
 class Agreement(contract.Agreement):
-    """How well the experts of a solution agree with each other; see `podium.contract.Agreement`.
+    """How well the experts of a solution agree with each other; see `podium.metric.contract.Agreement`.
 
     For `podium.statistics` it plays the role of a prepared solution, whose items are the documents that count.
     Its measures are the means of the criteria over them.  A document counts if it has two experts and one of

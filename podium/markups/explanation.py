@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import contract, ids, scoring, statistics
-from podium.arrays import Bools, Floats, Ints
-from podium.explain import ratio
+from podium import statistics
 from podium.markups.files import ALGORITHM, leave_out, name_in
-from podium.names import alike, skeleton_of
-from podium.scoring import Evaluation
-from podium.wording import counted, listed
+from podium.metric import contract
+from podium.metric.contract import ScoredSubmission
+from podium.scoring import evaluating
+from podium.scoring.explain import ratio
+from podium.tables import ids
+from podium.tables.names import alike, skeleton_of
+from podium.words.arrays import Bools, Floats, Ints
+from podium.words.wording import counted, listed
 
 NAMES_SHOWN = 10
 AMONG, WITH = "experts with each other", "algorithm with experts"
@@ -238,11 +241,11 @@ def about_experts(
 
 
 class Explanation(contract.Explanation):
-    """What both markup metrics explain about a submission; see `podium.contract.Explanation`."""
+    """What both markup metrics explain about a submission; see `podium.metric.contract.Explanation`."""
 
     documents: Any  # one row per document; each of the two metrics makes its own table
 
-    def __init__(self, evaluation: Evaluation, criteria: Criteria) -> None:
+    def __init__(self, evaluation: ScoredSubmission, criteria: Criteria) -> None:
         super().__init__(evaluation)
         self.criteria, self.names = criteria, criteria.names
         self.with_algorithm: list[Floats] = evaluation.compared
@@ -309,7 +312,7 @@ class Explanation(contract.Explanation):
     def markups(self) -> list[list[dict[str, Any]]]:
         """The experts' markups of each document, as the solution has them."""
         solution = self.evaluation.solution
-        return markups_of(self.prepared, solution.frame[solution.rows[scoring.ALL]])
+        return markups_of(self.prepared, solution.frame[solution.rows[evaluating.ALL]])
 
     @functools.cached_property
     def names_of_experts(self) -> list[list[str]]:
@@ -365,7 +368,7 @@ class Explanation(contract.Explanation):
         """Say what the score is without an expert, if it can be computed."""
         solution = self.evaluation.solution
         with suppress(self.metric.HostVisibleError):  # such as where no document has two other experts
-            frame = leave_out(solution.frame[solution.rows[scoring.ALL]], [name])
+            frame = leave_out(solution.frame[solution.rows[evaluating.ALL]], [name])
             score = self.metric.score(frame, self.evaluation.submission.copy(), **solution.arguments)
             return f"; with --leave-out {shlex.quote(name)}, the score is {score:.6f}"
         return ""

@@ -13,11 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from podium.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import parse_json, read_text
-from podium.reading import PARTLY, READ, SHAPE, with_account
-from podium.scoring import Evaluation, Solution
-from podium.wording import counted, listed
+from podium.contest.reading import PARTLY, READ, SHAPE, with_account
+from podium.metric.contract import PreparedSolution, ScoredSubmission
+from podium.tables.files import parse_json, read_text
+from podium.words.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium.words.wording import counted, listed
 
 ALGORITHM = "algorithm"
 HIDDEN, SETTINGS = "hidden files", "settings of the tool"  # what everybody expects to be left out
@@ -373,7 +373,7 @@ def add_texts(table: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     return with_texts if "markups" in table else table
 
 
-def diagnose(solution: Solution, submission: pd.DataFrame) -> str | None:
+def diagnose(solution: PreparedSolution, submission: pd.DataFrame) -> str | None:
     """Say what a submission must not have if it has the markups of experts."""
     if "markups" not in submission or "markup" in submission:
         return None
@@ -415,7 +415,7 @@ def algorithms_of(documents: pd.DataFrame) -> pd.DataFrame:
     return documents[["document_id", "markup"]]
 
 
-def texts(evaluation: Evaluation, path: Path | None = None) -> dict[str, str]:
+def texts(evaluation: ScoredSubmission, path: Path | None = None) -> dict[str, str]:
     """Collect the texts of the documents, for the report."""
     frame, row_id = evaluation.solution.frame, evaluation.solution.arguments["row_id_column_name"]
     if path is not None:

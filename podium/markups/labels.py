@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium.arrays import Floats
-from podium.errors import UsageError, missing_extra
+from podium.words.arrays import Floats
+from podium.words.errors import UsageError, missing_extra
 
 Labels = dict[str, dict[str, str]]  # by document and expert
 COLUMNS = ("label", "documents", "experts", "percent", "alpha", "kappa", "kappa_documents")

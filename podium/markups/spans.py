@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.errors import HostError, SubmissionRejected, ToolError
 from podium.markups.files import Account, accounted, contradiction, name_in
-from podium.wording import counted, listed
+from podium.words.errors import HostError, SubmissionRejected, ToolError
+from podium.words.wording import counted, listed
 
 SEPARATOR = "|"  # between the tags of a span
 PLACE = ("start", "end")
@@ -54,9 +54,9 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
 
     Raises
     ------
-    podium.errors.HostError
+    podium.words.errors.HostError
         The table of the experts or that of the texts is wrong. The text says in which row.
-    podium.errors.SubmissionRejected
+    podium.words.errors.SubmissionRejected
         The table of an algorithm is wrong.
 
     Examples

@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import reading, scoring
-from podium.arrays import Bools, Floats
-from podium.contract import Measured
-from podium.errors import HostError
+from podium.child.workers import Workers
+from podium.contest import reading
+from podium.metric.contract import Measured
 from podium.ranking import (
     choice,
     decisions,
@@ -39,10 +38,12 @@ from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import solution_of
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
+from podium.scoring import evaluating
 from podium.statistics import group_slopes, sums
 from podium.statistics.population import names_of_groups
-from podium.wording import counted
-from podium.workers import Workers
+from podium.words.arrays import Bools, Floats
+from podium.words.errors import HostError
+from podium.words.wording import counted
 
 __all__ = ["board_of"]
 
@@ -255,7 +256,7 @@ def _facts(
     }
 
 
-def _items(solution: scoring.Solution, column: str) -> dict[str, Any]:
+def _items(solution: evaluating.Solution, column: str) -> dict[str, Any]:
     """Find out how many items decide and what they are called."""
     prepared = solution.prepared.get(solution.deciding)
     identifiers = [

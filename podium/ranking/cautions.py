@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from podium.names import of_other_scripts
 from podium.ranking.decisions import Prizes
 from podium.ranking.rewards import BY_NAME, what_decided
 from podium.ranking.similarity import entry_names
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
-from podium.wording import counted, listed, together
+from podium.tables.names import of_other_scripts
+from podium.words.wording import counted, listed, together
 
 __all__ = ["better_groups_that_lower", "cautions"]
 

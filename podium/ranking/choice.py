@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import scoring
-from podium.errors import HostError
 from podium.ranking.passes import Scored
 from podium.ranking.rules import LAST, Rules
 from podium.ranking.submissions import Submission, errors_of_boost
-from podium.wording import listed
+from podium.scoring import evaluating
+from podium.words.errors import HostError
+from podium.words.wording import listed
 
 __all__ = ["METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_of_files", "with_runtimes"]
 
-PUBLIC, PRIVATE = scoring.PARTS
+PUBLIC, PRIVATE = evaluating.PARTS
 METRIC_FAILED = "the metric failed"
 ONLY_FILE = "the only file of each team"
 KEYS = ["team", "submission"]
@@ -29,7 +29,7 @@ TIES = {"time": "the time of submission", "runtime": "the runtime", "submission"
 
 def column_of(part: str) -> str:
     """Name the column with the scores of a part."""
-    return "score" if part == scoring.ALL else f"{part.lower()}_score"
+    return "score" if part == evaluating.ALL else f"{part.lower()}_score"
 
 
 def table_of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> pd.DataFrame:
@@ -67,7 +67,7 @@ def choose(
     selection: pd.DataFrame | None,
     runtimes: pd.DataFrame | None,
     rules: Rules,
-    solution: scoring.Solution,
+    solution: evaluating.Solution,
 ) -> tuple[pd.DataFrame, str]:
     """Mark the file of each team that counts.
 
@@ -91,7 +91,7 @@ def choose(
     }
     if rule not in ("private", LAST) and public not in costs:
         raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
-    by = "score" if solution.deciding == scoring.ALL else f"{solution.deciding} score"
+    by = "score" if solution.deciding == evaluating.ALL else f"{solution.deciding} score"
     words, first, among = _words_of(rule, by)
     last_step = dict.fromkeys(scored.index, (first, among))
     selects = scored["team"].isin([] if selection is None else selection["team"])

@@ -9,16 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from podium import hosted
-from podium.errors import HostError, UsageError
-from podium.files import is_url
+from podium.metric import hosted
 from podium.ranking import making, output, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import PATHS, Options, fault_in
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
-from podium.tables import parse_rows
-from podium.wording import listed, printable
+from podium.tables.files import is_url
+from podium.tables.formats import parse_rows
+from podium.words.errors import HostError, UsageError
+from podium.words.wording import listed, printable
 
 __all__ = ["compared"]
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import names
-from podium.errors import HostError
 from podium.ranking import choice
 from podium.ranking.submissions import Submission, errors_of_boost, read_named
-from podium.wording import counted, listed, printable
+from podium.tables import names
+from podium.words.errors import HostError
+from podium.words.wording import counted, listed, printable
 
 __all__ = [
     "BASELINE", "DISQUALIFIED", "NOTHING_DECIDED", "NO_PRIZE", "RANKS", "Prizes", "baselines_in", "changes",

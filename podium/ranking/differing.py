@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from podium.errors import HostError
-from podium.files import is_url, read_bytes
 from podium.ranking.final import Inputs
 from podium.ranking.job import sha256
 from podium.ranking.passes import Scored
 from podium.ranking.speed import AGREED, DIFFERING
 from podium.ranking.submissions import Submission
-from podium.wording import listed, printable
+from podium.tables.files import is_url, read_bytes
+from podium.words.errors import HostError
+from podium.words.wording import listed, printable
 
 __all__ = ["Other", "others_of", "settled"]
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.arrays import Floats
 from podium.ranking import sentences
 from podium.ranking.rules import Rules
+from podium.words.arrays import Floats
 
 __all__ = ["borders", "intervals", "records", "score_and_runtime", "shake_up"]
 

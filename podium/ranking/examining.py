@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.arrays import Floats
-from podium.contract import Measured
+from podium.child.workers import Workers
+from podium.metric.contract import Measured
 from podium.ranking import first_two, half_samples, passes, robustness, store, uncertainty
 from podium.ranking.decisions import Prizes
 from podium.ranking.final import Inputs
@@ -28,7 +28,7 @@ from podium.statistics.population import (
     names_of_groups,
     sizes_of_groups,
 )
-from podium.workers import Workers
+from podium.words.arrays import Floats
 
 __all__ = ["MOST_TEAMS", "Examined", "by_halves", "by_statistics"]
 

@@ -8,11 +8,11 @@ import re
 
 import pandas as pd
 
-from podium.errors import HostError
-from podium.files import read_bytes
 from podium.ranking.decisions import BASELINE
-from podium.tables import parse_texts
-from podium.wording import listed
+from podium.tables.files import read_bytes
+from podium.tables.formats import parse_texts
+from podium.words.errors import HostError
+from podium.words.wording import listed
 
 # A line that Kaggle's client may print first.
 TOKEN = re.compile(rb"\A(\xef\xbb\xbf)?Next Page Token = [^\n]*\n")

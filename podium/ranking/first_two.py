@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from podium import statistics
-from podium.arrays import Floats, Ints
 from podium.ranking import robustness, uncertainty
 from podium.ranking.job import Job, solution_of
 from podium.ranking.submissions import Submission
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, Units, doubt_of_difference, reaction
 from podium.statistics.inference import difference_of_draws
 from podium.statistics.sampling import influences
+from podium.words.arrays import Floats, Ints
 
 __all__ = ["under_measures", "under_statistics"]
 

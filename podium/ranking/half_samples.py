@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import contest, ids
-from podium.arrays import Floats, Ints
+from podium.child.workers import TASKS_PER_WORKER, Workers
+from podium.contest import way
 from podium.ranking import passes, store
 from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256, solution_of
@@ -27,7 +27,8 @@ from podium.ranking.uncertainty import Detail
 from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ITEMS, Reaction
 from podium.statistics.population import Scores
-from podium.workers import TASKS_PER_WORKER, Workers
+from podium.tables import ids
+from podium.words.arrays import Floats, Ints
 
 TIMED = 2  # files that are scored to find out how long a draw takes
 
@@ -80,7 +81,7 @@ def _read(question: Question, submission: Submission) -> tuple[halves.Asked, pd.
     solution = solution_of(question.job)
     contents = contents_of(submission)
     check_unchanged(submission, contents)
-    evaluation = contest.unjudged(solution, frame_of(question.job, submission, contents))
+    evaluation = way.unjudged(solution, frame_of(question.job, submission, contents))
     return halves.Asked(solution, question.part, question.column, question.seed), evaluation.submission
 
 

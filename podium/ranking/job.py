@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-import podium
-from podium import contest, hosted, reading, scoring
-from podium.errors import UsageError
-from podium.files import BYTES_AT_ANY_RATIO, Location, ReadFile, is_url, read_bytes, read_once
-from podium.limits import Limits
+from podium.child.limits import Limits
+from podium.contest import reading, way
+from podium.metric import hosted
 from podium.ranking import store
 from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission, absolute
+from podium.scoring import evaluating
+from podium.tables.files import BYTES_AT_ANY_RATIO, Location, ReadFile, is_url, read_bytes, read_once
+from podium.words.errors import UsageError
+from podium.words.version import __version__
 
 PREPARING = threading.RLock()  # a Dask worker has several threads
 TIMES_THE_SOLUTION = 10  # an expanded submission larger than this many solutions is rejected
@@ -39,14 +41,14 @@ class Job(NamedTuple):
     part: str = ""  # the only part of the solution that counts; else all of it
 
 
-PREPARED: dict[Job, scoring.Solution] = {}  # of this process, the latest ones
+PREPARED: dict[Job, evaluating.Solution] = {}  # of this process, the latest ones
 MOST_PREPARED = 2
 
 
 def versions() -> dict[str, str]:
     """List the versions of podium, of Python and of the libraries on which scores depend."""
     packages = {name: importlib.metadata.version(name) for name in ("numpy", "pandas", "pyarrow", "scipy")}
-    return {"podium": podium.__version__, "python": platform.python_version(), **packages}
+    return {"podium": __version__, "python": platform.python_version(), **packages}
 
 
 def content_digest(path: Location) -> str:
@@ -92,7 +94,7 @@ def digests_of(digest: str, side_digest: str) -> str:
     return f"{digest}+{side_digest}" if side_digest else digest
 
 
-def solution_of(job: Job, source: Location | None = None) -> scoring.Solution:
+def solution_of(job: Job, source: Location | None = None) -> evaluating.Solution:
     """Prepare the solution once per process; `source` is what was read and hashed of it, if it was."""
     with PREPARING:
         if job not in PREPARED:
@@ -116,17 +118,17 @@ def _source_of(job: Job) -> Location:
 
 
 @functools.lru_cache(maxsize=1)
-def second_solution_of(job: Job) -> scoring.Solution:
+def second_solution_of(job: Job) -> evaluating.Solution:
     """Prepare the solution once per process with the metric as it was loaded a second time."""
     first = solution_of(job)
     return _prepared(job, hosted.second(first.metric), first.table)
 
 
-def _prepared(job: Job, metric: hosted.Metric, source: contest.Source) -> scoring.Solution:
+def _prepared(job: Job, metric: hosted.Metric, source: way.Source) -> evaluating.Solution:
     """Prepare the solution with this metric."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
-        return contest.prepared(metric, source, dict(job.parameters), part=job.part)
+        return way.prepared(metric, source, dict(job.parameters), part=job.part)
 
 
 def probe(job: Job | None = None, submission: Submission | None = None) -> dict[str, str]:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from podium import hosted, names, recorded
-from podium.errors import HostError, UsageError
-from podium.files import alone_in, check_apart, is_url, read_once
+from podium.child.limits import Limits
+from podium.child.workers import Workers, dask_workers, start_workers
+from podium.contest import recorded
 from podium.judge import trials
-from podium.judge.shapes import demand
-from podium.limits import Limits
+from podium.metric import hosted
+from podium.metric.shapes import demand
 from podium.ranking import decisions, output, page, passes, run_json, site, speed
 from podium.ranking.board import board_of
 from podium.ranking.differing import Other, others_of, settled
@@ -25,8 +25,10 @@ from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import HEADING, PATHS, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed, read_named
 from podium.running.settings import parse_bytes, parse_seconds
-from podium.wording import listed
-from podium.workers import Workers, dask_workers, start_workers
+from podium.tables import names
+from podium.tables.files import alone_in, check_apart, is_url, read_once
+from podium.words.errors import HostError, UsageError
+from podium.words.wording import listed
 
 __all__ = ["files_of", "inputs_of", "made", "scored_board", "scoring", "workers_of"]
 

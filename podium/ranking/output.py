@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from podium.errors import UsageError
-from podium.files import keep_mode
 from podium.ranking.final import FinalBoard
 from podium.ranking.run_json import RUN, text_of
-from podium.tables import table_bytes
+from podium.tables.files import keep_mode
+from podium.tables.formats import table_bytes
+from podium.words.errors import UsageError
 
 __all__ = ["PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
 

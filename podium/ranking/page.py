@@ -12,12 +12,12 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from podium import pages
 from podium.ranking import decisions, drawing, estimate, sentences, similarity
 from podium.ranking.final import FinalBoard
 from podium.ranking.rewards import what_decided
 from podium.ranking.rules import Rules
-from podium.wording import ordinal, together
+from podium.words import pages
+from podium.words.wording import ordinal, together
 
 __all__ = ["anchor_of", "of_board", "of_team"]
 

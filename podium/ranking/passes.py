@@ -23,13 +23,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from podium import contest, scoring
-from podium.contract import VISIBLE_ERRORS
-from podium.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
+from podium.child.limits import LimitExceededError, within
+from podium.child.workers import TASKS_PER_WORKER, WorkerLostError, Workers, spread
+from podium.contest import way
 from podium.judge import trials
-from podium.judge.shapes import AGAIN, ContractError, failure
-from podium.limits import LimitExceededError, within
-from podium.progress import track
+from podium.metric.contract import VISIBLE_ERRORS
+from podium.metric.shapes import AGAIN, ContractError, failure
 from podium.ranking import store
 from podium.ranking.job import (
     Job,
@@ -44,9 +43,11 @@ from podium.ranking.job import (
     with_side,
 )
 from podium.ranking.submissions import Submission
-from podium.sameness import fingerprint
-from podium.wording import counted
-from podium.workers import TASKS_PER_WORKER, WorkerLostError, Workers, spread
+from podium.scoring import evaluating
+from podium.tables.sameness import fingerprint
+from podium.words.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
+from podium.words.progress import track
+from podium.words.wording import counted
 
 BYTES_AT_ONCE = 2**22  # of submissions in one task
 BYTES_OF_ENTRIES = 2**24  # of entries, because entries of real size are resampled 16 at a time
@@ -70,7 +71,7 @@ class Scored(NamedTuple):
 
     digest: str  # the SHA-256 of its file
     side_digest: str  # the SHA-256 of the host's file beside it, or "" if there is none
-    fingerprint: str  # of its table, see `podium.sameness`; the SHA-256 of a file that is none
+    fingerprint: str  # of its table, see `podium.tables.sameness`; the SHA-256 of a file that is none
     entry: str  # the name of its entry in the store
     scores: dict[str, float] | None  # the score on each part of the solution, if it has any
     rejected: str | None  # the reason why the submission was rejected
@@ -138,7 +139,7 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
         with within(job.limits):
             table = table_of(job, submission, contents[0])
             header["fingerprint"] = fingerprint(table)
-            evaluation = contest.unjudged(solution, with_side(job, submission, table, contents[1]))
+            evaluation = way.unjudged(solution, with_side(job, submission, table, contents[1]))
     except LimitExceededError as problem:
         header |= {"rejected": str(problem), store.UNSURE: True}
     except SubmissionRejected as problem:
@@ -171,7 +172,7 @@ def scored_again(job: Job, submissions: Sequence[tuple[int, Submission]]) -> lis
     for number, submission in submissions:
         scores: dict[str, float] = {}
         with suppress(SubmissionRejected), within(job.limits):
-            evaluation = contest.unjudged(solution, frame_of(job, submission, contents_of(submission)))
+            evaluation = way.unjudged(solution, frame_of(job, submission, contents_of(submission)))
             scores = {part: float(score) for part, score in evaluation.scores.items()}
         answers.append((number, scores))
     return answers
@@ -180,7 +181,7 @@ def scored_again(job: Job, submissions: Sequence[tuple[int, Submission]]) -> lis
 def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, dict[str, float]]]:
     """Compute the scores on each part from the statistics in entries."""
     return [
-        (number, scoring.scores_of(solution_of(job), numbers))
+        (number, evaluating.scores_of(solution_of(job), numbers))
         for number, entry in entries
         if (numbers := store.decode(entry)) is not None
     ]

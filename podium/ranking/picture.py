@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from podium import pages
-from podium.files import write_atomically
 from podium.ranking import drawing, sentences
 from podium.ranking.rules import Rules
-from podium.wording import counted
+from podium.tables.files import write_atomically
+from podium.words import pages
+from podium.words.wording import counted
 
 __all__ = ["Picture", "of_board"]
 

@@ -153,9 +153,9 @@ def rank(
 
     Raises
     ------
-    podium.errors.UsageError
+    podium.words.errors.UsageError
         A file is missing or cannot be read, a worker was lost, or two arguments contradict each other.
-    podium.errors.HostError
+    podium.words.errors.HostError
         The solution, another table of the host, a parameter or the metric is wrong.
 
     Examples

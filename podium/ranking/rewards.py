@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from podium.errors import HostError
 from podium.ranking import choice
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import errors_of_boost
+from podium.words.errors import HostError
 
 __all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "is_boosted", "notes", "reward", "what_decided",
     "without_ties",

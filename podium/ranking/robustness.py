@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import hosted, scoring, statistics
-from podium.arrays import Floats, Ints
-from podium.errors import HostError, UsageError
+from podium import statistics
+from podium.metric import hosted
 from podium.ranking.job import Job, contents_of, digests_of, frame_of, sha256, solution_of
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
+from podium.scoring import evaluating
+from podium.words.arrays import Floats, Ints
+from podium.words.errors import HostError, UsageError
 
 REWARDS = {
     "max_boost": (0.0, 0.025, 0.1),
@@ -65,7 +67,7 @@ def varied(job: Job, part: str, submission: Submission) -> dict[str, tuple[Any, 
     contents = contents_of(submission)
     check_unchanged(submission, contents)
     frame, items = frame_of(job, submission, contents), solution.items[part]
-    others = variants.of_statistics(solution.metric.module, solution.prepared[scoring.ALL], frame)
+    others = variants.of_statistics(solution.metric.module, solution.prepared[evaluating.ALL], frame)
     return {
         name: (statistics.part(prepared, items), numbers[items]) for name, (prepared, numbers) in others.items()
     }

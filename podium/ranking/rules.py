@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from podium.limits import Limits
+from podium.child.limits import Limits
 
 __all__ = [
     "CIRCUMSTANCES",

@@ -11,16 +11,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from podium import __version__, hosted
-from podium.errors import UsageError
-from podium.files import is_url
-from podium.limits import Limits
+from podium.child.limits import Limits
+from podium.metric import hosted
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import CIRCUMSTANCES, HEADING, PATHS, RUN, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute
-from podium.wording import printable
+from podium.tables.files import is_url
+from podium.words.errors import UsageError
+from podium.words.version import __version__
+from podium.words.wording import printable
 
 __all__ = [
     "CIRCUMSTANCES",

@@ -17,7 +17,7 @@ from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
-from podium.wording import counted, listed, ordinal, plural, together
+from podium.words.wording import counted, listed, ordinal, plural, together
 
 __all__ = [
     "cut", "in_cases", "items_of", "name_of", "number", "of_direction", "percent",

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.arrays import Floats
-from podium.wording import together
+from podium.words.arrays import Floats
+from podium.words.wording import together
 
 __all__ = ["MOST_IN_PAIRS", "agreements", "entries", "entry_names", "fingerprint", "pairs", "senders"]
 

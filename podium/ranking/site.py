@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import names
-from podium.arrays import Floats
-from podium.errors import HostError
 from podium.ranking.exports import read_site
-from podium.wording import counted, listed
+from podium.tables import names
+from podium.words.arrays import Floats
+from podium.words.errors import HostError
+from podium.words.wording import counted, listed
 
 __all__ = ["SiteBoard", "compare", "read", "sentence"]
 

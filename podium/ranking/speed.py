@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import names
-from podium.arrays import Bools, Floats
-from podium.errors import HostError
 from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
-from podium.wording import counted, listed
+from podium.tables import names
+from podium.words.arrays import Bools, Floats
+from podium.words.errors import HostError
+from podium.words.wording import counted, listed
 
 __all__ = ["AGREED", "DIFFERING", "KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read", "ties"]
 

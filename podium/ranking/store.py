@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from podium.arrays import Floats
-from podium.files import write_atomically
+from podium.tables.files import write_atomically
+from podium.words.arrays import Floats
 
 FORMAT = 4
 NAME_LENGTH = 32  # hexadecimal digits of an entry's name

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import hosted, names
-from podium.errors import HostError, UsageError
-from podium.files import TABLE_SUFFIXES, check_address, is_url
-from podium.tables import read_table
-from podium.wording import listed, spreadsheet_original
+from podium.metric import hosted
+from podium.tables import names
+from podium.tables.files import TABLE_SUFFIXES, check_address, is_url
+from podium.tables.formats import read_table
+from podium.words.errors import HostError, UsageError
+from podium.words.wording import listed, spreadsheet_original
 
 __all__ = [
     "Submission", "absolute", "check_unique", "errors_of_boost", "find", "is_manifest", "read_failed",
@@ -45,7 +46,7 @@ class Submission(NamedTuple):
     size: int = 0  # the size of the file in bytes, or 0 if it is not known
     submitted_at: str = ""  # the time of submission, as a manifest has it
     public_score: str = ""  # the Public score, as a manifest has it
-    side: str = ""  # the path of the host's file beside it, see `podium.reading.add_side`
+    side: str = ""  # the path of the host's file beside it, see `podium.contest.reading.add_side`
     # The hashes of what was scored, see `podium.ranking.job.digests_of`. They are compared if the file is read
     # again.
     digests: str = ""

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, statistics
-from podium.arrays import Bools, Floats, Ints
-from podium.contract import Measured
+from podium import statistics
+from podium.metric import hosted
+from podium.metric.contract import Measured
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, solution_of
@@ -42,6 +42,7 @@ from podium.statistics.inference import (
 )
 from podium.statistics.population import Groups, stacked
 from podium.statistics.sampling import influences
+from podium.words.arrays import Bools, Floats, Ints
 
 RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
 SHARED_BY = 100  # teams that are drawn first, because all teams share the variances that these have

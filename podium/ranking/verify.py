@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN
-from podium.wording import listed
+from podium.words.wording import listed
 
 __all__ = ["Verification", "verify"]
 
@@ -87,7 +87,7 @@ def verify(
 
     Raises
     ------
-    podium.errors.UsageError
+    podium.words.errors.UsageError
         The folder has no ``run.json`` of a finished run, an input is missing, or ``run.json``, which may be a
         stranger's, names an address that is not given here.
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from podium import pages
-from podium.errors import UsageError
-from podium.files import write_atomically
+from podium.tables.files import write_atomically
+from podium.words import pages
+from podium.words.errors import UsageError
 
 COLUMNS = 4
 BINS = 20

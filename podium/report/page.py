@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from podium import explain, pages, scoring, statistics
-from podium.errors import UsageError
-from podium.files import write_atomically
+from podium import statistics
 from podium.report import comparison, histograms, items
-from podium.scoring import Evaluation
-from podium.tables import read_table
-from podium.wording import counted, plural
+from podium.scoring import evaluating, explain
+from podium.scoring.evaluating import Evaluation
+from podium.tables.files import write_atomically
+from podium.tables.formats import read_table
+from podium.words import pages
+from podium.words.errors import UsageError
+from podium.words.wording import counted, plural
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -55,7 +57,7 @@ def render(
         style=Markup(style),
         script=Markup(script),
         policy=pages.policy(script),
-        parts=[(part, score) for part, score in evaluation.scores.items() if part != scoring.ALL],
+        parts=[(part, score) for part, score in evaluation.scores.items() if part != evaluating.ALL],
         evaluation=evaluation,
         notices=[*evaluation.solution.notices, *evaluation.explanation.notices],
         noun=explain.item_noun(evaluation),
@@ -93,11 +95,11 @@ WORDS: dict[str, Any] = {
 def write_report(
     evaluation: Evaluation, path: str | Path, texts: Mapping[str, str] | None = None, title: str = "Report"
 ) -> None:
-    """Write the report of a score, as `podium.scoring.Evaluation.report` does.
+    """Write the report of a score, as `podium.scoring.evaluating.Evaluation.report` does.
 
     Parameters
     ----------
-    evaluation : podium.scoring.Evaluation
+    evaluation : podium.scoring.evaluating.Evaluation
         What `podium.score` returns.
     path : str or Path
         The file to write, such as "report.html".
@@ -108,7 +110,7 @@ def write_report(
 
     Raises
     ------
-    podium.errors.UsageError
+    podium.words.errors.UsageError
         The file cannot be written.
 
     Examples

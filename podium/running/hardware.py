@@ -8,8 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import podium
 from podium.running.measuring import answer_of
+from podium.words.version import __version__
 
 
 def describe() -> dict[str, Any]:
@@ -26,7 +26,7 @@ def describe() -> dict[str, Any]:
         "kernel": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "bubblewrap": _said("bwrap", "--version"),
-        "podium": podium.__version__,
+        "podium": __version__,
         "packages": dict(sorted((one.name, one.version) for one in metadata.distributions() if one.name)),
     }
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from podium.errors import UsageError
-from podium.files import read_bytes, write_atomically
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
-from podium.tables import csv_bytes, parse_rows
-from podium.wording import spreadsheet_original, spreadsheet_safe
+from podium.tables.files import read_bytes, write_atomically
+from podium.tables.formats import csv_bytes, parse_rows
+from podium.words.errors import UsageError
+from podium.words.wording import spreadsheet_original, spreadsheet_safe
 
 RUNS, PRINTED = "runs.csv", "printed.csv"
 REFERENCE = "reference"

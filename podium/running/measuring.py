@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from podium.errors import UsageError
+from podium.child.supervised import adopting
 from podium.running.settings import Settings
-from podium.supervised import adopting
-from podium.wording import printable
+from podium.words.errors import UsageError
+from podium.words.wording import printable
 
 LOG_BYTES = 2**20  # of a log, written while the model runs; of what follows only the end is kept
 TAIL = 2**15  # bytes of this end

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from podium.cluster import connected
-from podium.errors import UsageError
+from podium.child.cluster import connected
 from podium.running import hardware
 from podium.running.journal import WARM_UP
 from podium.running.machine import ReadyMachine, make_ready
@@ -21,6 +20,7 @@ from podium.running.models import Model, digest_of
 from podium.running.progress import tell
 from podium.running.rounds import Execute, Result, Turn, not_run, run_once, tell_end
 from podium.running.settings import Settings
+from podium.words.errors import UsageError
 
 SECONDS_BETWEEN_LOOKS = 0.1
 MOST_LOSSES = 2

@@ -26,7 +26,7 @@ from podium.running.journal import (
 from podium.running.measuring import Outcome
 from podium.running.models import Failure, Model
 from podium.running.sessions import Later, later, main_session, worst_state
-from podium.wording import counted, listed
+from podium.words.wording import counted, listed
 
 NAMES_SHOWN = 10  # in a notice
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime

@@ -17,8 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium.errors import UsageError
-from podium.files import alone_in, write_atomically
 from podium.running import hardware, journal, machine, results
 from podium.running.journal import (
     REFERENCE,
@@ -38,8 +36,10 @@ from podium.running.results import Results, failure_of, results_of
 from podium.running.sessions import main_session
 from podium.running.settings import Settings
 from podium.running.submission import table_in
-from podium.sameness import fingerprint, is_same
-from podium.wording import counted, printable
+from podium.tables.files import alone_in, write_atomically
+from podium.tables.sameness import fingerprint, is_same
+from podium.words.errors import UsageError
+from podium.words.wording import counted, printable
 
 RUNTIMES, FAILED, HARDWARE = "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"

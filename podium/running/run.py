@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from podium.errors import SubmissionRejected, UsageError
-from podium.files import check_apart
-from podium.names import alike, of_other_scripts, shown
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
-from podium.wording import listed
+from podium.tables.files import check_apart
+from podium.tables.names import alike, of_other_scripts, shown
+from podium.words.errors import SubmissionRejected, UsageError
+from podium.words.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from podium.errors import UsageError
 from podium.running import settings as constants
 from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
@@ -34,7 +33,8 @@ from podium.running.settings import Settings, cores_used, given_to_models, is_ro
 from podium.running.submission import Left, judged
 from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
-from podium.wording import printable
+from podium.words.errors import UsageError
+from podium.words.wording import printable
 
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 # The first process in the sandbox.  Its output goes to podium alone, and the model's to the log.  If its input

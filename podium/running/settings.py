@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from podium.errors import UsageError
-from podium.wording import printable
+from podium.words.errors import UsageError
+from podium.words.wording import printable
 
 # The limits of every model.
 SUBMISSION_BYTES = 256 * 2**20  # the largest submission

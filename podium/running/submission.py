@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from podium.errors import SubmissionRejected
-from podium.limits import Limits, within
+from podium.child.limits import Limits, within
 from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run, failed
 from podium.running.settings import Settings
-from podium.tables import parse_table
-from podium.wording import printable
+from podium.tables.formats import parse_table
+from podium.words.errors import SubmissionRejected
+from podium.words.wording import printable
 
 NAMES_SHOWN, LONGEST_NAME = 3, 80  # of what a model left behind
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 
 EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 38, 95, 97  # Linux's numbers of errors
 NOTHING = 0  # the call seems to succeed

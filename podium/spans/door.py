@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.arrays import Bools, Floats, Ints
 from podium.spans.vocabulary import TYPES
-from podium.wording import counted
+from podium.words.arrays import Bools, Floats, Ints
+from podium.words.wording import counted
 
 OUTSIDE = "O"  # the label of what is in no segment
 KINDS = {name.casefold(): number for number, name in enumerate(TYPES)} | {OUTSIDE.casefold(): -1}

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.arrays import Bools, Ints, by_essay
 from podium.spans import door
 from podium.spans.by_position import by_position
 from podium.spans.segments import Spans, spans_of
 from podium.spans.vocabulary import TYPES
-from podium.wording import counted
+from podium.words.arrays import Bools, Ints, by_essay
+from podium.words.wording import counted
 
 __all__ = ["Quotes", "from_quotes"]
 

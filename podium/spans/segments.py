@@ -25,17 +25,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import hosted, statistics
-from podium.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
-from podium.errors import UsageError
-from podium.ids import by_number, number_of
-from podium.ids import texts as texts_of_ids
-from podium.scoring import ALL, Evaluation, Solution, scores_of
+from podium import statistics
+from podium.metric import hosted
+from podium.scoring.evaluating import ALL, Evaluation, Solution, scores_of
 from podium.spans import door
 from podium.spans.by_position import by_position
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
-from podium.tables import read_table
-from podium.wording import counted
+from podium.tables.formats import read_table
+from podium.tables.ids import by_number, number_of
+from podium.tables.ids import texts as texts_of_ids
+from podium.words.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
+from podium.words.errors import UsageError
+from podium.words.wording import counted
 
 __all__ = [
     "TYPES",
@@ -996,7 +997,7 @@ def score(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> float:
 
     Parameters
     ----------
-    solution : podium.scoring.Solution
+    solution : podium.scoring.evaluating.Solution
         What `podium.prepare` returned. Its metric and its parameters are used.
     spans : Spans
         The segments.
@@ -1025,7 +1026,7 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 
     Parameters
     ----------
-    solution : podium.scoring.Solution
+    solution : podium.scoring.evaluating.Solution
         What `podium.prepare` returned. Its metric and its parameters are used.
     spans : Spans
         The segments.

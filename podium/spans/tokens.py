@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.spans import door
 from podium.spans.by_position import by_position
 from podium.spans.segments import Gaps, Spans, Thresholds, concat, require_texts, select
 from podium.spans.vocabulary import LAST_POSITION, TYPES
-from podium.wording import counted
+from podium.words.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
+from podium.words.wording import counted
 
 __all__ = [
     "LABELS",

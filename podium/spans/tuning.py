@@ -24,11 +24,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import contest, progress, statistics
-from podium.arrays import Bools, Floats, Ints, ranges
-from podium.contract import Measured
-from podium.errors import SubmissionRejected, UsageError
-from podium.scoring import Solution
+from podium import statistics
+from podium.contest import way
+from podium.metric.contract import Measured
+from podium.scoring.evaluating import Solution
 from podium.spans.by_position import by_position
 from podium.spans.segments import (
     Spans,
@@ -39,7 +38,10 @@ from podium.spans.segments import (
     select,
     to_submission,
 )
-from podium.wording import counted
+from podium.words import progress
+from podium.words.arrays import Bools, Floats, Ints, ranges
+from podium.words.errors import SubmissionRejected, UsageError
+from podium.words.wording import counted
 
 __all__ = ["Tuning", "tune"]
 
@@ -132,7 +134,7 @@ def tune(
 
     Parameters
     ----------
-    solution : podium.scoring.Solution
+    solution : podium.scoring.evaluating.Solution
         What `podium.prepare` returned. Essays without a candidate are left out.
     candidates : DataFrame
         A submission with the further column ``probability``. The column names of the Feedback Prize 1 are
@@ -331,8 +333,8 @@ def _problem(
     solution: Solution, prepared: Any, candidates: pd.DataFrame, effectiveness: float | None
 ) -> tuple[_Problem, list[str]]:
     """Make the problem of the essays with a candidate, and notices about columns and about the other essays."""
-    candidates, notices = contest.recognized(solution, candidates, effectiveness)
-    with contest.cured(solution, candidates):
+    candidates, notices = way.recognized(solution, candidates, effectiveness)
+    with way.cured(solution, candidates):
         segments = prepared.read(candidates)
     probability = _probability(candidates)
     order = np.lexsort((segments.last, segments.first, segments.essay))

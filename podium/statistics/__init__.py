@@ -13,7 +13,8 @@ What does a metric need for all this?
     their sums.
 
 `intervals` and `compare` take what `podium.score` returned.  All other functions take arrays: a metric that
-follows the contract (`podium.contract`) turns a submission into an array with one row of numbers per item, such
+follows the contract (`podium.metric.contract`) turns a submission into an array with one row of numbers per
+item, such
 as an essay, a claim or a document.  These numbers are the *statistics* of the submission.  Their sums over
 groups of items decide every measure, and the first measure is the score.  So a bootstrap draw is a weighted sum
 (`draw`, `resample`), and a part of the solution, such as the Public part, has the sums over its items (`part`).
@@ -24,7 +25,7 @@ statements came true.
 Notes
 -----
 Two arguments occur in most functions.  ``prepared`` is what the metric's ``prepare`` made of a solution (see
-`podium.contract.Prepared`).  ``statistics`` is the array of one submission, with shape (n, k).
+`podium.metric.contract.Prepared`).  ``statistics`` is the array of one submission, with shape (n, k).
 
 In shapes, these letters stand for numbers:
 

@@ -20,10 +20,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from podium.arrays import Bools, Floats, Ints
-from podium.errors import ToolError
+from podium.child.workers import TASKS_PER_WORKER, spread, start_workers
 from podium.statistics.doubts import FEWEST_ITEMS, Doubt, Reason
-from podium.workers import TASKS_PER_WORKER, spread, start_workers
+from podium.words.arrays import Bools, Floats, Ints
+from podium.words.errors import ToolError
 
 FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, nothing is said
 SECONDS = 600.0  # that draws may take, unless their number is given
@@ -48,7 +48,7 @@ class Items(NamedTuple):
 
 
 class Solved(Protocol):
-    """A solution as `podium.scoring.prepare` makes it."""
+    """A solution as `podium.scoring.evaluating.prepare` makes it."""
 
     def items_of(self, part: str, column: str) -> Items: ...
 

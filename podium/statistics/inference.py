@@ -7,15 +7,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.arrays import Floats, Ints
-from podium.contract import Measured
-from podium.errors import UsageError
+from podium.metric.contract import Measured, ScoredSubmission
 from podium.statistics import halves
 from podium.statistics.doubts import (
     FEWEST_DECIDING,
@@ -31,9 +29,8 @@ from podium.statistics.doubts import (
 from podium.statistics.places import LEVEL
 from podium.statistics.population import LEAST_DEVIATION, Resampler, names_of_groups, sizes_of_groups
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
-
-if TYPE_CHECKING:
-    from podium.scoring import Evaluation
+from podium.words.arrays import Floats, Ints
+from podium.words.errors import UsageError
 
 TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1000
@@ -107,7 +104,7 @@ class Comparison:
 
 
 def intervals(
-    evaluation: "Evaluation", resamples: int | None = None, seed: int = 0, *, items: str = "", jobs: int = 0
+    evaluation: ScoredSubmission, resamples: int | None = None, seed: int = 0, *, items: str = "", jobs: int = 0
 ) -> pd.DataFrame:
     """Compute the 95% intervals of all measures, for the population from which the items were drawn.
 
@@ -116,7 +113,7 @@ def intervals(
 
     Parameters
     ----------
-    evaluation : podium.scoring.Evaluation
+    evaluation : podium.scoring.evaluating.Evaluation
         What `podium.score` returned.
     resamples : int, optional
         The number of draws.  The default is 1000.  For a metric with ``score()`` alone, it is as many of
@@ -158,8 +155,8 @@ def intervals(
 
 
 def compare(
-    mine: "Evaluation",
-    theirs: "Evaluation",
+    mine: ScoredSubmission,
+    theirs: ScoredSubmission,
     resamples: int | None = None,
     seed: int = 0,
     *,
@@ -171,7 +168,7 @@ def compare(
 
     Parameters
     ----------
-    mine, theirs : podium.scoring.Evaluation
+    mine, theirs : podium.scoring.evaluating.Evaluation
         What `podium.score` returned for the two submissions.
     resamples : int, optional
         The number of draws.  Both submissions get the same ones.  The default is that of `intervals`.
@@ -227,7 +224,7 @@ def compare(
     )
 
 
-def _check(*evaluations: "Evaluation") -> None:
+def _check(*evaluations: ScoredSubmission) -> None:
     """Make sure that these are scored submissions that belong to the same solution."""
     for each in evaluations:
         if not hasattr(each, "solution"):
@@ -251,7 +248,7 @@ def _check(*evaluations: "Evaluation") -> None:
 
 
 def _halves(
-    evaluations: Sequence["Evaluation"], resamples: int | None, seed: int, items: str, jobs: int, part: str
+    evaluations: Sequence[ScoredSubmission], resamples: int | None, seed: int, items: str, jobs: int, part: str
 ) -> tuple[list[halves.Centered], Floats]:
     """Draw the scores of submissions on half-samples, and return them with what each item adds, 1."""
     solution = evaluations[0].solution
@@ -263,7 +260,7 @@ def _halves(
 
 
 def _interval_of_halves(
-    evaluation: "Evaluation", resamples: int | None, seed: int, items: str, jobs: int
+    evaluation: ScoredSubmission, resamples: int | None, seed: int, items: str, jobs: int
 ) -> pd.DataFrame:
     """Compute the interval of a score from half-samples."""
     (drawn,), gains = _halves([evaluation], resamples, seed, items, jobs, halves.WHOLE)
@@ -273,8 +270,8 @@ def _interval_of_halves(
 
 
 def _difference_of_halves(
-    mine: "Evaluation",
-    theirs: "Evaluation",
+    mine: ScoredSubmission,
+    theirs: ScoredSubmission,
     resamples: int | None,
     seed: int,
     items: str,
@@ -307,7 +304,7 @@ def intervals_of(
 
     Parameters
     ----------
-    prepared : podium.contract.Prepared
+    prepared : podium.metric.contract.Prepared
         A prepared solution with n items.
     statistics : ndarray of float, shape (n, k)
         The statistics of the submission, as ``prepared.statistics(submission)`` returns them.
@@ -360,7 +357,7 @@ def difference(
 
     Parameters
     ----------
-    prepared : podium.contract.Prepared
+    prepared : podium.metric.contract.Prepared
         A prepared solution with n items.
     mine, theirs : ndarray of float, shape (n, k)
         The statistics of both submissions.

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium import ids
-from podium.arrays import Floats, Ints
-from podium.contract import ALL_ITEMS
-from podium.errors import HostError
+from podium.metric.contract import ALL_ITEMS
+from podium.tables import ids
+from podium.words.arrays import Floats, Ints
+from podium.words.errors import HostError
 
 MISSING = "(missing)"  # the value of a group for rows that name none
 
@@ -21,7 +21,7 @@ Formula = Callable[[Floats], npt.ArrayLike]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemWise:
-    """A prepared solution that `item_wise` has made; `podium.contract.Prepared` explains its names."""
+    """A prepared solution that `item_wise` has made; `podium.metric.contract.Prepared` explains its names."""
 
     items: list[str]
     item_of_row: Ints
@@ -109,11 +109,11 @@ def item_wise(
     Returns
     -------
     ItemWise
-        The prepared solution, as `podium.contract.Prepared` describes it.
+        The prepared solution, as `podium.metric.contract.Prepared` describes it.
 
     Raises
     ------
-    podium.errors.HostError
+    podium.words.errors.HostError
         The solution lacks a column, or it has an id twice.
 
     Notes

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.arrays import Floats, Ints
-from podium.contract import Grouped, Measured
+from podium.metric.contract import Grouped, Measured
 from podium.statistics.sampling import rounded, slopes, sums, weighted_sums
+from podium.words.arrays import Floats, Ints
 
 # The stream of random numbers; the draws of items, of new competitions and of runtimes have others.
 STREAM = 3
@@ -319,7 +319,7 @@ def group_slopes(prepared: Measured, total: Floats) -> Floats | None:
 
     Parameters
     ----------
-    prepared : podium.contract.Prepared
+    prepared : podium.metric.contract.Prepared
         A prepared solution with g groups.
     total : ndarray of float, shape (g, k)
         The sums of a submission's statistics over the items of each group.

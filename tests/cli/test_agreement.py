@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from podium import hosted
 from podium.cli import main
+from podium.metric import hosted
 from tests.support import samples
 
 readable = hosted.module("readable", "companion")

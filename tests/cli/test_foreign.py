@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from podium import errors, limits
+from podium.child import limits
+from podium.words import errors
 from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]

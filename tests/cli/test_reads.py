@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import files, scoring
+from podium.scoring import evaluating
+from podium.tables import files
 from tests.support import command_line
 from tests.support.host_line import stay_in_process
 
@@ -36,7 +37,7 @@ def higher_is_better() -> bool:
 def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Counts the reads of files by their names, and the solutions that are prepared, in this process."""
     counted: Counter[str] = Counter()
-    of_table, of_path, prepare = files.open_regular, Path.read_bytes, scoring.prepare
+    of_table, of_path, prepare = files.open_regular, Path.read_bytes, evaluating.prepare
 
     def counting(name, call):
         def counted_call(first, *others, **named):
@@ -47,7 +48,7 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     monkeypatch.setattr(files, "open_regular", counting(None, of_table))
     monkeypatch.setattr(Path, "read_bytes", counting(None, of_path))
-    monkeypatch.setattr(scoring, "prepare", counting("prepared", prepare))
+    monkeypatch.setattr(evaluating, "prepare", counting("prepared", prepare))
     (tmp_path / "executed").mkdir()
     monkeypatch.setenv("EXECUTED", str(tmp_path / "executed"))
     (tmp_path / "shares.py").write_text(METRIC)

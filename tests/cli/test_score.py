@@ -14,8 +14,8 @@ import pytest
 
 import metric
 from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
-from podium import hosted
 from podium.cli import console
+from podium.metric import hosted
 from podium.report.comparison import rounded
 from tests.support import command_line
 from tests.support.frames import solution, submission

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from podium import supervised
+from podium.child import supervised
 from tests.support.processes import SECONDS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted, scoring, statistics
+from podium import statistics
 from podium.cli import main
-from podium.errors import HostError
+from podium.metric import hosted
+from podium.scoring import evaluating
+from podium.words.errors import HostError
 from tests.support.markups import Evaluated
 from tests.support.samples import case_of
 
@@ -104,10 +106,10 @@ def partners_of(pairs: list[Any]) -> list[tuple[tuple[int, ...], float]]:
 def test_texts(tmp_path: Path) -> None:
     """Texts come from the solution, whatever its ids are called, or from the organizers' files."""
     truth, predicted = (table.rename(columns={"document_id": "essay"}) for table in SAMPLE)
-    evaluation = scoring.evaluate(scoring.prepare(hosted.load(metric.NAME), truth, {}), predicted)
+    evaluation = evaluating.evaluate(evaluating.prepare(hosted.load(metric.NAME), truth, {}), predicted)
     assert companion.companion.texts(evaluation) == dict(zip(truth["essay"], truth["text"]))
-    no_texts = scoring.prepare(hosted.load(metric.NAME), truth.drop(columns="text"), {})
-    without = scoring.evaluate(no_texts, predicted)
+    no_texts = evaluating.prepare(hosted.load(metric.NAME), truth.drop(columns="text"), {})
+    without = evaluating.evaluate(no_texts, predicted)
     assert companion.companion.texts(without) == {}
     (tmp_path / "a.json").write_text('{"id": "A", "text": "one", "markups": []}')
     (tmp_path / "b.json").write_text('{"id": "B", "markups": []}')
@@ -309,9 +311,9 @@ def test_experts_without_a_name_keep_their_number_when_others_are_left_out() -> 
 def test_a_solution_with_ignored_rows_keeps_its_names() -> None:
     documents = [[spans((0, 10)) | {"expert": name} for name in names] for names in (("x", "y"), ("a", "b"))]
     frame = pd.DataFrame({"document_id": ["p", "q"], "markups": [json.dumps(each) for each in documents]})
-    whole = scoring.prepare(hosted.load(metric.NAME), frame.assign(Usage=["Ignored", "Public"]), {})
-    rows = whole.rows[scoring.ALL]
-    agreement = companion.agreement(whole.prepared[scoring.ALL], whole.frame[rows])
+    whole = evaluating.prepare(hosted.load(metric.NAME), frame.assign(Usage=["Ignored", "Public"]), {})
+    rows = whole.rows[evaluating.ALL]
+    agreement = companion.agreement(whole.prepared[evaluating.ALL], whole.frame[rows])
     assert set(agreement.experts["expert"]) == {"a", "b"}
 
 

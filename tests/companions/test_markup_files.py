@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted
 from podium.cli import main
-from podium.errors import AccountWarning, HostError, SubmissionRejected, UsageError
 from podium.markups import agreement, files
+from podium.metric import hosted
+from podium.words.errors import AccountWarning, HostError, SubmissionRejected, UsageError
 from tests.support.samples import DOCUMENTS, ESSAYS, case_of
 from tests.support.writing import write
 

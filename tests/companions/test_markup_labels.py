@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium import hosted
 from podium.cli import main
 from podium.markups import labels
+from podium.metric import hosted
 from tests.support.examples import examples
 
 pytest.importorskip("krippendorff")

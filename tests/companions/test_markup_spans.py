@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
-from podium import hosted
 from podium.cli import main
-from podium.errors import HostError, SubmissionRejected, UsageError
 from podium.markups import files, from_spans, to_spans
+from podium.metric import hosted
+from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support.examples import examples
 from tests.support.host_line import stay_in_process
 

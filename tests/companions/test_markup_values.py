@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted, reading, scoring
 from podium.cli import main
+from podium.contest import reading
 from podium.markups import from_spans
+from podium.metric import hosted
 from podium.report import page
+from podium.scoring import evaluating
 from tests.support.samples import DOCUMENTS, ESSAYS, case_of
 
 CASES = {
@@ -21,7 +23,7 @@ CASES = {
 cases = pytest.mark.parametrize("name", CASES)
 
 
-def evaluated(name: str) -> scoring.Evaluation:
+def evaluated(name: str) -> evaluating.Evaluation:
     """The evaluation of a metric's sample submission."""
     return podium.score(*case_of(name).tables, metric=name)
 
@@ -86,7 +88,7 @@ def test_documents_are_sorted_by_id_and_some_are_left_out(name: str) -> None:
         read(metric, CASES[name][0], {}).sample(frac=1, random_state=2)
         for read in (reading.read_solution, reading.read_submission)
     )
-    mixed: Any = scoring.evaluate(scoring.prepare(metric, solution, {}), submission).explanation
+    mixed: Any = evaluating.evaluate(evaluating.prepare(metric, solution, {}), submission).explanation
     assert mixed.documents["document_id"].tolist() == sorted(solution["document_id"])
     pd.testing.assert_frame_equal(mixed.documents, explanation.documents)
     pd.testing.assert_frame_equal(numbered(mixed.rows), explanation.rows)
@@ -169,13 +171,15 @@ def test_values_in_the_report(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_sample_and_the_perfect_submission(name: str) -> None:
     metric = hosted.load(name)
     solution = reading.read_solution(metric, CASES[name][0], {})
-    prepared = scoring.prepare(metric, solution, {})
+    prepared = evaluating.prepare(metric, solution, {})
     sample = metric.companion.sample_submission(solution)
     submission = metric.companion.perfect_submission(solution)
     barrier = 100 if name == "readable" else 1
-    assert scoring.evaluate(prepared, sample).score < barrier < scoring.evaluate(prepared, submission).score
+    assert (
+        evaluating.evaluate(prepared, sample).score < barrier < evaluating.evaluate(prepared, submission).score
+    )
     # No other expert's markup of the document agrees better with the experts.
-    compared = scoring.evaluate(prepared, submission).compared
+    compared = evaluating.evaluate(prepared, submission).compared
     best = [values[:, 0].mean() if len(values) else 0 for values in compared]
     markups = {item: json.loads(cell) for item, cell in zip(solution["document_id"], solution["markups"])}
     for number in range(3):
@@ -183,7 +187,7 @@ def test_the_sample_and_the_perfect_submission(name: str) -> None:
             json.dumps(markups[item][number]) if number < len(markups[item]) else None for item in markups
         ]
         other = submission.assign(markup=pd.Series(of_one).fillna(submission["markup"]))
-        for values, most in zip(scoring.evaluate(prepared, other).compared, best):
+        for values, most in zip(evaluating.evaluate(prepared, other).compared, best):
             assert len(values) == 0 or values[:, 0].mean() <= most + 1e-9
 
 
@@ -218,10 +222,10 @@ def test_unfinished_work_is_told(name: str) -> None:
         ]
         ids, texts = [f"d{number}" for number in range(len(cells))], [json.dumps(cell) for cell in cells]
         solution = pd.DataFrame({"document_id": ids, "subject": "lit", "markups": texts})
-        prepared = scoring.prepare(hosted.load(name), solution, {})
-        agreement = hosted.load(name).companion.agreement(prepared.prepared[scoring.ALL], prepared.frame)
+        prepared = evaluating.prepare(hosted.load(name), solution, {})
+        agreement = hosted.load(name).companion.agreement(prepared.prepared[evaluating.ALL], prepared.frame)
         submission = pd.DataFrame({"document_id": ids, "markup": json.dumps(grades | marks)})
-        scored = scoring.evaluate(prepared, submission).explanation.notices
+        scored = evaluating.evaluate(prepared, submission).explanation.notices
         told = [[notice for notice in each if "finished" in notice] for each in (agreement.notices, scored)]
         assert told[0] == told[1]
         return [notice.partition(": ")[2] for notice in told[0]]

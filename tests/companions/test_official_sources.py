@@ -9,8 +9,9 @@ import fsspec
 import pandas as pd
 import pytest
 
-from podium import hosted, reading
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.contest import reading
+from podium.metric import hosted
+from podium.words.errors import HostError, SubmissionRejected, UsageError
 
 METRICS = Path(__file__).parents[2] / "metrics"
 

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium import hosted, reading, scoring
-from podium.errors import HostError, UsageError
+from podium.contest import reading
+from podium.metric import hosted
+from podium.scoring import evaluating
+from podium.words.errors import HostError, UsageError
 from tests.support.markups import Evaluated, accuracy, markup, selection
 from tests.support.samples import case_of
 
@@ -249,16 +251,16 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "side.csv").write_text(f"document_id,m7\n{rows}")
     read = reading.read_submission(hosted.load(metric.NAME), tmp_path / "answers.csv", {})
     assert list(read) == ["document_id", "markup"]
-    prepared = scoring.prepare(hosted.load(metric.NAME), solution, {"weights": "M7=1"})
+    prepared = evaluating.prepare(hosted.load(metric.NAME), solution, {"weights": "M7=1"})
     with pytest.raises(HostError, match=r"expected the column m7, .* podium score --side FILE"):
-        scoring.evaluate(prepared, read)
+        evaluating.evaluate(prepared, read)
     judged = reading.add_side(prepared, read, tmp_path / "side.csv")
     assert judged["m7"].tolist() == list(range(1, 13))
     before = (tmp_path / "side.csv").read_bytes().replace(b"essay-01,1\n", b"essay-01,99\n")
     # What was read before counts, not the file as it is now.
     assert reading.add_side(prepared, read, tmp_path / "side.csv", before)["m7"][0] == 99
     expected = np.mean([*range(1, 6), *range(7, 13)])
-    assert scoring.evaluate(prepared, judged).measures["M7"] == pytest.approx(expected)
-    unified = scoring.Solution(hosted.load("scifact"), {}, solution, {}, {}, {}, [])
+    assert evaluating.evaluate(prepared, judged).measures["M7"] == pytest.approx(expected)
+    unified = evaluating.Solution(hosted.load("scifact"), {}, solution, {}, {}, {}, [])
     with pytest.raises(UsageError, match=r"side.csv: this metric takes no further file with a submission"):
         reading.add_side(unified, read, tmp_path / "side.csv")

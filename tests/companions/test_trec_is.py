@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted
 from podium.cli import main
-from podium.errors import HostError, SubmissionRejected, UsageError
+from podium.metric import hosted
+from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support import trec_is_data
 from tests.support.trec_is_data import (
     ACTIONABLE,

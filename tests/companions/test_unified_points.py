@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 import metric
-from podium import explain, hosted
+from podium.metric import hosted
+from podium.scoring import explain
 from tests.companions.test_unified_fates import SlowPairs
 from tests.support import unified_transcription as transcription
 from tests.support.examples import examples

@@ -6,7 +6,8 @@ import pytest
 
 import metric
 from examples.essays import make_competition
-from podium import hosted, statistics
+from podium import statistics
+from podium.metric import hosted
 from tests.support import frames
 from tests.support import unified_transcription as transcription
 from tests.support.unified import make_segments

@@ -18,9 +18,10 @@ from PIL import Image
 
 import podium
 from examples import board as example
-from podium import cli, hosted
+from podium import cli
+from podium.metric import hosted
 from podium.report import items
-from podium.scoring import Evaluation
+from podium.scoring.evaluating import Evaluation
 from tests.docs.test_outputs import ROOT
 from tests.support import browser
 from tests.support.figures import BLUE, DARK, FOLDER, GRAY, ORANGE, figure, save

@@ -18,7 +18,8 @@ from unittest import mock
 
 import pytest
 
-from podium import cli, own
+from podium import cli
+from podium.metric import own
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

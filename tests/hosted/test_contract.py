@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from podium import hosted
+from podium.metric import hosted
 from tests.support.examples import some_of
 from tests.support.samples import Case, case_of
 

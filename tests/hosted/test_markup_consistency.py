@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from podium import hosted
+from podium.metric import hosted
 from tests.support.examples import examples, some
 from tests.support.markup_consistency_transcription import (
     Transcription,

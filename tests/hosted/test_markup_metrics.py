@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium import hosted, scoring
+from podium.metric import hosted
+from podium.scoring import evaluating
 from tests.support.examples import examples, some
 from tests.support.markups import (
     ELEMENT_MARKUPS,
@@ -148,8 +149,8 @@ def test_progress_is_told_and_complete(case: Case) -> None:
     told: list[tuple[int, int]] = []
     tables = case_of(case.name).tables
     untold = case.module.prepare(tables[0], "document_id").statistics(tables[1])
-    solution = scoring.prepare(hosted.load(case.name), tables[0], {}, lambda *numbers: told.append(numbers))
-    evaluation = scoring.evaluate(solution, tables[1], lambda *numbers: told.append(numbers))
+    solution = evaluating.prepare(hosted.load(case.name), tables[0], {}, lambda *numbers: told.append(numbers))
+    evaluation = evaluating.evaluate(solution, tables[1], lambda *numbers: told.append(numbers))
     assert evaluation.statistics.tolist() == untold.tolist()
     assert told == [(done, 12) for done in range(1, 13)] * 2
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
-from podium import hosted
+from podium.metric import hosted
 from tests.support.examples import examples, some
 from tests.support.markups import (
     ESSAY_MARKUPS,

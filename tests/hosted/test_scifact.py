@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium import hosted, statistics
+from podium import statistics
+from podium.metric import hosted
 from tests.support import scifact_transcription as transcription
 from tests.support.examples import examples
 from tests.support.scifact_data import SAMPLES, WORKED_GOLD, WORKED_PREDICTION, frame

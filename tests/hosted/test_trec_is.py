@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium import hosted, scoring, statistics
+from podium import statistics
+from podium.metric import hosted
+from podium.scoring import evaluating
 from tests.support import trec_is_transcription as transcription
 from tests.support.examples import examples
 from tests.support.samples import case_of
@@ -480,10 +482,10 @@ def test_parts_are_normalized_by_the_whole_run() -> None:
     solution = labeled(("High", OTHER, "a"), ("Low", "", "a"), ("High", OTHER, "b"), ("Low", "", "b"))
     submission = answered((0.6, OTHER), (0.0, ""), (1.0, OTHER), (0.0, ""))
     usage = ["Public"] * 2 + ["Private"] * 2
-    prepared = scoring.prepare(
+    prepared = evaluating.prepare(
         hosted.load("trec_is"), solution.assign(Usage=usage), {"normalize_priority": True}
     )
-    assert scoring.evaluate(prepared, submission).scores["Public"] == -0.5  # 0.6 is no alert beside 1.0
+    assert evaluating.evaluate(prepared, submission).scores["Public"] == -0.5  # 0.6 is no alert beside 1.0
     public = solution.head(2)
     assert trec_is.score(public, submission, "tweet_id", normalize_priority=True) == -0.5
     assert trec_is.score(public, submission.head(2), "tweet_id", normalize_priority=True) == 0.5

@@ -11,10 +11,11 @@ import pytest
 
 import metric
 import podium
-from podium import hosted, reading
 from podium.cli import main
-from podium.errors import SubmissionRejected
+from podium.contest import reading
 from podium.hosting.kaggle import emulate
+from podium.metric import hosted
+from podium.words.errors import SubmissionRejected
 from tests.support.command_line import run
 from tests.support.frames import WHOLE, solution, words
 

@@ -8,7 +8,8 @@ import pytest
 
 import metric
 from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition, write_samples
-from podium import hosted, reading
+from podium.contest import reading
+from podium.metric import hosted
 
 ROOT = Path(metric.__file__).parent
 REAL = ROOT.parent / "shared" / "data" / "fp1"

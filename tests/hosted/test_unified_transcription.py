@@ -14,7 +14,7 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 import metric
-from podium import scoring
+from podium.scoring import evaluating
 from tests.support import frames, unified
 from tests.support import unified_transcription as transcription
 from tests.support.examples import examples
@@ -34,7 +34,7 @@ def score(competition: Competition) -> float:
     return metric.score(competition.solution, competition.submission, "row_id", **competition.parameters)
 
 
-def evaluate(competition: Competition) -> scoring.Evaluation:
+def evaluate(competition: Competition) -> evaluating.Evaluation:
     """The score by the package, with its explanation."""
     return unified.evaluate(competition.solution, competition.submission, **competition.parameters)
 
@@ -58,7 +58,7 @@ def close(expected: Any) -> Any:
 
 
 def assert_equal_to_transcription(
-    competition: Competition, evaluation: scoring.Evaluation, expected: transcription.Result
+    competition: Competition, evaluation: evaluating.Evaluation, expected: transcription.Result
 ) -> None:
     """Check that the hosted file, the package and the transcription agree on everything."""
     assert score(competition) == evaluation.score
@@ -84,7 +84,7 @@ def names(subpopulation: transcription.Subpopulation) -> tuple[str, str]:
 
 
 def assert_same_subpopulations(
-    evaluation: scoring.Evaluation, expected: transcription.Result, temperature: float
+    evaluation: evaluating.Evaluation, expected: transcription.Result, temperature: float
 ) -> None:
     """Check sizes, scores and weights of all sub-populations against the transcription."""
     table = evaluation.explanation.groups
@@ -106,7 +106,7 @@ def assert_same_subpopulations(
         assert (table["weight"][~lowest] == 0).all()
 
 
-def assert_same_classes(evaluation: scoring.Evaluation, expected: transcription.Result) -> None:
+def assert_same_classes(evaluation: evaluating.Evaluation, expected: transcription.Result) -> None:
     """Check the counts of all types in all sub-populations against the transcription."""
     populations = {names(subpopulation): subpopulation.essays for subpopulation in expected.subpopulations}
     populations["(all)", "(all)"] = list(expected.essay_counts)

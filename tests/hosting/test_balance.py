@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import podium
-from podium.errors import HostError, UsageError
 from podium.hosting import balance, corpus, making
+from podium.words.errors import HostError, UsageError
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
 

@@ -19,10 +19,13 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted, limits, reading, scoring
-from podium.errors import ContractWarning, HostError, SubmissionRejected
+from podium.child import limits
+from podium.contest import reading
 from podium.hosting.bundles import bundle, judge, program
 from podium.hosting.competition import Competition, Terms
+from podium.metric import hosted
+from podium.scoring import evaluating
+from podium.words.errors import ContractWarning, HostError, SubmissionRejected
 from tests.support.corpora import make_corpus
 from tests.support.frames import WHOLE, perfect, solution, words
 from tests.support.host_line import ACCURACY, run_podium
@@ -164,9 +167,9 @@ def run(platform: str, out: Path, submissions: Path, folder: Path):
 def expected(solution: Path, submission: Path, metric="unified", **arguments):
     """For one of the submissions, what `podium score` gives."""
     loaded = hosted.load(metric)
-    prepared = scoring.prepare(loaded, reading.read_solution(loaded, solution, arguments), arguments)
+    prepared = evaluating.prepare(loaded, reading.read_solution(loaded, solution, arguments), arguments)
     try:
-        scores = scoring.evaluate(prepared, reading.read_submission(loaded, submission, arguments)).scores
+        scores = evaluating.evaluate(prepared, reading.read_submission(loaded, submission, arguments)).scores
     except SubmissionRejected as problem:
         message = f"error: {problem}".replace(str(submission), submission.name)
         return {"public": message, "private": message}
@@ -272,7 +275,7 @@ NEEDED = {
     "metric.py": ACCURACY.replace("BODY", "return points")
     .replace("import math", "from .helpers import HALF")
     .encode(),
-    "companion.py": b"from podium.contract import Companion\nfrom . import metric, words\n"
+    "companion.py": b"from podium.metric.contract import Companion\nfrom . import metric, words\n"
     b"companion = Companion(text_columns=words.NAMES)\n",
     "helpers.py": b"from .deeper import QUARTER\nHALF = 2 * QUARTER\n",
     "deeper.py": b"QUARTER = 0.25\n",
@@ -363,7 +366,11 @@ def test_what_is_in_the_archive(files, bundled):
     program = {name.removeprefix("scoring_program/") for name in contents}
     assert {name.split("/")[1] for name in program if name.startswith("lib/")} == {"podium", "LICENSE"}
     assert contents["scoring_program/lib/LICENSE"].startswith(b"MIT License")
-    assert {"lib/podium/scoring.py", "lib/podium/hosting/bundles/judge.py", "metric/metric.py"} < program
+    assert {
+        "lib/podium/scoring/evaluating.py",
+        "lib/podium/hosting/bundles/judge.py",
+        "metric/metric.py",
+    } < program
     assert not [name for name in program if "__pycache__" in name]
 
 
@@ -712,7 +719,7 @@ def test_kaggle_s_module_of_helpers_is_there_in_every_bundle(tmp_path, platform)
 def test_the_packed_program_is_tried_before_the_bundle_is_there(tmp_path, monkeypatch):
     """The companion reads a file beside it, which stays with the host."""
     companion = (
-        "from pathlib import Path\nfrom podium.contract import Companion\n"
+        "from pathlib import Path\nfrom podium.metric.contract import Companion\n"
         'companion = Companion(text_columns=Path(__file__).with_name("names.txt").read_text().split())\n'
     )
     content = {"metric.py": HELPED.encode(), "companion.py": companion.encode(), "names.txt": b"question"}

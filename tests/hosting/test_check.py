@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium.errors import UsageError
 from podium.hosting.kaggle import acceptance as check
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import FAIL, NOTE, PASS, UNTRIED
-from podium.judge import shapes
+from podium.metric import shapes
+from podium.words.errors import UsageError
 from tests.support.host_line import ACCURACY, EQUAL, SOLUTION, every_metric, run_podium
 from tests.support.kaggle_metrics import FATES
 from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from podium.errors import HostError, UsageError
 from podium.hosting import collecting
 from podium.hosting.collecting import collect
+from podium.words.errors import HostError, UsageError
 from tests.support.host_line import run_podium
 
 CSV = "id,y\nr1,a\nr2,b\n"

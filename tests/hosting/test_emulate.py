@@ -5,9 +5,11 @@ import re
 import pandas as pd
 import pytest
 
-from podium import hosted, reading, scoring
 from podium.cli import console
+from podium.contest import reading
 from podium.hosting.kaggle import acceptance, emulate, fresh
+from podium.metric import hosted
+from podium.scoring import evaluating
 from tests.support.host_line import (
     ACCURACY,
     EQUAL,
@@ -51,8 +53,8 @@ def test_good_submissions(path, solution, submission):
     """The scores are those that `podium score` gives."""
     metric = hosted.load(path)
     results = emulated(path, solution, submission, metric.complete_submission)
-    prepared = scoring.prepare(metric, reading.read_solution(hosted.load(metric.name), solution, {}), {})
-    expected = scoring.evaluate(prepared, reading.read_submission(metric, submission, {})).scores
+    prepared = evaluating.prepare(metric, reading.read_solution(hosted.load(metric.name), solution, {}), {})
+    expected = evaluating.evaluate(prepared, reading.read_submission(metric, submission, {})).scores
     assert [result.part for result in results] == (["Public", "Private"] if "Public" in expected else ["All"])
     for result in results:
         assert result.score == expected[result.part]

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted
-from podium.errors import SubmissionRejected
+from podium.metric import hosted
+from podium.words.errors import SubmissionRejected
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
 
 
@@ -110,7 +110,7 @@ def test_what_check_tells_of_a_slip(capsys, in_process, tmp_path, pair, source, 
     assert line in run_podium(capsys, "check", tmp_path / "mine.py", *pair)[1]
 
 
-TEMPLATE = Path(podium.__file__).parent / "new_metric"
+TEMPLATE = Path(podium.__file__).parent / "metric" / "new_metric"
 SAMPLE = 'return solution[[row_id]].assign(label=min(solution["label"]))'
 PERFECT = 'return solution[[row_id, "label"]]'
 

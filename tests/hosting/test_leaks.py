@@ -24,11 +24,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium import hosted, recorded
-from podium.errors import HostError
+from podium.contest import recorded
+from podium.contest.recorded import RECORD
 from podium.hosting import folders, leaks, making, unpacking
 from podium.hosting.unpacking import tables_of
-from podium.recorded import RECORD
+from podium.metric import hosted
+from podium.words.errors import HostError
 from tests.support.examples import some
 from tests.support.host_line import ACCURACY, EQUAL
 

@@ -13,10 +13,11 @@ import pytest
 
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
-from podium import files, hosted
 from podium.cli.make import secret_seed
-from podium.errors import HostError
 from podium.hosting import corpus, folders, making
+from podium.metric import hosted
+from podium.tables import files
+from podium.words.errors import HostError
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
 

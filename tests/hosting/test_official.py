@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 import podium
-from podium import hosted
 from podium.hosting import samples
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import emulate
+from podium.metric import hosted
 from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium
 
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -199,7 +199,7 @@ def test_a_run_becomes_the_sample_of_its_labels(capsys, tmp_path):
 
 
 def test_parts_of_labels_with_items_are_kept(capsys, tmp_path):
-    metric = Path(podium.__file__).parent / "new_metric"
+    metric = Path(podium.__file__).parent / "metric" / "new_metric"
     line = ["make", metric / "samples" / "solution.csv", "--metric", metric, "--public", 0.5]
     code, _, err = run_podium(capsys, *line, "--out", tmp_path / "out")
     assert (code, err) == (0, "")

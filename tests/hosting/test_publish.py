@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from podium import hosted
 from podium.hosting.kaggle import publish
+from podium.metric import hosted
 from tests.support.host_line import run_podium
 from tests.support.kaggle_server import Site, answer_here, without_credentials
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import cli, hosted
+from podium import cli
+from podium.contest.recorded import RECORD
 from podium.hosting import competition
-from podium.recorded import RECORD
+from podium.metric import hosted
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
 

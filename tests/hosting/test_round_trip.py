@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import hosted
 from podium.hosting import making
+from podium.metric import hosted
 from tests.support.host_line import run_podium
 
 pytestmark = pytest.mark.usefixtures("in_process")

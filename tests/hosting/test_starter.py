@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import hosted
+from podium.metric import hosted
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium
 

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import cli, hosted
-from podium.errors import ContractWarning, HostError
+from podium import cli
+from podium.metric import hosted
+from podium.words.errors import ContractWarning, HostError
 from tests.support.host_line import ACCURACY, run_podium, stay_in_process
 
 pytestmark = [
-    pytest.mark.filterwarnings("always::podium.errors.ContractWarning"),
+    pytest.mark.filterwarnings("always::podium.words.errors.ContractWarning"),
     pytest.mark.filterwarnings("always:.*goes to the metric"),
 ]
 

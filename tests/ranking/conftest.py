@@ -10,8 +10,8 @@ import pytest
 
 from examples.essays import make_competition
 from podium import cli
-from podium.files import is_url
 from podium.ranking import making, passes
+from podium.tables.files import is_url
 from tests.support import command_line
 from tests.support.finished_run import TEAMS, arguments
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 
 
 @pytest.fixture

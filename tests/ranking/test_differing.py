@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import podium
-from podium.errors import HostError
 from podium.ranking.final import FinalBoard
 from podium.running.rounds import Plan
+from podium.words.errors import HostError
 from tests.ranking.conftest import SAYS
 from tests.running.support import table
 from tests.running.test_rounds import Player, model, play

@@ -16,14 +16,18 @@ import filelock
 import pandas as pd
 import pytest
 
-from podium import cli, files, hosted, reading, scoring
-from podium import limits as limits_module
-from podium.errors import UsageError
+from podium import cli
+from podium.child import limits as limits_module
+from podium.child.workers import Workers
+from podium.contest import reading
+from podium.metric import hosted
 from podium.ranking import job as job_module
 from podium.ranking import passes, store
 from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission
-from podium.workers import Workers
+from podium.scoring import evaluating
+from podium.tables import files
+from podium.words.errors import UsageError
 from tests.support import command_line
 from tests.support.processes import SECONDS, children_of, is_running, wait_until
 
@@ -166,7 +170,7 @@ def test_a_metric_that_fails_for_some_submissions_stops_nobody(folder, call):
 
 def inject(monkeypatch, where: str, times: int) -> None:
     """Let a stage of each submission fail a number of times, each time in another way."""
-    module = {"read_bytes": job_module, "read_submission": reading, "evaluate": scoring}[where]
+    module = {"read_bytes": job_module, "read_submission": reading, "evaluate": evaluating}[where]
     real, failed = getattr(module, where), {}
     draw = random.Random(0)
 
@@ -295,7 +299,7 @@ GREEDY = """
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.filterwarnings("ignore::podium.errors.ContractWarning")
+@pytest.mark.filterwarnings("ignore::podium.words.errors.ContractWarning")
 def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
     monkeypatch.setattr(limits_module, "_available_memory", lambda: 2**40)
     (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
@@ -373,7 +377,7 @@ def workers_of(command: int) -> list[int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.slow
 # The metric of this test counts rows, so that the solution itself is not the best submission.
-@pytest.mark.filterwarnings("ignore::podium.errors.ContractWarning")
+@pytest.mark.filterwarnings("ignore::podium.words.errors.ContractWarning")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_it_leaves_no_worker_behind_and_goes_on(folder, call, how):
     """Ctrl-C reaches all processes of a terminal, and workers are still importing then."""

@@ -17,10 +17,10 @@ import metric
 import podium
 from boost import boost
 from examples.essays import make_competition
-from podium.errors import ToolError, UsageError
 from podium.ranking import robustness, run_json
 from podium.ranking.rules import Rules
 from podium.statistics import compare
+from podium.words.errors import ToolError, UsageError
 from tests.support.boards import TABLE_2
 from tests.support.finished_run import TEAMS, arguments
 

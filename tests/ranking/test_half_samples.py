@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import podium
-from podium.errors import UsageError
 from podium.ranking import half_samples, store
 from podium.statistics import halves
+from podium.words.errors import UsageError
 
 ACCURACY = """
 import pandas as pd

@@ -14,10 +14,13 @@ import pytest
 import boost
 import metric
 from examples.essays import make_competition
-from podium import cli, hosted, reading, scoring, statistics
-from podium.errors import HostError
+from podium import cli, statistics
+from podium.contest import reading
+from podium.metric import hosted
 from podium.ranking import job, passes
-from podium.tables import read_table
+from podium.scoring import evaluating
+from podium.tables.formats import read_table
+from podium.words.errors import HostError
 from tests.support import command_line
 from tests.support.host_line import ACCURACY, EQUAL
 
@@ -397,9 +400,9 @@ def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):
     assert command_line.run(capsys, *arguments, "--out", tmp_path / "out", "--resamples", 0)[0] == 0
     leaderboard = read_table(tmp_path / "out" / "final_leaderboard.csv", set(), HostError)
     metric = hosted.load("scifact")
-    solution = scoring.prepare(metric, reading.read_solution(metric, samples / "claims.jsonl", {}), {})
+    solution = evaluating.prepare(metric, reading.read_solution(metric, samples / "claims.jsonl", {}), {})
     frame = reading.read_submission(metric, samples / "predictions.jsonl", {})
-    expected = scoring.evaluate(solution, frame).measures
+    expected = evaluating.evaluate(solution, frame).measures
     assert len(expected) == 13
     assert {name: leaderboard[name][0] for name in expected} == expected
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from podium import hosted, reading, scoring
-from podium.errors import HostError
-from podium.tables import read_table
+from podium.contest import reading
+from podium.metric import hosted
+from podium.scoring import evaluating
+from podium.tables.formats import read_table
+from podium.words.errors import HostError
 
 SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "readable" / "samples"
 WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"
@@ -54,12 +56,14 @@ def expected(folder: Path, *more: str) -> dict[str, float]:
     """The score of each team with its own file of judgments."""
     metric = hosted.load("readable")
     parameters = hosted.parse_parameters(metric, [WEIGHTS, *more])
-    solution = scoring.prepare(
+    solution = evaluating.prepare(
         metric, reading.read_solution(metric, folder / "solution.csv", parameters), parameters
     )
     frame = reading.read_submission(metric, folder / "markups.csv", parameters)
     return {
-        side.stem: scoring.evaluate(solution, reading.add_side(solution, frame, side)).scores[solution.deciding]
+        side.stem: evaluating.evaluate(solution, reading.add_side(solution, frame, side)).scores[
+            solution.deciding
+        ]
         for side in sorted((folder / "judged").glob("*.csv"))
     }
 

@@ -9,9 +9,9 @@ import fsspec
 import pytest
 
 import podium
-from podium.errors import UsageError
 from podium.ranking import comparing, output, passes, robustness, run_json, submissions
 from podium.ranking.job import content_digest
+from podium.words.errors import UsageError
 from tests.support.finished_run import arguments
 
 

@@ -18,11 +18,13 @@ import pytest
 import metric
 import podium
 from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition
-from podium import contract, explain, hosted, scoring, statistics
-from podium.errors import UsageError
+from podium import statistics
+from podium.metric import contract, hosted
 from podium.report import comparison, items
 from podium.report import page as report
+from podium.scoring import evaluating, explain
 from podium.statistics import Doubt, Reason
+from podium.words.errors import UsageError
 from tests.support import command_line
 from tests.support.browser import CONTRAST, look, visit
 from tests.support.frames import WHOLE, perfect, solution, submission, words
@@ -482,7 +484,7 @@ def test_texts_of_something_else(tmp_path, evaluation, content, message):
 # --- other metrics ----------------------------------------------------------------------------------
 
 
-def evaluate_sample(name: str) -> scoring.Evaluation:
+def evaluate_sample(name: str) -> evaluating.Evaluation:
     """The sample submission of a metric, scored."""
     case = case_of(name)
     return podium.score(case.solution, case.submission, metric=name)

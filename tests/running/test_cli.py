@@ -12,7 +12,7 @@ import pytest
 
 import podium
 from podium.cli import main
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 from tests.running.support import SUBMIT, needs_sandbox, table, write_model
 
 # The command prints its warnings, and these tests do not depend on how slow this machine is now.
@@ -167,7 +167,7 @@ def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_wrong_usage(
     place: Path, capsys, monkeypatch, models: str, options: str, code: int, message: str
 ) -> None:
-    monkeypatch.setattr("podium.cluster.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("podium.child.cluster.SECONDS_TO_CONNECT", 1)
     (place / "empty").mkdir()
     assert call(place, "--engine", "none", *options.format(place=place).split(), models=models) == code
     assert message.format(place=place) in capsys.readouterr().err
@@ -213,7 +213,7 @@ def test_the_function_refuses_what_the_command_does(place: Path, changed: dict[s
 ON_A_FULL_DISK = """
 import os, pathlib, sys
 from podium.cli import main
-from podium.errors import UsageError
+from podium.words.errors import UsageError
 arguments, out, room = sys.argv[1:-2], pathlib.Path(sys.argv[-2]), int(sys.argv[-1])
 filler = out / "filler"
 try:

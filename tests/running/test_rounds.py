@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium.errors import UsageError
 from podium.running import rounds
 from podium.running.journal import WARM_UP, Row, read_journal, write_journal
 from podium.running.machine import ReadyMachine
@@ -18,7 +17,8 @@ from podium.running.measuring import Outcome, Run, Used
 from podium.running.models import Failure, Kind, Model
 from podium.running.results import results_of
 from podium.running.rounds import Plan, Result, Turn, next_turns, run_all
-from podium.wording import spreadsheet_safe
+from podium.words.errors import UsageError
+from podium.words.wording import spreadsheet_safe
 from tests.running.support import settings_for, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # each test asks for those that it is about

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from examples.essays import make_competition
-from podium import hosted
+from podium.metric import hosted
 
 metric = hosted.module("unified")
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from podium import hosted
+from podium.child.workers import start_workers
 from podium.hosting.bundles import judge, program
 from podium.hosting.kaggle import fresh, kernel
+from podium.metric import hosted
 from podium.ranking import making
-from podium.workers import start_workers
 from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 from hypothesis import strategies as st
 
-from podium import hosted, scoring
+from podium.metric import hosted
+from podium.scoring import evaluating
 
 
 class Evaluated:
@@ -20,7 +21,7 @@ class Evaluated:
         self.metric = loaded.module
         arguments = dict(zip(hosted.defaults(loaded), more)) | parameters
         arguments["row_id_column_name"] = "document_id"
-        evaluation = scoring.evaluate(scoring.prepare(loaded, solution, arguments), submission)
+        evaluation = evaluating.evaluate(evaluating.prepare(loaded, solution, arguments), submission)
         self.evaluation, self.prepared, self.numbers = evaluation, evaluation.prepared, evaluation.statistics
         self.items, self.measures = evaluation.prepared.items, evaluation.measures
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 import podium
 
-TEMPLATE = Path(podium.__file__).parent / "new_metric"
+TEMPLATE = Path(podium.__file__).parent / "metric" / "new_metric"
 SAMPLES = [str(TEMPLATE / "samples" / f"{name}.csv") for name in ("solution", "submission")]
 SOLUTION, SUBMISSION = map(pd.read_csv, SAMPLES)
 

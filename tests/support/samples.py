@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 import podium
-from podium import hosted, reading
-from podium.contract import Metric
+from podium.contest import reading
+from podium.metric import hosted
+from podium.metric.contract import Metric
 
 ROOT = Path(podium.__file__).parent.parent
 ESSAYS = ROOT / "metrics" / "readable" / "samples" / "essays"

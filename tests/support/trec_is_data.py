@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from podium import hosted
+from podium.metric import hosted
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "metrics" / "trec_is" / "samples"

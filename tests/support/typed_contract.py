@@ -14,7 +14,7 @@ from metrics.scifact import metric as scifact
 from metrics.trec_is import companion as of_trec_is
 from metrics.trec_is import metric as trec_is
 from metrics.unified import companion as of_unified
-from podium.contract import Companion, StatisticsFile
+from podium.metric.contract import Companion, StatisticsFile
 
 METRICS: list[StatisticsFile] = [unified, markup_consistency, readable, scifact, trec_is]
 COMPANIONS: list[Companion] = [

@@ -11,7 +11,7 @@ import pandas as pd
 
 import podium
 from podium import spans, tuning
-from podium.scoring import Evaluation, Solution
+from podium.scoring.evaluating import Evaluation, Solution
 
 solution, submission = pd.read_csv("solution_sample.csv"), pd.read_csv("sample_submission.csv")
 

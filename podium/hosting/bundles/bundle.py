@@ -5,15 +5,16 @@ A submission gets the same score on the platform as from `podium score`.
 
 from pathlib import Path
 
-from podium import contest, reading, scoring
-from podium.errors import HostError, UsageError
-from podium.files import read_once
+from podium.contest import reading, way
 from podium.hosting import leaks
 from podium.hosting.bundles import codabench, evalai, program
 from podium.hosting.competition import Competition, Terms
 from podium.hosting.folders import SAMPLE, new_folder
 from podium.hosting.kaggle import acceptance
-from podium.scoring import PARTS, USAGE
+from podium.scoring import evaluating
+from podium.scoring.evaluating import PARTS, USAGE
+from podium.tables.files import read_once
+from podium.words.errors import HostError, UsageError
 
 
 def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> list[Path]:
@@ -43,7 +44,7 @@ def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     """Check everything that goes out, and list the measures of the metric, the score first."""
     metric, arguments = competition.metric, competition.arguments
     solution = read_once(competition.solution)
-    prepared = contest.prepared(metric, solution, arguments)
+    prepared = way.prepared(metric, solution, arguments)
     if PARTS[0] not in prepared.rows:
         raise HostError(f"{USAGE}: expected Public rows in the solution, found none")
     has_private = PARTS[1] in prepared.rows
@@ -51,10 +52,10 @@ def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
         found = "Private rows: give the date at which their phase begins" if has_private else "no Private rows"
         raise UsageError(f"--switch: the solution has {found}{'' if has_private else ', so leave it out'}")
     # The measures of all items are listed, because one part alone may lack a group.
-    everything = prepared.prepared.get(scoring.ALL)
+    everything = prepared.prepared.get(evaluating.ALL)
     leaks.refuse(competition.folder, [] if everything is None else everything.items, solution)
     sample = reading.read_submission(metric, competition.sample, arguments)
-    expected = contest.of_host(prepared, sample, SAMPLE, acceptance.refusals).scores
+    expected = way.of_host(prepared, sample, SAMPLE, acceptance.refusals).scores
     for part, score in program.scores(competition, [part for part in PARTS if part in expected]).items():
         if score != expected[part]:
             wanted = f"a score of {expected[part]!r} in {part} from the packed program"

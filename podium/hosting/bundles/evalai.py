@@ -13,7 +13,7 @@ from podium.hosting.bundles import program
 from podium.hosting.bundles.program import Content
 from podium.hosting.competition import Competition, Terms, pages
 from podium.hosting.folders import SOLUTION
-from podium.scoring import PARTS
+from podium.scoring.evaluating import PARTS
 
 PRECISION = 6  # digits on the leaderboard
 SCRIPT = "evaluation_script.zip"

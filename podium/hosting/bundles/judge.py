@@ -18,9 +18,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium import contest, hosted, limits, reading, scoring, statistics
-from podium.errors import SubmissionRejected
-from podium.files import ReadFile
+from podium import statistics
+from podium.child import limits
+from podium.contest import reading, way
+from podium.metric import hosted
+from podium.scoring import evaluating
+from podium.tables.files import ReadFile
+from podium.words.errors import SubmissionRejected
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
 METRIC = "metric/metric.py"  # in the folder of a program
@@ -71,7 +75,7 @@ def _silence() -> Iterator[None]:
         yield
 
 
-def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = False) -> scoring.Evaluation:
+def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = False) -> evaluating.Evaluation:
     """Load the metric with the competition's parameters, read both tables and score.
 
     In a `disguised` solution, the rows keep their ids, and everything else is in reverse.  So the rows of an
@@ -84,15 +88,15 @@ def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = Fa
     if disguised:
         row_id = arguments["row_id_column_name"]
         truth = truth.iloc[::-1].set_axis(truth.index).assign(**{row_id: truth[row_id]})
-    prepared = contest.prepared(metric, truth, arguments)
+    prepared = way.prepared(metric, truth, arguments)
     # The bundle was made after the contract had been checked, which takes time. So nothing is held to it here.
     # A Parquet file of a few kilobytes may expand to gigabytes.
     with limits.within(limits.Limits()):
         sent = ReadFile(submission.name, submission.read_bytes())
-        return contest.unjudged(prepared, reading.read_submission(metric, sent, arguments))
+        return way.unjudged(prepared, reading.read_submission(metric, sent, arguments))
 
 
-def _measures_of(evaluation: scoring.Evaluation, part: str) -> dict[str, float]:
+def _measures_of(evaluation: evaluating.Evaluation, part: str) -> dict[str, float]:
     """The finite measures of one part; a ValueError if the score itself is not finite."""
     values = {"score": evaluation.scores[part]}
     if evaluation.statistics is not None:

@@ -11,11 +11,11 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from podium import hosted
-from podium.errors import HostError
-from podium.hosted import Metric
+from podium.child.supervised import run_and_end
 from podium.hosting.competition import Competition
-from podium.supervised import run_and_end
+from podium.metric import hosted
+from podium.metric.hosted import Metric
+from podium.words.errors import HostError
 
 PACKAGE = Path(__file__).parents[2]
 TEMPLATES = Path(__file__).with_name("templates")
@@ -55,7 +55,7 @@ def scoring_program(competition: Competition) -> Content:
         **{f"metric/{path.name}": path.read_bytes() for path in files[1:]},
         "settings.json": to_json({"metric": METRIC, "arguments": competition.arguments}),
         f"lib/{LICENSE}": _license(),
-        # `podium.hosted` searches this folder for podium's own metrics, so it has to exist.
+        # `podium.metric.hosted` searches this folder for podium's own metrics, so it has to exist.
         "lib/podium/_hosted/metrics/README.md": b"Only the metric of this competition is here.\n",
     }
     if competition.metric.is_own:

@@ -12,17 +12,20 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from podium import contest, hosted, ids, scoring
-from podium.arrays import Bools
-from podium.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
-from podium.guard import is_refusal
+from podium.contest import way
 from podium.hosting.bundles.program import imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
-from podium.judge import shapes, trials
-from podium.judge.shapes import Finding, Level
-from podium.scoring import PARTS, USAGE
-from podium.wording import counted
+from podium.judge import trials
+from podium.metric import hosted, shapes
+from podium.metric.guard import is_refusal
+from podium.metric.shapes import Finding, Level
+from podium.scoring import evaluating
+from podium.scoring.evaluating import PARTS, USAGE
+from podium.tables import ids
+from podium.words.arrays import Bools
+from podium.words.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
+from podium.words.wording import counted
 
 PLATFORM = "Kaggle"
 COMPILES = "is UTF-8 text that compiles"
@@ -65,7 +68,7 @@ INSTALLED = ("numpy", "pandas")
 FURTHER = ("scipy", "sklearn")  # packages that Kaggle's image certainly has, too
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
 T = TypeVar("T")
-EvaluationOrFinding = scoring.Evaluation | Finding  # a scored submission, or why there is none
+EvaluationOrFinding = evaluating.Evaluation | Finding  # a scored submission, or why there is none
 # What runs a text or a file as a program.
 LOUD = {"eval", "exec", "pickle", "dill", "joblib", "marshal", "shelve", "read_pickle"}
 
@@ -103,7 +106,7 @@ def score(
     metric: hosted.Metric, tables: tuple[pd.DataFrame, pd.DataFrame], arguments: dict[str, Any]
 ) -> EvaluationOrFinding:
     """Score a submission, or find why it has no score."""
-    return _or_why_not(lambda: contest.unjudged(contest.prepared(metric, tables[0], arguments), tables[1]))
+    return _or_why_not(lambda: way.unjudged(way.prepared(metric, tables[0], arguments), tables[1]))
 
 
 def _held(metric: hosted.Metric, scored: EvaluationOrFinding) -> list[Finding]:
@@ -144,7 +147,7 @@ def _why_not_held(problem: HostError) -> Finding:
     return Finding(CONTRACT, Level.FAIL, str(problem))
 
 
-def refusals(evaluation: scoring.Evaluation) -> list[Finding]:
+def refusals(evaluation: evaluating.Evaluation) -> list[Finding]:
     """What Kaggle thinks of a metric's file and of a solution, for `podium.judge.trials.verdict`."""
     solution, metric = evaluation.solution, evaluation.solution.metric
     found = check(metric.path, (solution.frame, evaluation.submission), solution.arguments)
@@ -334,7 +337,7 @@ def _check_usage(solution: pd.DataFrame) -> Finding:
     if USAGE not in solution:
         return Finding(shapes.BOTH_PARTS, Level.NOTE, f"there is no column {USAGE}, and Kaggle asks for one")
     try:
-        parts = scoring.rows_of_parts(solution)
+        parts = evaluating.rows_of_parts(solution)
     except HostError as problem:
         return Finding(shapes.BOTH_PARTS, Level.FAIL, str(problem))
     if PARTS[0] not in parts:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium.errors import HostError, UsageError, missing_extra
+from podium.words.errors import HostError, UsageError, missing_extra
 
 PAGE_SIZE = 200  # rows or files in one answer
 TIME_LIMIT = 60.0  # seconds to wait for one answer

@@ -9,17 +9,20 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium import contest, hosted, ids, reading, scoring
-from podium.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.files import AS_CSV, Location, read_bytes
+from podium.contest import reading, way
 from podium.hosting import columns
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts
 from podium.hosting.kaggle import acceptance, fresh, kernel
-from podium.judge.shapes import FINITE, Finding, Level
-from podium.scoring import ALL, USAGE
-from podium.tables import PARQUET, csv_of, parse_table
+from podium.metric import hosted
+from podium.metric.shapes import FINITE, Finding, Level
+from podium.scoring import evaluating
+from podium.scoring.evaluating import ALL, USAGE
+from podium.tables import ids
+from podium.tables.files import AS_CSV, Location, read_bytes
+from podium.tables.formats import PARQUET, csv_of, parse_table
+from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
 
 
 class PartScore(NamedTuple):
@@ -55,7 +58,7 @@ def emulate(
     row_id = arguments["row_id_column_name"]
     columns.require(solution, [row_id], "the solution")
     submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)
-    parts = scoring.rows_of_parts(solution)
+    parts = evaluating.rows_of_parts(solution)
     seconds_left = fresh.TIME_LIMIT
     for part in [part for part in parts if part != ALL] or [ALL]:
         rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
@@ -86,12 +89,12 @@ def read_submission(metric: hosted.Metric | None, path: Location, row_id: str | 
 
 
 def read_tables(
-    metric: hosted.Metric | None, solution: contest.Source, submission: Location, row_id: str | None
+    metric: hosted.Metric | None, solution: way.Source, submission: Location, row_id: str | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Read a solution and a submission whose ids are of one type, and the name of the column of ids."""
     truth = solution if isinstance(solution, pd.DataFrame) else read_solution(metric, solution, row_id)
     if row_id is None:
-        row_id = str(truth.columns[0]) if metric is None else scoring.row_ids(metric, truth)
+        row_id = str(truth.columns[0]) if metric is None else evaluating.row_ids(metric, truth)
     return truth, ids.as_in(truth, read_submission(metric, submission, row_id), [row_id]), row_id
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pandas as pd
 
-from podium.errors import HostError, UsageError
-from podium.files import alone_in
+from podium.child.supervised import ending, run_and_end
 from podium.hosting.kaggle import kernel
-from podium.supervised import ending, run_and_end
+from podium.tables.files import alone_in
+from podium.words.errors import HostError, UsageError
 
 LINES_SHOWN = 10  # of what pip prints
 TIME_LIMIT = 1800.0  # seconds that Kaggle allows for the Public and the Private part together

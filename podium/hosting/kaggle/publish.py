@@ -16,16 +16,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium import contest, hosted, reading, scoring
-from podium.errors import HostError, ToolError, UsageError
-from podium.files import read_once, write_atomically
+from podium.contest import reading, way
 from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
 from podium.hosting.folders import PERFECT, PUBLIC, STARTER
 from podium.hosting.kaggle import acceptance, client, emulate
-from podium.judge.shapes import demand
 from podium.judge.trials import Use
-from podium.scoring import PARTS, USAGE
+from podium.metric import hosted
+from podium.metric.shapes import demand
+from podium.scoring import evaluating
+from podium.scoring.evaluating import PARTS, USAGE
+from podium.tables.files import read_once, write_atomically
+from podium.words.errors import HostError, ToolError, UsageError
 
 HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"
 # The fields that Kaggle accepts when a competition is created, beside those that options of the command set.
@@ -56,7 +58,7 @@ class Publication(Competition):
     deadline: datetime | None  # When the competition closes, in UTC and without a time zone
     launch_at: datetime | None  # When the competition opens, in UTC and without a time zone
     wait: float  # the seconds to wait for the host's clicks on the site, and for the site's scores
-    checked: scoring.Solution | None = None  # the solution, once everything that will be sent was checked
+    checked: evaluating.Solution | None = None  # the solution, once everything that will be sent was checked
 
     @property
     def own(self) -> Path:
@@ -141,12 +143,12 @@ def _checked(plan: Publication, steps: list[str]) -> tuple[Publication, dict[str
     ours = round_trip.of_podium(plan.metric, plan.arguments, solution, sample)
     row_id = plan.arguments["row_id_column_name"]
     theirs = round_trip.Seen(*emulate.read_tables(plan.metric, solution, sample, row_id)[:2])
-    prepared = contest.prepared(plan.metric, ours.solution, plan.arguments)
+    prepared = way.prepared(plan.metric, ours.solution, plan.arguments)
     given = plan.sample.name, acceptance.refusals, acceptance.PLATFORM
-    scored = contest.of_host(prepared, ours.submission, *given, use=Use.CHECK).scores
+    scored = way.of_host(prepared, ours.submission, *given, use=Use.CHECK).scores
     read = round_trip.of_kaggle(plan.metric, plan.arguments, (ours, theirs), plan.sample.name, scored)
     demand(read, acceptance.PLATFORM)
-    items = prepared.prepared[scoring.ALL].items if prepared.prepared else []
+    items = prepared.prepared[evaluating.ALL].items if prepared.prepared else []
     leaks.refuse(plan.folder, items, solution, (path for path in plan.page_files.values() if path.exists()))
     return replace(plan, checked=prepared), state
 
@@ -453,7 +455,7 @@ def try_sandbox(plan: Publication) -> str:
     said = []
     for path in plan.tries:
         submission = reading.read_submission(plan.metric, path, plan.arguments)
-        expected = contest.unjudged(plan.checked, submission).scores
+        expected = way.unjudged(plan.checked, submission).scores
         result = _submitted(plan, path)
         for part in (part for part in PARTS if part in expected):
             shown = getattr(result, f"{part.lower()}_score")

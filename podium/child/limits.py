@@ -1,0 +1,160 @@
+"""What reading and scoring one submission may take, so that no stranger's file takes the machine down.
+
+A Parquet file of a few kilobytes can expand to many gigabytes. Whoever reads a submission does so within
+limits::
+
+    with limits.within(Limits()):
+        submission, notices = contest.submitted(solution, path)
+        evaluation = contest.scored(solution, submission)
+"""
+
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from podium.child.supervised import busy_seconds
+from podium.words.errors import SubmissionRejected
+
+if sys.platform == "linux":
+    import resource
+
+
+SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_TO_LISTEN = 5.0  # for a main thread that was interrupted
+LOOKING = 0.001  # seconds of processor time that one look may take beyond what its thread counts
+IDLE = 75  # the exit code of a process that waits and does not listen
+
+
+class Limits(NamedTuple):
+    """What reading and scoring one submission may take."""
+
+    memory: int = 4 * 2**30  # bytes beyond those that the process had before
+    # Seconds of processor time, so that no submission is rejected because the machine is busy
+    seconds: float = 600.0
+    idle: float = math.inf  # seconds without any processor time
+
+
+class LimitExceededError(SubmissionRejected):
+    """The submission takes more than a limit allows; the text names the limit."""
+
+
+@contextmanager
+def within(limits: Limits) -> Iterator[None]:
+    """Hold the work of this process to limits; LimitExceededError is raised if it exceeds one.
+
+    The limits are those of the whole process. Outside of the main thread they are therefore not set. Memory is
+    limited on Linux alone, and time wherever there are timers, which excludes Windows.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    try:
+        with _time_limited(limits, in_main), _memory_limited(limits.memory, in_main):
+            yield
+    except SubmissionRejected:
+        raise
+    except _TimeExceededError as problem:
+        raise LimitExceededError(str(problem)) from None
+    except Exception as problem:
+        if not (_lacks_memory(problem) and _available_memory() > limits.memory):
+            raise
+        raise LimitExceededError(f"takes more than {limits.memory / 2**20:,.0f} MB of memory") from None
+
+
+class _TimeExceededError(BaseException):
+    """The processor time is used up.
+
+    It does not derive from Exception, so that a metric's ``except Exception`` does not catch it.
+    """
+
+
+@contextmanager
+def _time_limited(limits: Limits, in_main: bool) -> Iterator[None]:
+    """Raise `_TimeExceededError` after so much processor time, or so long without any, whatever Python does."""
+    if not (in_main and hasattr(signal, "setitimer")):
+        yield
+        return
+    is_idle, is_done = threading.Event(), threading.Event()
+
+    def stop(*_: object) -> None:
+        if is_idle.is_set():
+            raise _TimeExceededError(f"uses no processor time for {limits.idle:g} s")
+        raise _TimeExceededError(f"takes more than {limits.seconds:g} s of processor time")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    watch = threading.Thread(target=_watch, args=(limits.idle, is_idle, is_done), daemon=True)
+    try:
+        # It is raised again every second, in case a metric catches it.
+        signal.setitimer(signal.ITIMER_PROF, limits.seconds, 1.0)
+        if math.isfinite(limits.idle):
+            watch.start()
+        yield
+    finally:
+        is_done.set()
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _watch(idle: float, is_idle: threading.Event, is_done: threading.Event) -> None:
+    """Interrupt the main thread when this process and its children have used no processor time for so long.
+
+    What does not listen, such as native code that waits, is ended with the process.
+    """
+    busy, busy_at = -1.0, time.monotonic()
+    while not is_done.wait(min(SECONDS_BETWEEN_LOOKS, idle / 4)):
+        # The own time of this thread is taken off, for looking is work, too.
+        spent = time.process_time() - time.thread_time() + (busy_seconds(os.getpid()) or 0.0)
+        now = time.monotonic()
+        if spent > busy + LOOKING:
+            busy, busy_at = spent, now
+        elif now - busy_at > idle:
+            is_idle.set()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
+            if not is_done.wait(SECONDS_TO_LISTEN):
+                os._exit(IDLE)
+            return
+
+
+@contextmanager
+def _memory_limited(memory: int, in_main: bool) -> Iterator[None]:
+    """Let the process have so many bytes more than it has now; beyond that, MemoryError is raised.
+
+    RLIMIT_DATA counts what can be written. RLIMIT_AS would also count what pyarrow's threads only reserve,
+    which is gigabytes on a machine with many cores.
+    """
+    status = Path("/proc/self/status")
+    if sys.platform != "linux" or not in_main or not status.exists():
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    held = int(status.read_text().partition("VmData:")[2].split()[0]) * 1024
+    ends = [end for end in (soft, hard, held + memory) if end != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(ends), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _lacks_memory(problem: BaseException | None) -> bool:
+    """Tell whether an error, or one that led to it, is a MemoryError."""
+    return problem is not None and (
+        isinstance(problem, MemoryError) or _lacks_memory(problem.__cause__ or problem.__context__)
+    )
+
+
+def _available_memory() -> int:
+    """Read how many bytes of memory the machine has left, or 0 if it does not say.
+
+    If the machine itself is short of memory, a MemoryError is a fault and no rejection.
+    """
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")), 0)

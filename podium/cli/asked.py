@@ -1,0 +1,78 @@
+"""What `podium score` is asked: its options, which the command and the choice of items read."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from podium.cli.arguments import OfLimits, OfMetric, not_negative, positive, probability
+from podium.cli.declared import SEVERAL
+
+
+@dataclass(frozen=True)
+class Options(OfLimits, OfMetric):
+    """The options of ``podium score``.
+
+    Parameters
+    ----------
+    solution : SOLUTION
+        The right answers: .csv, .csv.gz, .parquet, a URL, or an official file.
+    submission : SUBMISSION
+        The predictions, or - for standard input; the first one is compared with each of the others.
+    bare : bool
+        Print the score alone, and only the warnings which mean that the file is probably wrong or that only a
+        part was scored.
+    json : bool
+        Print JSON instead of tables.
+    rows : FILE
+        Write what became of every row into this .csv, .csv.gz or .parquet.
+    bootstrap : N
+        Print 95% intervals from N resamples (default: none; 1000 in the report).
+    report : HTML
+        Write a report as one page that needs no other file.
+    texts : FOLDER_OR_FILE
+        Texts for the report: a folder with a file ID.txt for each id, a CSV with columns id and text, or an
+        official file (default: no texts); such a CSV is also compared with markups.
+
+    Other Parameters
+    ----------------
+    essays : FILE
+        Score only the essays, or other items, whose ids are in this file, one in each line.
+    only_predicted : bool
+        Score only the items that have a prediction; such a score is too good, so prefer --essays.
+    effectiveness : P
+        Give every segment this probability of effective, to score the segmentation alone (default: what the
+        submission says).
+    side : FILE
+        A table with what only the host can say of the submission, such as READ//ABLE's M7.
+    leave_out : NAME
+        Leave out the markups of this expert; may be repeated.
+    items : COLUMN
+        Draw all items with the same value in this column of the solution together, such as those of a prompt or
+        a patient (default: each item alone).
+    seed : SEED
+        A number that decides what is drawn at random (default: 0).
+    report_items : N
+        Show in the report the N items that lost most.
+    random_items : bool
+        Show in the report a random sample of N items instead.
+    """
+
+    solution: str
+    submission: Annotated[Sequence[str], SEVERAL]
+    _: KW_ONLY
+    bare: Annotated[bool, "-b"] = False
+    json: bool = False
+    rows: Path | None = None
+    bootstrap: Annotated[int | None, positive] = None
+    report: Path | None = None
+    texts: Path | None = None
+    essays: Path | None = None
+    only_predicted: bool = False
+    effectiveness: Annotated[float | None, probability] = None
+    side: str | None = None
+    leave_out: Sequence[str] = ()
+    items: str = ""
+    seed: Annotated[int, not_negative] = 0
+    report_items: Annotated[int, not_negative] = 200
+    random_items: bool = False

@@ -1,0 +1,205 @@
+"""The one way from the files of a competition to a score, in three steps that every command takes.
+
+    solution = contest.opened(metric, "solution.csv", given)      with the parameters of the competition
+    submission, notices = contest.submitted(solution, "submission.csv")
+    evaluation = contest.scored(solution, submission)
+
+Who has read a file already gives its table instead of the path. Who has all parameters calls `prepared`, and
+who must not or need not judge the metric calls `unjudged`. What only one command does, such as choosing essays
+or drawing a part, stands between two of these steps. `podium.contest.reading` knows the files,
+`podium.scoring.evaluating` the
+tables, and `podium.judge.trials` the metric; nobody else calls `scoring.prepare` and `scoring.evaluate`.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium.contest import reading, recorded
+from podium.judge import trials
+from podium.judge.trials import Platform, Use
+from podium.metric.contract import Metric, Progress
+from podium.metric.shapes import FINITE, ContractError, demand
+from podium.scoring import evaluating
+from podium.scoring.evaluating import Evaluation, Solution
+from podium.tables import ids
+from podium.tables.files import Location
+from podium.tables.formats import read_table
+from podium.words.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium.words.wording import listed
+
+LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
+PIPED = "-"  # the standard input, which cannot be read twice
+
+Source = Location | pd.DataFrame  # a file, or what was read of it
+
+
+def opened(
+    metric: Metric,
+    source: Source,
+    given: Mapping[str, Any],
+    show: Progress | None = None,
+    submission: Source = PIPED,
+    change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+) -> Solution:
+    """Read and prepare a solution, with the given parameters and those that its competition records.
+
+    If it is none, tell whether the `submission` is the solution.  What is read can be changed.
+    """
+    parameters = dict(given)
+    if not isinstance(source, pd.DataFrame):
+        parameters = recorded.arguments(metric, given, source)
+    try:
+        return prepared(metric, source, parameters, show, change=change)
+    except HostError:
+        if not any(isinstance(each, str) and each == PIPED for each in (source, submission)):
+            _refuse_exchanged(metric, parameters, submission)
+        raise
+
+
+def prepared(
+    metric: Metric,
+    source: Source,
+    parameters: dict[str, Any],
+    show: Progress | None = None,
+    part: str = "",
+    change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+) -> Solution:
+    """Read and prepare a solution or one part, with exactly these parameters; what is read can be changed."""
+    table = source
+    if not isinstance(table, pd.DataFrame):
+        table = reading.read_solution(metric, table, parameters)
+    if change is not None:
+        table = change(table)
+    if part:
+        table = evaluating.only_part(table, part)
+    try:
+        solution = evaluating.prepare(metric, table, parameters, show)
+    except HostError as problem:
+        if not {reading.SHAPE, reading.PARTLY} & set(table.attrs):
+            raise
+        raise HostError(reading.with_account(str(problem), table)) from problem
+    solution.further.update({"part": part} if part else {})
+    return solution
+
+
+def of_experts(
+    metric: Metric, without: Sequence[str], texts: str | Path | None
+) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """How a table of experts' markups is changed: some experts are left out, and texts are added."""
+    leave_out, add_texts = metric.companion.leave_out, metric.companion.add_texts
+    if without and leave_out is None:
+        raise UsageError(f"--leave-out: {metric.path.name} compares no experts")
+
+    def change(table: pd.DataFrame) -> pd.DataFrame:
+        if texts is not None and add_texts is not None:
+            table = add_texts(table, read_table(texts, {"document_id", "id", "text"}, UsageError))
+        return leave_out(table, without) if without and leave_out is not None else table
+
+    return change
+
+
+def submitted(
+    solution: Solution, path: Location, probability: float | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Read a submission, with notices of what was taken for something else."""
+    given = reading.read_submission(solution.metric, path, solution.arguments)
+    table, notices = recognized(solution, given, probability)
+    if renamed := sorted(map(str, set(given) - set(table))):
+        notices.append(f"platforms and podium rank refuse such names of columns: rename {listed(renamed)}")
+    return table, notices
+
+
+def recognized(
+    solution: Solution, table: pd.DataFrame, probability: float | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Rename the columns of a submission that has those of another competition, with a notice for each.
+
+    Another notice says how ids are written that a platform's reader takes for those of the solution.
+    """
+    recognize = solution.metric.companion.recognize
+    notices = list[str]()
+    if recognize is not None:
+        table, notices = recognize(table, solution.arguments["row_id_column_name"], probability)
+    elif probability is not None:
+        raise UsageError(f"--effectiveness: {solution.metric.path.name} does not judge effectiveness")
+    return table, notices + ids.otherwise_written(solution.frame, table, ids.columns_of(solution.arguments))
+
+
+def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:
+    """Score a submission for somebody who has the solution, and hold its metric to the contract."""
+    with cured(solution, submission):
+        evaluation = unjudged(solution, submission, show)
+        trials.hold(evaluation)
+        return evaluation
+
+
+def unjudged(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:
+    """Score a submission without a verdict on its metric, which others have given, or give next."""
+    return evaluating.evaluate(solution, submission, show)
+
+
+def of_host(
+    solution: Solution,
+    submission: pd.DataFrame,
+    name: str,
+    platform: Platform | None = None,
+    goes_to: str = "",
+    use: Use = Use.KEEP,
+) -> Evaluation:
+    """Score a submission of the host, after the verdict on the metric, the solution and this submission."""
+    with warnings.catch_warnings():
+        if platform is not None:
+            warnings.simplefilter("ignore")  # what the metric says of the host's own file is not news
+            warnings.simplefilter("always", ContractWarning)
+        try:
+            evaluation = unjudged(solution, submission)
+            demand(trials.verdict(evaluation, use, platform), goes_to)
+        except SubmissionRejected as problem:
+            where = f": {problem.for_host}" if problem.for_host else ""
+            raise HostError(f"{name}: {problem}{where}") from None
+        except ContractError as problem:
+            if problem.finding.name != FINITE:
+                raise
+            raise HostError(f"{name}: {problem}") from None
+    return evaluation
+
+
+@contextmanager
+def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
+    """Add to a rejection what to write instead, if the metric's companion knows it.
+
+    The metric's own message never tells anything about the solution. The added sentence may do so, so the
+    result is only for people who have the solution.
+    """
+    try:
+        yield
+    except SubmissionRejected as problem:
+        diagnose = solution.metric.companion.diagnose
+        cure = None if diagnose is None else diagnose(solution, submission)
+        if cure is None:
+            raise
+        text = f"{cure}. The metric says: {problem}"
+        short = text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
+        raise SubmissionRejected(short) from problem
+
+
+def _refuse_exchanged(metric: Metric, parameters: dict[str, Any], submission: Source) -> None:
+    """Raise an error if what was given as the submission is a solution and nothing else."""
+    if metric.prepare is None:
+        return
+    what = "the second table" if isinstance(submission, pd.DataFrame) else submission
+    try:
+        solution = prepared(metric, submission, parameters)
+    except ToolError:
+        return
+    try:  # A table of empty predictions can be both, so it proves nothing.
+        if not isinstance(submission, pd.DataFrame):
+            submission = reading.read_submission(metric, submission, parameters)
+        unjudged(solution, submission)
+    except ToolError:
+        raise HostError(f"give the solution first, then the submission: {what} is a solution") from None

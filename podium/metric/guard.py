@@ -1,0 +1,271 @@
+"""The door for metrics: what a metric file and its companion define is wrapped here, once, when it is loaded.
+
+`guarded` returns a metric whose functions can be called like podium's own. They raise podium's errors, which
+name the file and the line, and return what `podium.metric.shapes` asks for. Whoever calls them need not know
+that a stranger wrote them. The same holds for what these functions hand out: the steps of a prepared solution,
+and the variants of a companion.
+"""
+
+import contextvars
+import copy
+import dataclasses
+import functools
+import linecache
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from podium.child.overheard import caught
+from podium.metric import shapes
+from podium.metric.contract import VISIBLE_ERRORS, Companion, Metric, Variants
+from podium.metric.shapes import demand
+from podium.words.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
+
+# Each folder becomes a package below this one, and its files become modules of that package.
+PACKAGE = "podium_metrics"
+# Metrics do not import podium, so their exceptions are known by these names.
+VISIBLE: dict[str, type[ToolError]] = dict(zip(VISIBLE_ERRORS, (SubmissionRejected, HostError)))
+LONGEST_TEXT = 1000  # characters of an unexpected exception's text
+STEPS = ("read", "compare", "count", "statistics", "measures")  # of a prepared solution
+
+# What is told of each call of ``score`` that has ended.
+_noted: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar("_noted", default=None)
+
+Function = Callable[..., Any]
+# What an exception and its description become; None if the exception is to be raised as it is.
+Told = Callable[[BaseException, str], ToolError | None]
+
+# The metric of which a step is at work. What its steps call of each other keeps its exceptions, because the
+# metric may catch them.
+_at_work: contextvars.ContextVar[Metric | None] = contextvars.ContextVar("_at_work", default=None)
+
+
+def guarded(metric: Metric) -> Metric:
+    """The metric whose functions, and those of its companion, raise podium's errors."""
+    return dataclasses.replace(
+        metric,
+        score=_around(metric, _counted(metric.score), _of_submission, shapes.one_float),
+        prepare=metric.prepare and _around_prepare(metric, metric.prepare),
+        direction=metric.direction and _around(metric, metric.direction, _of_solution, shapes.one_truth),
+        companion=_guarded_in(metric, metric.companion),
+    )
+
+
+@contextmanager
+def calls_noted(note: Callable[[], None]) -> Iterator[None]:
+    """Call a function after each call of ``score`` of any metric in this process."""
+    token = _noted.set(note)
+    try:
+        yield
+    finally:
+        _noted.reset(token)
+
+
+def _counted(score: Function) -> Function:
+    """Let calls of ``score`` be counted."""
+
+    @functools.wraps(score, updated=())
+    def counted_score(*arguments: Any, **named: Any) -> Any:
+        try:
+            return score(*arguments, **named)
+        finally:
+            if (note := _noted.get()) is not None:
+                note()
+
+    return counted_score
+
+
+def is_refusal(problem: BaseException) -> bool:
+    """Whether a metric itself says that the submission, the solution or a parameter is wrong."""
+    return type(problem.__cause__).__name__ in VISIBLE
+
+
+def _around(metric: Metric, function: Function, told: Told, returned: Callable[[Metric, Any], Any]) -> Function:
+    """Guard a function; `returned` makes of its result what the caller gets."""
+
+    @functools.wraps(function, updated=())
+    def guarded_function(*arguments: Any, **named: Any) -> Any:
+        with entered(metric.path, told, metric.is_own):
+            return returned(metric, function(*arguments, **named))
+
+    return guarded_function
+
+
+def _around_prepare(metric: Metric, prepare: Function) -> Function:
+    """Guard ``prepare``, and the steps of the prepared solution."""
+
+    @functools.wraps(prepare, updated=())
+    def guarded_prepare(solution: Any, *arguments: Any, **named: Any) -> Any:
+        with entered(metric.path, _of_solution, metric.is_own):
+            prepared = prepare(solution, *arguments, **named)
+            if not metric.is_own:  # podium's tests hold podium's own metrics to the contract
+                demand(shapes.check_prepared(metric, prepared, len(solution)))
+            return _with_guarded_steps(metric, prepared)
+
+    return guarded_prepare
+
+
+# ---- The steps of a prepared solution ----------------------------------------------------------------------
+
+
+def _with_guarded_steps(metric: Metric, prepared: Any) -> Any:
+    """Copy a prepared solution into a class with guarded steps; `dataclasses.replace` keeps this class."""
+    if hasattr(type(prepared), "_guarded_metric"):
+        return prepared
+    copied = copy.copy(prepared)
+    object.__setattr__(copied, "__class__", _class_with_guarded_steps(metric, type(prepared)))
+    return copied
+
+
+def _class_with_guarded_steps(metric: Metric, kind: type) -> Any:
+    """A subclass of a class of prepared solutions, in which the steps are guarded."""
+    body: dict[str, Any] = {name: _step(kind, name) for name in STEPS if hasattr(kind, name)}
+    body |= {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
+    body |= {"_guarded_metric": metric, "__reduce_ex__": _reduced}
+    return type(kind.__name__, (kind,), body)
+
+
+def _step(kind: type, name: str) -> Function:
+    """A step of a class of prepared solutions, guarded."""
+
+    @functools.wraps(getattr(kind, name), updated=())
+    def step(prepared: Any, *arguments: Any, **named: Any) -> Any:
+        metric, original = prepared._guarded_metric, getattr(super(type(prepared), prepared), name)
+        if _at_work.get() is metric:
+            return original(*arguments, **named)
+        token = _at_work.set(metric)
+        try:
+            with entered(metric.path, _of_submission, metric.is_own):
+                result = original(*arguments, **named)
+                if not metric.is_own and name in ("statistics", "count"):
+                    demand(shapes.check_numbers(metric, prepared, result))
+                elif not metric.is_own and name == "measures":
+                    sums, *_ = *arguments, *named.values()
+                    demand(shapes.check_measures(metric, prepared, sums, result))
+                return result
+        finally:
+            _at_work.reset(token)
+
+    return step
+
+
+def _reduced(prepared: Any, protocol: int) -> tuple[Any, ...]:
+    """Tell pickle to make a prepared solution of its own class, and to guard it again."""
+    kind = type(prepared)
+    _, _, *state = super(kind, prepared).__reduce_ex__(protocol)
+    return _guarded_again, (prepared._guarded_metric, kind.__base__), *state
+
+
+def _guarded_again(metric: Metric, kind: type) -> Any:
+    """Make a prepared solution that pickle fills."""
+    subclass = _class_with_guarded_steps(metric, kind)
+    return subclass.__new__(subclass)
+
+
+# ---- Companions --------------------------------------------------------------------------------------------
+
+
+def _guarded_in(metric: Metric, value: Any) -> Any:
+    """Guard every function in a companion, or in what one of its functions handed out."""
+    if isinstance(value, type):
+        return value
+    told = _of_own_companion if metric.is_own else _of_companion
+    if isinstance(value, Companion | Variants):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        for name, each in fields.items():
+            is_strange = name == "explain" and not metric.is_own
+            returned = shapes.one_explanation if is_strange else _guarded_in
+            # A class may stand where a function is expected.
+            is_function = callable(each)
+            fields[name] = _around(metric, each, told, returned) if is_function else _guarded_in(metric, each)
+        return dataclasses.replace(value, **fields)
+    if isinstance(value, Mapping):
+        return {name: _guarded_in(metric, each) for name, each in value.items()}
+    if type(value) is tuple:
+        return tuple(_guarded_in(metric, each) for each in value)
+    if dataclasses.is_dataclass(value) and hasattr(value, "measures"):
+        return _with_guarded_steps(metric, value)
+    return _around(metric, value, told, _guarded_in) if callable(value) else value
+
+
+# ---- Errors ------------------------------------------------------------------------------------------------
+
+
+def _of_solution(problem: BaseException, description: str) -> ToolError:
+    """What becomes of an error of the metric where it looks at the solution alone."""
+    if type(problem).__name__ in VISIBLE:
+        return VISIBLE[type(problem).__name__](_short(" ".join(str(problem).split())))
+    is_alone = ". A metric file is uploaded alone, so it cannot read other files"
+    return MetricError(description, is_alone if isinstance(problem, FileNotFoundError) else "")
+
+
+def _of_submission(problem: BaseException, description: str) -> ToolError:
+    """What becomes of an error of the metric where it has a submission."""
+    told = _of_solution(problem, description)
+    if isinstance(told, MetricError) and not isinstance(problem, FileNotFoundError):
+        return MetricError(
+            description, ". If the submission is at fault, raise ParticipantVisibleError for such input"
+        )
+    return told
+
+
+def _of_companion(problem: BaseException, description: str) -> ToolError:
+    """What becomes of an error of a stranger's companion."""
+    return CompanionError(f"the companion raised an unexpected error: {description}")
+
+
+def _of_own_companion(problem: BaseException, description: str) -> ToolError | None:
+    """What becomes of an error of one of podium's own companions, which calls functions of its metric."""
+    name = type(problem).__name__
+    return VISIBLE[name](str(problem)) if name in VISIBLE else None
+
+
+@contextmanager
+def entered(file: Path, told: Told, may_print: bool = False) -> Iterator[None]:
+    """Run a part of a file, and raise what `told` makes of its exception and a description of it.
+
+    What a stranger's file prints goes to stderr, so that it does not mix with what a command prints.
+    """
+    try:
+        with nullcontext() if may_print else caught(file):
+            yield
+    except ToolError:
+        raise
+    except BaseException as problem:
+        # Other exceptions are raised by the user's Ctrl+C, or by a limit of processor time.
+        error = told(problem, _described(problem, file.parent)) if _is_of_the_file(problem) else None
+        if error is None:
+            raise
+        raise error from problem
+
+
+def _is_of_the_file(problem: BaseException) -> bool:
+    """Tell whether a metric's file raised an exception, and not somebody who wants to end the process."""
+    kind = type(problem)
+    # A library in Rust, such as polars, panics with an exception that is not an Exception.
+    is_panic = kind is BaseException or kind.__name__ == "PanicException"
+    return isinstance(problem, Exception | SystemExit) or is_panic or kind.__module__.startswith(PACKAGE)
+
+
+def _short(text: str) -> str:
+    """Cut a text of the metric, which may be filled with tables."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
+def _described(problem: BaseException, folder: Path) -> str:
+    """Describe an exception, with the line in a file of this folder that raised it."""
+    text = f"{type(problem).__name__}: {' '.join(str(problem).split())}".removesuffix(": ")
+    text = _short(text)
+    # The folder may be relative. The names of frames are not, except those of no file, such as "<string>".
+    here = folder.resolve()
+    files = [
+        frame
+        for frame in traceback.extract_tb(problem.__traceback__)
+        if Path(frame.filename).is_absolute() and Path(frame.filename).resolve().parent == here
+    ]
+    if not files or files[-1].lineno is None:
+        return text
+    file, number = files[-1].filename, files[-1].lineno
+    return f"{text} ({Path(file).name}, line {number}: {linecache.getline(file, number).strip()})"

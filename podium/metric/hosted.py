@@ -1,0 +1,439 @@
+"""Find and load a metric with its companion: by its name, as a file, or as a folder.
+
+A metric is a folder with ``metric.py`` and, if there is more to tell than a score, ``companion.py`` (see
+`podium.metric.contract`). Podium's own metrics are the folders of ``metrics/``. The name of such a folder is
+the name
+of the metric; no list repeats it. A file with the same content as one of them, such as the copy in a bundle, is
+treated as that metric.
+"""
+
+import copyreg
+import functools
+import importlib.util
+import inspect
+import numbers
+import os
+import sys
+import types
+import typing
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from podium.metric import guard, own, shapes
+from podium.metric.contract import REQUIRED, Companion, Metric
+from podium.metric.guard import PACKAGE
+from podium.metric.own import DEFAULT, ROOT, folder, names
+from podium.words.errors import CompanionError, HostError, ToolError, UsageError
+
+__all__ = [
+    "DEFAULT",
+    "ROOT",
+    "Metric",
+    "defaults",
+    "find",
+    "folder",
+    "higher_is_better",
+    "load",
+    "module",
+    "names",
+    "parse_parameters",
+    "settings",
+    "signature",
+    "stands_beside",
+]
+
+FIRST_OF_PREPARE = ["solution", "row_id_column_name"]  # the parameters by which podium knows its prepare()
+NO_DEFAULT = inspect.Parameter.empty
+UTILITIES = "kaggle_metric_utilities"
+_FILE, _COMPANION = "metric.py", "companion.py"
+
+
+def find(metric: str | Path) -> Path:
+    """Find the file of a metric."""
+    if str(metric) in names():
+        return own.file(str(metric))
+    path = Path(metric)
+    if path.is_dir():
+        ours = [name for name in names() if path.resolve() == folder(name).resolve()]
+        path = own.file(ours[0]) if ours else path / _FILE
+        if not path.is_file():
+            raise UsageError(f"{metric}: expected a folder with a {_FILE}, found none in it")
+    if not path.is_file():
+        raise UsageError(
+            f"there is no metric {metric}: expected a Python file, a folder with a {_FILE}, or one of "
+            f"{', '.join(names())}"
+        )
+    if path.suffix != ".py":
+        raise UsageError(f"{path} is not a Python file")
+    return path
+
+
+@functools.cache
+def module(name: str, file: str = "metric") -> types.ModuleType:
+    """Load one of podium's own files as a module."""
+    if name == "boost":
+        return _run(own.ROOT / "boost.py", "podium_boost")
+    return sys.modules[f"{load(name).module.__package__}.{file}"]
+
+
+def load(metric: str | Path) -> Metric:
+    """Load a metric and its companion.
+
+    Parameters
+    ----------
+    metric : str or Path
+        One of `names`, a Python file, or a folder that has a ``metric.py``.
+
+    Returns
+    -------
+    podium.metric.contract.Metric
+        The loaded metric. A file is executed once in a process, and again after it, or a Python file beside it,
+        has changed.
+
+    Raises
+    ------
+    UsageError
+        There is no such metric, or the file defines no ``score``.
+    HostError
+        The file or its companion cannot be run. Or one of its definitions is not of the type that the contract
+        demands, or it has the ``NAME`` of one of podium's own metrics.
+    """
+    if str(metric) in names():
+        return _load_own(str(metric))
+    path = find(metric)
+    name = _own_metric_with(path)
+    if name is None:
+        return _load_once(Path(os.path.abspath(path)), path.read_bytes(), _others(path))
+    if path != own.file(name):
+        _warn_of_companion(path, name)
+    return _load_own(name)
+
+
+@functools.lru_cache(maxsize=8)
+def _load_once(path: Path, content: bytes, others: tuple[tuple[str, int, int], ...]) -> Metric:
+    """Load a stranger's file with this content, with the files beside it in these states."""
+    return _load_folder(path, path.parent, _key(path), False, content)
+
+
+def _key(path: Path) -> str:
+    """Name the package of a stranger's file."""
+    return sha256(str(path.resolve()).encode()).hexdigest()[:16]
+
+
+def _others(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """The names, sizes and times of change of the Python files beside a file, which it may import."""
+    found = ((file.name, file.stat()) for file in sorted(path.parent.glob("*.py")) if file.is_file())
+    return tuple((name, state.st_size, state.st_mtime_ns) for name, state in found)
+
+
+def _warn_of_companion(path: Path, name: str) -> None:
+    """Say that another companion beside a copy of one of podium's own metrics is not used."""
+    theirs, ours = path.with_name(_COMPANION), folder(name) / _COMPANION
+    if path.name != _FILE or not theirs.is_file() or theirs.read_bytes() == ours.read_bytes():
+        return
+    warnings.warn(
+        f"{theirs} is not used: {path.name} is podium's own metric {name}, which has a companion of its own. "
+        "Change the metric's NAME to use yours",
+        stacklevel=3,
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def second(metric: Metric) -> Metric:
+    """Load a metric file a second time, without its companion, into modules of its own."""
+    key = f"{_key(metric.path)}_again"
+    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.{key}")]:
+        del sys.modules[name]
+    return _load_folder(metric.path, metric.path.parent, key, metric.is_own, with_companion=False)
+
+
+@functools.cache
+def _load_own(name: str) -> Metric:
+    return _load_folder(own.file(name), folder(name), name, True)
+
+
+def _reduced(metric: Metric) -> tuple[Callable[[str], Metric], tuple[str]]:
+    """Tell pickle to load the metric again in the other process, because a module cannot travel.
+
+    A prepared solution names its metric before its other parts. So their classes, which the metric file
+    defines, are known when they are read.
+    """
+    return load, (metric.name if metric.is_own else str(metric.path.resolve()),)
+
+
+copyreg.pickle(Metric, _reduced)
+
+
+def is_own(path: Path) -> bool:
+    """Tell whether a file has the content of one of podium's own metrics, without running it."""
+    return _own_metric_with(path) is not None
+
+
+def _own_metric_with(path: Path) -> str | None:
+    """Name the one of podium's own metrics that has the content of this file; None if there is none."""
+    size = path.stat().st_size
+    for name in names():
+        file = own.file(name)
+        if path.samefile(file) or (size == file.stat().st_size and path.read_bytes() == file.read_bytes()):
+            return name
+    return None
+
+
+def _load_folder(
+    path: Path,
+    beside: Path,
+    key: str,
+    is_own: bool,
+    content: bytes | None = None,
+    with_companion: bool = True,
+) -> Metric:
+    """Load a metric file and the companion in the folder `beside` it; `key` names the package of both."""
+    # Each folder is a package, so that a companion can say ``from . import metric``.
+    package = f"{PACKAGE}.{key}"
+    for name, search in ((PACKAGE, []), (package, [str(beside)])):
+        if name not in sys.modules:
+            parent = types.ModuleType(name)
+            parent.__path__ = search
+            sys.modules[name] = parent
+    loaded = _run(path, f"{package}.metric", content=content)
+    vars(sys.modules[package])["metric"] = loaded
+    if not callable(vars(loaded).get("score")):
+        raise UsageError(f"{_shown(path)} is not a metric file: it defines no score()")
+    if vars(loaded).get("NAME") in names() and not is_own:
+        raise HostError(
+            f"{path.name}: expected a NAME of its own, because it stands in every signature; found "
+            f"{loaded.NAME!r}, the name of one of podium's own metrics, whose file differs"
+        )
+    companion = Companion()
+    if with_companion and path.name == _FILE and (beside / _COMPANION).is_file():
+        of_companion = _run(beside / _COMPANION, f"{package}.companion", CompanionError)
+        companion = _defined(of_companion, "companion", None, Companion, error=CompanionError)
+    metric = _metric(path, loaded, is_own, companion)
+    if not is_own:
+        shapes.demand(shapes.check_signature(metric))
+        shapes.demand(shapes.check_prepare(metric))
+    return guard.guarded(metric)
+
+
+def _metric(path: Path, loaded: types.ModuleType, is_own: bool, companion: Companion) -> Metric:
+    """Make a metric of what its file defines; check the type of each definition."""
+    # In the current folder, the path may be "metric.py" alone.
+    of_path = Path(os.path.abspath(path)).parent.name if path.name == _FILE else path.stem
+    prepare = _defined(loaded, "prepare", None, Callable, types.NoneType)
+    if prepare is not None and list(inspect.signature(prepare).parameters)[:2] != FIRST_OF_PREPARE:
+        prepare = None  # A function of this name may belong to a competition's own pipeline.
+    of_measures = () if prepare is None else _defined(loaded, "MEASURE_PARAMETERS", (), tuple, list)
+    return Metric(
+        path=path,
+        module=loaded,
+        is_own=is_own,
+        name=_defined(loaded, "NAME", of_path, str),
+        version=_defined(loaded, "__version__", "?", str),
+        score=loaded.score,
+        prepare=prepare,
+        direction=_defined(loaded, "higher_is_better", None, Callable, types.NoneType),
+        complete_submission=_defined(loaded, "COMPLETE_SUBMISSION", False, bool),
+        measure_parameters=tuple(of_measures),
+        companion=companion,
+    )
+
+
+def _defined(
+    loaded: types.ModuleType, name: str, default: Any, *kinds: Any, error: type[HostError] = HostError
+) -> Any:
+    """Get what a file defines under a name of the contract, or the default; check its type."""
+    value = vars(loaded).get(name, default)
+    if not isinstance(value, kinds):
+        words = ["a function" if kind is Callable else kind.__name__ for kind in kinds]
+        expected = " or ".join(word for word in words if word != "NoneType")
+        given = "nothing" if value is None else f"{type(value).__name__} {value!r:.60}"
+        raise error(f"{Path(str(loaded.__file__)).name}: {name}: expected {expected}, found {given}")
+    return value
+
+
+def _run(
+    path: Path, name: str, error: type[HostError] = HostError, content: bytes | None = None
+) -> types.ModuleType:
+    """Run a file, or what was read of it, as a module of this name, and tell the host where it fails."""
+    content = path.read_bytes() if content is None else content
+    if b"\0" in content:
+        raise error(f"{_shown(path)} is not UTF-8 text: it has null bytes")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    loaded = importlib.util.module_from_spec(spec)
+
+    def told(problem: BaseException, description: str) -> ToolError:
+        return error(f"{_shown(path)} cannot be loaded: {description}{_how_to_load(problem, path)}")
+
+    _offer_utilities()
+    sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
+    try:
+        with guard.entered(path, told):
+            exec(compile(content, path, "exec", dont_inherit=True), vars(loaded))
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return loaded
+
+
+def _shown(path: Path) -> Path:
+    """A path as somebody would type it in the current folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _offer_utilities() -> None:
+    """Let metric files import Kaggle's module of helpers: a stand-in, unless it is installed."""
+    if sys.modules.get(UTILITIES) is None and importlib.util.find_spec(UTILITIES) is None:
+        sys.modules[UTILITIES] = importlib.import_module(f"podium.metric.{UTILITIES}")
+
+
+def stands_beside(path: Path, package: str) -> bool:
+    """Whether a package is a file or a folder beside a metric file."""
+    beside = path.parent / f"{package}.py", path.parent / package / "__init__.py"
+    return package not in sys.stdlib_module_names and any(file.is_file() for file in beside)
+
+
+def _how_to_load(problem: BaseException, path: Path) -> str:
+    """Tell the host what to do about a file that cannot be loaded, as the end of a message, or ""."""
+    if isinstance(problem, SyntaxError):
+        return f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
+    if not isinstance(problem, ModuleNotFoundError):
+        return ""
+    package = (problem.name or "").partition(".")[0]
+    if stands_beside(path, package):
+        return f". {path.name} is uploaded alone: copy into it what it needs of {package}"
+    return ". Install it where podium is installed"
+
+
+def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:
+    """Tell whether a higher score is better, with the values that the parameters of ``score`` take."""
+    if metric.direction is None:
+        return True
+    values = {**defaults(metric), **arguments}
+    accepted = inspect.signature(metric.direction).parameters
+    takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in accepted.values())
+    known = defaults(metric) if takes_all else accepted
+    given = {name: value for name, value in values.items() if name in known}
+    return metric.direction(**{name: value for name, value in given.items() if value is not NO_DEFAULT})
+
+
+def defaults(metric: Metric) -> dict[str, Any]:
+    """List the official parameters of a metric; one without a default has the value NO_DEFAULT."""
+    parameters = list(inspect.signature(metric.score).parameters.values())[len(REQUIRED) :]
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {parameter.name: parameter.default for parameter in parameters if parameter.kind in by_name}
+
+
+def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """List every parameter of ``score`` with the value that it takes; ask for one that has none."""
+    values = {name: arguments.get(name, default) for name, default in defaults(metric).items()}
+    for name, value in values.items():
+        if value is NO_DEFAULT:
+            raise HostError(f"{metric.path.name}: the parameter {name} has no default: give --set {name}=…")
+    return values
+
+
+def columns_named(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, set[str]]:
+    """List the columns that each parameter names: ``…_column_name`` one, ``…_column_names`` some by commas."""
+    named: dict[str, set[str]] = {}
+    for name, value in {**settings(metric, parameters), **parameters}.items():
+        if isinstance(value, str) and name.endswith("_column_name"):
+            named[name] = {value}
+        elif isinstance(value, str) and name.endswith("_column_names"):
+            named[name] = {part.strip() for part in value.split(",")} - {""}
+    return named
+
+
+def signature(
+    metric: Metric, parameters: Mapping[str, Any], further: Mapping[str, str] = types.MappingProxyType({})
+) -> str:
+    """Make the signature to quote with a score: the metric's name, its version and every parameter.
+
+    `further` is what else changes the score, such as "essays": "5/40".
+
+    The form follows sacrebleu (Post, “A Call for Clarity in Reporting BLEU Scores”, 2018).
+    """
+    parts: dict[str, Any] = {"metric": metric.name, "version": metric.version}
+    kinds = _types(metric)
+    for name, value in settings(metric, parameters).items():
+        parts[name] = float(value) if kinds[name] is float and isinstance(value, numbers.Real) else value
+    return "|".join(f"{name}:{value}" for name, value in (parts | dict(further)).items())
+
+
+def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> None:
+    """Check that ``score`` has all of these parameters."""
+    accepted = list(inspect.signature(metric.score).parameters)[2:]
+    for name in parameters:
+        if name not in accepted:
+            raise HostError(f"the metric has no parameter {name}; it has {', '.join(accepted)}")
+
+
+def parse_parameters(metric: Metric, assignments: Sequence[str]) -> dict[str, Any]:
+    """Turn texts of the form ``NAME=VALUE`` into arguments of ``score``."""
+    kinds = _types(metric)
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise UsageError(f"--set {assignment}: expected NAME=VALUE")
+        if name in values:
+            raise UsageError(f"--set {name} is given twice")
+        check_parameters(metric, {name: text})
+        values[name] = _value(name, text, kinds[name])
+    return values
+
+
+def _types(metric: Metric) -> dict[str, Any]:
+    """The type of each parameter of ``score``: its annotation, or else the type of its default."""
+    annotations: dict[str, Any] = {}
+    # An annotation may be a text that names what is not there, or be no type at all.
+    with suppress(Exception):
+        annotations = typing.get_type_hints(metric.score)
+    kinds: dict[str, Any] = {}
+    for name, parameter in inspect.signature(metric.score).parameters.items():
+        of_default = str if parameter.default in (inspect.Parameter.empty, None) else type(parameter.default)
+        kind = annotations.get(name, parameter.annotation)
+        says_nothing = kind in (Any, inspect.Parameter.empty) or isinstance(kind, str)
+        kinds[name] = of_default if says_nothing else kind
+    return kinds
+
+
+def _value(name: str, text: str, kind: Any) -> Any:
+    """Read the value of a parameter from a text, as Kaggle's site does: int, float, bool or str.
+
+    Of a union, the first of these types counts that can be read from the text.
+    """
+    is_union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    options = typing.get_args(kind) if is_union else (kind,)
+    is_optional = type(None) in options
+    if is_optional and text.lower() == "none":
+        return None
+    readers = [reader for option, reader in READERS.items() if option in options]
+    if not readers:
+        raise UsageError(f"--set {name}: expected a parameter of type int, float, bool or str, found {kind}")
+    for _, read in readers:
+        with suppress(ValueError, KeyError, OverflowError):
+            value = read(text)
+            if value == value:  # It is not NaN.
+                return value
+    expected = " or ".join(expected for expected, _ in readers)
+    raise HostError(f"{name} is {text!r}: expected {expected}{' or none' if is_optional else ''}")
+
+
+def _truth_value(text: str) -> bool:
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    return words[text.lower()]
+
+
+# How --set reads a value of each type: what is expected, and the function that reads it.
+READERS: dict[type, tuple[str, Callable[[str], Any]]] = {
+    int: ("a whole number", int),
+    float: ("a number", float),
+    bool: ("true or false", _truth_value),
+    str: ("a text", str),
+}

@@ -1,0 +1,372 @@
+"""Demands on what a metric and its companion define: signatures, and the shapes of what their functions return.
+
+Podium makes these demands wherever it meets a stranger's metric, because everything else builds on them.
+`podium.metric.guard` does so when a metric is loaded and whenever one of its functions returns.
+`podium.judge.trials`
+finds what only shows when a submission is scored again; its findings are of the class `Finding`, too.
+"""
+
+import dataclasses
+import enum
+import inspect
+import itertools
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from podium.metric.contract import REQUIRED, Explanation, Metric
+from podium.words.errors import CompanionError, ContractWarning, HostError
+
+# What a metric should do, as podium check prints it.
+SIGNATURE = "takes solution, submission, row_id_column_name first"
+STATISTICS = "has statistics whose sums are its score"
+AGAIN = "gives the same score again, and for rows in another order"
+TRUTH = "has the truth of every row"
+COLUMNS = "ignores columns that it does not ask for"
+FINITE = "returns a finite float"
+DIRECTION = "says whether higher is better"
+COMPANION = "has a companion that explains the score"
+BOTH_PARTS = "the solution has Public and Private rows"
+
+Demand = tuple[bool, str, object]  # whether it holds, what is expected, and what was found
+
+
+class Level(enum.Enum):
+    """How bad a finding is. The values are the words that ``podium check`` prints."""
+
+    OK = "pass"
+    NOTE = "note"  # Platforms accept it. The host should know it.
+    FAIL = "FAIL"  # Scores cannot be trusted, or a platform refuses the file.
+    SKIPPED = "----"  # It could not be tried.
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check has found."""
+
+    name: str  # what the metric should do
+    level: Level = Level.OK
+    text: str = ""  # the reason of the level, for the host
+    platform: str = ""  # the platform whose findings these are; a failure stops all others only if it is ""
+
+
+class ContractError(HostError):
+    """A metric does not keep to the contract."""
+
+    def __init__(self, finding: Finding) -> None:
+        whose = f"{finding.platform} would refuse this: {finding.name}: " if finding.platform else ""
+        super().__init__(f"{whose}{finding.text}")
+        self.finding = finding
+
+
+def demand(found: Iterable[Finding], platform: str = "") -> None:
+    """Raise an error for the first failure that stops everybody or this platform, and warn of what is a note.
+
+    What stops another platform is one note, however many findings there are. What is only a note there is none
+    here.
+    """
+    elsewhere: dict[str, list[Finding]] = {}
+    for finding in found:
+        fails = finding.level is Level.FAIL
+        if fails and finding.name == COMPANION:
+            raise CompanionError(finding.text)
+        if fails and finding.platform in ("", platform):
+            raise ContractError(finding)
+        if fails:
+            elsewhere.setdefault(finding.platform, []).append(finding)
+        elif finding.level is Level.NOTE and not finding.platform:
+            warnings.warn(finding.text, ContractWarning, stacklevel=2)
+    for first, *more in elsewhere.values():
+        also = f" (podium check tells {len(more)} more)" if more else ""
+        warnings.warn(f"{ContractError(first)}{also}", ContractWarning, stacklevel=2)
+
+
+def failure(name: str, text: str) -> Finding:
+    """Make a finding that stops."""
+    return Finding(name, Level.FAIL, text)
+
+
+def note(name: str, text: str) -> Finding:
+    """Make a finding that the host should know."""
+    return Finding(name, Level.NOTE, text)
+
+
+def first_unmet(name: str, place: str, demands: Iterable[Demand]) -> Iterator[Finding]:
+    """Find the first demand that does not hold. Later ones may rely on it, so they are not looked at."""
+    for holds, expected, found in demands:
+        if not holds:
+            yield Finding(name, Level.FAIL, f"{place}: expected {expected}, found {found}")
+            return
+
+
+def check_signature(metric: Metric) -> Iterator[Finding]:
+    """Check that ``score`` is a plain function that takes the two tables and the name of the row ids first.
+
+    Exchanged names would exchange truths and predictions, and many scores would not show it.
+    """
+    return first_unmet(SIGNATURE, where(metric), _demands_on_score(metric))
+
+
+def _demands_on_score(metric: Metric) -> Iterator[Demand]:
+    kind = "async def" if inspect.iscoroutinefunction(metric.score) else type(metric.score).__name__
+    is_plain = inspect.isfunction(metric.score) and not inspect.iscoroutinefunction(metric.score)
+    yield is_plain, "a function that def defines", kind
+    parameters = list(inspect.signature(metric.score).parameters.values())
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [parameter.name for parameter in parameters[: len(REQUIRED)]]
+    fits = names == list(REQUIRED) and all(each.kind in by_position for each in parameters[:2])
+    can_be_named = fits and parameters[2].kind is not inspect.Parameter.POSITIONAL_ONLY
+    found = ", ".join(map(str, parameters)) or "none"
+    yield can_be_named, f"the parameters {', '.join(REQUIRED)} first", f"{found:.160}"
+
+
+def check_prepare(metric: Metric) -> Iterator[Finding]:
+    """Check that ``prepare`` and ``MEASURE_PARAMETERS`` have the parameters of ``score``, with its defaults.
+
+    Otherwise the score and the statistics would be computed with different parameters.
+    """
+    if metric.prepare is None:
+        return
+    in_score = inspect.signature(metric.score).parameters
+    if unknown := [name for name in metric.measure_parameters if name not in in_score]:
+        place = f"{metric.path.name}: MEASURE_PARAMETERS"
+        yield failure(STATISTICS, f"{place}: expected names of parameters of score(), found {unknown[0]!r}")
+    accepted = inspect.signature(metric.prepare).parameters
+    takes_all = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in accepted.values())
+    for parameter in list(in_score.values())[len(REQUIRED) :]:
+        other = accepted.get(parameter.name)
+        is_passed_on = takes_all and other is None
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD or is_passed_on:
+            continue
+        if other is None or repr(other.default) != repr(parameter.default):
+            found = "without it" if other is None else f"with {other}"
+            yield failure(
+                STATISTICS,
+                f"{metric.path.name}: prepare(): expected the parameter {parameter!s:.60}, as score() has it, "
+                f"found prepare() {found:.60}",
+            )
+
+
+def check_prepared(metric: Metric, prepared: Any, rows: int) -> Iterator[Finding]:
+    """Check what ``prepare`` returned for a solution of so many rows."""
+    demands = itertools.chain(
+        _demands_on_class(prepared),
+        _demands_on_items(prepared, rows),
+        _demands_on_groups(prepared),
+        _demands_on_names(prepared),
+    )
+    return first_unmet(STATISTICS, f"{metric.path.name}: prepare()", demands)
+
+
+def _demands_on_class(prepared: Any) -> Iterator[Demand]:
+    kind = type(prepared).__name__
+    yield dataclasses.is_dataclass(prepared), "a frozen dataclass", kind
+    frozen = prepared.__dataclass_params__.frozen
+    yield frozen, "a frozen dataclass", f"{kind}, which is not frozen"
+    for name in ("items", "item_of_row", "labels", "groups", "measure_names", "statistics", "measures"):
+        yield hasattr(prepared, name), f"an object with {name}", f"{kind} without it"
+
+
+def _demands_on_items(prepared: Any, rows: int) -> Iterator[Demand]:
+    items, item_of_row = prepared.items, np.asarray(prepared.item_of_row)
+    are_texts = isinstance(items, list) and bool(items) and all(isinstance(item, str) for item in items)
+    found: object = f"{type(items).__name__} {_shortened(items)}"
+    yield are_texts, "items to be a list of texts with at least one", found
+    descents = [f"{one!r} before {next_!r}" for one, next_ in itertools.pairwise(items) if one >= next_]
+    yield not descents, "items to be sorted and to differ from each other", "".join(descents[:1])
+    fits = item_of_row.shape == (rows,) and item_of_row.dtype.kind in "iu"
+    expected = f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution"
+    yield fits, expected, f"{item_of_row.dtype} of shape {item_of_row.shape}"
+    values = np.unique(item_of_row)
+    expected = f"item_of_row to hold each index from 0 to {len(items) - 1} of the items"
+    found = f"{len(values)} different values from {values[0]} to {values[-1]}" if rows else "no row"
+    yield np.array_equal(values, np.arange(len(items))), expected, found
+
+
+def _demands_on_groups(prepared: Any) -> Iterator[Demand]:
+    labels, groups, items = prepared.labels, np.asarray(prepared.groups), len(prepared.items)
+    are_pairs = isinstance(labels, list) and bool(labels) and all(map(_is_label, labels))
+    yield are_pairs, "labels to be a list of (attribute, value) of texts", _shortened(labels)
+    fits = groups.ndim == 2 and groups.shape[1] == items and groups.dtype.kind in "iu"
+    found = f"{groups.dtype} of shape {groups.shape}"
+    yield fits, f"groups to be whole numbers of shape (attributes, {items})", found
+    attributes = list(dict.fromkeys(attribute for attribute, _ in labels))
+    expected = f"groups to have one row for each of the {len(attributes)} attributes of the labels"
+    yield len(attributes) == len(groups), expected, len(groups)
+    are_indices = int(groups.min()) >= 0 and int(groups.max()) < len(labels)
+    expected = f"groups to be indices from 0 to {len(labels) - 1} of the labels"
+    yield are_indices, expected, f"{groups.min()} to {groups.max()}"
+    for number, attribute in enumerate(attributes):
+        others = {labels[group][0] for group in np.unique(groups[number]).tolist()} - {attribute}
+        yield not others, f"row {number} of groups to name groups of {attribute}", f"some of {others}"
+    empty = len(labels) - len(np.unique(groups))
+    yield empty == 0, "every group of the labels to have an item", f"{empty} without"
+
+
+def _demands_on_names(prepared: Any) -> Iterator[Demand]:
+    names = prepared.measure_names
+    fits = isinstance(names, list) and names[:1] == ["score"] and len(set(names)) == len(names)
+    expected = 'measure_names to be a list of different texts that begins with "score"'
+    yield fits, expected, _shortened(names)
+
+
+def check_numbers(metric: Metric, prepared: Any, numbers: Any) -> Iterator[Finding]:
+    """Check the kind and the shape of a submission's statistics."""
+    expected = f"an array of shape ({len(prepared.items)}, k), one row per item"
+    is_array = isinstance(numbers, np.ndarray)
+    fits = is_array and numbers.ndim == 2 and len(numbers) == len(prepared.items)
+    is_numeric = fits and numbers.dtype.kind in "fiub"
+    demands = [
+        (fits, expected, f"shape {numbers.shape}" if is_array else type(numbers).__name__),
+        (is_numeric, "finite floats", numbers.dtype if fits else ""),
+    ]
+    return first_unmet(STATISTICS, f"{metric.path.name}: statistics()", demands)
+
+
+def check_measures(metric: Metric, prepared: Any, sums: Any, values: Any) -> Iterator[Finding]:
+    """Check the shape of the measures of some sums."""
+    shape, number = np.shape(sums), len(prepared.measure_names)
+    expected = f"shape {(*shape[:-2], number)}, as there are {number} measure_names, for sums of shape {shape}"
+    fits = np.shape(values) == (*shape[:-2], number)
+    demands = [(fits, f"{expected}; let it work on the last two axes", f"shape {np.shape(values)}")]
+    return first_unmet(STATISTICS, f"{metric.path.name}: measures()", demands)
+
+
+def one_truth(metric: Metric, answer: object) -> bool:
+    """Return what ``higher_is_better()`` returned, if it is True or False."""
+    if isinstance(answer, bool | np.bool_):
+        return bool(answer)
+    found = f"{type(answer).__name__} {answer!r:.60}"
+    text = f"{metric.path.name}: higher_is_better(): expected True or False, found {found}"
+    raise ContractError(failure(DIRECTION, text))
+
+
+def one_float(metric: Metric, result: object) -> float:
+    """Return what ``score()`` returned, if it is a number.
+
+    Whether the number is finite is another question, because it may depend on the submission. Where submissions
+    are ranked, one that leads to infinity is rejected.
+    """
+    if isinstance(result, float):
+        return float(result)
+    cure = "end it with return" if result is None else "return float(…)"
+    found = f"{type(result).__name__} {' '.join(repr(result).split()):.40}; {cure}"
+    raise ContractError(failure(FINITE, f"{where(metric)}: expected one finite float, found {found}"))
+
+
+def one_explanation(metric: Metric, explanation: Any) -> Any:
+    """Return what the companion's ``explain`` returned, if everything that it tells can be computed."""
+    demand(check_explanation(explanation))
+    return explanation
+
+
+def where(metric: Metric) -> str:
+    """Name ``score()`` of a metric in a message, with the line where it begins."""
+    code = getattr(inspect.unwrap(metric.score), "__code__", None)
+    line = "" if code is None else f", line {code.co_firstlineno}"
+    return f"{metric.path.name}{line}: score()"
+
+
+def made_submission(name: str, submission: object) -> pd.DataFrame:
+    """Return the submission that a function of a companion has made, if it is a table."""
+    if not isinstance(submission, pd.DataFrame):
+        raise CompanionError(f"companion.py: {name}(): expected a table, found {type(submission).__name__}")
+    return submission
+
+
+# ---- What a companion tells --------------------------------------------------------------------------------
+
+TOLD = (
+    "tables",
+    "notices",
+    "rows",
+    "details",
+    "losses",
+    "cures",
+    "groups",
+    "confusion",
+    "forecasts",
+    "histograms",
+)
+COLUMNS_OF = {"groups": ("attribute", "value", "score", "weight"), "forecasts": ("probability", "happened")}
+
+
+def check_explanation(explanation: Any) -> Iterator[Finding]:
+    """Check an explanation of a companion, by computing everything that it can tell."""
+    for property_, holds, expected, found in _demands_on_explanation(explanation):
+        if not holds:
+            place = f"{property_}: " if property_ else ""
+            yield Finding(COMPANION, Level.FAIL, f"companion.py: {place}expected {expected}, found {found}")
+            return
+
+
+def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, object]]:
+    kind = type(explanation).__name__
+    for name in ("roles", *TOLD):
+        # hasattr() of the object would compute a property. An AttributeError in it would look like its absence.
+        is_there = hasattr(type(explanation), name) or name in getattr(explanation, "__dict__", {})
+        yield "", is_there, "explain to return a podium.metric.contract.Explanation", f"{kind} without {name}"
+    told = {name: getattr(explanation, name) for name in TOLD}
+    for name in ("tables", "details"):
+        fits = _is_mapping_of(told[name], pd.DataFrame)
+        yield name, fits, "a dict of tables by their titles", _kinds(told[name])
+    notices = told["notices"]
+    are_texts = isinstance(notices, list | tuple) and all(isinstance(each, str) for each in notices)
+    yield "notices", are_texts, "a list of sentences", _kinds(notices)
+    yield "cures", _is_mapping_of(told["cures"], str), "a dict of sentences by causes", _kinds(told["cures"])
+    yield "histograms", isinstance(told["histograms"], Mapping), "a dict", _kinds(told["histograms"])
+    for name in ("rows", "forecasts"):
+        yield name, isinstance(told[name], pd.DataFrame), "a table", _kinds(told[name])
+    for name in ("losses", "groups", "confusion"):
+        is_table = told[name] is None or isinstance(told[name], pd.DataFrame)
+        yield name, is_table, "a table or None", _kinds(told[name])
+    rows = told["rows"]
+    for role, column in explanation.roles.items() if len(rows.columns) else ():
+        is_there = column in rows or (role, column) in Explanation.roles.items()  # the default promises nothing
+        found = f"{column!r}; rows has {', '.join(map(str, rows))}"
+        yield "roles", is_there, f"the {role} to be a column of rows", found
+    if "points_lost" in rows:
+        finite = rows["points_lost"].dtype.kind in "iuf" and np.isfinite(rows["points_lost"]).all()
+        yield "rows", bool(finite), "finite numbers in points_lost", "others"
+    losses = told["losses"]
+    if losses is not None:
+        yield "losses", len(losses) == len(rows), f"{len(rows)} rows, as rows has", len(losses)
+    for name, columns in COLUMNS_OF.items():
+        table = told[name]
+        if table is not None and len(table.columns):
+            are_there = all(column in table for column in columns)
+            yield name, are_there, f"the columns {', '.join(columns)}", ", ".join(map(str, table))
+
+
+def _is_mapping_of(value: object, kind: type) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(each, kind) for name, each in value.items()
+    )
+
+
+def _kinds(value: object) -> str:
+    """What a value is, and what is in it, for a message.
+
+    >>> _kinds([1]), _kinds({}), _kinds(None)
+    ('list of int', 'dict', 'NoneType')
+    """
+    inside: Iterable[object] = ()
+    if isinstance(value, Mapping):
+        inside = value.values()
+    elif isinstance(value, list | tuple):
+        inside = value
+    kinds = sorted({type(each).__name__ for each in inside})
+    return type(value).__name__ + (f" of {', '.join(kinds)}" if kinds else "")
+
+
+def _is_label(label: object) -> bool:
+    return isinstance(label, tuple) and len(label) == 2 and all(isinstance(text, str) for text in label)
+
+
+def _shortened(value: object, most: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[:most] + "…"

@@ -1,0 +1,498 @@
+"""Score submissions with a metric, on the whole solution and on its parts.
+
+`prepare` turns a solution into a `Solution` once. `evaluate` scores a submission against it and returns an
+`Evaluation`. `podium.score` does both. `podium.contest.reading` reads the tables from files.
+"""
+
+import contextlib
+import functools
+import html
+import inspect
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+import podium
+from podium import statistics
+from podium.metric import hosted
+from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
+from podium.statistics import halves
+from podium.tables import ids, names
+from podium.words.arrays import Bools, Floats, Ints
+from podium.words.errors import HostError, SubmissionRejected, UsageError
+from podium.words.wording import counted, printable
+
+USAGE = ids.USAGE
+ALL = "All"
+PARTS = ("Public", "Private")
+IGNORED = "Ignored"
+ROWS_SHOWN = 20  # of a table in a notebook
+
+
+@dataclass(eq=False, repr=False)
+class Solution:
+    """A solution and its parts, checked and prepared once, against which many submissions can be scored.
+
+    Attributes
+    ----------
+    metric : podium.metric.contract.Metric
+        The metric that scores.
+    arguments : dict of str to object
+        All arguments of the metric's ``score`` besides the two tables, including ``row_id_column_name``.
+    frame : DataFrame
+        The solution without the column ``Usage``.
+    rows : dict of str to (rows,) bool
+        The rows of each part: "All", and "Public" and "Private" if ``Usage`` names them.
+    prepared : dict of str to podium.metric.contract.Prepared
+        What the metric's ``prepare`` made of each part. It is empty if the metric has no ``prepare``.
+    items : dict of str to (n,) bool
+        For each part, which items of "All" belong to it. It is empty if the metric has no ``prepare``.
+    notices : list of str
+        The metric's warnings about the solution. They are for the host.
+    further : dict of str to str
+        What else changes the scores and is therefore in the signature, such as "essays": "5/40".
+    is_held : bool
+        Whether the metric was held to the contract with a first submission; see `podium.judge.trials.hold`.
+    """
+
+    metric: Metric
+    arguments: dict[str, Any]
+    frame: pd.DataFrame
+    rows: dict[str, Bools]
+    prepared: dict[str, Prepared]
+    items: dict[str, Bools]
+    notices: list[str]
+    further: dict[str, str] = field(default_factory=dict)
+    is_held: bool = False
+
+    @property
+    def signature(self) -> str:
+        """The metric's name, version and every parameter."""
+        return hosted.signature(self.metric, self.arguments, self.further)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The solution with the column ``Usage``, if it names parts."""
+        parts = {part: rows for part, rows in self.rows.items() if part in PARTS}
+        if not parts:
+            return self.frame
+        return self.frame.assign(**{USAGE: np.select(list(parts.values()), list(parts), IGNORED)})
+
+    @property
+    def deciding(self) -> str:
+        """The part that decides the final ranking: "Private" if there is such a part, otherwise "All"."""
+        return PARTS[1] if PARTS[1] in self.rows else ALL
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a higher score is better."""
+        return hosted.higher_is_better(self.metric, self.arguments)
+
+    def tables(self, submission: pd.DataFrame, kept: Bools | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Make the tables that ``score()`` gets for the whole solution or some of its items.
+
+        `submission` is the one of an `Evaluation`, and `kept` says which items are kept, (n,).
+        """
+        rows = self.rows[ALL]
+        if not self.prepared:
+            return _plain_tables(self, submission, rows)
+        if kept is not None:
+            rows = rows.copy()
+            rows[rows] = kept[self.prepared[ALL].item_of_row]
+        frame, answers = self.frame[rows], answers_to(self, submission, rows)
+        if not self.metric.complete_submission:
+            with contextlib.suppress(HostError, SubmissionRejected):  # rows that only the metric can match
+                answers = ids.in_order(frame, answers, self.arguments["row_id_column_name"])
+        return frame.reset_index(drop=True), answers.reset_index(drop=True)
+
+    def items_of(self, part: str, column: str = "") -> halves.Items:
+        """Number the items of a part for half-samples: rows with the same value in a column, or the same id."""
+        row_id = self.arguments["row_id_column_name"]
+        if column and column not in self.frame:
+            there = ", ".join(map(str, self.frame.columns))
+            raise UsageError(f"--items {column}: expected a column of the solution, found {there}")
+        rows = self.rows[part]
+        of_id = np.arange(rows.sum())
+        if row_id in self.frame:
+            of_id = pd.factorize(ids.texts(self.frame[row_id][rows]))[0]
+        codes = pd.factorize(self.frame[column][rows], use_na_sentinel=False)[0] if column else of_id
+        if (pd.Series(codes).groupby(of_id).nunique() > 1).any():
+            raise UsageError(f"--items {column}: expected one value for all rows of an id")
+        of_row = np.full(len(rows), -1, dtype=np.int64)
+        of_row[rows] = codes
+        stratum = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+        if part == ALL and PARTS[1] in self.rows:
+            stratum[of_row[self.rows[PARTS[1]]]] = 1
+        return halves.Items(of_row, stratum)
+
+    def together(self, part: str, column: str) -> Ints | None:
+        """Tell what each item of a part belongs to by a column, (n,), for a metric with statistics."""
+        if not column:
+            return None
+        of_row = self.items_of(part, column).of_row[self.rows[ALL]]
+        everything, is_known = self.prepared[ALL], of_row >= 0
+        of_item = np.full(len(everything.items), -1, dtype=np.int64)
+        of_item[everything.item_of_row[is_known]] = of_row[is_known]
+        if (of_item[everything.item_of_row] != of_row)[is_known].any():
+            raise UsageError(f"--items {column}: expected one value for all rows of an item")
+        return of_item[self.items[part]]
+
+    def score_some(self, submission: pd.DataFrame, part: str, kept: Bools) -> float:
+        """Call ``score()`` for some rows of a part with the answers in the submission of an `Evaluation`.
+
+        A row of the submission that answers no row of the part stays, as it does when the whole part is scored.
+        """
+        if not self.metric.complete_submission:
+            truth, answers = self.frame[kept], submission[kept]
+        else:
+            row_id = self.arguments["row_id_column_name"]
+            truth, answers = self.frame[kept], submission
+            if row_id in self.frame and row_id in submission:
+                left_out = ids.texts(self.frame[row_id])[self.rows[part] & ~kept]
+                answers = submission[~ids.texts(submission[row_id]).isin(left_out)]
+        tables = truth.reset_index(drop=True), answers.reset_index(drop=True)
+        return self.metric.score(*tables, **self.arguments)
+
+    def __repr__(self) -> str:
+        items = f", {len(self.prepared[ALL].items):,} items" if self.prepared else ""
+        parts = ", ".join(f"{part} {int(rows.sum()):,}" for part, rows in self.rows.items())
+        return f"<prepared solution: rows {parts}{items}; {self.signature}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """A scored submission.
+
+    Attributes
+    ----------
+    solution : Solution
+        The solution against which it was scored.
+    submission : DataFrame
+        The rows of the submission that count.
+    scores : dict of str to float
+        The score of each part.
+    statistics : (n, k) float, or None
+        The k statistics of each of the n items of "All". All measures are computed from their sums. None if the
+        metric has no ``prepare``.
+    read, compared : object
+        The results of the first two steps of a `podium.metric.contract.StagedPrepared`, which the explanation
+        needs.
+    """
+
+    solution: Solution
+    submission: pd.DataFrame
+    scores: dict[str, float]
+    statistics: Floats | None = None
+    read: Any = None
+    compared: Any = None
+
+    @property
+    def score(self) -> float:
+        """The score on the whole solution."""
+        return self.scores[ALL]
+
+    @property
+    def prepared(self) -> Prepared:
+        """What the metric's ``prepare`` made of the whole solution."""
+        return self.solution.prepared[ALL]
+
+    @property
+    def signature(self) -> str:
+        """The metric's name, version and every parameter, to be quoted with the score."""
+        return self.solution.signature
+
+    @functools.cached_property
+    def measures(self) -> dict[str, float]:
+        """All measures on the whole solution, by name, "score" first. An undefined measure is NaN."""
+        if self.statistics is None:
+            return {"score": self.score}
+        return statistics.measures(self.prepared, self.statistics)
+
+    @property
+    def notices(self) -> list[str]:
+        """Sentences about what is unusual in the solution and the submission, as `podium score` prints them."""
+        return [*self.solution.notices, *self.explanation.notices]
+
+    @property
+    def loggable(self) -> dict[str, float]:
+        """The defined measures, by names that loggers such as MLflow and W&B accept."""
+        named: dict[str, float] = {}
+        for measure, value in self.measures.items():
+            name = _loggable_name(measure)
+            while name in named:  # "missing" and "(missing)" may both be groups
+                name += "_"
+            named[name] = value
+        return {name: value for name, value in named.items() if not math.isnan(value)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The explanation is made again where it is asked for; see `Explanation.__reduce__`.
+        return {name: value for name, value in vars(self).items() if name != "explanation"}
+
+    def __repr__(self) -> str:
+        tables = [
+            f"{title}\n{table.head(ROWS_SHOWN).to_string(index=False)}"
+            for title, table in self.explanation.tables.items()
+        ]
+        warned = "\n".join(f"warning: {printable(notice)}" for notice in self.notices)
+        return "\n\n".join([self.score_lines, *([warned] if warned else []), *tables, self.signature])
+
+    def _repr_html_(self) -> str:
+        tables = [
+            f"<h4>{html.escape(title)}</h4>{table.head(ROWS_SHOWN).to_html(index=False, border=0)}"
+            for title, table in self.explanation.tables.items()
+        ]
+        warned = "".join(f"<li>{html.escape(printable(notice))}</li>" for notice in self.notices)
+        notices = f"<ul>{warned}</ul>" if warned else ""
+        signature = f"<small>{html.escape(self.signature)}</small>"
+        return f"<pre>{self.score_lines}</pre>{notices}{''.join(tables)}{signature}"
+
+    def report(self, path: str | Path, texts: Mapping[str, str] | None = None, title: str = "Report") -> None:
+        """Write the report: one page in HTML with everything on this score, which needs no other file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write, such as "report.html".
+        texts : mapping of str to str, optional
+            The texts of the items by their ids. Without them, segments are shown as strips.
+        title : str
+            The title of the page.
+
+        Raises
+        ------
+        UsageError
+            The file cannot be written.
+        """
+        podium.write_report(self, path, texts, title)
+
+    def of(self, submission: pd.DataFrame) -> "Evaluation":
+        """Score another submission against the same solution."""
+        return evaluate(self.solution, submission)
+
+    def under(self, **parameters: Any) -> "Evaluation":
+        """Score the same submission with other parameters."""
+        solution = self.solution
+        frame = solution.frame[solution.rows[ALL]]
+        return evaluate(prepare(solution.metric, frame, solution.arguments | parameters), self.submission)
+
+    @property
+    def score_lines(self) -> str:
+        """The score of each part, in one line per part."""
+        return "\n".join(
+            f"{'Score' if part == ALL else part:<8} {value:.6f}" for part, value in self.scores.items()
+        )
+
+    @functools.cached_property
+    def explanation(self) -> Explanation:
+        """What the metric's companion tells about this submission. It is empty if there is no companion."""
+        explain = self.solution.metric.companion.explain
+        return _Unexplained(self) if self.statistics is None or explain is None else explain(self)
+
+
+def _loggable_name(measure: str) -> str:
+    """Write a measure as a path of two names at most, as MLflow demands it.
+
+    >>> _loggable_name("ell_status = (missing)"), _loggable_name("genre = a//b"), _loggable_name("genre = ..")
+    ('ell_status/missing', 'genre/a_b', 'genre/_..')
+    """
+    parts = [re.sub(r"[^\w\-. ]", "", re.sub("/+", "_", part))[:100] for part in measure.split(" = ", 1)]
+    return "/".join(part if part.strip(".") else f"_{part}" for part in parts)
+
+
+class _Unexplained(Explanation):
+    """The empty explanation of a metric that has no companion."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+
+
+def prepare(
+    metric: Metric, solution: pd.DataFrame, parameters: dict[str, Any], progress: Progress | None = None
+) -> Solution:
+    """Check a solution and compute what depends on it alone, once for many submissions."""
+    if not len(solution.columns):
+        raise HostError("the solution has no columns")
+    row_id = parameters.get("row_id_column_name") or row_ids(metric, solution)
+    arguments = {"row_id_column_name": row_id} | parameters | hosted.settings(metric, parameters)
+    rows = rows_of_parts(solution)
+    frame = solution.drop(columns=USAGE, errors="ignore")
+    prepared: dict[str, Prepared] = {}
+    items: dict[str, Bools] = {}
+    notices: list[str] = []
+    if metric.prepare is not None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                everything = metric.prepare(frame[rows[ALL]], **arguments, **_told(metric.prepare, progress))
+            except HostError as problem:
+                if hint := _parameter_to_set(metric, arguments, frame):
+                    raise HostError(f"{problem}. {hint}") from problem
+                raise
+        notices = [*(str(warning.message) for warning in caught), *_groups_alike(everything.labels)]
+        for part, of_part in rows.items():
+            items[part] = items_of(everything, of_part[rows[ALL]], part)
+            prepared[part] = everything if items[part].all() else statistics.part(everything, items[part])
+    return Solution(metric, arguments, frame, rows, prepared, items, notices)
+
+
+def row_ids(metric: Metric, solution: pd.DataFrame) -> str:
+    """The column of ids where none is named. Podium's own metrics know their columns and say what lacks."""
+    may_repeat = metric.complete_submission or metric.prepare is not None
+    return str(solution.columns[0]) if metric.is_own else ids.first_column(solution, may_repeat)
+
+
+def _groups_alike(labels: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Notice groups that differ only in case or spaces, as a slip of the hand leaves them."""
+    values: dict[str, list[str]] = {}
+    for attribute, value in labels:
+        values.setdefault(attribute, []).append(value)
+    for attribute, of_attribute in values.items():
+        for same in names.alike(of_attribute, lambda value: " ".join(value.split()).casefold()):
+            shown = " and ".join(map(repr, same))
+            yield f"{attribute}: {shown} differ only in case or spaces, and count as {len(same)} groups"
+
+
+def _parameter_to_set(metric: Metric, arguments: dict[str, Any], solution: pd.DataFrame) -> str:
+    """Tell the host which parameter names columns that the solution lacks; "" if there is none."""
+    columns = set(map(str, solution))
+    for name, named in hosted.columns_named(metric, arguments).items():
+        missing = named - columns
+        if name.endswith("_column_names") and missing:
+            lacks_others = not {*metric.companion.text_columns} <= columns | missing
+            other = ". If it is for another metric, name that by --metric" if lacks_others else ""
+            return f"Set {name} to columns it has; --set {name}= leaves them out{other}"
+    return ""
+
+
+def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
+    """Find the rows of each part of a solution by its column ``Usage``."""
+    copies = [str(name) for name in solution if re.fullmatch(rf"{USAGE}(\.\d+)?", str(name))]
+    if len(copies) > 1:  # pandas numbers those that a file has
+        raise HostError(f"{USAGE}: expected one column of this name in the solution, found {len(copies)}")
+    if USAGE not in solution:
+        return {ALL: np.ones(len(solution), dtype=bool)}
+    codes, values = pd.factorize(solution[USAGE])
+    # A missing cell has the code -1, which takes the last one.
+    found = np.array([*values, "missing"], dtype=object)
+    unknown = ~np.isin(found, [*PARTS, IGNORED])[codes]
+    if unknown.any():
+        row = int(unknown.argmax())
+        cell = f"{found[codes[row]]!r} in row number {row + 1} of the solution"
+        raise HostError(f"{USAGE}: expected {', '.join(PARTS)} or {IGNORED}, found {cell}")
+    parts = {part: (found == part)[codes] for part in PARTS}
+    return {ALL: (found != IGNORED)[codes]} | {part: rows for part, rows in parts.items() if rows.any()}
+
+
+def only_part(solution: pd.DataFrame, part: str) -> pd.DataFrame:
+    """Let only one part of a solution count, so that its other rows are ignored."""
+    rows = rows_of_parts(solution)
+    if part not in rows:
+        raise HostError(f"{USAGE}: expected rows of the solution that are {part}, found none")
+    return solution.assign(**{USAGE: np.where(rows[part], part, IGNORED)})
+
+
+def items_of(prepared: Prepared, rows: Bools, part: str) -> Bools:
+    """Find the items whose rows make up a part."""
+    number = np.bincount(prepared.item_of_row, rows, minlength=len(prepared.items))
+    split = (number > 0) & (number < np.bincount(prepared.item_of_row, minlength=len(prepared.items)))
+    if split.any():
+        first = prepared.items[int(split.argmax())]
+        raise HostError(
+            f"{USAGE}: expected one value for all rows of an item, found {part} in only some of the rows of "
+            f"{counted(int(split.sum()), 'item')}, such as {first!r}"
+        )
+    return number > 0
+
+
+def solution_of_items(solution: Solution, kept: Bools) -> Solution:
+    """Make a prepared solution of some items of another one."""
+    rows = solution.rows[ALL].copy()
+    rows[rows] = kept[solution.prepared[ALL].item_of_row]
+    return prepare(solution.metric, solution.table[rows], solution.arguments)
+
+
+def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
+    """Score a submission against a prepared solution."""
+    submission = ids.as_in(solution.frame, submission, ids.columns_of(solution.arguments))
+    if not solution.prepared:
+        submission = _rows_for(solution, submission)
+        return Evaluation(solution, submission, _scores_of_parts(solution, submission))
+    submission = answers_to(solution, submission, solution.rows[ALL])
+    prepared, read, compared = solution.prepared[ALL], None, None
+    if hasattr(prepared, "compare"):
+        staged = cast(StagedPrepared, prepared)
+        read = staged.read(submission)
+        compared = staged.compare(read, **_told(staged.compare, progress))
+        numbers = staged.count(compared)
+    else:
+        numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
+    return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
+
+
+def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
+    """The argument ``progress`` for a step of a metric that takes it; nothing for another one."""
+    return {"progress": progress} if "progress" in inspect.signature(step).parameters else {}
+
+
+def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
+    """Put a submission into the order of the solution, as platforms do before they call a metric.
+
+    A metric without statistics relies on it that the rows are there and in this order. With
+    ``COMPLETE_SUBMISSION`` it matches the rows itself.
+    """
+    if solution.metric.complete_submission:
+        return submission
+    row_id = solution.arguments["row_id_column_name"]
+    if row_id not in solution.frame:
+        columns = ", ".join(map(str, solution.frame.columns))
+        raise HostError(f"the solution has no column {row_id}; it has {columns}")
+    is_part = len(solution.rows.keys() & {*PARTS}) == 1  # the host ranks with one part of a solution alone
+    if is_part and row_id in submission:
+        submission = submission[ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))]
+    return ids.in_order(solution.frame, submission, row_id)
+
+
+def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:
+    """Call ``score()`` for each part."""
+    scores = {}
+    for part, rows in solution.rows.items():
+        tables = _plain_tables(solution, submission, rows)
+        scores[part] = solution.metric.score(*tables, **solution.arguments)
+    return scores
+
+
+def _plain_tables(
+    solution: Solution, submission: pd.DataFrame, rows: Bools
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Select rows of the solution with their answers, for a metric without statistics.
+
+    With other indices, ``solution["x"] - submission["x"]`` would match rows by the index.
+    """
+    answers = submission if solution.metric.complete_submission else submission[rows]
+    return solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
+
+
+def answers_to(solution: Solution, submission: pd.DataFrame, rows: Bools) -> pd.DataFrame:
+    """Select the rows of a submission that the metric gets for some rows of the solution, as Kaggle does."""
+    row_id = solution.arguments["row_id_column_name"]
+    is_clear = all(list(table.columns).count(row_id) == 1 for table in (solution.frame, submission))
+    if solution.metric.complete_submission or rows.all() or not is_clear:
+        return submission
+    others = ids.texts(solution.frame[row_id])[~rows]
+    answers: pd.DataFrame = submission[~ids.texts(submission[row_id]).isin(others)]
+    return answers
+
+
+def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:
+    """Compute the score of each part from the statistics of a submission."""
+    return {
+        part: statistics.measures(prepared, numbers[solution.items[part]])["score"]
+        for part, prepared in solution.prepared.items()
+    }

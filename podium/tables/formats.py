@@ -1,0 +1,543 @@
+"""Read and write tables: CSV and Parquet, from people one trusts and from strangers.
+
+Every command reads tables through this module, so that a bad one is described in the same words everywhere. A
+stranger's file may be made to exhaust the machine. Therefore the columns and the values are counted before
+anything is built from them, as `podium.tables.files` counts the expanded bytes.
+
+For wrong content the caller gives the type of the error: `podium.words.errors.HostError` for the host's files,
+`podium.words.errors.SubmissionRejected` for submissions.
+"""
+
+import contextlib
+import csv
+import gzip
+import io
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, BinaryIO, NamedTuple, TextIO
+
+import numpy as np
+import pandas as pd
+
+from podium.tables.files import (
+    AS_CSV,
+    MOST_BYTES,
+    TABLE_SUFFIXES,
+    Location,
+    expanded,
+    megabytes,
+    most_expanded,
+    read_bytes,
+    write_atomically,
+)
+from podium.words.errors import ToolError, UsageError
+from podium.words.wording import counted, listed, printable, spreadsheet_safe
+
+# A million columns fit into 2 MB, and take minutes and gigabytes to read.
+MOST_COLUMNS = 5_000
+# The part of a CSV, in bytes, in which its columns are counted.
+BEGINNING = 2**20
+BYTES_PER_VALUE = 8  # the memory that a number takes
+
+NO_NAMES = ("", "Unnamed: 0")  # of an index that pandas wrote as a first column
+PARQUET = b"PAR1"
+WITH_PANDAS = "write it with to_csv or to_parquet"
+WITH_GZIP = "pack it with gzip"
+COMMAS = "commas between the columns"
+FIRST_LINE = "the names of the columns in the first line"
+WITH_COMMAS = "read it with pandas.read_csv(…, {}) and write it with to_csv"
+# No text in UTF-8 begins with such a byte, as a pickle, HDF5, numpy's arrays and xz do, and no table with the
+# words of Feather, SQLite, bzip2, 7z, zstd and PDF.
+OF_OTHERS = rb"[\x80-\xc1\xf5-\xff]|ARROW1|SQLite format|BZh\d|7z\xbc|\x28\xb5\x2f|%PDF"
+# A cell such as 0,5 has the decimal comma of some countries.
+DECIMAL_COMMA = rb"(?s)[^,\n]*;[^,\n]*(?=\n).*?[;\n]-?\d+,\d+[;\r\n]"
+
+
+class Sign(NamedTuple):
+    """How a content begins that is not a CSV with commas."""
+
+    pattern: bytes  # matches the beginning and the end of the content
+    form: str  # what it is
+    advice: str
+    expected: str = ""  # instead of a CSV or Parquet table
+
+
+# The first sign that fits counts.
+SIGNS = (
+    Sign(rb"\xd0\xcf\x11\xe0", "an Excel workbook", AS_CSV),
+    Sign(rb"\xff\xfe|\xfe\xff", "UTF-16", AS_CSV),
+    Sign(rb"PAR1", "Parquet", WITH_PANDAS),
+    Sign(rb"PK\x03\x04", "a zip", "unpack it"),
+    Sign(rb"\x1f\x8b", "a file packed twice", "pack it once"),
+    Sign(OF_OTHERS, "a pickle, a packed file or another form of bytes", f"{WITH_PANDAS}, or {WITH_GZIP}"),
+    Sign(rb"(?s).{257}ustar", "a tar archive", "unpack it"),
+    Sign(rb"(?s).*\x00", "null bytes, as in UTF-16", AS_CSV),
+    Sign(rb"(?i)\s*<(!doctype|html)", "a page in HTML", "was it downloaded whole?"),
+    Sign(rb"(?s)\s*[{\[].*[}\]]\s*\Z", "JSON", WITH_PANDAS),
+    Sign(rb"(\xef\xbb\xbf)?\"?sep=", "sep=, which Excel alone reads", "delete that line", FIRST_LINE),
+    Sign(DECIMAL_COMMA, "semicolons", WITH_COMMAS.format("sep=';', decimal=','"), COMMAS),
+    Sign(rb"[^,\n]*;[^,\n]*(\n|\Z)", "semicolons", WITH_COMMAS.format("sep=';'"), COMMAS),
+    Sign(rb"[^,\n]*\t[^,\n]*(\n|\Z)", "tabs", WITH_COMMAS.format(r"sep='\t'"), COMMAS),
+    Sign(rb"[^,\n]*\|[^,\n]*(\n|\Z)", "pipes", WITH_COMMAS.format("sep='|'"), COMMAS),
+)
+ROWS_AT_ONCE = 1_000  # that are written in one step, because a cell may be the text of an essay
+# Decimals are read exactly. pyarrow and pandas 3 do so by default.
+EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
+
+
+# ---- Reading -----------------------------------------------------------------------------------------------
+
+
+def read_table(path: Location, text_columns: Collection[str], error: type[ToolError]) -> pd.DataFrame:
+    """Read a table from a file."""
+    return parse_table(read_bytes(path), str(path), text_columns, error)
+
+
+def parse_table(
+    content: bytes,
+    name: str,
+    text_columns: Collection[str],
+    error: type[ToolError],
+    most_bytes: int = MOST_BYTES,
+    number_columns: Collection[str] = (),
+    first_is_text: bool = False,
+) -> pd.DataFrame:
+    """Read a table from the content of a file."""
+    content = expanded(content, name, error, most_bytes)
+    if content.startswith(PARQUET):
+        table = _read_parquet(content, name, text_columns, error, most_bytes)
+        return _without_index(table, name, error)
+    header, first_row = _check_csv(content, name, error, most_bytes)
+    _refuse_longer(header, first_row, name, error)
+    if first_is_text:
+        text_columns = {*text_columns, *[column for column in header if column not in NO_NAMES][:1]}
+    frame = _read_with_pyarrow(content, text_columns)
+    if frame is None:
+        frame = _read_with_pandas(content, name, text_columns, error)
+    for column in frame.columns.intersection(list(number_columns)):
+        with contextlib.suppress(ValueError):  # The cell is not a number.
+            # If that is one of the first cells, the others need not become Python objects, which takes long.
+            pd.to_numeric(frame[column].head(100).astype(object))
+            frame[column] = pd.to_numeric(frame[column].astype(object))
+    return _without_index(frame, name, error)
+
+
+def _without_index(frame: pd.DataFrame, name: str, error: type[ToolError]) -> pd.DataFrame:
+    """Drop an index 0, 1, 2, … that pandas wrote as a first column without a name.
+
+    Rows without any value, which spreadsheets leave at the end, are refused.
+    """
+    if len(frame.columns) < 2:
+        return frame
+    first = frame.iloc[:, 0]
+    if first.isna().any() and len(empty := np.flatnonzero(frame.isna().all(axis=1))):
+        found = f"{counted(len(empty), 'empty row')}, the first one as row number {empty[0] + 1:,}"
+        raise error(
+            f"{name}: expected values in every row, found {found}; delete {'it' if len(empty) == 1 else 'them'}"
+        )
+    is_index = (
+        frame.columns[0] in NO_NAMES
+        and pd.api.types.is_integer_dtype(first)
+        and np.array_equal(first.to_numpy(), np.arange(len(first)))
+    )
+    return frame.iloc[:, 1:] if is_index else frame
+
+
+def csv_of(content: bytes, name: str, error: type[ToolError]) -> bytes:
+    """Expand and check a CSV, for a caller that reads its cells itself."""
+    content = expanded(content, name, error, MOST_BYTES)
+    _check_csv(content, name, error, MOST_BYTES)
+    return content
+
+
+def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> list[list[str]]:
+    """Check the size, the format and the number of columns of a CSV; return its header and its first row."""
+    if len(content) > most:
+        raise error(f"{name}: expected at most {megabytes(most)}, found more")
+    expected = "Parquet" if name.endswith(".parquet") else "CSV"
+    sample = content[:1024] + content[max(1024, len(content) - 64) :]
+    for sign in SIGNS:
+        if re.match(sign.pattern, sample):
+            wanted = sign.expected or f"a {expected} table"
+            raise error(f"{name}: expected {wanted}, found {sign.form}; {sign.advice}")
+    if not content:
+        raise error(f"{name} is not a {expected} table: it is empty")
+    if expected == "Parquet":
+        raise error(f"{name} is not a Parquet table: found another form; {WITH_PANDAS}")
+    # Columns are counted before anything is built, because each takes kilobytes of memory. If the second row is
+    # longer than the header, pandas takes the cells beyond it for an index, with a million of them for minutes.
+    beginning = io.StringIO(content[:BEGINNING].decode("utf-8-sig", errors="replace"), newline="")
+    rows = list(itertools.islice(filter(None, _rows_of(beginning, strict=False)), 2))
+    width = max(map(len, rows), default=0)
+    if width > MOST_COLUMNS:
+        raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {width:,} or more")
+    return [*rows, [], []][:2]
+
+
+def _refuse_longer(header: list[str], row: list[str], name: str, error: type[ToolError]) -> None:
+    """Refuse a first row that is longer than the header: pandas would take its first cells for an index."""
+    if len(row) > len(header):
+        cure = WITH_COMMAS.format("index_col=False") if not any(row[len(header) :]) else WITH_PANDAS
+        expected = f"{counted(len(header), 'cell')} in every row, as in the header"
+        behind = " with a comma behind each row" if not row[-1] else ""
+        raise error(f"{name}: expected {expected}, found {len(row)}{behind}; {cure}")
+
+
+def parse_rows(
+    content: bytes, name: str, error: type[ToolError], show: Callable[[int, int], None] | None = None
+) -> Iterator[list[str]]:
+    """Take the rows of a CSV one by one from a file's content, without interpreting any cell."""
+    expanded = csv_of(content, name, error)
+    return _rows_in(io.BytesIO(expanded), name, error, show, len(expanded))
+
+
+def stream_rows(file: BinaryIO, name: str, error: type[ToolError]) -> Iterator[list[str]]:
+    """Take the rows of an expanded CSV one by one from an open file, which may be larger than the memory."""
+    _check_csv(file.read(BEGINNING), name, error, MOST_BYTES)
+    file.seek(0)
+    return _rows_in(file, name, error)
+
+
+def _rows_in(
+    raw: BinaryIO,
+    name: str,
+    error: type[ToolError],
+    show: Callable[[int, int], None] | None = None,
+    size: int = 0,
+) -> Iterator[list[str]]:
+    """Take the rows of an expanded CSV one by one; empty lines are skipped."""
+    try:
+        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+            for number, row in enumerate(_rows_of(text)):
+                if show is not None and number % 10_000 == 0:
+                    show(raw.tell(), size)
+                if row:
+                    yield row
+    except UnicodeDecodeError as problem:
+        raise error(f"{name} is not UTF-8 text: {problem}; {AS_CSV}") from None
+    except csv.Error as problem:
+        raise error(f"{name} is not a CSV table: {problem}") from None
+
+
+def read_texts(path: Location, error: type[ToolError]) -> pd.DataFrame:
+    """Read a table whose cells are texts, as they stand in the file; an empty cell is None."""
+    return parse_texts(read_bytes(path), str(path), error)
+
+
+def parse_texts(content: bytes, name: str, error: type[ToolError], is_complete: bool = False) -> pd.DataFrame:
+    """Take the texts of a table from a file's content; rows of a CSV may end early unless it `is_complete`."""
+    content = expanded(content, name, error, MOST_BYTES)
+    if content.startswith(PARQUET):
+        frame = _read_parquet(content, name, None, error, MOST_BYTES)
+    else:
+        _check_csv(content, name, error, MOST_BYTES)
+        header, *rows = list(_rows_in(io.BytesIO(content), name, error)) or [[]]
+        for number, row in enumerate(rows, 1):
+            if len(row) > len(header) or (is_complete and len(row) < len(header)):
+                expected = f"{counted(len(header), 'cell')} in every row, as in the header"
+                raise error(f"{name}: expected {expected}, found {len(row):,} in row number {number:,}")
+        _refuse_repeated(header, name, error)
+        frame = pd.DataFrame(
+            [row + [""] * (len(header) - len(row)) for row in rows], columns=header, dtype=object
+        )
+    texts = frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
+    return texts.where(texts != "", None)
+
+
+def _rows_of(file: TextIO, strict: bool = True) -> Any:
+    """Make a reader of the rows of a CSV; a cell may have any length."""
+    csv.field_size_limit(2**31 - 1)
+    return csv.reader(file, strict=strict)
+
+
+def _read_parquet(
+    content: bytes, name: str, text_columns: Collection[str] | None, error: type[ToolError], most: int
+) -> pd.DataFrame:
+    """Read a Parquet table; without `text_columns`, every column has texts.
+
+    A dictionary holds each text once, no matter how many rows have it. So a few hundred bytes can stand for
+    gigabytes, and nothing in the file tells it. A stranger's file is therefore read within
+    `podium.child.limits`.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UsageError(f"{name}: reading Parquet needs pyarrow: pip install pyarrow") from None
+    try:
+        source = pyarrow.BufferReader(content)
+        with parquet.ParquetFile(source, thrift_container_size_limit=len(content)) as file:
+            _check_shape(file, name, error, most_expanded(len(content), most))
+            table = file.read()
+        table.validate(full=True)
+        for position, field in enumerate(table.schema):
+            if text_columns is None or field.name in text_columns:
+                table = table.set_column(position, field.name, _as_in_csv(table.column(position)))
+        frame: pd.DataFrame = _with_plain_types(table).to_pandas()
+        # An index with a name, such as ids, becomes a column. An index without a name is dropped.
+        named = [level for level in frame.index.names if level is not None]
+        frame = frame.reset_index(level=named).reset_index(drop=True)
+    except (MemoryError, ToolError):
+        raise
+    except Exception:  # Damaged metadata leads to errors of any class, whose texts help nobody.
+        found = "one that is damaged or has columns of another library"
+        cure = f"copy it again, or {WITH_PANDAS}"
+        raise error(
+            f"{name}: expected a whole Parquet file that pandas can read, found {found}; {cure}"
+        ) from None
+    names = list(map(str, frame.columns))
+    _refuse_repeated(names, name, error)
+    return frame.set_axis(names, axis=1)
+
+
+def _refuse_repeated(columns: list[str], name: str, error: type[ToolError]) -> None:
+    """Raise an error if several columns have the same name."""
+    if repeated := [printable(each)[:40] for each, times in Counter(columns).items() if times > 1]:
+        raise error(f"{name}: expected every column once, found several called {listed(repeated, 3)}")
+
+
+def _with_plain_types(table: Any) -> Any:
+    """Let pandas make its usual columns of a table that says that its columns were those of Arrow.
+
+    pandas cannot read what it writes there for columns of lists.
+    """
+    about = table.schema.metadata or {}
+    kept = re.sub(rb'"numpy_type": "[^"]*\[pyarrow\]"', b'"numpy_type": "object"', about.get(b"pandas", b""))
+    return table.replace_schema_metadata(about | {b"pandas": kept}) if kept else table
+
+
+def _is_list(kind: Any) -> bool:
+    """Tell whether the values of an Arrow type are lists, of whatever kind."""
+    from pyarrow import types
+
+    names = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
+    return any(getattr(types, f"is_{name}")(kind) for name in names if hasattr(types, f"is_{name}"))
+
+
+def _is_text(kind: Any) -> bool:
+    """Tell whether the values of an Arrow type are texts."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _check_shape(file: Any, name: str, error: type[ToolError], limit: int) -> None:
+    """Check the number of columns and the size that a Parquet file states."""
+    about = file.metadata
+    if about.num_columns > MOST_COLUMNS:
+        raise error(f"{name}: expected at most {MOST_COLUMNS:,} columns, found {about.num_columns:,}")
+    groups = (about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+    size = max(sum(groups), about.num_rows * about.num_columns * BYTES_PER_VALUE)
+    if size > limit:
+        raise error(
+            f"{name}: expected at most {megabytes(limit)} once expanded, found {megabytes(size)} in "
+            f"{about.num_rows:,} rows"
+        )
+
+
+def _as_in_csv(column: Any) -> Any:
+    """Turn what pandas would change, or a CSV cannot hold, into the texts that a CSV has.
+
+    Positions, such as [3, 4, 5] or ["3", "4", "5"], become "3 4 5"; other lists are kept. Beside a missing
+    cell, pandas would make 7 a float, which is written as 7.0.
+    """
+    import pyarrow
+    import pyarrow.compute as compute
+
+    if not _is_list(column.type):
+        has_gaps = pyarrow.types.is_integer(column.type) and column.null_count
+        return column.cast(pyarrow.string()) if has_gaps else column
+    with contextlib.suppress(pyarrow.ArrowInvalid):  # The numbers are not whole.
+        if pyarrow.types.is_floating(column.type.value_type):
+            column = column.cast(pyarrow.list_(pyarrow.int64()))
+        if _is_text(column.type.value_type):
+            column.cast(pyarrow.list_(pyarrow.int64()))  # fails unless each text is a whole number
+            return compute.binary_join(column.cast(pyarrow.list_(pyarrow.string())), " ")
+        if pyarrow.types.is_integer(column.type.value_type):
+            return compute.binary_join(column.cast(pyarrow.list_(pyarrow.string())), " ")
+    return column
+
+
+def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.DataFrame | None:
+    """Read a CSV with pyarrow, which is fast. None if pandas should read it or say what is wrong in it."""
+    quotes = content.count(b'"')
+    if quotes % 2:  # One may be never closed, as in a file that was cut off. pyarrow would close it at the end.
+        return None
+    try:
+        import pyarrow
+        import pyarrow.csv as arrow_csv
+
+        table = arrow_csv.read_csv(
+            pyarrow.BufferReader(content),
+            # Looking for line ends within values, and for faults in UTF-8, takes time. Only values in quotes
+            # contain line ends, and ASCII is UTF-8.
+            parse_options=arrow_csv.ParseOptions(newlines_in_values=quotes > 0),
+            convert_options=arrow_csv.ConvertOptions(
+                check_utf8=not content.isascii(),
+                column_types=dict.fromkeys(text_columns, pyarrow.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+    except ImportError:  # Some platforms have no pyarrow.
+        return None
+    except MemoryError:
+        raise
+    except (pyarrow.ArrowException, OSError):
+        return None
+    # pyarrow reads values that are not UTF-8 as bytes, and accepts a name twice. pandas reports both.
+    try:
+        is_repeated = len(set(table.column_names)) < len(table.column_names)
+    except UnicodeDecodeError:  # A name is not UTF-8.
+        return None
+    if is_repeated or any(map(pyarrow.types.is_binary, table.schema.types)):
+        return None
+    # A date such as 2024-01-23 stays text, as with pandas.
+    dates = [field.name for field in table.schema if pyarrow.types.is_temporal(field.type)]
+    if dates:
+        return _read_with_pyarrow(content, [*text_columns, *dates])
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
+
+
+def _read_with_pandas(
+    content: bytes, name: str, text_columns: Collection[str], error: type[ToolError]
+) -> pd.DataFrame:
+    """Read a CSV with pandas, or say what is wrong in it."""
+    try:
+        frame: pd.DataFrame = pd.read_csv(
+            io.BytesIO(content),
+            dtype=dict.fromkeys(text_columns, str),
+            keep_default_na=False,
+            na_values=[""],
+            low_memory=False,
+            **EXACT,
+        )
+    except UnicodeDecodeError as problem:
+        raise error(f"{name} is not UTF-8 text: {problem}; {AS_CSV}") from None
+    except pd.errors.ParserError:
+        fault = _fault_in(content)
+        if fault is None:
+            raise MemoryError from None  # pandas has no class of its own for it
+        raise error(f"{name} is not a CSV table: {fault}") from None
+    except (ValueError, OSError) as problem:
+        raise error(f"{name} is not a CSV table: {problem}") from None
+    return frame
+
+
+def _fault_in(content: bytes) -> str | None:
+    """Say what is wrong in the rows of a CSV that pandas could not read; None if nothing is."""
+    rows = _rows_of(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""))
+    width = line = 0
+    try:
+        for row in rows:
+            width = width or len(row)
+            if len(row) > width:
+                return f"expected {width} fields in line {rows.line_num}, as in the header, found {len(row)}"
+            line = rows.line_num
+    except csv.Error:
+        return (
+            f"the row that begins in line {line + 1} seems to have a quotation mark that is never closed: was "
+            "the file downloaded whole?"
+        )
+    return None
+
+
+# ---- Writing -----------------------------------------------------------------------------------------------
+
+
+def write_table(table: pd.DataFrame, path: Location) -> None:
+    """Write a table, whole or not at all.
+
+    The same table always gives the same bytes. In a CSV, texts that a spreadsheet would execute get an
+    apostrophe in front; see `podium.words.wording.spreadsheet_safe`.
+    """
+    check_table_name(path)
+
+    def write(part: Path) -> None:
+        if part.suffix == ".parquet":
+            table.to_parquet(part, index=False)
+            return
+        content = table_bytes(table)
+        part.write_bytes(gzip.compress(content, mtime=0) if part.suffix == ".gz" else content)
+
+    write_atomically(path, write)
+
+
+def check_table_name(path: Location) -> None:
+    """Check before the work is done that `write_table` can write a table under this name."""
+    if not str(path).endswith(TABLE_SUFFIXES):
+        raise UsageError(f"cannot write {path}: expected a name that ends in {listed(TABLE_SUFFIXES)}")
+
+
+def table_bytes(table: pd.DataFrame) -> bytes:
+    r"""Write a table as a CSV, in which no text is a formula for a spreadsheet.
+
+    Each value is written once, and Arrow joins the fields: several times as fast as to write row by row.
+
+    >>> table_bytes(pd.DataFrame({"team": ["=1+1", None], "score": [-0.5, 1.0]}))
+    b"team,score\n'=1+1,-0.5\n,1.0\n"
+    """
+    header = csv_bytes([map(_safe, table)])
+    columns = [table.iloc[:, number] for number in range(len(table.columns))]
+    if len(columns) < 2 or table.empty:
+        return header + csv_bytes(zip(*map(_cells, columns)))  # with the quotes of an empty cell alone in a row
+    try:
+        import pyarrow
+        import pyarrow.compute as compute
+    except ImportError:  # Some platforms have no pyarrow.
+        return header + csv_bytes(zip(*map(_cells, columns)))
+    written = map(_fields, columns)
+    kind = pyarrow.large_binary()
+    fields = [(pyarrow.array(texts, kind), codes) for texts, codes in written]
+    content = io.BytesIO()  # which gives its content away without a copy
+    content.write(header)
+    # The texts of all rows at once would take twice the memory.
+    for begin in range(0, len(table), ROWS_AT_ONCE):
+        some = [texts.take(codes[begin : begin + ROWS_AT_ONCE]) for texts, codes in fields]
+        rows = compute.binary_join_element_wise(*some, pyarrow.scalar(b",", kind))
+        content.write(b"\n".join([*rows.to_pylist(), b""]))
+    return content.getvalue()
+
+
+def _fields(column: pd.Series) -> tuple[list[bytes], Any]:
+    """The fields of a column in a CSV: each different one, and the number of that of each row."""
+    if column.dtype == np.float64:
+        codes, _ = pd.factorize(column.to_numpy().view(np.int64))  # 0.0 and -0.0 are different texts
+    elif pd.api.types.infer_dtype(column) in ("string", "integer", "boolean"):
+        codes, _ = pd.factorize(column, use_na_sentinel=False)
+    else:
+        codes = np.arange(len(column))
+    first = np.empty(codes.max() + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    lines: list[str] = []  # with a 0 behind each cell, because an empty one alone in a row gets quotes
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
+    writer.writerows((cell, 0) for cell in _cells(column.iloc[first]))
+    return [line[: -len(",0\r\n")].encode("utf-8", "backslashreplace") for line in lines], codes
+
+
+def _cells(column: pd.Series) -> list[Any]:
+    """The cells of a column as a CSV has them; a missing one is None."""
+    cells = column.astype(object).where(column.notna(), None).tolist()
+    return cells if pd.api.types.is_numeric_dtype(column) else list(map(_safe, cells))
+
+
+def _safe(cell: object) -> object:
+    return spreadsheet_safe(cell) if isinstance(cell, str) else cell
+
+
+def csv_bytes(rows: Iterable[Iterable[Any]]) -> bytes:
+    r"""Write rows as a CSV, so that every text reads back the same. Nothing else in the package writes one.
+
+    A number has the shortest form that reads back as the same number, and a missing cell is empty.
+
+    >>> csv_bytes([["id", "score"], ["a\rb", 0.1 + 0.2], ["01", None]])
+    b'id,score\n"a\rb",0.30000000000000004\n01,\n'
+    """
+    # The csv module quotes a lone \r only if its own lines end in \r\n. So they do, and the \r is cut off here.
+    lines = SimpleNamespace(write=lambda line: (line[:-2] + "\n").encode("utf-8", "backslashreplace"))
+    return b"".join(map(csv.writer(lines, lineterminator="\r\n").writerow, rows))

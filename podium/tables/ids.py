@@ -1,0 +1,213 @@
+"""Ids of rows and of items, which are texts to podium.
+
+An id is read, compared, searched and written as it stands in its file, and NA is not empty. But where every id
+of a column of the solution is a whole number, and no two are the same number, platforms read numbers there. So
+a submission's 1.0, 001, +1 and " 1" are then the id that the solution writes as 1. Elsewhere 01 is not 1.
+
+A metric of one's own gets the ids in the type that `pandas.read_csv` gives here: whole numbers in such a
+column, because it may sort by them, and among texts 10 comes before 2.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from podium.words.errors import HostError, SubmissionRejected
+
+REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
+WHOLE = re.compile(r"\s*([+-]?\d{1,19})(\.0*)?\s*")
+DECIMAL = re.compile(r"-?\d*\.\d*[1-9]\d*")
+USAGE = "Usage"  # the column that names the part of a row
+LARGEST_EXACT = 2**53  # up to which every whole number has a float of its own
+LARGEST = 2**63 - 1
+TEXT = pd.Series([""]).dtype  # of a column of texts that pandas reads
+
+
+def texts(ids: pd.Series) -> pd.Series:
+    """The ids as texts; a missing id is empty, and a number that pandas made a float is written without .0.
+
+    >>> texts(pd.Series([1.0, 2.0])).tolist(), texts(pd.Series(["01", None, "1e5"])).tolist()
+    (['1', '2'], ['01', '', '1e5'])
+    """
+    if ids.dtype.kind == "f" and ((ids.dropna() % 1 == 0) & (ids.dropna().abs() < 2**53)).all():
+        ids = ids.astype("Int64")
+    written = [str(value) for value in ids.tolist()]  # pandas' own texts cannot hold half of a character
+    return pd.Series(written, index=ids.index, dtype=object).where(ids.notna(), "")
+
+
+def rewritten(ids: pd.Series) -> str | None:
+    """The first id that a spreadsheet seems to have rewritten, as 150000000000 to 1.5E+11.
+
+    >>> rewritten(pd.Series(["7", "1.5E+11"])), rewritten(pd.Series(["1e5"]))
+    ('1.5E+11', None)
+    """
+    found = [text for text in texts(ids).unique() if REWRITTEN.fullmatch(text)]
+    return found[0] if found else None
+
+
+def number_of(text: str) -> int | None:
+    """The whole number that a platform's reader sees in an id; None if it sees a text or another number.
+
+    >>> [number_of(text) for text in ("7", "007", "+7", " 7", "7.0", "7.5", "7a", "9007199254740993.0")]
+    [7, 7, 7, 7, 7, None, None, None]
+    """
+    found = WHOLE.fullmatch(text)
+    number = None if found is None else int(found[1])
+    most = LARGEST if found is None or found[2] is None else LARGEST_EXACT
+    return number if number is not None and -most <= number <= most else None
+
+
+def by_number(ids: pd.Series) -> dict[int, str] | None:
+    """The ids of a solution by the numbers that they are; None if one is not a number, or two are the same one.
+
+    >>> by_number(pd.Series(["1", "10"])), by_number(pd.Series(["1", "01"])), by_number(pd.Series(["1", "a"]))
+    ({1: '1', 10: '10'}, None, None)
+    """
+    for some in (ids.head(100), ids):  # most columns of texts show it at once
+        written = texts(some).unique()
+        numbers = {number_of(text): text for text in written}
+        if None in numbers or len(numbers) < len(written):
+            return None
+    return {number: text for number, text in numbers.items() if number is not None}
+
+
+def of_solution(solution: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """Give a solution the ids that a metric of one's own gets: whole numbers where all are such, else texts."""
+    if list(solution.columns).count(row_id) != 1 or solution[row_id].dtype.kind in "iu":
+        return solution
+    ids, known = texts(solution[row_id]), by_number(solution[row_id])
+    if known is None:
+        return solution.assign(**{row_id: _of_type(ids, TEXT)})
+    return solution.assign(**{row_id: ids.map({text: number for number, text in known.items()})})
+
+
+def columns_of(arguments: Mapping[str, Any]) -> list[str]:
+    """The columns of ids that the arguments of ``score`` name: those of rows, and those of items."""
+    return [str(value) for name, value in arguments.items() if name.endswith("_id_column_name")]
+
+
+def as_in(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """Write the ids of a submission as those of the solution, in the same type.
+
+    Ids that are none of the solution's stay as they are, and match none.
+    """
+    for column in columns:
+        if all(list(table.columns).count(column) == 1 for table in (solution, submission)):
+            ids = _as_in(solution[column], submission[column])
+            if ids is not submission[column]:
+                submission = submission.assign(**{column: ids})
+    return submission
+
+
+def _as_in(wanted: pd.Series, given: pd.Series) -> pd.Series:
+    """The ids of a submission in the form and the type of those of the solution."""
+    kinds = wanted.dtype.kind, given.dtype.kind
+    if kinds[0] in "iu" and kinds[1] in "iu":
+        return given
+    if kinds[0] not in "iuO":
+        return given
+    are_texts = isinstance(wanted.dtype, pd.StringDtype) and given.dtype == wanted.dtype
+    if are_texts and {*given.tolist()} <= {*wanted.tolist()}:  # as in most submissions, and soon seen
+        return given
+    known = by_number(wanted)
+    if known is None:
+        return _of_type(texts(given), wanted.dtype) if given.dtype != wanted.dtype else given
+    ids = texts(given)
+    numbers = {text: number_of(text) for text in ids.unique()}
+    if kinds[0] in "iu":
+        return given if None in numbers.values() else ids.map(numbers).astype("int64")
+    names = {text: known.get(number, text) for text, number in numbers.items() if number is not None}
+    if all(text == name for text, name in names.items()) and given.dtype == wanted.dtype:
+        return given
+    return _of_type(ids.map(lambda text: names.get(text, text)), wanted.dtype)
+
+
+def _of_type(ids: pd.Series, dtype: Any) -> pd.Series:
+    """Texts in another type, unless one of them is half of a character, which not every type can hold."""
+    try:
+        return ids.astype(dtype)
+    except UnicodeEncodeError:
+        return ids
+
+
+def otherwise_written(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Tell, once for each column, that ids of a submission are written in another way than in the solution."""
+    told = []
+    for column in columns:
+        if not all(list(table.columns).count(column) == 1 for table in (solution, submission)):
+            continue
+        given = submission[column]
+        known = None if given.dtype.kind in "iu" else by_number(solution[column])
+        if known is None:
+            continue
+        for text in texts(given).unique():
+            number = number_of(text)
+            name = text if number is None else known.get(number, text)
+            if name != text:
+                told.append(f"{column}: {text!r:.40} is taken for {name}, because all ids are whole numbers")
+                break
+    return told
+
+
+def first_column(solution: pd.DataFrame, may_repeat: bool) -> str:
+    """The column of ids where none is named: the first one, unless it cannot have ids and a later one can."""
+    first, *others = map(str, solution.columns)
+    why = _why_no_ids(solution[first], may_repeat)
+    able = [name for name in others if name != USAGE and why and not _why_no_ids(solution[name], False)]
+    if able:
+        taken = f"ids in {first}, the first column, as no other is named"
+        raise HostError(
+            f"expected {taken}, found {why}; {able[0]} can have them: --set row_id_column_name={able[0]}"
+        )
+    return first
+
+
+def _why_no_ids(column: pd.Series, may_repeat: bool) -> str:
+    """Say why a column cannot have the ids of rows: decimals, empty cells, or one value in several rows."""
+    written = texts(column)
+    decimals = written[written.map(lambda text: bool(DECIMAL.fullmatch(text)))]
+    if len(decimals):
+        return f"the decimal {decimals.iloc[0]}"
+    if (written == "").any():
+        return "an empty cell"
+    return "" if may_repeat or written.is_unique else f"{written[written.duplicated()].iloc[0]!r} twice"
+
+
+def refuse_empty(submission: pd.DataFrame) -> None:
+    """Refuse a submission with an empty cell in the words of Kaggle, and tell the host where it is."""
+    empty = submission.isna().to_numpy()
+    if empty.any():
+        row, column = (int(each[0]) for each in np.nonzero(empty))
+        rejection = SubmissionRejected("Submission contains null values")
+        rejection.for_host = f"the column {submission.columns[column]} is empty in row number {row + 1:,}"
+        raise rejection
+
+
+def in_order(solution: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """Put the rows of a submission into the order of the solution, as Kaggle does before it calls a metric.
+
+    The checks and their messages are Kaggle's own. That the solution names each row once is the host's duty, so
+    this is looked at first.
+    """
+    wanted = texts(solution[row_id])
+    if not wanted.is_unique:
+        raise HostError(
+            f"{row_id}: expected one row per id in the solution, as platforms align by it. "
+            f"{wanted[wanted.duplicated()].iloc[0]!r} occurs twice: should the metric file say "
+            "COMPLETE_SUBMISSION = True?"
+        )
+    if row_id not in submission:
+        raise SubmissionRejected(f"ID column {row_id} not found in submission")
+    if len(submission) != len(solution):
+        raise SubmissionRejected(f"Submission has {len(submission)} rows but {len(solution)} were expected.")
+    given = texts(submission[row_id])
+    if sorted(given) != sorted(wanted):
+        found = rewritten(submission[row_id])
+        hint = f"; a spreadsheet seems to have written {found}: format the ids as text" if found else ""
+        raise SubmissionRejected(f"Solution and submission values for {row_id} do not match{hint}")
+    refuse_empty(submission)
+    ordered: pd.DataFrame = submission.iloc[pd.Index(given).get_indexer(wanted)]
+    return ordered

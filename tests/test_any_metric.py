@@ -100,6 +100,22 @@ def test_a_part_is_what_prepare_makes_of_its_rows(case: Case) -> None:
     assert statistics.measures(part, numbers[kept])["score"] == case.score(case.solution[rows], submission)
 
 
+def test_a_narrowed_solution_narrows_what_it_scores(case: Case) -> None:
+    whole = evaluating.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id})
+    numbers = evaluating.evaluate(whole, case.submission).statistics
+    some = whole.prepared["All"].items[::2]
+    narrow = evaluating.narrowed(whole, evaluating.names_of_rows(whole).isin(some).to_numpy())
+    again = evaluating.narrowed(narrow, evaluating.names_of_rows(narrow).isin(some[:-1]).to_numpy())
+    for solution, items in ((narrow, some), (again, some[:-1])):
+        kept = np.isin(whole.prepared["All"].items, items)
+        part = statistics.part(whole.prepared["All"], kept)
+        expected = statistics.measures(part, numbers[kept])["score"]
+        evaluation = evaluating.evaluate(solution, case.submission)
+        assert solution.prepared["All"].items == items
+        assert evaluation.score == expected
+        assert evaluating.evaluate(solution, evaluation.submission).score == expected  # a file for the fold
+
+
 def test_resampling_every_item_once_gives_the_measures(case: Case) -> None:
     prepared = case.metric.prepare(case.solution, case.row_id)
     numbers = prepared.statistics(case.submission)

@@ -16,6 +16,7 @@ from podium.scoring import evaluating
 from podium.scoring.evaluating import ALL, Evaluation, Solution
 from podium.scoring.explain import item_noun
 from podium.tables.files import is_table_name, read_text
+from podium.words.arrays import Bools
 from podium.words.errors import SubmissionRejected, UsageError
 from podium.words.wording import counted, listed, plural
 
@@ -74,30 +75,32 @@ def _chosen(whole: Solution, submission: pd.DataFrame, options: Options, ids: se
         further["side"] = Path(options.side).name
     if ids is None and not options.only_predicted:
         return replace(whole, further=further) if further else whole
-    if not whole.prepared:
-        raise UsageError(
-            f"--essays, --only-predicted: {whole.metric.path.name} defines no prepare() to name items"
-        )
-    prepared = whole.prepared[ALL]
-    kept = np.ones(len(prepared.items), dtype=bool)
+    names = evaluating.names_of_rows(whole)
+    kept = np.ones(len(names), dtype=bool)
     if ids is not None:
-        kept = np.isin(prepared.items, list(ids))
+        kept &= names.isin(ids).to_numpy()
         if not kept.any():
             found = repr(min(ids)) if ids else "an empty file"
             raise UsageError(
-                f"{options.essays}: expected ids of the solution, such as {prepared.items[0]!r}, one per line; "
+                f"{options.essays}: expected ids of the solution, such as {names.min()!r}, one per line; "
                 f"found {found}"
             )
-        further["essays"] = f"{int(kept.sum())}/{len(kept)}"
+        further["essays"] = _share(names, kept)
     if options.only_predicted:
         predicted = whole.metric.companion.predicted
         if predicted is None:
             raise UsageError(f"--only-predicted: every item of {whole.metric.path.name} has a prediction")
-        kept &= predicted(prepared, submission)
+        prepared = whole.prepared[ALL]
+        kept &= predicted(prepared, submission)[prepared.item_of_row]
         if not kept.any():
             raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
-        further["only_predicted"] = f"{int(kept.sum())}/{len(kept)}"
-    return replace(evaluating.solution_of_items(whole, kept), further=further)
+        further["only_predicted"] = _share(names, kept)
+    return replace(evaluating.narrowed(whole, kept), further=further)
+
+
+def _share(names: "pd.Series[Any]", kept: Bools) -> str:
+    """Say how many of the items are kept, by the item of each row."""
+    return f"{names[kept].nunique()}/{names.nunique()}"
 
 
 def _ids(path: Path) -> set[str]:
@@ -111,7 +114,7 @@ def _on_choice(whole: Solution, evaluation: Evaluation, options: Options, ids: s
     if (
         options.essays is not None
         and ids is not None
-        and (unknown := sorted(ids.difference(map(str, whole.prepared[ALL].items))))
+        and (unknown := sorted(ids.difference(evaluating.names_of_rows(whole))))
     ):
         notices.append(
             f"the solution lacks {len(unknown):,} of {counted(len(ids), 'id')} in {options.essays.name}: "

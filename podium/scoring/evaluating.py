@@ -12,7 +12,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,6 +60,9 @@ class Solution:
         What else changes the scores and is therefore in the signature, such as "essays": "5/40".
     is_held : bool
         Whether the metric was held to the contract with a first submission; see `podium.judge.trials.hold`.
+    narrowed_from : DataFrame or None
+        The ids of all rows of the solution of which this is a part, if `narrowed` made it. A submission may
+        also answer those rows of it that are not in the part; these answers do not count.
     """
 
     metric: Metric
@@ -71,6 +74,7 @@ class Solution:
     notices: list[str]
     further: dict[str, str] = field(default_factory=dict)
     is_held: bool = False
+    narrowed_from: pd.DataFrame | None = None
 
     @property
     def signature(self) -> str:
@@ -411,15 +415,48 @@ def items_of(prepared: Prepared, rows: Bools, part: str) -> Bools:
     return number > 0
 
 
-def solution_of_items(solution: Solution, kept: Bools) -> Solution:
-    """Make a prepared solution of some items of another one."""
+def names_of_rows(solution: Solution) -> "pd.Series[Any]":
+    """Name the item of each row that counts: as its metric says, or each row by its id."""
+    counts, row_id = solution.rows[ALL], solution.arguments["row_id_column_name"]
+    if solution.prepared:
+        prepared = solution.prepared[ALL]
+        items = np.array([*map(str, prepared.items)], dtype=object)[prepared.item_of_row]
+        return pd.Series(items, index=solution.frame.index[counts])
+    _check_row_ids(solution, row_id)
+    return ids.texts(solution.frame[row_id])[counts]
+
+
+def narrowed(solution: Solution, kept: Bools) -> Solution:
+    """Make a solution of some of the rows that count, which narrows every submission that it scores alike.
+
+    `kept` says which rows are kept.  Those of an item belong together; `names_of_rows` names it.
+    """
     rows = solution.rows[ALL].copy()
-    rows[rows] = kept[solution.prepared[ALL].item_of_row]
-    return prepare(solution.metric, solution.table[rows], solution.arguments)
+    rows[rows] = kept
+    columns = [name for name in ids.columns_of(solution.arguments) if name in solution.frame]
+    everything = solution.frame[columns] if solution.narrowed_from is None else solution.narrowed_from
+    part = prepare(solution.metric, solution.table[rows], solution.arguments)
+    return replace(part, narrowed_from=everything, further=dict(solution.further))
+
+
+def _narrowed_alike(solution: Solution, everything: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the answers to what a solution was narrowed by, and keep those that answer nothing at all."""
+    submission = ids.as_in(everything, submission, everything.columns)
+    row_id = solution.arguments["row_id_column_name"]
+    # A metric that matches complete submissions by other ids, such as those of essays, names rows as it likes.
+    others = [name for name in everything if name != row_id and solution.metric.complete_submission]
+    column = next((name for name in [*others, row_id] if name in everything and name in submission), None)
+    if column is None or list(submission.columns).count(column) > 1:
+        return submission
+    known, left = (set(ids.texts(table[column])) for table in (everything, solution.frame))
+    narrower: pd.DataFrame = submission[~ids.texts(submission[column]).isin(known - left)]
+    return narrower
 
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
     """Score a submission against a prepared solution."""
+    if solution.narrowed_from is not None:
+        submission = _narrowed_alike(solution, solution.narrowed_from, submission)
     submission = ids.as_in(solution.frame, submission, ids.columns_of(solution.arguments))
     if not solution.prepared:
         submission = _rows_for(solution, submission)
@@ -450,13 +487,18 @@ def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
     if solution.metric.complete_submission:
         return submission
     row_id = solution.arguments["row_id_column_name"]
-    if row_id not in solution.frame:
-        columns = ", ".join(map(str, solution.frame.columns))
-        raise HostError(f"the solution has no column {row_id}; it has {columns}")
+    _check_row_ids(solution, row_id)
     is_part = len(solution.rows.keys() & {*PARTS}) == 1  # the host ranks with one part of a solution alone
     if is_part and row_id in submission:
         submission = submission[ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))]
     return ids.in_order(solution.frame, submission, row_id)
+
+
+def _check_row_ids(solution: Solution, row_id: str) -> None:
+    """Make sure that a solution has the column that names its rows."""
+    if row_id not in solution.frame:
+        columns = ", ".join(map(str, solution.frame.columns))
+        raise HostError(f"the solution has no column {row_id}; it has {columns}")
 
 
 def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:

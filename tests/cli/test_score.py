@@ -152,6 +152,37 @@ def test_ids_of_no_essay(call, truth, fold, tmp_path):
     assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "none.txt")[0] == 2
 
 
+@pytest.mark.parametrize("is_complete", [False, True])
+def test_some_rows_of_a_metric_with_score_alone(call, is_complete, tmp_path):
+    file, ids = tmp_path / "acc.py", tmp_path / "ids.txt"
+    matched = "submission = submission.set_index('id').loc[solution['id']].reset_index()\n    "
+    code = ACCURACY.replace("BODY", (matched if is_complete else "") + EQUAL)
+    file.write_text(f"COMPLETE_SUBMISSION = {is_complete}\n{code}")
+    ids.write_text("1\n3\n")
+    truth = pd.DataFrame({"id": [1, 2, 3, 4], "answer": [*"abab"], "Usage": ["Ignored", *["Public"] * 3]})
+    answers = pd.DataFrame({"id": ["4.0", "3.0", "2.0", "1.0"], "answer": [*"aaab"]})
+    for sent in (answers, answers[answers["id"] == "3.0"]):
+        code, out, err = call(truth, sent, "--metric", file, "--essays", ids, "-b")
+        assert (code, out) == (0, "1.0\n")
+        assert err.endswith("warning: the solution lacks 1 of 2 ids in ids.txt: 1\n")
+    stranger = pd.concat([answers, pd.DataFrame({"id": ["9"], "answer": ["a"]})])
+    if not is_complete:  # whose metric decides by itself
+        whole = truth.drop(columns="Usage")
+        assert call(whole, stranger, "--metric", file, "--essays", ids, "-b")[0] == 3
+    assert call(truth, answers, "--metric", file, "--only-predicted")[0] == 2
+
+
+def test_the_worked_example_of_scifact_out_of_a_complete_submission(call, tmp_path):
+    (tmp_path / "ids.txt").write_text("52\n")
+    samples = hosted.folder("scifact") / "samples"
+    files = samples / "claims.jsonl", samples / "predictions.jsonl"
+    code, out, _ = call(*files, "--metric", "scifact", "--essays", tmp_path / "ids.txt", "--json")
+    measures = json.loads(out)["measures"]
+    assert code == 0
+    assert [measures[f"abstract_rationalized_{name}"] for name in ("precision", "recall", "f1")] == [0.5] * 3
+    assert [measures[f"sentence_label_{name}"] for name in ("precision", "recall")] == [1 / 5, 1 / 4]
+
+
 def test_the_signature_has_whatever_changes_the_score(call, fold, tmp_path):
     ids, predicted = fold
     (tmp_path / "ids.txt").write_text("\n".join(ids[:5]))

@@ -19,7 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from podium import markups, spans, statistics
+    from podium import errors, markups, spans, statistics, tuning
     from podium.contest.front_door import prepare, score
     from podium.hosting.collecting import collect
     from podium.ranking.estimate import estimate
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from podium.ranking.verify import verify
     from podium.report.page import write_report
     from podium.running.run import run
-    from podium.spans import tuning
-    from podium.words import errors
 
 __all__ = [
     "__version__", "collect", "errors", "estimate", "markups", "prepare", "rank", "run", "score", "spans",
@@ -48,20 +46,14 @@ _FUNCTIONS = {
     "verify": "podium.ranking.verify",
     "write_report": "podium.report.page",
 }
-_MODULES = {
-    "errors": "podium.words.errors",
-    "markups": "podium.markups",
-    "spans": "podium.spans",
-    "statistics": "podium.statistics",
-    "tuning": "podium.spans.tuning",
-}
+_MODULES = ("errors", "markups", "spans", "statistics", "tuning")
 
 
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         return getattr(importlib.import_module(_FUNCTIONS[name]), name)
     if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
+        return importlib.import_module(f"podium.{name}")
     raise AttributeError(f"module 'podium' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 

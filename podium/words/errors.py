@@ -15,6 +15,20 @@ from typing import Any, TextIO
 
 from podium.words.wording import printable
 
+# For the users of podium.errors; the others are for its commands.
+__all__ = [
+    "AccountWarning",
+    "CompanionError",
+    "ContractWarning",
+    "Differences",
+    "HostError",
+    "MetricError",
+    "NotAFile",
+    "SubmissionRejected",
+    "ToolError",
+    "UsageError",
+]
+
 
 class ToolError(Exception):
     """An error that ends a command. The user sees its text and nothing else of it."""

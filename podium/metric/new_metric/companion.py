@@ -1,6 +1,6 @@
 """What podium tells about a submission beyond its score.
 
-Everything here is optional. `podium.metric.contract.Companion` and `podium.metric.contract.Explanation` say
+Everything here is optional. `podium.contract.Companion` and `podium.contract.Explanation` say
 what else there can be.
 """
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pandas as pd
 
-from podium.metric import contract
+from podium import contract
 
 
 class Explanation(contract.Explanation):

@@ -20,7 +20,7 @@ __all__ = [
 PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side")
 HEADING = ("title", "organizer", "team")  # what the page says beside the ranking: no rank depends on it
 RUN = "run.json"  # records them
-CIRCUMSTANCES = ("command", "date", "git_commit", "hardware", "store", "versions")  # cannot be computed again
+CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot be computed again
 
 LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
 

@@ -5,7 +5,6 @@ import math
 import os
 import platform
 import re
-import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,7 +73,6 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
         },
         "store": _relative(str(inputs.store), out),
         "versions": versions(),
-        "git_commit": _git_commit(hosted.find(job.metric).parent),
         "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
         "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],
     }
@@ -100,16 +98,6 @@ def _relative(path: str, folder: Path) -> str:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # a path on another drive cannot be relative
         return absolute(path)
-
-
-def _git_commit(folder: Path) -> str | None:
-    """Find the Git commit of the metric's folder, or None if it is in no repository."""
-    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
 
 
 # ---- From a run.json to what it names ---------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import errno
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import fsspec
@@ -195,6 +196,17 @@ def test_a_metric_that_is_not_the_recorded_one_is_not_executed(says_folder, says
     assert "so it was not executed" in difference
     code, _, err = call("rank", "--again", says_folder / "final", "--out", says_folder / "o", "--set", "low=1")
     assert (code, "has changed since the earlier run" in err) == (2, True)
+
+
+def test_no_program_is_started_because_of_what_lies_beside_a_metric(says_folder, says, rank_says, monkeypatch):
+    """Whoever unpacks a folder owns it, so Git would do what the configuration in it says."""
+    started = []
+    monkeypatch.setattr(subprocess, "Popen", lambda command, *_, **__: started.append(command))
+    (says_folder / ".git").mkdir()
+    says("a", 0.5)
+    assert rank_says("--resamples", 0)[0] == 0
+    assert podium.verify(says_folder / "final", jobs=1)
+    assert started == []
 
 
 @pytest.mark.usefixtures("memory_addresses")

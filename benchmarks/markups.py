@@ -1,11 +1,7 @@
-"""How long do the two markup metrics take, on one essay and on corpora, beside pygamma-agreement?
+"""How long do the two markup metrics take, on one essay and on corpora?
 
-    python -m benchmarks.markups readable
-    python -m benchmarks.markups markup_consistency
-
-One essay is timed beside γ (Mathet, Widlöcher and Métivier 2015), which is often used for the agreement of
-several annotators on spans.  γ says in one number how well they agree, corrected for chance.  It knows no
-separate criteria, no texts and no algorithm.
+python -m benchmarks.markups readable
+python -m benchmarks.markups markup_consistency
 """
 
 import json
@@ -17,9 +13,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.measure import machine, print_table, processor_seconds, seconds_of
-from podium.markups import agreement
 from podium.metric import hosted
-from podium.words.errors import UsageError
 
 REPEATS = 5
 CORPORA = (1_000, 4_000, 16_000)
@@ -36,9 +30,8 @@ def main(name: str) -> None:
     """Print the tables of one metric."""
     metric = hosted.module(name)
     print(machine(), flush=True)
-    rows = [row for fragments in FRAGMENTS for row in one_essay(name, fragments)]
-    print_table("One essay, three annotators and an algorithm", ["what", "time", "ratio"], rows)
-    print("\nscore compares six pairs of markups from their JSON on; γ has the three annotators in memory.")
+    rows = [one_essay(metric, name, fragments) for fragments in FRAGMENTS]
+    print_table("One essay, three annotators and an algorithm", ["what", "time"], rows)
     header = ["essays", "prepare", "a submission", "together", "per essay"]
     title = "Corpora of two experts and an algorithm, 10 fragments each, least processor time of"
     corpora = [of_corpus(metric, corpus(name, documents)) for documents in CORPORA]
@@ -50,21 +43,11 @@ def main(name: str) -> None:
     print_table("The largest markups, an expert's and the algorithm's", ["what", "time"], rows)
 
 
-def one_essay(name: str, fragments: int) -> list[list[str]]:
-    """Time the metric and γ on one essay."""
-    metric = hosted.module(name)
+def one_essay(metric: Any, name: str, fragments: int) -> list[str]:
+    """Time the metric on one essay."""
     solution, submission = corpus(name, 1, fragments, 3)
-    times = {"score": seconds_of(lambda: metric.score(solution, submission, "document_id"), REPEATS)}
-    marks = hosted.module(name, "companion").marks(metric.prepare(solution, "document_id"))
-    try:
-        agreement.gamma(marks)  # the first call compiles its functions
-        times["pygamma-agreement, γ"] = seconds_of(lambda: agreement.gamma(marks), REPEATS)
-    except UsageError as problem:
-        print(problem)
-    return [
-        [f"{fragments} fragments: {what}", f"{1000 * taken:,.1f} ms", f"{taken / times['score']:,.1f}"]
-        for what, taken in times.items()
-    ]
+    seconds = seconds_of(lambda: metric.score(solution, submission, "document_id"), REPEATS)
+    return [f"{fragments} fragments", f"{1000 * seconds:,.1f} ms"]
 
 
 def corpus(name: str, documents: int, fragments: int = 10, experts: int = 2) -> Frames:

@@ -8,7 +8,7 @@ import functools
 import json
 import operator
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -344,31 +344,6 @@ def agreement(prepared: Any, solution: pd.DataFrame) -> of_experts.Agreement:
     return of_experts.Agreement(prepared, solution, _criteria(prepared))
 
 
-def gamma(prepared: Any) -> pd.DataFrame:
-    """Compute γ of each document from the places and the tags of fragments."""
-    return of_experts.gamma(marks(prepared))
-
-
-def marks(prepared: Any) -> of_experts.Marks:
-    """Collect the fragments of each expert of each document, labeled by their tags and their element's."""
-
-    def fragments(expert: Any) -> Iterator[tuple[int, int, str]]:
-        for element in expert.elements:
-            for fragment in element.fragments:
-                yield *fragment.content[:2], _label(element.content[3], fragment.content[3])
-
-    return of_experts.marks(prepared, fragments)
-
-
-def _label(of_element: Sequence[str], of_fragment: Sequence[str]) -> str:
-    """One label for the tags of an element and of a fragment.
-
-    Other tags make another label, and a single tag of an element is its own.  So the tags are separated by
-    control characters.
-    """
-    return "\x1f".join(of_element) + "".join(["\x1e", "\x1f".join(of_fragment)] if of_fragment else [])
-
-
 companion = Companion(
     text_columns=TEXT_COLUMNS,
     read_solution=read_solution,
@@ -378,7 +353,6 @@ companion = Companion(
     texts=files.texts,
     agreement=agreement,
     agreement_parameters={"measure": "ama"},
-    gamma=gamma,
     leave_out=files.leave_out,
     diagnose=files.diagnose,
     add_texts=files.add_texts,

@@ -278,16 +278,6 @@ def agreement(prepared: Any, solution: pd.DataFrame) -> of_experts.Agreement:
     return of_experts.Agreement(prepared, solution, _criteria(prepared))
 
 
-def gamma(prepared: Any) -> pd.DataFrame:
-    """Compute γ of each essay from the places and the types of selections."""
-    return of_experts.gamma(marks(prepared))
-
-
-def marks(prepared: Any) -> of_experts.Marks:
-    """Collect the selections of each expert of each essay, labeled by their types."""
-    return of_experts.marks(prepared, lambda expert: [selection[:3] for selection in expert.content[0]])
-
-
 companion = Companion(
     text_columns=TEXT_COLUMNS,
     read_solution=read_solution,
@@ -297,7 +287,6 @@ companion = Companion(
     texts=files.texts,
     agreement=agreement,
     agreement_parameters={"measure": "m"},
-    gamma=gamma,
     leave_out=files.leave_out,
     diagnose=files.diagnose,
     add_texts=files.add_texts,

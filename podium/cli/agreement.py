@@ -10,13 +10,10 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any
 
 from podium.cli import arguments
 from podium.cli.arguments import OfParameters
 from podium.words.errors import AccountWarning, UsageError
-
-NAMES_SHOWN = 10  # how many documents without γ are named
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,6 @@ class Options(OfParameters):
         Leave out the markups of this expert; may be repeated.
     texts : FILE
         A table with document_id and text, with which the places and quotes of markups are compared.
-    gamma : bool
-        Also compute γ, another measure of agreement, which takes chance into account.
     json : bool
         Print JSON instead of tables.
     plot : FILE
@@ -46,7 +41,6 @@ class Options(OfParameters):
     metric: str
     leave_out: Sequence[str] = ()
     texts: Path | None = None
-    gamma: bool = False
     json: bool = False
     plot: Path | None = None
 
@@ -61,14 +55,12 @@ def run(options: Options) -> None:
     from podium.words import progress
 
     metric = hosted.load(options.metric)
-    agree, gamma = metric.companion.agreement, metric.companion.gamma
+    agree = metric.companion.agreement
     if agree is None:
         raise UsageError(
             f"--metric {options.metric}: expected a metric whose companion compares experts, such as "
             "markup_consistency or readable"
         )
-    if options.gamma and gamma is None:
-        raise UsageError(f"--gamma: the companion of {options.metric} offers no γ")
     given = arguments.parameters(metric, options.set, options.solution)
     parameters = {**metric.companion.agreement_parameters, **given}
     with progress.shown("comparing experts") as show, warnings.catch_warnings():
@@ -77,17 +69,14 @@ def run(options: Options) -> None:
         whole = way.prepared(metric, options.solution, parameters, show, change=change)
     prepared = whole.prepared[evaluating.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[evaluating.ALL]])
-    tables, documents, notices = agreement.tables, agreement.documents, [*agreement.notices]
-    if options.gamma and gamma is not None:
-        documents, tables["γ"], notice = with_gamma(documents, gamma(prepared))
-        notices += notice
+    tables, notices = agreement.tables, agreement.notices
     if options.plot:
         from podium.report import histograms
 
         histograms.save(agreement, options.plot)
     read = files.account_of(whole.frame)
     if options.json:
-        console.print_json(tables | {"Documents": documents, "read": read, "warnings": notices})
+        console.print_json(tables | {"Documents": agreement.documents, "read": read, "warnings": notices})
         return
     print(read)
     console.warn(notices)
@@ -95,23 +84,3 @@ def run(options: Options) -> None:
         console.print_table(title, table)
     if options.plot:
         print(f"written to {options.plot}")
-
-
-def with_gamma(documents: Any, gamma: Any) -> tuple[Any, Any, list[str]]:
-    """Add γ to the table of documents; also make the table of its mean, and tell which documents have none."""
-    import pandas as pd
-
-    from podium.words.wording import counted, listed
-
-    documents = documents.merge(gamma, on="document_id")
-    values = documents["gamma"].dropna()
-    mean = pd.DataFrame({"documents": [len(values)], "gamma": [values.mean()]})
-    without = documents.loc[documents["gamma"].isna(), "document_id"].tolist()
-    if not without:
-        return documents, mean, []
-    if values.empty:
-        told = "γ compares places in a text, and no two experts of a document marked one"
-        return documents, mean, [f"{told}; for labels of whole documents there are α and κ"]
-    number = counted(len(without), "document")
-    reason = "because it needs two experts and their marks"
-    return documents, mean, [f"{number} without γ, {reason}: {listed(without, NAMES_SHOWN)}"]

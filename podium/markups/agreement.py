@@ -1,16 +1,8 @@
 """Say how well the experts of a solution agree with each other, without a submission."""
 
-import ctypes
 import functools
 import itertools
-import logging
-import math
-import os
 import shlex
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,24 +18,16 @@ from podium.markups.explanation import (
     about_experts,
     markups_of,
     mean,
-    name_of,
     names_of_experts,
     notice,
 )
 from podium.metric import contract
 from podium.scoring.explain import ratio
-from podium.words import progress
 from podium.words.arrays import Floats
-from podium.words.errors import HostError, UsageError, missing_extra
-from podium.words.wording import counted, listed
+from podium.words.errors import HostError
+from podium.words.wording import listed
 
 LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
-
-# γ compares the experts' alignment with those of so many samples by chance, its library's default.
-CHANCE_SAMPLES = 30
-# How long γ takes, roughly.  A computation of more than LONG seconds is announced.
-COMBINATIONS_PER_SECOND = 20_000
-LONG = 30
 
 
 class Agreement(contract.Agreement):
@@ -180,97 +164,3 @@ class Agreement(contract.Agreement):
         """The histograms of the criteria among experts."""
         panels = self._criteria.histograms({AMONG: (self._among, self.means)})
         return {"Agreement of the experts": panels}
-
-
-# For each document and each expert the marks: the start, the end and the label of what is marked.
-Marks = Mapping[str, Mapping[str, Sequence[tuple[int, int, str]]]]
-
-
-def marks(prepared: Any, marks_of: Callable[[Any], Iterable[tuple[int, int, str]]]) -> Marks:
-    """Collect the marks of each expert of each document, as γ compares them."""
-    return {
-        item: {
-            name_of(expert.number): [mark for mark in marks_of(expert) if mark[0] < mark[1]]
-            for expert in experts
-        }
-        for item, experts in zip(prepared.items, prepared.experts)
-    }
-
-
-def gamma(documents: Marks) -> pd.DataFrame:
-    """Compute γ of each document: the experts' agreement on places and labels, corrected for chance.
-
-    Every expert takes part, also an expert who marks nothing.
-
-    Y. Mathet, A. Widlöcher and J.-P. Métivier, "The Unified and Holistic Method Gamma (γ) for Inter-Annotator
-    Agreement Measure and Alignment", Computational Linguistics 41(3), 2015, doi 10.1162/COLI_a_00227.
-    """
-    try:
-        from pyannote.core import Segment
-        from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
-    except ImportError:
-        raise missing_extra("γ", "pygamma-agreement", "gamma") from None
-    compared = {item: of for item, of in documents.items() if len(of) > 1 and any(of.values())}
-    combinations = [math.prod(len(marks) + 1 for marks in of.values()) for of in compared.values()]
-    if len(compared) + sum(combinations) / COMBINATIONS_PER_SECOND > LONG:
-        _announce(len(compared), max(combinations))
-    steps = (1 + CHANCE_SAMPLES) * len(compared)
-    values = dict.fromkeys(documents, np.nan)
-    with progress.shown("γ", transient=False) as show:
-        done, one_at_once = itertools.count(1), threading.Lock()
-
-        class Watched(CombinedCategoricalDissimilarity):  # type: ignore[misc]
-            """The library's dissimilarity, which also shows how many alignments have begun."""
-
-            def valid_alignments(self, continuum: Any) -> Any:
-                with one_at_once:  # the library computes alignments in several threads
-                    show(next(done), steps)
-                return super().valid_alignments(continuum)
-
-        dissimilarity = Watched()  # it compiles its functions once
-        for item, experts in compared.items():
-            continuum = Continuum()
-            for name, of_expert in experts.items():
-                continuum.add_annotator(name)
-                for start, end, label in of_expert:
-                    continuum.add(name, Segment(start, end), label)
-            np.random.seed(0)  # noqa: NPY002 (it draws its chance annotations from the global generator)
-            try:
-                with _quiet():
-                    gamma = continuum.compute_gamma(dissimilarity, n_samples=CHANCE_SAMPLES).gamma
-                values[item] = float(gamma)
-            except AssertionError as problem:  # its solver gave up
-                raise UsageError(f"γ of document {item!r}: {problem}") from None
-    return pd.DataFrame({"document_id": list(values), "gamma": list(values.values())})
-
-
-def _announce(documents: int, combinations: int) -> None:
-    """Say before a long computation what it will take."""
-    print(
-        f"γ of {counted(documents, 'document')} may take minutes: about a second for each, and more with many "
-        f"marks (the experts' marks of a document have up to {combinations:,} combinations)",
-        file=sys.stderr,
-        flush=True,
-    )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide what solvers print.
-
-    Libraries in C write to file descriptor 1, not to Python's standard output.
-    """
-    sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    logging.disable(logging.WARNING)  # pygamma-agreement says for each document which solver it uses
-    os.dup2(nowhere, 1)
-    try:
-        yield
-    finally:
-        # Without this, C would print what it has buffered later, when the descriptor is restored.
-        c_library = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.msvcrt
-        c_library.fflush(None)
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)
-        logging.disable(logging.NOTSET)

@@ -612,8 +612,6 @@ class Companion:
     agreement_parameters : mapping from str to value
         The parameters with which the solution is prepared for that, unless others are given. For example, a
         measure that is also defined where the experts agree on nothing.
-    gamma : function
-        From a prepared solution it makes a table with γ of each document.
     leave_out : function
         From a solution's table and the names of experts it makes the table without their markups. If a name is
         not there, it raises `UsageError`.
@@ -659,7 +657,6 @@ class Companion:
     texts: Callable[[ScoredSubmission, Path | None], Mapping[str, str]] | None = None
     agreement: Callable[[Any, pd.DataFrame], Agreement] | None = None
     agreement_parameters: Mapping[str, Any] = field(default_factory=dict)
-    gamma: Callable[[Any], pd.DataFrame] | None = None
     leave_out: Callable[[pd.DataFrame, Sequence[str]], pd.DataFrame] | None = None
     add_texts: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None
     advice: Callable[[pd.DataFrame, Mapping[str, Any]], list[str]] | None = None

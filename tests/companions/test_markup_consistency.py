@@ -315,28 +315,3 @@ def test_a_solution_with_ignored_rows_keeps_its_names() -> None:
     rows = whole.rows[evaluating.ALL]
     agreement = companion.agreement(whole.prepared[evaluating.ALL], whole.frame[rows])
     assert set(agreement.experts["expert"]) == {"a", "b"}
-
-
-def test_marks_for_gamma() -> None:
-    """Markups that differ in a tag of an element or of a fragment have different labels."""
-
-    def labels(element: list[str], fragment: list[str]) -> str:
-        place = {"start": 0, "end": 5, "tags": fragment}
-        markup = {"elements": [{"tags": element, "fragments": [place, {"start": 7, "end": 7}]}]}
-        frame = pd.DataFrame({"document_id": ["x"], "markups": [json.dumps([markup] * 2)]})
-        [(start, end, label)] = companion.marks(metric.prepare(frame, "document_id"))["x"]["expert 1"]
-        assert (start, end) == (0, 5)
-        return str(label)
-
-    assert labels(["PER"], []) == "PER"
-    assert labels(["b", "a"], ["c"]) == labels(["a", "b"], ["c"])
-    others = [
-        ([], []),
-        (["a"], []),
-        ([], ["a"]),
-        (["a b"], []),
-        (["a", "b"], []),
-        (["a"], ["b"]),
-        (["b"], ["a"]),
-    ]
-    assert len({labels(*tags) for tags in others}) == len(others)

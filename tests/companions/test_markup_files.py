@@ -1,25 +1,20 @@
-"""The files of both markup metrics are read correctly, and γ is computed correctly."""
+"""The files of both markup metrics are read correctly."""
 
 import gzip
 import itertools
 import json
-import random
 import re
-import subprocess
-import sys
 import unicodedata
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from podium.cli import main
-from podium.markups import agreement, files
+from podium.markups import files
 from podium.metric import hosted
 from podium.words.errors import AccountWarning, HostError, SubmissionRejected, UsageError
 from tests.support.samples import DOCUMENTS, ESSAYS, case_of
@@ -293,108 +288,3 @@ def test_score_and_agreement_say_what_was_read(capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["read"] == [read]
     assert main(["agreement", *metric, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["read"] == read
-
-
-# ---- γ ---------------------------------------------------------------------------------------------------
-
-
-class Continuum:
-    """A stand-in for the library's: γ is the number of marks, and a tenth of the number of experts."""
-
-    def __init__(self) -> None:
-        self.gamma = 0.0
-
-    def add_annotator(self, name: str) -> None:
-        self.gamma += 0.1
-
-    def add(self, *mark: Any) -> None:
-        self.gamma += 1
-
-    def compute_gamma(self, dissimilarity: Any, n_samples: int) -> Any:
-        return self
-
-
-def test_gamma_gets_every_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    library = SimpleNamespace(Continuum=Continuum, CombinedCategoricalDissimilarity=object)
-    monkeypatch.setitem(sys.modules, "pygamma_agreement", library)
-    monkeypatch.setitem(sys.modules, "pyannote.core", SimpleNamespace(Segment=lambda *ends: ends))
-    one, two = [(0, 1, "p")], [(0, 1, "p"), (2, 3, "p")]
-    silent = {"x": one, "y": []}  # an expert who marks nothing takes part as well
-    marks = {"a": {"x": two, "y": one}, "b": silent, "c": {"x": [], "y": []}, "d": {"x": one}, "e": {}}
-    table = agreement.gamma(marks)
-    assert table["document_id"].tolist() == [*marks]
-    assert table["gamma"].tolist() == pytest.approx([3.2, 1.2, np.nan, np.nan, np.nan], nan_ok=True)
-    for metric in ("markup_consistency", "readable"):
-        prepared = hosted.module(metric).prepare(case_of(metric).solution, "document_id")
-        assert len(hosted.module(metric, "companion").gamma(prepared)) == 12
-
-
-# γ of the library's own, without podium.  Its functions are not compiled, because that would take longer.
-LIBRARY = """
-import json, logging, os, sys
-os.environ["NUMBA_DISABLE_JIT"] = "1"
-import numpy
-from pyannote.core import Segment
-from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum
-from podium.markups import agreement
-
-def library(experts):
-    continuum = Continuum()
-    for name, marks in experts.items():
-        continuum.add_annotator(name)
-        for start, end, label in marks:
-            continuum.add(name, Segment(start, end), label)
-    numpy.random.seed(0)
-    logging.disable(logging.WARNING)
-    with agreement._quiet():
-        return continuum.compute_gamma(CombinedCategoricalDissimilarity()).gamma
-
-for marks in json.load(sys.stdin):
-    print(json.dumps([*agreement.gamma({"d": marks})["gamma"], float(library(marks))]))
-"""
-Marked = tuple[int, int, str]
-PLACES = (0, 4), (9, 12), (16, 21), (28, 32), (37, 41), (47, 53)
-GAMMA_LABELS = [[(*ends, label) for ends, label in zip(PLACES, labels)] for labels in ("PPLPPL", "LLPLLP")]
-
-
-def opposed(rng: random.Random, number: int) -> list[list[Marked]]:
-    """The marks of two experts, who agree on the places but seldom on the labels."""
-    places = [(10 * place, 10 * place + rng.randrange(2, 9)) for place in range(number)]
-    return [[(*ends, rng.choice("ab"[: expert + 1] + "c")) for ends in places] for expert in range(2)]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(find_spec("pygamma_agreement") is None, reason="pygamma-agreement is not installed")
-def test_gamma_is_the_librarys_with_labels() -> None:
-    marks = [*(opposed(random.Random(seed), 6) for seed in range(2)), GAMMA_LABELS, [GAMMA_LABELS[0], []]]
-    cases = [
-        {f"expert {number}": of_expert for number, of_expert in enumerate(experts, 1)} for experts in marks
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", LIBRARY], input=json.dumps(cases), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    values = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(values) == len(cases)
-    assert [ours for ours, _ in values] == [theirs for _, theirs in values]
-    assert values[2][0] < 0  # exchanged labels agree less than chance
-
-
-def test_a_long_gamma_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    library = SimpleNamespace(Continuum=Continuum, CombinedCategoricalDissimilarity=object)
-    monkeypatch.setitem(sys.modules, "pygamma_agreement", library)
-    monkeypatch.setitem(sys.modules, "pyannote.core", SimpleNamespace(Segment=lambda *ends: ends))
-    few, many = [(0, 1, "p")], [(place, place + 1, "p") for place in range(99)]
-    agreement.gamma({"a": {"x": few, "y": few}})
-    assert capsys.readouterr().err == ""
-    agreement.gamma({"a": {"x": few, "y": few}, "b": {"x": many, "y": many, "z": many}})
-    assert capsys.readouterr().err == (
-        "γ of 2 documents may take minutes: about a second for each, and more with many marks (the experts' "
-        "marks of a document have up to 1,000,000 combinations)\n"
-    )
-
-
-def test_gamma_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pygamma_agreement", None)
-    with pytest.raises(UsageError, match=r"^γ needs pygamma-agreement: pip install 'podium\[gamma\]'$"):
-        agreement.gamma({})

@@ -4,7 +4,6 @@ import itertools
 import json
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.cli import main
 from podium.markups import labels
 from podium.metric import hosted
 from tests.support.examples import examples
@@ -118,16 +116,3 @@ def test_without_the_packages_there_is_the_percentage(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "krippendorff", None)
     notices = companion.agreement(metric.prepare(SOLUTION, "document_id", "ama"), SOLUTION).notices
     assert "α of labels of whole documents needs krippendorff: pip install 'podium[agreement]'" in notices
-
-
-def test_gamma_says_why_it_has_nothing_to_say(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone = solution_of(*[[said("a", "tone: good"), said("b", "tone: bad")]] * 2)
-    alone.to_csv(tmp_path / "s.csv", index=False)
-    none = pd.DataFrame({"document_id": ["d0", "d1"], "gamma": [np.nan, np.nan]})
-    monkeypatch.setattr("podium.markups.agreement.gamma", lambda marks: none)
-    assert main(["agreement", "--metric", "markup_consistency", str(tmp_path / "s.csv"), "--gamma"]) == 0
-    printed = capsys.readouterr()
-    assert "γ compares places in a text, and no two experts of a document marked one" in printed.err
-    assert "Labels of whole documents" in printed.out

@@ -235,14 +235,6 @@ def test_names_and_tags_that_look_alike_are_told() -> None:
 # ---- Agreement -------------------------------------------------------------------------------------------
 
 
-def test_marks_for_gamma() -> None:
-    experts = [markup(selection(0, 5), selection(3, 3)), markup(selection(2, 5, "Fact"))]
-    frame = pd.DataFrame({"document_id": ["x"], "subject": "lit", "markups": [json.dumps(experts)]})
-    assert companion.marks(metric.prepare(frame, "document_id")) == {
-        "x": {"expert 1": [(0, 5, "logic")], "expert 2": [(2, 5, "fact")]}
-    }
-
-
 def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     """The tools ignore it, because only a file of the host may bring it in."""
     solution, submission = SAMPLE

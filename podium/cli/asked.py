@@ -54,8 +54,6 @@ class Options(OfLimits, OfMetric):
         A number that decides what is drawn at random (default: 0).
     report_items : N
         Show in the report the N items that lost most.
-    random_items : bool
-        Show in the report a random sample of N items instead.
     """
 
     solution: str
@@ -75,4 +73,3 @@ class Options(OfLimits, OfMetric):
     items: str = ""
     seed: Annotated[int, not_negative] = 0
     report_items: Annotated[int, not_negative] = 200
-    random_items: bool = False

@@ -135,7 +135,6 @@ def write_report(path: Path, done: Any, intervals: Any, comparisons: dict[str, A
         texts=texts,
         most_items=options.report_items,
         intervals=intervals,
-        random=options.seed if options.random_items else None,
         others=dict(zip(comparisons, zip(done.others.values(), comparisons.values()))),
     )
     page.write(html, path)

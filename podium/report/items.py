@@ -67,16 +67,14 @@ class Stretch(NamedTuple):
     after: str  # the white space after it
 
 
-def section(
-    evaluation: Evaluation, texts: Mapping[str, str], most_items: int, random: int | None
-) -> dict[str, Any] | None:
+def section(evaluation: Evaluation, texts: Mapping[str, str], most_items: int) -> dict[str, Any] | None:
     """Collect the page's list of items, each with its text and with what became of its segments."""
     explanation = evaluation.explanation
     roles = _roles(explanation)
     if roles.item is None:
         return None
     points = _points(evaluation)
-    shown, total = _chosen(points, most_items, random), points.sum()
+    shown, total = points.index[:most_items].tolist(), points.sum()
     groups = explain.groups_of_items(evaluation)
     columns = _columns(explanation, roles)
     swatches = _swatches(labels(evaluation)) if roles.label else {}
@@ -95,7 +93,6 @@ def section(
     # The script filters by these values; the numbers say in which cell of a row they are.
     filtered = {"label": roles.label, "outcome": roles.outcome, "cause": "cause"}
     return {
-        "is_sample": random is not None,
         "label_noun": (roles.label or "label").replace("_", " "),
         "entries": entries,
         "shown": shown,
@@ -109,14 +106,6 @@ def section(
         "swatches": swatches,
         "filters": _filters(rows, swatches) | {"group": [f"{name}: {value}" for name, value in of_writers]},
     }
-
-
-def _chosen(points: "pd.Series[float]", most_items: int, random: int | None) -> list[str]:
-    """Choose the items that are shown: the first ones, or a random sample."""
-    chosen = np.arange(min(most_items, len(points)))
-    if random is not None:
-        chosen = np.sort(np.random.default_rng(random).choice(len(points), len(chosen), replace=False))
-    return points.index[chosen].tolist()
 
 
 def _looks(rows: list[ShownRow], text: str | None) -> dict[str, Any]:

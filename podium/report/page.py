@@ -42,7 +42,6 @@ def render(
     title: str,
     texts: Mapping[str, str] | None = None,
     most_items: int = MOST_ITEMS,
-    random: int | None = None,
     intervals: pd.DataFrame | None = None,
     others: Mapping[str, tuple[Evaluation, statistics.Comparison]] | None = None,
 ) -> str:
@@ -73,7 +72,7 @@ def render(
         confusion=_confusion(evaluation),
         calibration=_calibration(evaluation),
         histograms=histograms.figures(evaluation.explanation),
-        items=items.section(evaluation, texts or {}, most_items, random),
+        items=items.section(evaluation, texts or {}, most_items),
     )
 
 

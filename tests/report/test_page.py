@@ -167,10 +167,6 @@ def test_essays_are_sorted_by_points_and_cut_off(evaluation):
     share = by_item[:3].sum() / by_item.sum()
     expected = f"The 3 of 40 essays where the most can be gained: {share:.1%} of the possible gain."
     assert expected in flat(page.text)
-    page = Page(report.render(evaluation, "sample", most_items=10, random=1))
-    assert len(set(page.items())) == 10
-    assert page.items() != by_item.index[:10].tolist()
-    assert "A random sample of 10 of 40 essays." in flat(page.text)
 
 
 def test_the_first_line_says_what_to_correct(page, evaluation):

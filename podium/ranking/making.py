@@ -18,7 +18,6 @@ from podium.metric import hosted
 from podium.metric.shapes import demand
 from podium.ranking import decisions, output, page, passes, run_json, site, speed
 from podium.ranking.board import board_of
-from podium.ranking.differing import Other, others_of, settled
 from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
@@ -32,7 +31,7 @@ from podium.words.wording import listed
 
 __all__ = ["files_of", "inputs_of", "made", "scored_board", "scoring", "workers_of"]
 
-ScoreAll = Callable[[Sequence[Other], Workers], list[passes.Scored]]
+ScoreAll = Callable[[Workers], list[passes.Scored]]
 
 
 def made(
@@ -184,10 +183,8 @@ def _again(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs
     manifest = before["inputs"]["submissions"].get("sha256")
     inputs = inputs_of(options, files, folder / before["store"], out)._replace(manifest=manifest)
 
-    def score_all(others: Sequence[Other], workers: Workers) -> list[passes.Scored]:
-        sides = [contents[other.place].partition("+")[2] for other in others]
-        more = [digests_of(other.submission.name[:64], side) for other, side in zip(others, sides)]
-        return passes.stored(inputs.job, [*contents, *more], inputs.store, workers)
+    def score_all(workers: Workers) -> list[passes.Scored]:
+        return passes.stored(inputs.job, contents, inputs.store, workers)
 
     return inputs, score_all
 
@@ -270,11 +267,10 @@ def _ranked(
 
 
 def scoring(inputs: Inputs) -> ScoreAll:
-    """Make the function that scores all submissions and what other runs of their models have predicted."""
+    """Make the function that scores all submissions."""
 
-    def score_all(others: Sequence[Other], workers: Workers) -> list[passes.Scored]:
-        files = [*inputs.submissions, *(other.submission for other in others)]
-        return passes.score(inputs.job, files, inputs.store, workers)
+    def score_all(workers: Workers) -> list[passes.Scored]:
+        return passes.score(inputs.job, inputs.submissions, inputs.store, workers)
 
     return score_all
 
@@ -282,11 +278,9 @@ def scoring(inputs: Inputs) -> ScoreAll:
 def scored_board(
     inputs: Inputs, score_all: ScoreAll, workers: Workers
 ) -> tuple[FinalBoard, list[passes.Scored]]:
-    """Score everything, decide which runs count, and make the board; with what became of the submissions."""
-    others = others_of(inputs)
-    scored = score_all(others, workers)
-    own = scored[: len(inputs.submissions)]
-    return board_of(settled(inputs, others, scored), own, workers), own
+    """Score everything, and make the board; with what became of the submissions."""
+    scored = score_all(workers)
+    return board_of(inputs, scored, workers), scored
 
 
 def workers_of(

@@ -19,22 +19,16 @@ from podium.words.arrays import Bools, Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
 
-__all__ = ["AGREED", "DIFFERING", "KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read", "ties"]
+__all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read", "ties"]
 
 KEYS = ["team", "submission"]
 ERROR = "runtime_error"
-# What holds if all predictions of a model have the same scores, see `podium.ranking.differing`.
-AGREED = {"agreed_runtime": "runtime", "agreed_error": ERROR, "agreed_runs": "runs", "agreed_marks": "marks"}
-DIFFERING = "differing"  # the names of these predictions
 MEASURED = ["runtime", ERROR, "runs", "marks", "provisional", "state"]
-TEXT_COLUMNS = {*KEYS, "submitted_at", *MEASURED[2:], DIFFERING, "agreed_runs", "agreed_marks"}
-COLUMNS = [*KEYS, *MEASURED, "submitted_at", DIFFERING, *AGREED]
+TEXT_COLUMNS = {*KEYS, "submitted_at", *MEASURED[2:]}
+COLUMNS = [*KEYS, *MEASURED, "submitted_at"]
 BOUNDS = {
     ERROR: ("seconds of at least 0", 0.0),
     "runs": ("the number of runs", 1.0),
-    "agreed_runtime": ("seconds above 0", math.ulp(0.0)),
-    "agreed_error": ("seconds of at least 0", 0.0),
-    "agreed_runs": ("the number of runs", 1.0),
 }  # of numbers
 STREAM = 5  # of random numbers; the draws of items and of scores have others
 CERTAIN = 2  # standard errors beyond which a difference between two runtimes is certain
@@ -68,7 +62,6 @@ def read(path: str) -> pd.DataFrame:
     - ``marks``: what `podium run` has to say about the measurement;
     - ``provisional``: true if it has to be repeated;
     - ``state``: the state of the machine;
-    - ``differing`` and those of `AGREED`: see `podium.ranking.differing`;
     - ``submitted_at``: when the team submitted, in ISO 8601.
     """
     table = read_named(path, ["team", "runtime"], KEYS, TEXT_COLUMNS)

@@ -7,7 +7,7 @@ Everybody may read it.  What models printed when they failed may be texts of the
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.running.measuring import Outcome
@@ -19,7 +19,6 @@ from podium.words.wording import spreadsheet_original, spreadsheet_safe
 
 RUNS, PRINTED = "runs.csv", "printed.csv"
 REFERENCE = "reference"
-SUFFIXES = (".csv.gz", ".csv", ".parquet")  # of submissions
 WARM_UP = 0  # the number of the run that is not measured
 
 
@@ -52,12 +51,6 @@ class Row(NamedTuple):
     def key(self) -> str:
         """The model's name in messages."""
         return key_of(self.team, self.model)
-
-    @property
-    def kept(self) -> str:
-        """The name of the file with the predictions, where those that differ are kept."""
-        name = PurePosixPath(self.submission).name
-        return self.sha256 + next(each for each in SUFFIXES if name.endswith(each))
 
 
 PUBLIC = Row._fields[:-1]  # the columns of runs.csv
@@ -97,12 +90,7 @@ def predictions_of(runs: Sequence[Row]) -> Row | None:
 
 def differ(runs: Iterable[Row]) -> bool:
     """Whether the predictions of a model's runs differ."""
-    return len(variants(runs)) > 1
-
-
-def variants(runs: Iterable[Row]) -> list[Row]:
-    """The first run with each of the predictions of a model."""
-    return [*{row.fingerprint: row for row in reversed([*runs]) if row.outcome is Outcome.DONE}.values()][::-1]
+    return len({row.fingerprint for row in runs if row.outcome is Outcome.DONE}) > 1
 
 
 def read_journal(folder: Path) -> list[Row]:

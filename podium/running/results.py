@@ -4,7 +4,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,6 @@ from podium.running.journal import (
     measured,
     own,
     predictions_of,
-    variants,
     write_cells,
 )
 from podium.running.measuring import Outcome
@@ -30,12 +29,10 @@ from podium.words.wording import counted, listed
 
 NAMES_SHOWN = 10  # in a notice
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
-DIFFERING, AGREED = "predictions differ: the slowest run counts", "predictions differ, scores agree"
-# Filled where predictions differ: the other ones, and what holds if `podium rank` finds equal scores.
-OF_DIFFERING = ("differing", "agreed_runtime", "agreed_error", "agreed_runs", "agreed_marks")
+DIFFERING = "predictions differ: the slowest run counts"
 RUNTIME_COLUMNS = (
     "team", "submission", "runtime", "runtime_low", "runtime_high", "runtime_error", "runs", "marks",
-    "provisional", "state", "cpu_seconds", "seconds", "engine", *OF_DIFFERING,
+    "provisional", "state", "cpu_seconds", "seconds", "engine",
 )  # fmt: skip
 FAILED_COLUMNS = ("team", "model", "reason", "engine")
 
@@ -53,7 +50,6 @@ class Timing:
     error: float = 0.0  # the standard error of the runtime, in seconds
     marks: list[str] = field(default_factory=list)  # what a reader of the runtime has to know
     is_apart: bool = False  # whether it was measured later and cannot be compared with the others
-    agreed: "Timing | None" = None  # the runtime of all runs, for predictions that differ but score the same
 
     @property
     def key(self) -> str:
@@ -86,11 +82,6 @@ def results_of(
     state = worst_state(rows)
     timings, failed = _timings(models, rows, differing_fails)
     notices = _compare(timings, rows, state)
-    agreed = [replace(one, marks=[]) for one in timings]
-    for one, other in zip(timings, agreed):
-        if one.differing:
-            one.agreed, other.differing, other.counting = other, AGREED, measured(one.runs) or one.counting
-    _compare(agreed, rows, state)
     return Results(timings, [*failures, *failed], state, notices, rows)
 
 
@@ -143,8 +134,9 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
         timing.marks.append("slow first run")
     told = {
         "by processor time these neighbors have the opposite order": _pairs(contrary),
-        "the predictions differ from run to run, so the slowest run counts unless podium rank finds that all "
-        "have the same scores": [one.key for one in timings if one.differing],
+        "the predictions differ from run to run, so the slowest run counts": [
+            one.key for one in timings if one.differing
+        ],
         "these models of one team have the same predictions but very different runtimes": _pairs(alike),
         "the first run of these models needed much more processor time than later ones, as if they had "
         "remembered their results": [one.key for one in slow_first],
@@ -281,7 +273,7 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
     """A row of ``runtimes.csv``."""
     model, predictions = timing.model, timing.predictions
     seconds = [row.seconds for row in timing.counting]
-    cells = (
+    return (
         model.team,
         Path(predictions.submission).name,
         timing.runtime,
@@ -296,7 +288,3 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
         " ".join(map(str, seconds)),
         predictions.engine,
     )
-    if not (agreed := timing.agreed):
-        return (*cells, *(None for _ in OF_DIFFERING))
-    others = " ".join(row.kept for row in variants(timing.runs) if row.fingerprint != predictions.fingerprint)
-    return (*cells, others, agreed.runtime, agreed.error, len(agreed.counting), "; ".join(agreed.marks))

@@ -5,7 +5,6 @@ models run in rounds: each model once, in an order drawn by lot, then each once 
 """
 
 import contextlib
-import functools
 import hashlib
 import json
 import os
@@ -43,7 +42,6 @@ from podium.words.wording import counted, printable
 
 RUNTIMES, FAILED, HARDWARE = "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
-DIFFERING = "differing"  # the predictions of models whose runs do not have the same ones
 ONE_MODEL, ONE_MODEL_LOG = "submission", "run"  # the names of the files of a team that has a single model
 
 Turn = tuple[Model, int]  # a model with the number of its run
@@ -324,14 +322,14 @@ def _is_there(out: Path, row: Row) -> bool:
 def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
     """Remove the submissions that these runs left, and then the folders that are empty."""
     for row in filter(lambda row: row.submission, rows):
-        for path in (out / SUBMISSIONS / row.submission, out / DIFFERING / row.team / row.kept):
-            path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # another submission of the team is in it, or it is gone
-                path.parent.rmdir()
+        path = out / SUBMISSIONS / row.submission
+        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # another submission of the team is in it, or it is gone
+            path.parent.rmdir()
 
 
 def _save(result: Result, earlier: Sequence[Row], out: Path) -> None:
-    """Save a run's submission if its predictions count or differ, and the log of a run on another machine."""
+    """Save a run's submission if its predictions count, and the log of a run on another machine."""
     row = result.row
     if result.log:
         path = out / LOGS / log_of(row.team, row.model, row.round)
@@ -339,15 +337,9 @@ def _save(result: Result, earlier: Sequence[Row], out: Path) -> None:
     if row.outcome is not Outcome.DONE or row.role == REFERENCE:
         return
     before, now = predictions_of(earlier), predictions_of([*earlier, row])
-    submissions, differing = out / SUBMISSIONS, out / DIFFERING / row.team
-    kept = {}
-    if before and row in journal.variants([*earlier, row]):  # the first one with other predictions than before
-        kept[differing / row.kept] = result.submission
-        if not differ(earlier):
-            kept[differing / before.kept] = (submissions / before.submission).read_bytes()
-    if now is row:
-        kept[submissions / row.submission] = result.submission
-    for path, content in kept.items():
-        write_atomically(path, functools.partial(Path.write_bytes, data=content))
-    if before and now is row and before.submission != row.submission:
+    if now is not row:
+        return
+    submissions = out / SUBMISSIONS
+    write_atomically(submissions / row.submission, lambda part: part.write_bytes(result.submission))
+    if before and before.submission != row.submission:
         (submissions / before.submission).unlink(missing_ok=True)

@@ -61,9 +61,7 @@ def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> Fina
     if not all(each.has_statistics for each in [*chosen.values(), *others.values()]):
         examine, others = examining.by_halves, {}  # there is nothing to compare them by
     known = examine(inputs, leaderboard, prizes, chosen, workers)
-    variants, variant_ranks = robustness.of_board(
-        leaderboard, known.scores, known.detectable, rules, solution.higher_is_better
-    )
+    variants, variant_ranks = robustness.of_board(leaderboard, known.scores, rules, solution.higher_is_better)
     site_table, of_site = _of_site(inputs, leaderboard, baselines)
     entries = similarity.entries(leaderboard, files)
     doubts = [] if known.chance is None else known.chance.doubts

@@ -12,7 +12,7 @@ import pandas as pd
 
 from podium.child.workers import Workers
 from podium.metric.contract import Measured
-from podium.ranking import first_two, half_samples, passes, robustness, store, uncertainty
+from podium.ranking import half_samples, passes, robustness, store, uncertainty
 from podium.ranking.decisions import Prizes
 from podium.ranking.final import Inputs
 from podium.ranking.job import solution_of
@@ -44,8 +44,6 @@ class Examined:
     fingerprints: Sequence[npt.NDArray[np.uint32]] = ()  # a hash of what each file says of each item
     silence: str = ""  # why nothing can be said about chance, if that is so
     scores: Mapping[str, Floats] = field(default_factory=dict)  # under other rules of the metric
-    # Which true difference of the first two teams would show, under each rule and under the metric as it is.
-    detectable: Mapping[str, float] = field(default_factory=dict)
     measures: Mapping[str, Floats] = field(default_factory=dict)  # that stand beside the score on the board
     groups: pd.DataFrame | None = None  # the score of each team in each sub-population
     group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
@@ -66,12 +64,10 @@ def by_statistics(
     details = [detail_of[number] for number in chosen]
     units = Units(prepared, solution.together(solution.deciding, rules.items))
     scores = {name: np.array([each.variants[name] for each in details]) for name in details[0].variants}
-    detectable = _of_first_two(inputs, chosen, workers)
     if rules.variants:
         once_more = _under_other_statistics(inputs, chosen, workers)
         names = robustness.names_of_steps(job, once_more, leaderboard)
         scores |= {names.get(name, name): each for name, each in once_more.items()}
-        detectable = {names.get(name, name): each for name, each in detectable.items()}
     measures = np.stack([each.measures for each in details])
     groups = _subpopulations(leaderboard["team"], measures, prepared)
     return Examined(
@@ -79,7 +75,6 @@ def by_statistics(
         chance=_of_chance(inputs, leaderboard, prizes, details, units) if rules.resamples else None,
         fingerprints=[each.fingerprint for each in details[:MOST_TEAMS]],
         scores=scores,
-        detectable=detectable,
         # All measures stand beside the one that decides, as on SciFact's own leaderboard.
         measures=dict(zip(prepared.measure_names[1:], measures.T[1:])) if groups is None else {},
         groups=groups,
@@ -91,7 +86,7 @@ def by_halves(
     inputs: Inputs, leaderboard: pd.DataFrame, prizes: Prizes, chosen: dict[int, Scored], workers: Workers
 ) -> Examined:
     """Score the chosen files of a metric with ``score()`` alone on halves of the items."""
-    rules, solution = inputs.options.rules, solution_of(inputs.job)
+    rules = inputs.options.rules
     if not rules.resamples:
         return Examined()
     question = half_samples.Question(inputs.job, rules.items, rules.seed)
@@ -105,16 +100,8 @@ def by_halves(
         )
     if not drawn.details:
         return Examined(drawn.number, silence=drawn.doubt if drawn.number else "")
-    plain = leaderboard.head(2).assign(boosted_score=leaderboard["score"])
-    two = drawn.details[:2]
-    population = np.stack([each.scores.population for each in two], axis=1)
-    between, better = Prizes(1, (0, 1)), solution.higher_is_better
-    units = Units(drawn.prepared)
-    steps = uncertainty.differences(plain, population, two, between, units, better)
-    detectable = dict(zip([robustness.OWN], steps["detectable"]))
-    chance = _of_chance(inputs, leaderboard, prizes, drawn.details, units)
-    fingerprints = [each.fingerprint for each in drawn.details]
-    return Examined(drawn.number, chance, fingerprints, detectable=detectable)
+    chance = _of_chance(inputs, leaderboard, prizes, drawn.details, Units(drawn.prepared))
+    return Examined(drawn.number, chance, [each.fingerprint for each in drawn.details])
 
 
 def _of_chance(
@@ -149,24 +136,6 @@ def _under_other_statistics(inputs: Inputs, chosen: dict[int, Scored], workers: 
     found = passes.once_more(workers, vary, passes.as_scored(inputs.submissions, chosen))
     of_teams = [found[number] for number in chosen]
     return {name: np.array([scores[name] for scores in of_teams]) for name in of_teams[0]}
-
-
-def _of_first_two(inputs: Inputs, chosen: dict[int, Scored], workers: Workers) -> dict[str, float]:
-    """Find out under each rule which true difference between the first two teams would show."""
-    rules, job, part = inputs.options.rules, inputs.job, solution_of(inputs.job).deciding
-    two = dict(itertools.islice(chosen.items(), 2))
-    if not rules.resamples or len(two) < 2:
-        return {}
-    how = (rules.resamples, rules.seed, rules.items)
-    entries = [store.load(inputs.store, each.entry) for each in two.values()]
-    ask = functools.partial(first_two.under_measures, job, part, how)
-    ((_, found),) = passes.finished(workers, ask, [[(0, entries)]])
-    if rules.variants:
-        ask = functools.partial(first_two.under_statistics, job, part, how)
-        files = list(passes.as_scored(inputs.submissions, two).values())
-        ((_, others),) = passes.finished(workers, ask, [[(0, files)]])
-        found |= others
-    return found
 
 
 def _subpopulations(teams: "pd.Series[str]", measures: Floats, prepared: Measured) -> pd.DataFrame | None:

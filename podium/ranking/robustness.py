@@ -26,7 +26,6 @@ REWARDS = {
     "eligibility_ratio": (1.02, 1.1),
     "slowdown_limit": (1.1, 1.5),
 }
-OWN = ""  # the name of the metric as it is among its variants
 LABELS = {  # with the value, and with what it is above 1
     "max_boost": "largest reward {0:.1%}",
     "eligibility_ratio": "eligible if the best score is at most {1:.0%} higher",
@@ -51,14 +50,14 @@ def of_statistics(
             number,
             {
                 name: statistics.measures(prepared, numbers)["score"]
-                for name, (prepared, numbers) in varied(job, part, submission).items()
+                for name, (prepared, numbers) in _varied(job, part, submission).items()
             },
         )
         for number, submission in submissions
     ]
 
 
-def varied(job: Job, part: str, submission: Submission) -> dict[str, tuple[Any, Floats]]:
+def _varied(job: Job, part: str, submission: Submission) -> dict[str, tuple[Any, Floats]]:
     """Read a submission again, for other statistics (n, k), each with its part of a prepared solution."""
     solution = solution_of(job)
     variants = solution.metric.companion.variants
@@ -86,18 +85,14 @@ def check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]
 def of_board(
     leaderboard: pd.DataFrame,
     scores: Mapping[str, Floats],
-    detectable: Mapping[str, float],
     rules: Rules,
     higher_is_better: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rank again under other decisions, one at a time: with other scores, then with other rewards.
 
     The first table has a row per decision, with how many teams keep their rank, Kendall's τ of the order of
-    teams with that of the board, and before rewards the score of the board's first team and how far it is
-    ahead of the second one.  The second table has a row per team, with its rank under each decision.
-
-    ``detectable`` has the true difference of the first two teams that shows, by the name of a variant, and that
-    under the metric as it is as `OWN`.
+    teams with that of the board, and the score of the board's first team before rewards.  The second table has
+    a row per team, with its rank under each decision.
     """
     boost, with_rewards = hosted.module("boost"), is_boosted(leaderboard, rules)
     board = boost.parse(leaderboard if with_rewards else leaderboard.drop(columns="runtime"))
@@ -125,16 +120,9 @@ def of_board(
             "same_rank": [int((ranks == rank).sum()) for ranks in ranks_under.values()],
             "kendall_tau": [tau(rank, ranks) for ranks in ranks_under.values()],
             "winner_score": [float(scores.get(name, own)[winner]) for name in ranks_under],
-            "difference": [_ahead(scores.get(name, own)) for name in ranks_under],
-            "detectable": [detectable.get(name if name in scores else OWN, np.nan) for name in ranks_under],
         }
     )
     return table, pd.DataFrame(ranks_under)
-
-
-def _ahead(scores: Floats) -> float:
-    """The score of the board's first team minus that of the second one.  It is NaN for a single team."""
-    return float(scores[0] - scores[1]) if len(scores) > 1 else np.nan
 
 
 def tau(ranks: Ints, others: Ints) -> float:

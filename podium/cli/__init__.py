@@ -14,11 +14,12 @@ import importlib
 import math
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from podium.child.supervised import Patience, supervised
+from podium.cli.arguments import is_of_competition, with_record
 from podium.cli.declared import declare
 from podium.metric import own
 from podium.words import errors
@@ -121,9 +122,11 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
         command.add_arguments(of_command)
     else:
         declare(of_command, kind)
-    options = kind(**vars(of_command.parse_args(chosen.rest)))
-    work = functools.partial(errors.exit_code_of, functools.partial(_run, command, options))
-    patience = _patience(chosen.command, options) if apart else None
+    if chosen.command in OF_COMPETITIONS:
+        of_command.set_defaults(metric=None)  # the record of the competition may name it
+    given = vars(of_command.parse_intermixed_args(chosen.rest))
+    work = functools.partial(errors.exit_code_of, functools.partial(_run, chosen.command, kind, given))
+    patience = _patience(chosen.command, given) if apart else None
     return work() if patience is None else supervised(work, patience)
 
 
@@ -131,18 +134,22 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
 EXECUTING = frozenset(
     {"agreement", "bundle", "check", "emulate", "make", "publish", "rank", "score", "tune", "verify"}
 )
+# Those that use the record of a competition whose files they are given.
+OF_COMPETITIONS = frozenset({"bundle", "emulate", "publish", "rank", "score"})
 WAITING = frozenset({"publish", "rank", "verify"})  # for a site, or for workers, which have limits of their own
 SECONDS_FOR_OTHERS = 600.0  # without any processor time, where somebody else may be slow
 
 
-def _patience(name: str, options: Any) -> Patience | None:
+def _patience(name: str, given: Mapping[str, Any]) -> Patience | None:
     """How long a command may take if its metric may be a stranger's; None if it is podium's own."""
-    given = getattr(options, "metric", None)
-    is_recorded = name == "verify" or getattr(options, "again", None) is not None  # run.json names the metric
-    if name not in EXECUTING or (given in own.names() and not is_recorded):
+    metric = given.get("metric")
+    is_recorded = name == "verify" or given.get("again") is not None  # run.json names the metric
+    if name in OF_COMPETITIONS and metric is None:
+        is_recorded, metric = is_recorded or is_of_competition(given), own.DEFAULT
+    if name not in EXECUTING or (metric in own.names() and not is_recorded):
         return None
-    idle, processor = (getattr(options, limit, None) for limit in ("idle_limit", "time_limit"))
-    submissions = getattr(options, "submission", None)
+    idle, processor = given.get("idle_limit"), given.get("time_limit")
+    submissions = given.get("submission")
     if name in WAITING or (
         isinstance(submissions, list) and "-" in submissions
     ):  # the standard input may be slow
@@ -154,18 +161,20 @@ def _patience(name: str, options: Any) -> Patience | None:
 NO_INPUTS = ("out", "title", "organizer", "team", "data")
 
 
-def _run(command: Any, options: Any) -> None:
-    """Run a command, unless it would write where one of its inputs is."""
+def _run(name: str, kind: Callable[..., Any], given: dict[str, Any]) -> None:
+    """Run a command with its options, unless it would write where one of its inputs is."""
     from podium.child import overheard
     from podium.tables.files import check_apart
 
     overheard.forget()
-    out = getattr(options, "out", None)
-    values = [value for name, value in vars(options).items() if name not in NO_INPUTS]
+    if name in OF_COMPETITIONS:
+        given = with_record(given)
+    out = given.get("out")
+    values = [value for option, value in given.items() if option not in NO_INPUTS]
     flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
     if out is not None:
         check_apart(out, [each for each in flat if isinstance(each, str | Path) and os.path.exists(each)])
-    command.run(options)
+    importlib.import_module(f"podium.cli.{name}").run(kind(**given))
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

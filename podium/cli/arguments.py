@@ -4,7 +4,8 @@ import argparse
 import datetime
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -58,6 +59,41 @@ def parameters(metric: "Metric", assignments: Sequence[str], solution: str | Pat
     from podium.metric import hosted
 
     return recorded.arguments(metric, hosted.parse_parameters(metric, assignments), solution)
+
+
+def is_of_competition(given: Mapping[str, Any]) -> bool:
+    """Whether what a command was given lies in the folder of a competition, whose record names the metric."""
+    return (_competition_of(given) / "competition.json").is_file()
+
+
+def with_record(given: dict[str, Any]) -> dict[str, Any]:
+    """Add the metric, and the items, that the record of a competition names, if none was given."""
+    from podium.contest import recorded
+    from podium.metric import hosted
+    from podium.words.wording import printable
+
+    record = None if given.get("again") is not None else recorded.read(_competition_of(given))
+    if record is None:  # or run.json names the metric
+        return given | {"metric": given["metric"] or own.DEFAULT}
+    if given["metric"] is None:
+        path = recorded.copied_metric(record)
+        if path is None and record.metric not in hosted.names():
+            raise UsageError(
+                f"the files were made for the metric {record.metric} (see {record.path}): name it by --metric"
+            )
+        given = given | {"metric": record.metric if path is None else str(path)}
+    if record.items and not given.get("items", True):
+        print(printable(f"items of {record.path}: {record.items}"), file=sys.stderr)
+        given = given | {"items": record.items}
+    return given
+
+
+def _competition_of(given: Mapping[str, Any]) -> Path:
+    """The folder of the competition to which a command's files belong, if they belong to one."""
+    if "files" in given:
+        return Path(given["files"])
+    solution = Path(given["solution"] or "")
+    return solution.parent.parent if solution.parent.name == "private" else solution
 
 
 def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:

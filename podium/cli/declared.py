@@ -66,7 +66,8 @@ def _argument(parameter: inspect.Parameter, told: str, metavar: str | None) -> t
     if typing.get_origin(element) is typing.Literal:
         given |= {"choices": typing.get_args(element), "metavar": None}
     if parameter.kind is not parameter.KEYWORD_ONLY:
-        return [name], given | ({"nargs": "?"} if default is None else {})
+        may_be_absent = default is None or type(None) in typing.get_args(parameter.annotation)
+        return [name], given | ({"nargs": "?"} if may_be_absent else {})
     flag = f"--{name.replace('_', '-')}"
     if element is not kind:
         given |= {"action": "extend" if SEVERAL in marks else "append", "default": []}

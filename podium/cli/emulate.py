@@ -1,6 +1,7 @@
 """Score a submission as Kaggle would, and show what the participant sees.
 
-    podium emulate metric.py files/private/solution.csv submission.csv
+    podium emulate metric.py solution.csv submission.csv
+    podium emulate files/private/solution.csv submission.csv     with the metric of these files
 
 Each part of the solution is scored in a fresh process.
 """
@@ -18,7 +19,8 @@ class Options(OfTrial):
     Parameters
     ----------
     metric : METRIC
-        A Python file with a score(), or a metric's name.
+        A Python file with a score(), or a metric's name (default: the one for which podium make has made the
+        files).
     solution : SOLUTION
         The right answers, with a column Usage.
     submission : SUBMISSION
@@ -27,7 +29,7 @@ class Options(OfTrial):
         Switch “Pass complete submission” on, as COMPLETE_SUBMISSION = True in the file does.
     """
 
-    metric: str
+    metric: str | None
     solution: Path
     submission: Path
     _: KW_ONLY
@@ -45,6 +47,7 @@ def run(options: Options) -> None:
     from podium.metric.shapes import demand
     from podium.tables.files import read_once
 
+    assert options.metric is not None
     metric = hosted.load(options.metric)
     arguments = parameters(metric, options.set, options.solution)
     given = read_once(options.solution), read_once(options.submission)

@@ -1,11 +1,14 @@
-"""The record of a competition: the metric and the parameters for which its files were made.
+"""The record of a competition: the metric, the parameters and the items for which its files were made.
 
-`podium make` writes the record beside ``public/`` and ``private/``. `podium publish` and `podium bundle` add
-the parameters with which the competition goes out. Commands that get the folder, or the solution in it, use
-them. So the site and every command score with the same parameters.
+`podium make` writes the record beside ``public/`` and ``private/``, with a copy of a stranger's metric in
+``private/metric``. `podium publish` and `podium bundle` add the parameters with which the competition goes out.
+Commands that get the folder, or the solution in it, use all of it. So the site and every command score alike.
+The copy is the host's: it is never sent anywhere, and who verifies or collects what others have published does
+not follow a record.
 """
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,6 +25,7 @@ from podium.words.wording import printable
 RECORD = "competition.json"
 PRIVATE = "private"  # the folder of the solution, beside which the record lies
 PUBLIC_COLUMNS, INNOCENT, DIGEST = "public_columns", "innocent", "metric_sha256"
+FILE, ITEMS = "metric_file", "items"
 
 
 class Record(NamedTuple):
@@ -34,6 +38,8 @@ class Record(NamedTuple):
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
     innocent: Mapping[str, Sequence[str]] = {}  # the columns of public files that are not a leak, by file
     digest: str = ""  # of the metric's file, by which a renamed file is known
+    file: str = ""  # the copy of the metric, from the folder of the competition on; podium's own have none
+    items: str = ""  # the columns of the solution, separated by commas, whose values keep rows together
 
     def is_of(self, metric: Metric) -> bool:
         """Whether the files were made for this metric, whose file may have another name since."""
@@ -45,26 +51,42 @@ def digest_of(metric: Metric) -> str:
     return sha256(metric.path.read_bytes()).hexdigest()
 
 
-def write(
-    folder: Path,
-    metric: str,
-    parameters: Mapping[str, Any],
-    public_columns: Sequence[str] = (),
-    digest: str = "",
-) -> None:
-    """Save a metric's name, its parameters and the digest of its file in the folder of a competition; keep what
-    else the record says.
-    """
-    content: dict[str, Any] = {PUBLIC_COLUMNS: list(public_columns)} if public_columns else {}
-    path = folder / RECORD
-    if read(folder) is not None:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    content |= {DIGEST: digest} if digest else {}
-    content = {"metric": metric, "parameters": dict(parameters)} | {
-        name: content[name] for name in (DIGEST, PUBLIC_COLUMNS, INNOCENT) if name in content
-    }
+def write(record: Record) -> None:
+    """Save the record in the folder of its competition."""
+    further = {
+        DIGEST: record.digest, FILE: record.file, ITEMS: record.items,
+        PUBLIC_COLUMNS: list(record.public_columns), INNOCENT: dict(record.innocent),
+    }  # fmt: skip
+    content = {"metric": record.metric, "parameters": dict(record.parameters)}
+    content |= {name: value for name, value in further.items() if value}
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+    write_atomically(record.path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+
+
+def of_file(path: Location) -> Record | None:
+    """Read the record of the competition to whose private files a solution belongs."""
+    return read(Path(path).parent.parent) if Path(path).parent.name == PRIVATE else None
+
+
+def copied_metric(record: Record) -> Path | None:
+    """Find the copy of the metric, say which files are going to be executed, and refuse what lies elsewhere."""
+    if not record.file:
+        return None
+    folder = record.path.parent
+    path = folder / record.file
+    files = [path, *(each for each in sorted(path.parent.glob("*.py")) if each != path)]
+    home = os.path.realpath(folder / PRIVATE) + os.sep
+    for each in files:
+        if not os.path.realpath(each).startswith(home) or not each.is_file():
+            raise HostError(
+                f"{record.path}: {FILE}: expected a file in {folder / PRIVATE}, found {each}: "
+                "name the metric by --metric"
+            )
+    digests = [sha256(each.read_bytes()).hexdigest() for each in files]
+    named = ", ".join(f"{each} (SHA-256 {digest})" for each, digest in zip(files, digests))
+    changed = "; it has changed since podium make" if digests[0] != record.digest else ""
+    print(printable(f"metric of {record.path}: {named}{changed}"), file=sys.stderr)
+    return path
 
 
 def read(folder: Path) -> Record | None:
@@ -75,8 +97,8 @@ def read(folder: Path) -> Record | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         known, innocent = content.get(PUBLIC_COLUMNS, []), content.get(INNOCENT, {})
-        parameters, digest = dict(content["parameters"]), str(content.get(DIGEST, ""))
-        record = Record(path, str(content["metric"]), parameters, known, innocent, digest)
+        texts = [str(content.get(name, "")) for name in (DIGEST, FILE, ITEMS)]
+        record = Record(path, str(content["metric"]), dict(content["parameters"]), known, innocent, *texts)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise HostError(
             f'{path}: expected {{"metric": NAME, "parameters": {{…}}}}, as podium make writes it'
@@ -97,8 +119,7 @@ def _is_list_of_names(value: object) -> bool:
 
 def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> dict[str, Any]:
     """Combine the parameters that the user sets with those of the competition to which the solution belongs."""
-    path = Path(solution)
-    record = read(path.parent.parent) if path.parent.name == PRIVATE else None
+    record = of_file(solution)
     if record is None:
         return dict(given)
     if not record.is_of(metric):

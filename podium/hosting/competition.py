@@ -121,14 +121,13 @@ class Terms:
 def keep_parameters(competition: Competition) -> str:
     """Record the parameters with which a competition goes out, so that the host can see them later."""
     folder = competition.folder
-    record = recorded.read(folder)
-    before = {} if record is None else record.parameters
+    record = recorded.read(folder) or recorded.Record(folder / RECORD, competition.metric.name, {})
+    before = record.parameters
     known = hosted.defaults(competition.metric).keys() | before.keys()
     parameters = {name: value for name, value in competition.arguments.items() if name in known}
     if parameters == before:
         return ""
-    name = competition.metric.name if record is None else record.metric
-    recorded.write(folder, name, parameters)
+    recorded.write(record._replace(parameters=parameters))
     added = ", ".join(f"{name}={value}" for name, value in parameters.items() if name not in before)
     said = f"recorded in {folder / RECORD}: {added}"
     if (folder / REPORT).is_file():

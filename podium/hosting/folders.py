@@ -43,6 +43,7 @@ class Files(NamedTuple):
     items: Collection[str]  # the ids of the items that the metric scores, such as essays; they may be public
     parameters: Mapping[str, Any]  # the metric's parameters for which the files are made
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
+    together: str = ""  # the columns of the solution, separated by commas, whose values keep rows together
 
 
 class Trial(NamedTuple):

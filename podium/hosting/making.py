@@ -4,6 +4,7 @@ The drawing depends on the seed and the ids alone. It is the same on every machi
 rows.
 """
 
+import shutil
 from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -14,11 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.contest import reading, recorded, way
-from podium.contest.recorded import PRIVATE
+from podium.contest.recorded import PRIVATE, RECORD, Record
 from podium.hosting import balance, columns, leaks, order, round_trip, samples, starter
 from podium.hosting.balance import Balance
+from podium.hosting.bundles import program
 from podium.hosting.folders import (
     LEARNED,
+    METRIC,
     PERFECT,
     PUBLIC,
     REPORT,
@@ -44,7 +47,7 @@ from podium.tables import ids
 from podium.tables.files import ReadFile, read_once
 from podium.tables.formats import csv_bytes
 from podium.words.arrays import Bools, Floats, Ints
-from podium.words.errors import HostError, UsageError
+from podium.words.errors import HostError, ToolError, UsageError
 from podium.words.wording import counted
 
 TRAIN = "train"
@@ -199,6 +202,7 @@ def make_files(
         sorted(set(everything.items)),
         arguments,
         [*known, *([draw.items] if draw.items and draw.items not in known else [])],
+        draw.items,
     )
 
 
@@ -485,9 +489,33 @@ def write(files: Files, folder: Path, publish_metric: bool = False) -> Files:
                     read[f"{name}/{file}"] = written
         files = starter.add(whole, files, publish_metric)
         (whole / REPORT).write_text(files.report, encoding="utf-8", newline="\n")
-        metric = files.solution.metric
-        digest = "" if metric.is_own else recorded.digest_of(metric)
-        recorded.write(whole, metric.name, files.parameters, files.public_columns, digest)
+        files = _recorded(files, whole)
         round_trip.check(files, read)
         leaks.refuse(whole, files.items, read[f"{PRIVATE}/{SOLUTION}"], advice=ALLOWED)
+    return files
+
+
+def _recorded(files: Files, folder: Path) -> Files:
+    """Write the record of a competition, with a copy of its metric beside the private files."""
+    metric = files.solution.metric
+    record = Record(folder / RECORD, metric.name, dict(files.parameters), files.public_columns)
+    record = record._replace(items=files.together)
+    if not metric.is_own:
+        record = record._replace(digest=recorded.digest_of(metric))
+        copies = folder / PRIVATE / "metric"
+        if metric.path.name == METRIC:  # its folder names it
+            copies /= metric.path.parent.name
+        try:
+            needed = program.files_of(metric)
+            copies.mkdir(parents=True)
+            for path in needed:
+                shutil.copyfile(path, copies / path.name)
+            if needed[1:]:  # A companion may read files that are not known here.
+                hosted.load(copies / metric.path.name)
+            record = record._replace(file=(copies / metric.path.name).relative_to(folder).as_posix())
+        except ToolError as problem:
+            shutil.rmtree(copies, ignore_errors=True)
+            told = f"the metric has no copy beside the private files, so name it by --metric later: {problem}"
+            files = files._replace(warnings=[*files.warnings, told])
+    recorded.write(record)
     return files

@@ -451,8 +451,8 @@ def test_excuses(tmp_path):
     assert told(folder).endswith(
         f" Take it out; if all may know it, write {folder / RECORD} with public_columns or innocent"
     )
-    recorded.write(folder, "accuracy", {})
     path = folder / RECORD
+    recorded.write(recorded.Record(path, "accuracy", {}))
     record = json.loads(path.read_text())
     assert told(folder).endswith(
         " Take it out; if all may know it, see public_columns and innocent in competition.json"
@@ -466,8 +466,10 @@ def test_excuses(tmp_path):
     innocent = {"test.csv": ["day"], "more.csv": ["*"]}
     path.write_text(json.dumps(record | {"innocent": innocent}))
     assert told(folder) == ""
-    recorded.write(folder, "accuracy", {"beta": 2.0})
-    assert recorded.read(folder) == (path, "accuracy", {"beta": 2.0}, [], innocent, "")
+    kept = recorded.read(folder)._replace(parameters={"beta": 2.0})
+    recorded.write(kept)
+    assert recorded.read(folder) == kept
+    assert kept.innocent == innocent
 
 
 def test_what_keeps_rows_together_does_not_tell_their_part(tmp_path):

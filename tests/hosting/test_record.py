@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +13,7 @@ from podium.contest.recorded import RECORD
 from podium.hosting import competition
 from podium.metric import hosted
 from tests.support.corpora import make_corpus
-from tests.support.host_line import ACCURACY, ROOT, run_podium, stay_in_process
+from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium, stay_in_process
 
 FILES = Path("files")
 PAIR = [FILES / "private" / "solution.csv", FILES / "public" / "sample_submission.csv"]
@@ -102,20 +103,163 @@ def test_the_files_of_another_metric(capsys):
     assert err.startswith("error: expected the metric 'unified', for which the files were made (see ")
 
 
-@pytest.mark.filterwarnings("always:the files were made")
-def test_a_forgotten_metric_is_told_by_the_record(capsys, in_process, tmp_path, monkeypatch):
+def test_one_s_own_metrics_are_known_by_the_record(capsys, in_process, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     labels = ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl"
     assert run_podium(capsys, "make", labels, "--metric", "scifact", "--out", FILES)[0] == 0
+    code, out, err = run_podium(capsys, "score", *PAIR)
+    assert (code, "the files were made" in err) == (0, False)
+    assert "metric:scifact|" in out
+
+
+# Patients with several rows, whose labels are those of the patient.
+PATIENTS = pd.DataFrame(
+    {"id": [f"r{row:03}" for row in range(120)], "patient": [row // 6 for row in range(120)]}
+)
+PATIENTS["answer"] = PATIENTS["patient"] * 7 % 11 % 2
+
+
+@pytest.fixture
+def of_patients(capsys, in_process, tmp_path, monkeypatch):
+    """The files that `podium make` has written for a metric of one's own, in a folder, for rows of patients."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    Path("mine", "metric.py").write_text(ACCURACY.replace("BODY", EQUAL))
+    Path("mine", "rule.py").write_text("from podium.metric.contract import Companion\nNONE = Companion()\n")
+    Path("mine", "companion.py").write_text("from .rule import NONE as companion\n")
+    Path("mine", "draft.py").write_text("raise SystemExit\n")
+    PATIENTS.to_csv("labels.csv", index=False)
+    line = ["make", "labels.csv", "--metric", "mine", "--items", "patient", "--seed", "5", "--out", FILES]
+    assert run_podium(capsys, *line)[0] == 0
+    PATIENTS.drop(columns="patient").to_csv("submission.csv", index=False)
+
+
+@pytest.mark.usefixtures("of_patients")
+def test_made_files_know_their_metric_and_their_items(capsys):
+    """Also when the metric's own folder is gone; the copy has what it imports and nothing else."""
+    shutil.rmtree("mine")
+    copies = FILES / "private" / "metric" / "mine"
+    assert sorted(path.name for path in copies.glob("*.py")) == ["companion.py", "metric.py", "rule.py"]
+    one = json.loads((FILES / RECORD).read_text())
+    assert (one["metric_file"], one["items"]) == ("private/metric/mine/metric.py", "patient")
+    code, out, err = run_podium(capsys, "score", PAIR[0], "submission.csv", PAIR[1])
+    assert code == 0
+    assert "metric:mine|" in out
+    told = err.splitlines()[:2]
+    assert told[0].startswith(
+        f"metric of {FILES / RECORD}: {copies / 'metric.py'} (SHA-256 {one['metric_sha256']})"
+    )
+    assert told[1] == f"items of {FILES / RECORD}: patient"
+    code, there, _ = run_podium(capsys, "score", PAIR[0], "submission.csv", PAIR[1], "--items", "patient")
+    assert (code, there) == (0, out)
+    code, rows, _ = run_podium(capsys, "score", PAIR[0], "submission.csv", PAIR[1], "--items", "id")
+    assert (code, rows != out) == (0, True)
+    for line in (["emulate"], ["emulate", copies / "metric.py", "--quick"]):
+        code, out, _ = run_podium(capsys, *line, PAIR[0], "submission.csv")
+        assert (code, "1.000000" in out) == (0, True)
+
+
+@pytest.mark.usefixtures("of_patients")
+def test_a_board_counts_the_recorded_items_and_its_verification_follows_no_record(capsys):
+    for team in ("Ada", "Bo"):
+        Path("teams", team).mkdir(parents=True)
+        shutil.copy("submission.csv", Path("teams", team))
+    assert (
+        run_podium(capsys, "rank", PAIR[0], "teams", "--no-boost", "--resamples", "20", "--out", "board")[0]
+        == 0
+    )
+    facts = json.loads(Path("board", "run.json").read_text())
+    solution = pd.read_csv(PAIR[0])
+    assert facts["items"] == solution.loc[solution["Usage"] == "Private", "patient"].nunique()
+    assert facts["inputs"]["metric"]["path"].endswith("private/metric/mine/metric.py")
+    Path("other.py").write_text("raise SystemExit(9)\n")
+    _change_record(metric_file="../other.py", items="id")
+    code, _, err = run_podium(capsys, "verify", "board")
+    assert code == 0, err
+    assert "metric of" not in err
+
+
+def _change_record(**changes: object) -> None:
+    """Write other facts into the record."""
+    content = json.loads((FILES / RECORD).read_text())
+    (FILES / RECORD).write_text(json.dumps(content | changes))
+
+
+@pytest.mark.usefixtures("of_patients")
+@pytest.mark.parametrize(
+    "path", ["../other.py", "private/../../other.py", "private/link.py", "public/other.py", "private/metric"]
+)
+def test_a_metric_outside_the_private_files_is_not_executed(capsys, path):
+    for other in (Path("other.py"), FILES / "public" / "other.py"):
+        other.write_text("raise SystemExit(9)\n")
+    (FILES / "private" / "link.py").symlink_to(Path("other.py").resolve())
+    _change_record(metric_file=path)
     code, _, err = run_podium(capsys, "score", *PAIR)
     assert code == 4
     assert err.startswith(
-        f"warning: the files were made for the metric scifact (see {FILES / RECORD}), and this is unified: "
-        "if it should be the former, name it by --metric\nerror: "
+        f"error: {FILES / RECORD}: metric_file: expected a file in {FILES / 'private'}, found "
     )
-    code, _, err = run_podium(capsys, "score", "--metric", "scifact", *PAIR)
+
+
+@pytest.mark.usefixtures("of_patients")
+def test_a_companion_that_leads_outside_is_not_executed(capsys):
+    Path("other.py").write_text("raise SystemExit(9)\n")
+    companion = FILES / "private" / "metric" / "mine" / "companion.py"
+    companion.unlink()
+    companion.symlink_to(Path("other.py").resolve())
+    assert run_podium(capsys, "score", *PAIR)[0] == 4
+
+
+@pytest.mark.usefixtures("of_patients")
+@pytest.mark.filterwarnings("always:the files were made")
+def test_a_changed_copy_and_another_metric_are_told(capsys):
+    with (FILES / "private" / "metric" / "mine" / "metric.py").open("a") as file:
+        file.write("\n# changed\n")
+    code, _, err = run_podium(capsys, "score", *PAIR)
+    assert (code, "; it has changed since podium make\n" in err) == (0, True)
+    Path("other.py").write_text(ACCURACY.replace("BODY", "return 0.5"))
+    code, _, err = run_podium(capsys, "score", *PAIR, "--metric", "other.py")
     assert code == 0
-    assert "the files were made" not in err
+    assert "the files were made for the metric mine (see " in err
+
+
+@pytest.mark.usefixtures("of_patients")
+def test_a_record_without_a_copy_asks_for_the_metric(capsys):
+    _change_record(metric_file="")
+    code, _, err = run_podium(capsys, "score", *PAIR)
+    assert code == 2
+    assert err.startswith(
+        f"error: the files were made for the metric mine (see {FILES / RECORD}): name it by --metric"
+    )
+
+
+@pytest.mark.usefixtures("of_patients")
+def test_neither_the_record_nor_the_copy_is_public_in_a_bundle(capsys):
+    dates = ["--start", "2027-01-01", "--switch", "2027-02-01", "--end", "2027-03-01"]
+    line = ["bundle", "codabench", FILES, "--title", "T", *dates, "--out", "out"]
+    code, _, err = run_podium(capsys, *line)
+    assert (code, err.startswith(f"metric of {FILES / RECORD}")) == (0, True)
+    with zipfile.ZipFile(Path("out", "competition.zip")) as archive:
+        names = [name for name in archive.namelist() if "scoring_program" not in name]
+    assert not [name for name in names if RECORD in name or name.endswith("rule.py") or "mine" in name]
+
+
+def test_a_metric_that_cannot_be_copied_has_to_be_named(capsys, in_process, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    Path("mine", "metric.py").write_text(ACCURACY.replace("BODY", EQUAL))
+    Path("mine", "words.txt").write_text("a b")
+    Path("mine", "companion.py").write_text(
+        "from pathlib import Path\nfrom podium.metric.contract import Companion\n"
+        "WORDS = Path(__file__).with_name('words.txt').read_text()\ncompanion = Companion()\n"
+    )
+    PATIENTS.to_csv("labels.csv", index=False)
+    code, _, err = run_podium(
+        capsys, "make", "labels.csv", "--metric", "mine", "--items", "patient", "--out", FILES
+    )
+    assert (code, "the metric has no copy beside the private files" in err) == (0, True)
+    assert not (FILES / "private" / "metric" / "mine").exists()
+    assert "metric_file" not in json.loads((FILES / RECORD).read_text())
 
 
 @pytest.mark.filterwarnings("always:the files were made")

@@ -49,7 +49,7 @@ def scoring_program(competition: Competition) -> Content:
     """Collect all files that score a submission: the metric, its parameters and podium, without other
     libraries.
     """
-    files = [competition.metric.path, *_beside(competition.metric)]
+    files = files_of(competition.metric)
     content: Content = {
         METRIC: competition.metric.path.read_bytes(),
         **{f"metric/{path.name}": path.read_bytes() for path in files[1:]},
@@ -99,8 +99,8 @@ def write(files: Content, folder: Path) -> None:
             path.write_bytes(content)
 
 
-def _beside(metric: Metric) -> list[Path]:
-    """The companion of a metric, and the files of its folder that the metric or the companion imports.
+def files_of(metric: Metric) -> list[Path]:
+    """The file of a metric, its companion, and the files of its folder that one of these imports.
 
     Nothing else of the folder goes out. A test, a draft or a note beside the metric may tell the solution.
     """
@@ -114,7 +114,7 @@ def _beside(metric: Metric) -> list[Path]:
         if path not in needed:
             needed.add(path)
             files += _imported_beside(path, folder)
-    return sorted(needed - {metric.path})
+    return [metric.path, *sorted(needed - {metric.path})]
 
 
 def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
@@ -164,7 +164,7 @@ def _imported_in(statement: ast.stmt) -> set[str]:
 
 def libraries(competition: Competition) -> list[str]:
     """List what pip has to install for the scoring program."""
-    files = [competition.metric.path, *_beside(competition.metric)]
+    files = files_of(competition.metric)
     packages = {name for path in files for name in imported(ast.parse(path.read_bytes()))} - {"podium"}
     known = importlib.metadata.packages_distributions()
     return sorted({"numpy", "pandas", *(known[name][0] for name in packages if name in known)})

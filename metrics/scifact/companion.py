@@ -309,9 +309,10 @@ class Explanation(contract.Explanation):
         if repeated := numbers["sentence", REPEATED]:
             number = counted(repeated, "sentence")
             notices.append(f"a sentence that stands earlier in the same list counts as wrong: {number}")
-        return notices + self._counted_from_1()
+        return notices + [sentence for _, sentence in self.mistakes]
 
-    def _counted_from_1(self) -> list[str]:
+    @functools.cached_property
+    def mistakes(self) -> list[tuple[str, str]]:
         """Say that sentences seem to be counted from 1, if numbers one smaller give a much better score."""
         answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
         sentences = [each for answer in answers for _, listed in answer.values() for each in listed]
@@ -329,10 +330,11 @@ class Explanation(contract.Explanation):
         gain = score - float(self.prepared.measures(self.statistics.sum(axis=0)[np.newaxis])[0])
         if gain < MUCH_BETTER:
             return []
-        return [
+        told = (
             "sentences seem to be counted from 1: they count from 0, and with every number one smaller the "
             f"score would be {gain:.4f} higher"
-        ]
+        )
+        return [("sentences counted from 1", told)]
 
 
 companion = Companion(

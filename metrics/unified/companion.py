@@ -92,11 +92,12 @@ class Explanation(contract.Explanation):
     @property
     def notices(self) -> list[str]:
         """Sentences about what is unusual in this submission and otherwise passes in silence."""
-        return [*self._essays(), *self.mistakes, *self._habits(), *self._small_groups()]
+        mistakes = [sentence for _, sentence in self.mistakes]
+        return [*self._essays(), *mistakes, *self._habits(), *self._small_groups()]
 
     @functools.cached_property
-    def mistakes(self) -> list[str]:
-        """Those of the notices that mean that the file is probably wrong."""
+    def mistakes(self) -> list[tuple[str, str]]:
+        """Those of the notices that mean that the file is probably wrong, each with its kind."""
         p, g = self._matches
         matched, truths = self.given.take(self.predictions.row[p]), self.prepared.truths.take(g)
         true_probability = self.metric.probability_of_label(matched, truths)

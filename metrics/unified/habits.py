@@ -1,7 +1,7 @@
 """Recognize frequent mistakes in the files of participants, and say how to correct them.
 
 `diagnose` explains a rejected submission and says what to write instead. The functions whose names begin with
-`of_` notice what the metric accepts although it is probably not intended.
+`of_` notice what the metric accepts although it is probably not intended. A mistake is a kind and a sentence.
 """
 
 import math
@@ -53,6 +53,12 @@ NUMBERS = (
     (re.compile(r"\d\s*%"), "write shares of 1 instead of percentages"),
 )
 LONGEST_SHOWN = 40  # characters of a cell
+# If more than this share of the essays have no prediction, and of the predicted ones are unknown, ids changed.
+OTHER_VERSION = 0.1
+
+FROM_ONE, SHIFTED = "positions counted from 1", "positions one word away"  # kinds of mistakes
+
+Mistakes = list[tuple[str, str]]
 
 
 def recognize(
@@ -194,24 +200,32 @@ def _cure_of_essays(given: list[str], essay_id: str, items: Sequence[str]) -> st
     return f"take the essays of this solution, such as {_shown(items[0])!r}; found {_shown(given[0])!r}"
 
 
-def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
+def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> Mistakes:
     """Notice mistakes in the rows of a submission."""
-    notices = []
+    mistakes = []
     essay_id = submission[prepared.essay_id_column_name]
     unknown = pd.unique(essay_id[given.essay < 0].astype(str)).tolist()
     other = _other_spelling(unknown, prepared.items)
     if other is not None:
-        notices.append(
-            f"spell {prepared.essay_id_column_name} as the solution does: {other[1]!r}, found {other[0]!r}"
-        )
+        cure = f"spell {prepared.essay_id_column_name} as the solution does: {other[1]!r}, found {other[0]!r}"
+        mistakes.append(("ids in another spelling", cure))
     known = given.take(given.essay >= 0)
+    silent = len(prepared.items) - len(np.unique(known.essay))
+    predicted = len(prepared.items) - silent + len(unknown)
+    if silent > OTHER_VERSION * len(prepared.items) and len(unknown) > OTHER_VERSION * predicted:
+        cure = (
+            f"check that {prepared.essay_id_column_name} is of the same version as the solution: {silent:,} "
+            f"essays of the solution have no prediction, and {len(unknown):,} others have one"
+        )
+        mistakes.append(("ids of another version", cure))
     columns = {"essay": known.essay, "type": known.discourse_type, "first": known.first, "last": known.last}
     repeated = int(pd.DataFrame(columns).duplicated().sum())
     if repeated > NOTABLE_LOSS * len(known.row):
-        notices.append(
+        cure = (
             f"leave out rows that repeat another one: {repeated:,} of {counted(len(known.row), 'row')} have "
             "the essay, type and words of an earlier row"
         )
+        mistakes.append(("repeated rows", cure))
     # A row continues the one before if both are one word, and these follow each other in the same essay and
     # type.
     goes_on = (
@@ -223,67 +237,72 @@ def of_file(prepared: Any, submission: pd.DataFrame, given: Any) -> list[str]:
     )
     words = int(goes_on.sum())
     if words > SINGLE_WORDS * len(given.row):
-        notices.append(
+        cure = (
             f"write one row per segment, with all of its positions in predictionstring: {words:,} of "
             f"{counted(len(given.row), 'row')} are a single word that continues the row before"
         )
-    return notices
+        mistakes.append(("a row for each word", cure))
+    return mistakes
 
 
-def of_positions(prepared: Any, given: Any, matched: Any, truths: Any) -> list[str]:
+def of_positions(prepared: Any, given: Any, matched: Any, truths: Any) -> Mistakes:
     """Notice positions that are not those of words, or that are shifted."""
     known = given.take(given.essay >= 0)
     end = np.full(len(prepared.items), -1)
     np.maximum.at(end, prepared.truths.essay, prepared.truths.last)
     beyond = int((known.first > end[known.essay]).sum())
     if len(known.row) >= FEW_SEGMENTS and beyond > BEYOND * len(known.row):
-        return [
+        cure = (
             f"count words instead of characters: {beyond:,} of {counted(len(known.row), 'prediction')} begin "
             "behind the last true segment of their essay"
-        ]
+        )
+        return [("positions of characters", cure)]
     shifted = of_shifts(matched, truths)
     ends = matched.last - truths.last
     if shifted or int((ends == 0).sum()) > max(int((ends == 1).sum()), FEW_MATCHES):
         return shifted
     if not _counts_from_one(prepared.truths, known):
         return []
-    return [
+    cure = (
         f"count positions from 0: {int((known.first == 1).sum()):,} segments of the submission begin at "
         "word 1, and none at word 0"
-    ]
+    )
+    return [(FROM_ONE, cure)]
 
 
-def of_shifts(matched: Any, truths: Any) -> list[str]:
+def of_shifts(matched: Any, truths: Any) -> Mistakes:
     """Notice matches of which most begin or end one word late or early."""
     if len(matched.row) < FEW_MATCHES:
         return []
     starts, ends = matched.first - truths.first, matched.last - truths.last
     both = np.concatenate([starts, ends])
-    for shifts, where, shift, cure in (
-        (both, "starts and ends", 1, "count positions from 0"),
-        (both, "starts and ends", -1, "add 1 to all positions"),
-        (starts, "starts", 1, "add the first word of each segment, which the predictions lack"),
-        (starts, "starts", -1, "leave out the word before each segment"),
-        (ends, "ends", 1, "leave out the last word of each segment"),
-        (ends, "ends", -1, "add the word behind each segment, which range(first, last) leaves out"),
+    for kind, shifts, where, shift, cure in (
+        (FROM_ONE, both, "starts and ends", 1, "count positions from 0"),
+        (SHIFTED, both, "starts and ends", -1, "add 1 to all positions"),
+        (SHIFTED, starts, "starts", 1, "add the first word of each segment, which the predictions lack"),
+        (SHIFTED, starts, "starts", -1, "leave out the word before each segment"),
+        (SHIFTED, ends, "ends", 1, "leave out the last word of each segment"),
+        (SHIFTED, ends, "ends", -1, "add the word behind each segment, which range(first, last) leaves out"),
     ):
         off, right = int((shifts == shift).sum()), int((shifts == 0).sum())
         if off - right > 3 * np.sqrt(off + right):  # more than three standard deviations of chance
             way = "late" if shift > 0 else "early"
-            return [f"{cure}: among the {where} of matches, {off:,} are one word {way} and {right:,} are right"]
+            told = f"{cure}: among the {where} of matches, {off:,} are one word {way} and {right:,} are right"
+            return [(kind, told)]
     return []
 
 
-def of_probabilities(matched: Any, true_probability: npt.NDArray[np.float64]) -> list[str]:
+def of_probabilities(matched: Any, true_probability: npt.NDArray[np.float64]) -> Mistakes:
     """Notice columns of probabilities that seem to be exchanged."""
     if len(matched.row) < FEW_MATCHES or np.ptp(matched.d1) == 0:
         return []
     if true_probability.mean() + 2 * true_probability.std() / np.sqrt(len(true_probability)) >= 0.5:
         return []
-    return [
+    cure = (
         "check whether score_discourse_effectiveness_0 and _1 are swapped: the true effectiveness has a "
         f"probability of {true_probability.mean():.2f} on average, less than a coin would give"
-    ]
+    )
+    return [("swapped probabilities", cure)]
 
 
 def of_one_probability(prepared: Any, d1: float) -> list[str]:

@@ -40,7 +40,7 @@ def run(options: Options) -> None:
         done = chosen.score_all(metric, given, options, warn, show)
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
-        mistakes = [told for each in everything for told in each.explanation.mistakes]
+        mistakes = [told for each in everything for _, told in each.explanation.mistakes]
         console.warn([*done.chosen, *dict.fromkeys(mistakes)])
     if not options.bare or options.rows is not None or options.report is not None:
         tell(done, options)

@@ -449,8 +449,12 @@ class Explanation(Protocol):
         return []
 
     @property
-    def mistakes(self) -> Sequence[str]:
-        """Those of the notices that mean that the file is probably wrong; they are never left out."""
+    def mistakes(self) -> Sequence[tuple[str, str]]:
+        """Those of the notices that mean that the file is probably wrong; they are never left out.
+
+        Each is a kind, such as "positions counted from 1", and the sentence. If most files of a competition
+        share a kind, the solution may be wrong.
+        """
         return []
 
     @property

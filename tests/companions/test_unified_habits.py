@@ -55,7 +55,7 @@ def test_one_word_off_is_noticed(shift, ends, cure, off, right, noticed):
     first, last = (
         truth + shifts * (end in ends) for truth, end in ((truths.first, "starts"), (truths.last, "ends"))
     )
-    notices = habits.of_shifts(segments(first, last, truths.d1), truths)
+    notices = [sentence for _, sentence in habits.of_shifts(segments(first, last, truths.d1), truths)]
     times = 2 if ends == "starts and ends" else 1
     way = "late" if shift > 0 else "early"
     told = (
@@ -224,6 +224,13 @@ NOTICED = {
         "add the first word of each segment, which the predictions lack: among the starts of matches, 352 are "
         "one word late and 1 are right",
     ),
+    "another version": (
+        lambda frame: frame.assign(
+            essay_id=frame["essay_id"].where(frame["essay_id"] > "5", "new " + frame["essay_id"])
+        ),
+        "check that essay_id is of the same version as the solution: 13 essays of the solution have no "
+        "prediction, and 13 others have one",
+    ),
     "twice": (
         lambda frame: pd.concat([frame, frame]),
         "leave out rows that repeat another one: 322 of 644 rows have the essay, type and words of an "
@@ -235,7 +242,9 @@ NOTICED = {
 @pytest.mark.parametrize(("change", "notice"), NOTICED.values(), ids=NOTICED)
 def test_mistakes_that_the_metric_accepts_are_noticed(fold, change, notice):
     frame = pd.read_csv(SUBMISSION)
-    assert notice in podium.score(fold, change(frame)).explanation.notices
+    explanation = podium.score(fold, change(frame)).explanation
+    assert notice in explanation.notices
+    assert notice in [sentence for _, sentence in explanation.mistakes]
     assert not {text for _, text in NOTICED.values()} & {*podium.score(fold, frame).explanation.notices}
 
 

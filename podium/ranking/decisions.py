@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from podium.ranking import choice
-from podium.ranking.submissions import Submission, errors_of_boost, read_named
+from podium.ranking.submissions import Submission, errors_of_boost
 from podium.tables import names
+from podium.tables.schema import TEXT, Table, one_of, wrong
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed, printable
 
@@ -26,6 +27,12 @@ __all__ = [
 NO_PRIZE, BASELINE, DISQUALIFIED = "no prize", "baseline", "disqualified"
 STATUSES = (NO_PRIZE, BASELINE, DISQUALIFIED)
 COLUMNS = ["team", "status", "reason"]
+TEAMS = Table(
+    key=["team"],
+    team=TEXT,
+    status=one_of(*STATUSES),
+    reason=TEXT.optional,
+)
 NOTHING_DECIDED = pd.DataFrame(columns=COLUMNS)
 LONGEST_REASON = 300  # characters, because it stands on the page
 A_DATE = len("2024-01-23")
@@ -63,38 +70,20 @@ def read(path: str | None, submissions: Sequence[Submission], failed: pd.DataFra
     """Read the table of decisions, and make sure that it speaks of teams that there are; it may be empty."""
     if path is None:
         return NOTHING_DECIDED
-    table = read_named(path, ["team", "status"], ["team", "status"], set(COLUMNS))
-    if unknown := [name for name in table if name not in COLUMNS]:
-        raise HostError(
-            f"{path}: expected the columns team, status and reason, found {listed(unknown)} as well"
-        )
-    table = table.reindex(columns=COLUMNS)
+    table = TEAMS.read(path).reindex(columns=COLUMNS)
     table["reason"] = table["reason"].map(lambda reason: "" if pd.isna(reason) else str(reason).strip())
     teams = {each.team for each in submissions} | {*failed["team"]}
-    seen: dict[str, int] = {}
-    for line, (team, status, reason) in enumerate(table.itertuples(index=False, name=None), 2):
-        if fault := _fault(team, status, reason, teams, seen):
-            raise HostError(f"{path}, line {line}: {fault}")
-        seen[team] = line
+    for row, (team, status, reason) in enumerate(table.itertuples(index=False, name=None)):
+        if team not in teams:
+            alike = [name for name in sorted(teams) if names.key_of(name) == names.key_of(team)]
+            nearest = alike or difflib.get_close_matches(team, sorted(teams), 3, 0.5) or sorted(teams)
+            expected = f"a team with a submission or a failed model, such as {listed(nearest, 3)}"
+            raise HostError(wrong(path, row, "team", expected, team))
+        if status == DISQUALIFIED and not reason:
+            raise HostError(wrong(path, row, "reason", f"why {printable(team)[:60]} is {DISQUALIFIED}", None))
+        if len(reason) > LONGEST_REASON:
+            raise HostError(wrong(path, row, "reason", f"at most {LONGEST_REASON} characters", reason))
     return table
-
-
-def _fault(team: str, status: str, reason: str, teams: set[str], seen: dict[str, int]) -> str:
-    """Say what is wrong with a line of the table, or return an empty text."""
-    who = printable(team)[:60]
-    if team in seen:
-        return f"expected every team once, found {who} in line {seen[team]}, too"
-    if team not in teams:
-        alike = [name for name in sorted(teams) if names.key_of(name) == names.key_of(team)]
-        nearest = alike or difflib.get_close_matches(team, sorted(teams), n=3, cutoff=0.5) or sorted(teams)
-        return f"expected a team with a submission or a failed model, such as {listed(nearest, 3)}, found {who}"
-    if status not in STATUSES:
-        return f"expected the status {listed(STATUSES)}, found {printable(status)[:60]} for {who}"
-    if status == DISQUALIFIED and not reason:
-        return f"expected a reason, because the board says why a team is {DISQUALIFIED}, found none for {who}"
-    if len(reason) > LONGEST_REASON:
-        return f"expected a reason of at most {LONGEST_REASON} characters, found {len(reason):,} for {who}"
-    return ""
 
 
 def baselines_in(teams: pd.DataFrame) -> list[str]:

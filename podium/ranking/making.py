@@ -22,10 +22,11 @@ from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import HEADING, PATHS, Options, Rules, fault_in
-from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed, read_named
+from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.tables import names
 from podium.tables.files import alone_in, check_apart, is_url, read_once
+from podium.tables.schema import TEXT, Table
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
 
@@ -52,6 +53,7 @@ def made(
     return _ranked(inputs, score_all, given["jobs"], given["dask"], command)
 
 
+SELECTION = Table(team=TEXT, submission=TEXT)
 # The names of the arguments in run.json and in `Options`, where they differ.
 RENAMED = {"select": "selection"}
 
@@ -209,7 +211,7 @@ def inputs_of(options: Options, files: list[Submission], store: Path, folder: Pa
     was_read = any(each.path for each in files)  # what was only stored has no path
     source = read_once(absolute(options.solution))
     job = make_job(options, source)
-    runtimes = None if options.runtimes is None else speed.read(options.runtimes)
+    runtimes = None if options.runtimes is None else speed.RUNTIMES.read(options.runtimes)
     selection = None if options.selection is None else _read_selection(options.selection, files)
     failed = read_failed(options.failed)
     speed.check_teams(runtimes, files)
@@ -225,8 +227,7 @@ def inputs_of(options: Options, files: list[Submission], store: Path, folder: Pa
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
     """Read the selection, and make sure that all selected files are among the submissions."""
-    keys = speed.KEYS
-    selection = read_named(path, keys, keys, set(keys))[keys]
+    selection = SELECTION.read(path)
     known = {each[:2] for each in files}
     absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
     if absent:

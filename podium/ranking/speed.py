@@ -13,23 +13,31 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium.ranking.submissions import Submission, check_unique, errors_of_boost, read_named
+from podium.ranking.submissions import Submission
 from podium.tables import names
+from podium.tables.schema import TEXT, TIME, Table, number
 from podium.words.arrays import Bools, Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
 
-__all__ = ["KEYS", "Noise", "check_teams", "draw", "noise_of", "notices", "read", "ties"]
+__all__ = ["KEYS", "RUNTIMES", "Noise", "check_teams", "draw", "noise_of", "notices", "ties"]
 
 KEYS = ["team", "submission"]
 ERROR = "runtime_error"
-MEASURED = ["runtime", ERROR, "runs", "marks", "provisional", "state"]
-TEXT_COLUMNS = {*KEYS, "submitted_at", *MEASURED[2:]}
-COLUMNS = [*KEYS, *MEASURED, "submitted_at"]
-BOUNDS = {
-    ERROR: ("seconds of at least 0", 0.0),
-    "runs": ("the number of runs", 1.0),
-}  # of numbers
+# The table of runtimes. `submission` is there if there is a runtime for each file and not for each team;
+# `runtime_error` is the standard error of the runtime, and `marks` is what `podium run` says about it.
+RUNTIMES = Table(
+    key=KEYS,
+    team=TEXT,
+    submission=TEXT._replace(is_needed=False),
+    runtime=number("seconds", above=0)._replace(is_filled=False),
+    runtime_error=number("seconds", 0).optional,
+    runs=number("a number of runs", 1).optional,
+    marks=TEXT.optional,
+    provisional=TEXT.optional,  # true if the runtime has to be measured again
+    state=TEXT.optional,  # of the machine
+    submitted_at=TIME.optional,
+)
 STREAM = 5  # of random numbers; the draws of items and of scores have others
 CERTAIN = 2  # standard errors beyond which a difference between two runtimes is certain
 FAR_BELOW = 5  # a runtime this many times below the median may be in minutes, which is 60 times below
@@ -49,45 +57,6 @@ class Noise(NamedTuple):
     def is_known(self) -> bool:
         """Whether any runtime says something about noise."""
         return not math.isnan(self.of_one_run)
-
-
-def read(path: str) -> pd.DataFrame:
-    """Read the table of runtimes and check it.
-
-    Further columns say more about the runtimes, as far as it is known:
-
-    - ``submission``: the file that was run, if there is a runtime for each file and not for each team;
-    - ``runtime_error``: the standard error of the runtime, in seconds;
-    - ``runs``: how many runs it was computed from;
-    - ``marks``: what `podium run` has to say about the measurement;
-    - ``provisional``: true if it has to be repeated;
-    - ``state``: the state of the machine;
-    - ``submitted_at``: when the team submitted, in ISO 8601.
-    """
-    table = read_named(path, ["team", "runtime"], KEYS, TEXT_COLUMNS)
-    table = table[[name for name in COLUMNS if name in table]]
-    rows = ["/".join(key) for key in _keys(table)]
-    check_unique(rows, path)
-    given = {"team": rows, "score": 1, "submitted_at": table.get("submitted_at"), "runtime": table["runtime"]}
-    with errors_of_boost("the runtimes") as boost:
-        boost.parse(pd.DataFrame(given))
-    for column, (expected, least) in BOUNDS.items():
-        _check_numbers(table, column, expected, least)
-    return table
-
-
-def _check_numbers(runtimes: pd.DataFrame, column: str, expected: str, least: float) -> None:
-    """Make sure that the cells of a column are numbers from a limit on, or empty."""
-    if column not in runtimes:
-        return
-    cells, numbers = runtimes[column], _numbers(runtimes, column)
-    wrong = cells.notna() & ~((numbers >= least) & (numbers < math.inf))
-    if wrong.any():
-        row = int(wrong.to_numpy().argmax())
-        raise HostError(
-            f"{column}: expected {expected} or an empty cell, found {str(cells.iloc[row])!r} in row "
-            f"number {row + 1} of the runtimes"
-        )
 
 
 def _numbers(table: pd.DataFrame, column: str) -> Floats:

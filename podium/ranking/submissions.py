@@ -14,16 +14,24 @@ import pandas as pd
 from podium.metric import hosted
 from podium.tables import names
 from podium.tables.files import TABLE_SUFFIXES, check_address, is_url
-from podium.tables.formats import read_table
+from podium.tables.schema import TEXT, TIME, Table, number
 from podium.words.errors import HostError, UsageError
-from podium.words.wording import listed, spreadsheet_original
+from podium.words.wording import listed
 
 __all__ = [
-    "Submission", "absolute", "check_unique", "errors_of_boost", "find", "is_manifest", "read_failed",
-    "read_named",
+    "Submission", "absolute", "errors_of_boost", "find", "is_manifest", "read_failed",
 ]  # fmt: skip
 
-MANIFEST_COLUMNS = {"team", "submission", "path", "submitted_at", "public_score", "side"}
+MANIFEST = Table(
+    team=TEXT,
+    path=TEXT,
+    submission=TEXT.optional,
+    submitted_at=TIME.optional,
+    public_score=number("a number").optional._replace(is_text=True),
+    side=TEXT.optional,
+)
+LISTED = Table(key=["team", "submission"], team=TEXT, submission=TEXT)
+FAILED = Table(team=TEXT, model=TEXT._replace(is_filled=False), reason=TEXT._replace(is_filled=False))
 # Files with these endings lie in folders and are not submissions to any metric.  Workbooks and archives are not
 # among them.  A participant may have taken one for a submission, and its rejection says what to do.
 NO_TABLES = frozenset(
@@ -33,8 +41,6 @@ NO_TABLES = frozenset(
     }
 )  # fmt: skip
 NO_TABLES_BY_NAME = frozenset({"license", "readme", "sha256sums"})
-FAILED_COLUMNS = ["team", "model", "reason"]
-FOREIGN = ("team", "submission", "model", "reason")  # columns of texts that strangers chose
 
 
 class Submission(NamedTuple):
@@ -187,12 +193,7 @@ def _tell_left_out(source: str, no_tables: list[str], of_system: list[str], home
 
 def _of_manifest(source: str) -> list[Submission]:
     """Read the submissions that a manifest lists."""
-    keys = ["team", "path"]
-    table = read_named(source, keys, keys, MANIFEST_COLUMNS)
-    rows = [f"{number + 1}: {team}" for number, team in enumerate(table["team"])]
-    columns = {"team": rows, "score": table.get("public_score"), "submitted_at": table.get("submitted_at")}
-    with errors_of_boost(source, score="public_score") as boost:  # before any work
-        boost.parse(pd.DataFrame(columns))
+    table = MANIFEST.read(source)
     base = source.rpartition("/")[0] if is_url(source) else os.path.dirname(absolute(source))
 
     def resolved(path: str) -> str:
@@ -209,16 +210,15 @@ def _of_manifest(source: str) -> list[Submission]:
         size = 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)
         side = resolved(str(row["side"])) if row.get("side") else ""
         submissions.append(Submission(str(row["team"]), name, path, size, **given, side=side))
-    check_unique([f"{each.team}/{each.name}" for each in submissions], source)
+    LISTED.checked(pd.DataFrame([each[:2] for each in submissions], columns=LISTED.key), source)
     return submissions
 
 
 def read_failed(source: str | None) -> pd.DataFrame:
     """Read the models that failed, as `podium run` lists them in failed.csv; without a file there are none."""
     if source is None:
-        return pd.DataFrame(columns=FAILED_COLUMNS)
-    table = read_named(source, FAILED_COLUMNS, ["team"], set(FAILED_COLUMNS))[FAILED_COLUMNS]
-    table = table.where(table.notna(), "")
+        return pd.DataFrame(columns=[*FAILED.columns])
+    table = FAILED.read(source).fillna("")
     names.check_names(table["team"], "team", source)
     return table
 
@@ -232,28 +232,6 @@ def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[
     except boost.LeaderboardError as problem:
         words = {boost.LEADERBOARD: board, **columns}
         raise HostError(problem.told(words.get(problem.what, problem.what), board)) from None
-
-
-def read_named(source: str, required: list[str], filled: list[str], text: set[str]) -> pd.DataFrame:
-    """Read a table that the host or podium wrote."""
-    table = read_table(source, text, HostError)
-    for column in required:
-        if column not in table:
-            raise HostError(f"{source} lacks the column {column}; it has {', '.join(map(str, table.columns))}")
-    for column in filled:
-        if column in table and table[column].isna().any():
-            row = int(table[column].isna().to_numpy().argmax()) + 1
-            raise HostError(f"{source} has no {column} in row number {row}")
-    for column in text.intersection(FOREIGN, table):
-        table[column] = table[column].map(spreadsheet_original, na_action="ignore")
-    return table.astype(object).where(table.notna(), None)
-
-
-def check_unique(keys: Iterable[str], source: str) -> None:
-    """Refuse a table that has several rows with the same key."""
-    repeated = sorted(key for key, times in Counter(keys).items() if times > 1)
-    if repeated:
-        raise HostError(f"{source} has several rows for {listed(repeated)}")
 
 
 def absolute(path: str | os.PathLike[str]) -> str:

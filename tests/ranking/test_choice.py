@@ -261,13 +261,17 @@ def test_the_public_scores_of_a_manifest_choose_where_there_are_no_others(folder
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [
-        ("team\nAda\n", 4, "lacks the column path; it has team"),
-        ("team,path\n,a.csv\n", 4, "has no team in row number 1"),
-        ("team,path\nAda,teams/one.csv\nAda,teams/one.csv\n", 4, "has several rows for Ada/one.csv"),
+        ("team\nAda\n", 4, "wrong.csv: expected the column path, found team"),
+        ("team,path\n,a.csv\n", 4, "row number 1: expected a text in the column team, found an empty cell"),
+        ("team,path\nAda,teams/one.csv\nAda,teams/one.csv\n", 4, "found 'Ada/one.csv'"),
         ("team,path\nAda,nowhere.csv\n", 2, "Ada/nowhere.csv: cannot read"),
         ("team,path\n", 2, "there are no submissions in"),
-        ("team,path,submitted_at\nAda,teams/one.csv,yesterday\n", 4, "submitted_at: expected"),
-        ("team,path,public_score\nAda,teams/one.csv,good\n", 4, "public_score: expected"),
+        (
+            "team,path,submitted_at\nAda,teams/one.csv,yesterday\n",
+            4,
+            "in the column submitted_at, found 'yesterday'",
+        ),
+        ("team,path,public_score\nAda,teams/one.csv,good\n", 4, "in the column public_score, found 'good'"),
         ("team,path\nAda,nosuch://host/one.csv\n", 2, "Ada/one.csv: cannot read nosuch://host/one.csv"),
     ],
 )

@@ -316,17 +316,17 @@ def test_wrong_usage(call, files):
 @pytest.mark.parametrize(
     ("runtimes", "message"),
     [
-        ("team\nAda\n", "runtimes.csv lacks the column runtime; it has team"),
-        ("team,runtime\nAda,1\nAda,2\n", "runtimes.csv has several rows for Ada"),
-        ("team,submission,runtime\nAda,,1\n", "runtimes.csv has no submission in row number 1"),
-        ("team,runtime\nAda,0\n", "a finite number above 0, or nothing. Wrong in 1 row of the runtimes: Ada ("),
-        ("team,runtime,submitted_at\nAda,1,yesterday\n", "submitted_at: expected"),
-        ("team,runtime,runtime_error\nAda,1,-1\n", "runtime_error: expected seconds of at least 0 or "),
-        ("team,runtime,runtime_error\nAda,1,x\n", "runtime_error: expected seconds of at least 0 or "),
+        ("team\nAda\n", "runtimes.csv: expected the column runtime, found team"),
+        ("team,runtime\nAda,1\nAda,2\n", "row number 2: expected another one than in row number 1"),
+        ("team,submission,runtime\nAda,,1\n", "in the column submission, found an empty cell"),
         (
-            "team,runtime,runs\nAda,1,1.5 2\n",
-            "runs: expected the number of runs or an empty cell, found '1.5 2'",
+            "team,runtime\nAda,0\n",
+            "runtimes.csv, row number 1: expected seconds above 0 in the column runtime, ",
         ),
+        ("team,runtime,submitted_at\nAda,1,yesterday\n", "in the column submitted_at, found 'yesterday'"),
+        ("team,runtime,submited_at\nAda,1,2026-03-01\n", "expected the column submitted_at, found submited_at"),
+        ("team,runtime,runtime_error\nAda,1,-1\n", "seconds of at least 0 in the column runtime_error"),
+        ("team,runtime,runs\nAda,1,1.5 2\n", "in the column runs, found '1.5 2'"),
     ],
 )
 def test_wrong_runtimes(files, call, runtimes, message):

@@ -13,6 +13,7 @@ import podium
 from examples.essays import make_competition
 from podium import spans, statistics
 from podium.spans import tuning
+from podium.spans.folds import deal
 from podium.spans.segments import predictionstrings
 from podium.statistics import Difference, Doubt, Reason
 from podium.tables.formats import read_table
@@ -237,6 +238,11 @@ def test_each_type_has_its_gap():
     assert table.loc[["Lead", "Evidence"]].to_numpy().tolist() == [[0, "0 to 0"], [4, "4 to 4"]]
 
 
+def strata_of(groups):
+    """The combination of groups of each essay, as a number."""
+    return np.unique(groups, axis=1, return_inverse=True)[1].ravel()
+
+
 def test_every_fold_has_a_row(made_up, tuned):
     table = tuned.folds
     assert list(table) == ["fold", "essays", "before", "nested", "gain"]
@@ -246,7 +252,7 @@ def test_every_fold_has_a_row(made_up, tuned):
     # The scores of a fold are those of a solution with its essays alone.
     fold, candidates = made_up
     prepared = fold.prepared["All"]
-    own = np.array(prepared.items)[tuning._folds(prepared.groups, 2, seed=5) == 0]
+    own = np.array(prepared.items)[deal(strata_of(prepared.groups), 2, seed=5) == 0]
     alone = podium.prepare(fold.frame[fold.frame["essay_id"].isin(own)])
     assert podium.score(alone, candidates).score == pytest.approx(table["before"][0])
 
@@ -281,12 +287,12 @@ def test_the_columns_of_feedback_prize_1_and_one_effectiveness_for_all(known):
 def test_every_fold_has_its_share_of_every_sub_population(folds):
     random = np.random.default_rng(5)
     groups = np.stack([random.choice(3, 200, p=[0.9, 0.07, 0.03]), 3 + random.integers(0, 2, 200)])
-    fold = tuning._folds(groups, folds, seed=1)
+    fold = deal(strata_of(groups), folds, seed=1)
     assert np.ptp(np.bincount(fold, minlength=folds)) <= 1
     for combination in np.unique(groups, axis=1).T:
         members = (combination == groups.T).all(axis=1)
         assert np.ptp(np.bincount(fold[members], minlength=folds)) <= 1
-    assert (fold != tuning._folds(groups, folds, seed=2)).any()
+    assert (fold != deal(strata_of(groups), folds, seed=2)).any()
 
 
 # --- the command line -----------------------------------------------------------------------------------

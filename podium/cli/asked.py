@@ -38,6 +38,9 @@ class Options(OfLimits, OfMetric):
     ----------------
     essays : FILE
         Score only the essays, or other items, whose ids are in this file, one in each line.
+    folds : FILE
+        Also print the score of each fold, their mean and their spread; a table with the ids in its first column
+        and a column fold, as podium.folds makes it.
     only_predicted : bool
         Score only the items that have a prediction; such a score is too good, so prefer --essays.
     effectiveness : P
@@ -66,6 +69,7 @@ class Options(OfLimits, OfMetric):
     report: Path | None = None
     texts: Path | None = None
     essays: Path | None = None
+    folds: Path | None = None
     only_predicted: bool = False
     effectiveness: Annotated[float | None, probability] = None
     side: str | None = None

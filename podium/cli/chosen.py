@@ -16,9 +16,10 @@ from podium.scoring import evaluating
 from podium.scoring.evaluating import ALL, Evaluation, Solution
 from podium.scoring.explain import item_noun
 from podium.tables.files import is_table_name, read_text
+from podium.tables.formats import read_texts
 from podium.words.arrays import Bools
 from podium.words.errors import SubmissionRejected, UsageError
-from podium.words.wording import counted, listed, plural
+from podium.words.wording import counted, listed, natural_order, plural
 
 Tell = Callable[[Iterable[str]], None]
 
@@ -96,6 +97,26 @@ def _chosen(whole: Solution, submission: pd.DataFrame, options: Options, ids: se
             raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
         further["only_predicted"] = _share(names, kept)
     return replace(evaluating.narrowed(whole, kept), further=further)
+
+
+def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:
+    """Score the items of each fold that a table names: its first column has the ids, and fold their folds."""
+    table = read_texts(path, UsageError)
+    if "fold" not in table or table.columns[0] == "fold":
+        found = listed([*map(str, table)])
+        raise UsageError(f"{path}: expected ids in the first column, and a column fold, found {found}")
+    solution, of_id = evaluation.solution, dict(zip(table.iloc[:, 0], table["fold"]))
+    names = evaluating.names_of_rows(solution)
+    fold = names.map(of_id)
+    if fold.isna().any():
+        lacking = names[fold.isna()].unique().tolist()
+        raise UsageError(f"{path}: expected the fold of every item, found none for {listed(lacking, 3)}")
+    rows = []
+    for name in sorted(fold.unique(), key=natural_order):
+        of_fold = (fold == name).to_numpy()
+        scored = way.unjudged(evaluating.narrowed(solution, of_fold), evaluation.submission)
+        rows.append((name, names[of_fold].nunique(), scored.score))
+    return pd.DataFrame(rows, columns=["fold", "items", "score"])
 
 
 def _share(names: "pd.Series[Any]", kept: Bools) -> str:

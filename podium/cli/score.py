@@ -153,6 +153,8 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
     console.warn(notices)
     for title, table in evaluation.explanation.tables.items():
         console.print_table(title, table)
+    if options.folds is not None:
+        console.print_table(*of_folds(evaluation, options.folds))
     number = next((each.resamples for each in comparisons.values()), options.bootstrap or 0)
     kind = "resamples" if evaluation.statistics is not None else "halves of the items"
     drawn = f"{number:,} {kind}, seed {options.seed}"
@@ -176,6 +178,15 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
     for path in (options.rows, options.report):
         if path is not None:
             print(f"written to {path}")
+
+
+def of_folds(evaluation: Any, path: Path) -> tuple[str, Any]:
+    """The mean and the spread of the scores of folds, and their table."""
+    from podium.cli import chosen
+
+    table = chosen.by_fold(evaluation, path)
+    mean, spread = table["score"].mean(), table["score"].std(ddof=1)
+    return f"{len(table)} folds: mean {mean:.6f}, standard deviation {spread:.6f}", table
 
 
 def read_by(evaluation: Any) -> list[str]:
@@ -208,6 +219,8 @@ def print_json(done: Any, intervals: Any, comparisons: dict[str, Any], options: 
         values["read"] = told
     if evaluation.explanation.details:
         values["details"] = evaluation.explanation.details
+    if options.folds is not None:
+        values["folds"] = of_folds(evaluation, options.folds)[1]
     if official is not None:
         values["official"] = official(evaluation.measures)
     if intervals is not None:

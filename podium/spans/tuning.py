@@ -29,6 +29,7 @@ from podium.contest import way
 from podium.metric.contract import Measured
 from podium.scoring.evaluating import Solution
 from podium.spans.by_position import by_position
+from podium.spans.folds import deal
 from podium.spans.segments import (
     Spans,
     from_table,
@@ -167,7 +168,8 @@ def tune(
     problem, notices = _problem(solution, prepared, candidates, effectiveness)
     essays = len(problem.prepared.items)
     _check_sizes(essays, folds)
-    fold = _folds(problem.prepared.groups, folds, seed)
+    strata = np.unique(problem.prepared.groups, axis=1, return_inverse=True)[1].ravel()
+    fold = deal(strata, folds, seed)
     parts = [np.ones(essays, dtype=bool), *(fold != number for number in range(folds))]
     further = {} if effectiveness is None else {"effectiveness": f"{effectiveness:g}"}
     if essays < len(prepared.items):
@@ -390,16 +392,6 @@ def applied(
     without = len(essay_ids) - len(np.unique(kept.essay))
     notices = [f"{without:,} of {counted(len(essay_ids), 'essay')} have no segment left"] if without else []
     return to_submission(kept, essay_ids).rename(columns={"essay_id": essay_id}), notices
-
-
-def _folds(groups: Ints, folds: int, seed: int) -> Ints:
-    """Draw the fold of each essay, with the same share of each combination of groups in every fold."""
-    stratum = np.unique(groups, axis=1, return_inverse=True)[1].ravel()
-    shuffled = np.random.default_rng(seed).permutation(len(stratum))
-    dealt = shuffled[np.argsort(stratum[shuffled], kind="stable")]
-    fold = np.empty(len(stratum), dtype=np.int64)
-    fold[dealt] = np.arange(len(stratum)) % folds
-    return fold
 
 
 # ---- The search ------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import metric
+import podium
 from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE
 from podium.cli import console
 from podium.metric import hosted
@@ -125,6 +126,42 @@ def test_some_essays_alone(call, truth, predicted, fold, tmp_path):
     assert float(out) == metric.score(truth[truth["essay_id"].isin(fold[0])], predicted, "row_id")
     assert err == "warning: the solution lacks 1 of 11 ids in ids.txt: nobody\n"
     assert "count as missed; to score a fold, name its essays by --essays FILE\n" in call(SOLUTION, fold[1])[2]
+
+
+def test_the_scores_of_folds(call, tmp_path):
+    table = pd.read_csv(SOLUTION, dtype=str)
+    folds = podium.folds(table, 4, seed=3)
+    folds.to_csv(tmp_path / "folds.csv")
+    code, out, _ = call(SOLUTION, SUBMISSION, "--folds", tmp_path / "folds.csv", "--json")
+    assert code == 0
+    rows = json.loads(out)["folds"]
+    assert [(row["fold"], row["items"]) for row in rows] == [("0", 10), ("1", 10), ("2", 10), ("3", 10)]
+    ids = tmp_path / "ids.txt"
+    ids.write_text("\n".join(folds.index[folds == 2]))
+    assert rows[2]["score"] == float(call(SOLUTION, SUBMISSION, "--essays", ids, "-b")[1])
+    _, out, _ = call(SOLUTION, SUBMISSION, "--folds", tmp_path / "folds.csv")
+    scores = [row["score"] for row in rows]
+    assert f"4 folds: mean {np.mean(scores):.6f}, standard deviation {np.std(scores, ddof=1):.6f}\n" in out
+    for change, told in (
+        (lambda given: given[:-1], "expected the fold of every item, found none for "),
+        (
+            lambda given: given.rename("part"),
+            "ids in the first column, and a column fold, found essay_id, part",
+        ),
+    ):
+        change(folds).to_csv(tmp_path / "wrong.csv")
+        code, _, err = call(SOLUTION, SUBMISSION, "--folds", tmp_path / "wrong.csv")
+        assert (code, told in err) == (2, True), err
+
+
+def test_a_copy_that_was_interrupted(call, tmp_path):
+    content = Path(SUBMISSION).read_bytes()
+    (tmp_path / "cut.csv").write_bytes(content[: content.rindex(b",")])
+    code, _, err = call(SOLUTION, tmp_path / "cut.csv")
+    assert (code, err) == (
+        3,
+        f"error: {tmp_path / 'cut.csv'}: the last line was cut: expected 6 cells, found 5\n",
+    )
 
 
 def test_the_essays_with_a_prediction_alone(call, truth, fold):

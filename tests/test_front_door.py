@@ -208,3 +208,9 @@ def test_a_command_in_this_process_leaves_warnings_as_they_were(capsys: pytest.C
     assert warnings.showwarning is before
     assert issubclass(podium.words.errors.SubmissionRejected, podium.words.errors.ToolError)
     assert round(float(capsys.readouterr().out), 6) == 0.587969
+
+
+def test_an_index_with_a_name_is_a_column() -> None:
+    expected = podium.score(SOLUTION, SUBMISSION).score
+    assert podium.score(SOLUTION, SUBMISSION.set_index("essay_id")).score == expected
+    assert podium.score(SOLUTION.set_index("essay_id"), SUBMISSION).score == expected

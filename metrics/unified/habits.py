@@ -36,6 +36,10 @@ FEW_FIRST = 10
 # How participants write a predictionstring instead of "45 46 47", and what to do about it.
 SPELLINGS = (
     (re.compile(r"^\s*(nan|none|null|n/?a|<na>)?\s*$", re.IGNORECASE), "leave out rows with nothing"),
+    (
+        re.compile(r"\[.*\d\s*\.\.\.\s*\d"),
+        "join all positions, which numpy has shortened and lost,",
+    ),
     (re.compile(r"range\("), "list every position instead of a range"),
     (re.compile(r"[\[\](){}]|^['\"]\d"), "leave out brackets and quotes"),
     (re.compile(r"[^\W\d]{2}"), "write positions of words, not the words themselves,"),

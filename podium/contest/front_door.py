@@ -179,9 +179,10 @@ def _asked(
 
 
 def _table(table: object, what: str) -> pd.DataFrame:
-    """Return a DataFrame as it is; refuse anything else with a hint at how to get one."""
+    """Return a DataFrame, with a named index as a column; refuse all else with a hint at how to get one."""
     if isinstance(table, pd.DataFrame):
-        return table
+        is_named = table.index.name is not None and table.index.name not in table
+        return table.reset_index() if is_named else table
     kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
     hint = ""
     if hasattr(table, "instead_of_a_table"):

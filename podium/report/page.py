@@ -92,7 +92,10 @@ WORDS: dict[str, Any] = {
 
 
 def write_report(
-    evaluation: Evaluation, path: str | Path, texts: Mapping[str, str] | None = None, title: str = "Report"
+    evaluation: Evaluation,
+    path: str | Path,
+    texts: Mapping[str, str] | str | Path | None = None,
+    title: str = "Report",
 ) -> None:
     """Write the report of a score, as `podium.scoring.evaluating.Evaluation.report` does.
 
@@ -102,8 +105,9 @@ def write_report(
         What `podium.score` returns.
     path : str or Path
         The file to write, such as "report.html".
-    texts : mapping of str to str, optional
-        The texts of the items by their ids.
+    texts : mapping of str to str, or a path, optional
+        The texts of the items by their ids, or the folder or table that has them, as ``podium score --texts``
+        takes it.
     title : str
         The title of the page.
 
@@ -117,6 +121,8 @@ def write_report(
     >>> podium.write_report(podium.score(solution, submission), "report.html")  # doctest: +SKIP
     """
     intervals = None if evaluation.statistics is None else statistics.intervals(evaluation)
+    if isinstance(texts, str | Path):
+        texts = read_texts(Path(texts), evaluation)
     write(render(evaluation, title, texts, intervals=intervals), Path(path))
 
 

@@ -257,15 +257,18 @@ class Evaluation:
         signature = f"<small>{html.escape(self.signature)}</small>"
         return f"<pre>{self.score_lines}</pre>{notices}{''.join(tables)}{signature}"
 
-    def report(self, path: str | Path, texts: Mapping[str, str] | None = None, title: str = "Report") -> None:
+    def report(
+        self, path: str | Path, texts: Mapping[str, str] | str | Path | None = None, title: str = "Report"
+    ) -> None:
         """Write the report: one page in HTML with everything on this score, which needs no other file.
 
         Parameters
         ----------
         path : str or Path
             The file to write, such as "report.html".
-        texts : mapping of str to str, optional
-            The texts of the items by their ids. Without them, segments are shown as strips.
+        texts : mapping of str to str, or a path, optional
+            The texts of the items by their ids, or the folder or table that has them. Without them, segments
+            are shown as strips.
         title : str
             The title of the page.
 

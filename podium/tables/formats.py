@@ -113,6 +113,7 @@ def parse_table(
         return _without_index(table, name, error)
     header, first_row = _check_csv(content, name, error, most_bytes)
     _refuse_longer(header, first_row, name, error)
+    _refuse_cut(content, len(header), name, error)
     if first_is_text:
         text_columns = {*text_columns, *[column for column in header if column not in NO_NAMES][:1]}
     frame = _read_with_pyarrow(content, text_columns)
@@ -185,6 +186,14 @@ def _refuse_longer(header: list[str], row: list[str], name: str, error: type[Too
         expected = f"{counted(len(header), 'cell')} in every row, as in the header"
         behind = " with a comma behind each row" if not row[-1] else ""
         raise error(f"{name}: expected {expected}, found {len(row)}{behind}; {cure}")
+
+
+def _refuse_cut(content: bytes, cells: int, name: str, error: type[ToolError]) -> None:
+    """Refuse a table that ends within a row, as when a copy was interrupted; missing cells would be empty."""
+    last = content[content.rfind(b"\n") + 1 :]
+    found = last.count(b",") + 1
+    if last.strip() and b'"' not in last and found < cells:
+        raise error(f"{name}: the last line was cut: expected {counted(cells, 'cell')}, found {found}")
 
 
 def parse_rows(

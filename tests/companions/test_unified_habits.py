@@ -155,6 +155,7 @@ MISTAKES = {
 }
 CELLS = {
     "leave out -1, which marks a token that is not a word,": ["3 4 5 -1 6", "-1 3 4", "-1"],
+    "join all positions, which numpy has shortened and lost,": ["[ 0  1  2 ... 39 40 41]"],
     "list every position instead of a range": ["3-7", "3 - 7", "3–7", "3:7", "3..7", "3…7", "range(0, 42)"],
     "leave out brackets and quotes": ["[3 4 5]", "[3, 4]", "(3, 4)", "{3}", "'3 4 5'", '"3 4 5"', "['3', '4']"],
     "separate positions by single spaces, not by commas": ["3;4;5", "3,4,5", "3, 4, 5", "3|4"],

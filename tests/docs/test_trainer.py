@@ -60,3 +60,12 @@ def test_the_recipe_scores_what_a_trainer_passes(compute_metrics_of, fold, has_w
     assert measures["F1 of Lead"] == pytest.approx(BEST)
     assert all(re.fullmatch(r"[\w\-./ ]+", name) for name in measures)  # what MLflow takes
     assert compute_metrics(SimpleNamespace(predictions=np.zeros_like(logits), label_ids=None))["score"] == 0
+    # A model that returns hidden states makes a tuple, and batches differ in their padding.
+    assert compute_metrics(SimpleNamespace(predictions=(logits, None), label_ids=None)) == measures
+    half, longest = len(windows) // 2, max(map(len, windows))
+    assert (
+        compute_metrics(SimpleNamespace(predictions=logits[:half, : longest + 1]), compute_result=False) == {}
+    )
+    assert compute_metrics(SimpleNamespace(predictions=logits[half:]), compute_result=True) == measures
+    with pytest.raises(ValueError, match="leave preprocess_logits_for_metrics out"):
+        compute_metrics(SimpleNamespace(predictions=logits.argmax(axis=-1)))

@@ -119,6 +119,7 @@ def test_the_probability_of_a_segment_is_the_mean_of_its_words():
     probabilities[0, LABELS.index("B-Claim")] = 0.75
     probabilities[0, 0] = 0.25
     probabilities[1, [LABELS.index("I-Claim"), LABELS.index("B-Claim"), 0]] = 0.25, 0.125, 0.3125
+    probabilities[1, LABELS.index("I-Lead")] = 0.3125
     probabilities[2, 0] = 1
     segments = from_tokens("a b c", [(0, 1), (2, 3), (4, 5)], probabilities, LABELS)
     assert triples(segments) == [(0, "Claim", 0, 1)]  # b has more Claim than O, although less I-Claim than O

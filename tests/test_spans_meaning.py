@@ -58,7 +58,7 @@ CALLS = {
     spans.score: ({"essay_ids": FOLD.prepared["All"].items[:2]}, {"solution": FOLD, "spans": PARTS[0]}),
     spans.measures: ({"essay_ids": FOLD.prepared["All"].items[:2]}, {"solution": FOLD, "spans": PARTS[0]}),
     spans.Spans.to_frame: ({"essay_ids": IDS}, {"self": PARTS[0]}),
-    spans.Spans.with_effectiveness: ({"d1": [0.25, 0.75]}, {"self": PARTS[0]}),
+    spans.Spans.with_effectiveness: ({}, {"self": PARTS[0], "d1": [0.25, 0.75]}),  # goes by segments' numbers
 }
 
 
@@ -313,7 +313,11 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
         (lambda: spans.Spans(INTS, INTS + 1, INTS, INTS, FLOATS, FLOATS, INTS), "a first word from 0 on"),
         (lambda: spans.Spans(INTS, INTS, INTS, INTS + 7, FLOATS, FLOATS, INTS), "types from 0 to 6"),
         (lambda: spans.Spans(*[INTS] * 4, FLOATS, np.ones(2), INTS), "1 probability, 2 d1"),
-        (lambda: from_pipeline("a", [{"entity": "B-Lead", "start": 0, "end": 1}]), "='simple', found ent"),
+        (lambda: from_pipeline("a", [{"entity": "B-Lead", "start": 0, "end": 1}]), "found ent.*='simple'$"),
+        (
+            lambda: from_pipeline("a", [{"text": "a", "start_pos": 0, "end_pos": 1, "labels": []}]),
+            "found text, start_pos, .*; give flair's start_pos and end_pos to from_characters, ",
+        ),
         (
             lambda: from_pipeline("a", [{**GROUP, "start": None, "end": None}]),
             "starts: expected a whole .*, found None",
@@ -340,7 +344,7 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
         ),
         (
             lambda: from_pipeline(TEXTS, [[{"label": "POSITIVE", "score": 0.9}], []]),
-            "a start and an end; .*, found label, score of text 0",
+            "^outputs: expected groups with entity_group, start and end, found label, score of text 0$",
         ),
         (lambda: from_tokens(TEXTS, [OFFSETS], [TAGS]), r"offset_mapping: .*\[window for batch in"),
         (lambda: from_tokens(TEXTS, OFFSETS, [np.zeros((2, 5, 15))]), "predictions: .* for batch"),
@@ -362,6 +366,27 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
 def test_a_message_names_the_cause(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: from_tokens(TEXTS, {"offset_mapping": OFFSETS}, TAGS), "so give its 'offset_mapping'$"),
+        (
+            lambda: from_pipeline("a", {"entities": {"Claim": ["a"]}}),
+            "; these are quotes by type, .* from_quotes",
+        ),
+        (lambda: from_pipeline(TEXTS, dict(enumerate(OUTPUTS))), r"; give list\(outputs.values\(\)\)$"),
+    ],
+)
+def test_a_message_names_what_works_with_a_mapping(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_groups_of_presidio_are_read():
+    group = {"entity_type": "Claim", "start": 0, "end": 8, "score": 0.85}
+    assert triples(from_pipeline(TEXTS[0], [group])) == [(0, "Claim", 0, 1)]
 
 
 def test_groups_named_o_are_left_out_with_a_warning():

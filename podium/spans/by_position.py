@@ -2,7 +2,8 @@
 
 A Series that was sorted or filtered keeps its old labels. If some code looks it up by label and other code by
 position, texts and segments are exchanged without a word. So every public function of `podium.spans` and
-`podium.tuning` reads its arguments through the decorator `by_position`.
+`podium.tuning` reads its arguments through the decorator `by_position`. Only a value for each segment goes by
+its label, if the labels are the segments' own numbers.
 """
 
 import functools
@@ -16,9 +17,12 @@ import pandas as pd
 
 __all__ = ["by_position"]
 
-BY_NAME = frozenset(["labels", "min_words", "min_probability", "join_gap", "gap", "votes"])  # may be mappings
+BY_NAME = frozenset(
+    ["labels", "min_words", "min_probability", "join_gap", "gap", "most", "votes"]
+)  # may be mappings
 LISTS = frozenset(["essay_ids", "labels", "outputs", "predictions", "quotes", "word_ids"])  # never one text
 SEQUENCES = LISTS | {"offset_mapping", "several", "texts"}  # never a number
+OF_SEGMENTS = frozenset(["d1", "rows"])  # of methods of segments: a value for each of them
 # These may be tables, or are told from tables by the functions themselves.
 TABLES = frozenset(["frame", "candidates", "min_words", "solution", "spans", "truths"])
 
@@ -35,6 +39,10 @@ def by_position(function: Callable[P, R]) -> Callable[P, R]:
         bound = signature.bind(*args, **kwargs)
         given = bound.arguments
         _require_same_order(given)
+        if "self" in given:
+            given.update(
+                {name: _of_segments(given[name], len(given["self"])) for name in OF_SEGMENTS & set(given)}
+            )
         for name, value in given.items():
             is_required = signature.parameters[name].default is inspect.Parameter.empty
             if value is None and is_required and name not in BY_NAME:
@@ -43,6 +51,16 @@ def by_position(function: Callable[P, R]) -> Callable[P, R]:
         return function(*bound.args, **bound.kwargs)
 
     return reading
+
+
+def _of_segments(value: Any, size: int) -> Any:
+    """Bring a Series whose labels are the numbers of the segments, in another order, into that of the segments.
+
+    It is a column of their table that was sorted. Other labels say nothing about segments.
+    """
+    if isinstance(value, pd.Series) and len(value) == size and set(value.index) == set(range(size)):
+        return value.sort_index()
+    return value
 
 
 def _sequence(name: str, value: Any) -> Any:
@@ -56,9 +74,13 @@ def _sequence(name: str, value: Any) -> Any:
     if isinstance(value, str) and name in LISTS:
         raise TypeError(f"{name}: expected a list, found one text; put it into a list")
     if isinstance(value, Mapping) and name not in BY_NAME:
+        cure = f"give list({name}.values())"
+        if name in value:
+            cure = f"it is a whole encoding, so give its {name!r}"
+        elif "entities" in value:
+            cure = "these are quotes by type, so give them to from_quotes, with types="
         raise TypeError(
-            f"{name}: expected a list in the order of the texts, found {type(value).__name__}; give "
-            f"list({name}.values())"
+            f"{name}: expected a list in the order of the texts, found {type(value).__name__}; {cure}"
         )
     if isinstance(value, Iterable) and not hasattr(value, "__getitem__"):
         raise TypeError(f"{name}: expected a list, found {type(value).__name__}; give list({name})")

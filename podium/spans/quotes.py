@@ -1,5 +1,6 @@
 """Find the quotes that a language model gives in the essays that it quotes."""
 
+import html
 import itertools
 import re
 import unicodedata
@@ -39,6 +40,8 @@ AROUND = " \t\r\n\"'“”‘’«»…*_"  # characters that models put around 
 EMPHASIS = frozenset("*_")  # of markdown
 BULLET = re.compile(r"^\s*(?:[-*+•‣◦–—>#]+|\(?\d{1,2}[.)])\s+")
 BRACKET = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])[\s.\"”]*$")
+ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([ntr\"'/\\]))")
+ESCAPED = {"n": "\n", "t": "\t", "r": "\r"} | {each: each for each in "\"'/\\"}
 SEARCHED = 0.8  # how close the whole quote must be, as a share of how close its aligned part must be
 ALIKE = 70.0  # from which ratio on two words are alike
 SHORT = 3  # letters of a word that says little of where it is
@@ -240,7 +243,10 @@ class _Essay:
 
     def _whole(self, quote: str, closeness: float | None) -> list[_Place]:
         """List the passages that a quote means as a whole, in the order of the text."""
-        sure = self._sure(quote.strip(), EXACT) or self._sure(_undecorated(quote), SPELLED)
+        sure = self._sure(quote.strip(), EXACT)
+        if not sure:
+            quote = _unescaped(quote)
+            sure = self._sure(_undecorated(quote), SPELLED)
         if closeness is None:
             return sure
         # Between the passages that are sure, others may be close.
@@ -350,6 +356,12 @@ class _Wanted(NamedTuple):
     def of(cls, quote: str) -> "_Wanted":
         """Read a quote."""
         return cls(_plain(_undecorated(quote).strip(AROUND))[0], re.findall(r"[^\w\s][\W_]*\w\S*|\w\S*", quote))
+
+
+def _unescaped(quote: str) -> str:
+    """Read the escapes of JSON and HTML that were escaped twice, such as a literal backslash and n."""
+    spelled = ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else ESCAPED[match[2]], quote)
+    return html.unescape(spelled)
 
 
 def _undecorated(quote: str) -> str:

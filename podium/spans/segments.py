@@ -13,7 +13,6 @@ Functions for labels of tokens and words are in `podium.spans.tokens`, and those
 import dataclasses
 import functools
 import re
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,13 +27,13 @@ import pandas as pd
 from podium import statistics
 from podium.metric import hosted
 from podium.scoring.evaluating import ALL, Evaluation, Solution, scores_of
-from podium.spans import door
+from podium.spans import door, relations
 from podium.spans.by_position import by_position
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.tables.formats import read_table
 from podium.tables.ids import by_number, number_of
 from podium.tables.ids import texts as texts_of_ids
-from podium.words.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
+from podium.words.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.words.errors import UsageError
 from podium.words.wording import counted
 
@@ -56,13 +55,20 @@ __all__ = [
     "without_overlaps",
 ]
 
+TEXT = "discourse_text"  # which training data has beside positions
 FEEDBACK_PRIZE_1 = {"id": "essay_id", "class": "discourse_type"}
 ROWS_SHOWN = 5
 
 Thresholds = float | Mapping[str, float]
 Gaps = int | Mapping[str, int | None] | None
 PARTS_OF_GROUPS = {"start": None, "end": None, "score": 1.0}  # what a pipeline says, and what it may leave out
-UNKNOWN = ("[UNK]", "<unk>", "\ufffd")  # what a pipeline writes for characters that its tokenizer cannot show
+
+
+# What to do with groups of other kinds, by a key that they have.
+CURES = {
+    "entity": "; make the pipeline with aggregation_strategy='simple'",
+    "start_pos": "; give flair's start_pos and end_pos to from_characters, and labels[0].value as types",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,6 +147,7 @@ class Spans:
     def __len__(self) -> int:
         return len(self.essay)
 
+    @by_position
     def __getitem__(self, rows: Any) -> "Spans":
         chosen = np.arange(len(self))[rows]
         columns = {name: column[np.atleast_1d(chosen)] for name, column in self._columns().items()}
@@ -293,6 +300,7 @@ def from_words(
     last: npt.ArrayLike,
     types: Any,
     *,
+    texts: str | Sequence[str] | None = None,
     essay: npt.ArrayLike | None = None,
     probability: npt.ArrayLike = 1.0,
     d1: npt.ArrayLike = 0.5,
@@ -306,6 +314,9 @@ def from_words(
         the segment.
     types : str or (n,) str or int
         The type of each segment, or one type for all: a name, or an index into `TYPES`.
+    texts : str or sequence of str, optional
+        The essays, to check that they have these words. Give them if you have them. Numbers of tokens, such as
+        spaCy's, are no positions of words, because punctuation counts there.
     essay : int or (n,) int, optional
         The essay of each segment, as an index. It may be left out if there is one essay.
     probability : float or (n,) float in [0, 1]
@@ -321,15 +332,47 @@ def from_words(
     Raises
     ------
     ValueError
-        The sizes differ, or `Spans` refuses a value.
+        The sizes differ, a text has fewer words, or `Spans` refuses a value.
+
+    Warns
+    -----
+    UserWarning
+        There are no texts, so the positions cannot be checked; told once.
 
     Examples
     --------
     >>> from_words([0, 9], [3, 20], ["Lead", "Claim"]).words.tolist()
     [4, 12]
     """
-    rows = door.candidates({"first": first, "last": last}, door.Said(essay, types, probability, d1))
-    return dataclasses.replace(spans_of(rows, *rows.places), of_one_text=essay is None)
+    if texts is None:
+        _tell_that_nothing_is_checked()
+    return _of_words(first, last, door.Said(essay, types, probability, d1), texts)
+
+
+@functools.cache
+def _tell_that_nothing_is_checked() -> None:
+    """Warn once that positions of words are taken as they are."""
+    warnings.warn("from_words: positions cannot be checked without texts=", stacklevel=4)
+
+
+def _of_words(
+    first: npt.ArrayLike, last: npt.ArrayLike, said: door.Said, texts: str | Sequence[str] | None = None
+) -> Spans:
+    """Make segments of positions of words, which the texts must have if they are given."""
+    texts = None if texts is None else door.texts_of(texts)
+    rows = door.candidates({"first": first, "last": last}, said, None if texts is None else len(texts))
+    spans = dataclasses.replace(spans_of(rows, *rows.places), of_one_text=said.essay is None)
+    if texts is not None:
+        words = np.array([len(text.split()) for text in texts], dtype=np.int64)
+        require_words(spans, words, "positions of words of text.split(), not numbers of tokens")
+    return spans
+
+
+def require_words(spans: Spans, words: Ints, expected: str) -> None:
+    """Check that segments end within the words of their texts, (texts,)."""
+    own = words[spans.essay]
+    wrong = spans.last >= own
+    door.require(spans.essay, wrong, expected, "{} to {} of {} words", spans.first, spans.last, own)
 
 
 def spans_of(rows: door.Candidates, first: Ints, last: Ints, kept: Any = slice(None)) -> Spans:
@@ -399,9 +442,13 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
     door.require(essay, last < 0, expected, "{!r}", cells.to_numpy(dtype=object))
+    if TEXT in frame:
+        relations.check_quotes(frame[TEXT].tolist(), last - first + 1)
     d1 = frame.get(PROBABILITIES[1], _effectiveness(frame.get(LABEL, 0.5)))
     probability = frame.get("probability", 1.0)
-    return from_words(first, last, frame["discourse_type"], essay=essay, probability=probability, d1=d1)
+    said = (frame["discourse_type"], probability, d1)
+    types, *numbers = (each.tolist() if isinstance(each, pd.Series) else each for each in said)
+    return _of_words(first, last, door.Said(essay, types, *numbers))
 
 
 def _effectiveness(given: Any) -> Any:
@@ -454,7 +501,7 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
     )
     essay, types = [number for number, _ in groups], [_name_of(group) for _, group in groups]
     spans = _of_characters(texts, starts, ends, door.Said(essay, types, scores, d1), _by_middles)
-    _warn_of_other_words(texts, groups)
+    relations.warn_of_other_words(texts, groups)
     return spans
 
 
@@ -486,43 +533,17 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
                 "is the output of several texts, give the list of these texts"
             )
         if _name_of(group) == "" or "entity" in group or "start" not in group:
+            cure = next((cure for key, cure in CURES.items() if key in group), "")
             raise ValueError(
-                "outputs: expected groups of tokens with a start and an end; make the pipeline with "
-                f"aggregation_strategy='simple', found {', '.join(map(str, group))} of text {number}"
+                "outputs: expected groups with entity_group, start and end, found "
+                f"{', '.join(map(str, group))} of text {number}{cure}"
             )
     return groups
 
 
-def _warn_of_other_words(texts: Sequence[str], groups: list[tuple[int, Mapping[str, Any]]]) -> None:
-    """Warn if the words of groups do not stand at their positions, so that these are of another text."""
-    elsewhere = [(number, group) for number, group in groups if not _is_there(texts[number], group)]
-    if elsewhere:
-        number, group = elsewhere[0]
-        found = texts[number][int(group["start"]) : int(group["end"])]
-        warnings.warn(
-            "give the texts exactly as the pipeline got them: at the positions of "
-            f"{counted(len(elsewhere), 'group')} of {len(groups):,} stands another word, such as "
-            f"{found!r:.60} instead of {group['word']!r:.60} in text {number}",
-            stacklevel=4,
-        )
-
-
 def _name_of(group: Mapping[str, Any]) -> str:
-    """The type of a group: transformers say entity_group, and GLiNER says label."""
-    return str(group.get("entity_group", group.get("label", "")))
-
-
-def _is_there(text: str, group: Mapping[str, Any]) -> bool:
-    """Tell whether the word of a group stands at its positions, as far as its tokenizer can write it."""
-    word = group.get("word")
-    if not isinstance(word, str) or any(sign in word for sign in UNKNOWN):
-        return True
-    return _letters(word) == _letters(text[int(group["start"]) : int(group["end"])])
-
-
-def _letters(text: str) -> str:
-    """Reduce a text to its letters and digits, without case, accents and white space."""
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
+    """The type of a group: transformers say entity_group, GLiNER says label, and presidio entity_type."""
+    return str(next((group[key] for key in ("entity_group", "label", "entity_type") if key in group), ""))
 
 
 def _of_characters(
@@ -537,6 +558,7 @@ def _of_characters(
     rows = door.candidates({"starts": starts, "ends": ends}, said, len(texts), outside=True)
     start, end = rows.places
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[rows.essay]
+    relations.check_positions(texts, rows.essay, start, end)
     door.require_within(rows.essay, start, end, lengths)
     first, last = words_of(texts, rows.essay, start, end)
     empty, outside = last < first, rows.kind < 0
@@ -565,7 +587,7 @@ def concat(several: Sequence[Spans]) -> Spans:
     """
     _require_models(several)
     if not several:
-        return from_words([], [], [])
+        return _of_words([], [], door.Said(None, [], 1.0, 0.5))
     columns = [spans._columns() for spans in several]
     together = {name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
     return Spans(**together, of_one_text=all(spans.of_one_text for spans in several))
@@ -641,6 +663,8 @@ def select(
     min_words: Thresholds | pd.DataFrame | str | Path = 1,
     min_probability: Thresholds = 0.0,
     join_gap: Gaps = None,
+    *,
+    most: Thresholds | None = None,
 ) -> Spans:
     """Keep the segments that are long and probable enough.
 
@@ -654,6 +678,9 @@ def select(
         once: the table ``thresholds`` of `podium.tuning.tune`, or the CSV that ``podium tune --out`` wrote.
     join_gap : int, None, or mapping of str to int
         Neighbors are first joined with this gap; see `join`.
+    most : int, None, or mapping of str to int
+        How many segments of a type an essay may have, such as one Lead. Of more, the most probable ones stay,
+        and among equals the longest.
 
     Returns
     -------
@@ -681,7 +708,18 @@ def select(
     if not ((least >= 0) & (least <= 1)).all():
         raise ValueError(f"min_probability: expected numbers from 0 to 1, found {least.max():g}")
     kept = (spans.words >= fewest[spans.discourse_type]) & (spans.probability >= least[spans.discourse_type])
-    return spans[kept]
+    spans = spans[kept]
+    return spans if most is None else spans[_is_among(spans, by_type("most", most, np.inf))]
+
+
+def _is_among(spans: Spans, most: Floats) -> Bools:
+    """Tell which segments are among the best ones of their type in their essay, by probability and length."""
+    cell = spans.essay * len(TYPES) + spans.discourse_type
+    order = np.lexsort((-spans.words, -spans.probability, cell))
+    begins = np.flatnonzero(differs(cell[order]))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
+    return place < most[spans.discourse_type]
 
 
 def _of_table(
@@ -800,14 +838,13 @@ def average(
     starts = total(position == everything.first[number])[row, chosen] * 2 >= of_type
     goes_on = (np.diff(key) == 1) & inside[1:] & inside[:-1] & (chosen[1:] == chosen[:-1]) & ~starts[1:]
     first, last = stretches(inside, goes_on)
-    return from_words(
-        key[first] & 0xFFFFFFFF,
-        key[last] & 0xFFFFFFFF,
-        chosen[first],
+    said = door.Said(
         essay=None if everything.of_one_text else key[first] >> 32,
+        types=chosen[first],
         probability=means(shares[row, chosen] / model_weights.sum(), first, last),
         d1=means(total(everything.d1[number])[row, chosen] / of_type, first, last),
     )
+    return _of_words(key[first] & 0xFFFFFFFF, key[last] & 0xFFFFFFFF, said)
 
 
 @by_position
@@ -864,14 +901,9 @@ def vote(
                 effective = float((weight * spans.d1[members]).sum() / weight.sum())
                 rows.append((int(spans.essay[leader]), first, last, kind, sure, effective))
     essay, firsts, lasts, kinds, probability, d1 = np.reshape(sorted(rows), (-1, 6)).T
-    return from_words(
-        firsts,
-        lasts,
-        kinds.astype(np.int64),
-        essay=None if everything.of_one_text else essay,
-        probability=probability.clip(0, 1),
-        d1=d1.clip(0, 1),
-    )
+    of_each = None if everything.of_one_text else essay
+    said = door.Said(of_each, kinds.astype(np.int64), probability.clip(0, 1), d1.clip(0, 1))
+    return _of_words(firsts, lasts, said)
 
 
 def _electorate(
@@ -886,6 +918,10 @@ def _electorate(
             f"weights: expected a number above 0 for each of {counted(len(several), 'model')}, found "
             f"{weights!r:.60}"
         )
+    relations.check_weights(given)
+    for spans in several[1:]:
+        both = ((each.essay, each.last) for each in (several[0], spans))
+        relations.check_order("several", *both)
     return given, by_type("votes", votes, float(np.nextafter(given.sum() / 2, np.inf)))
 
 
@@ -972,7 +1008,11 @@ def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> A
     # A host's own version of the metric may have its types in another order.
     kinds = np.array([metric.DISCOURSE_TYPES.index(name) for name in TYPES])
     spans = dataclasses.replace(spans, discourse_type=kinds[spans.discourse_type])
-    return segments_of(metric, spans, numbers[spans.essay])
+    essay = numbers[spans.essay]
+    known = essay >= 0
+    truths = prepared.truths
+    relations.check_order("essay_ids", (essay[known], spans.last[known]), (truths.essay, truths.last))
+    return segments_of(metric, spans, essay)
 
 
 def segments_of(metric: ModuleType, spans: Spans, essay: Ints) -> Any:

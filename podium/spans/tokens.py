@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.spans import door
+from podium.spans import door, relations
 from podium.spans.by_position import by_position
-from podium.spans.segments import Gaps, Spans, Thresholds, concat, require_texts, select
+from podium.spans.segments import Gaps, Spans, Thresholds, concat, require_texts, require_words, select
 from podium.spans.vocabulary import LAST_POSITION, TYPES
 from podium.words.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.words.wording import counted
@@ -479,6 +479,7 @@ def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Blo
     given = _cut(predictions, list(map(len, tokens.ids)))
     _warn_of_shifted(predictions, tokens.ids)
     scheme = _Scheme.of(labels, _are_names(given))
+    relations.check_rows(given, len(TYPES) in scheme.kinds)
     lacks = np.ones(int(tokens.words.sum()), dtype=bool)
     order = np.argsort(tokens.window_of, kind="stable")
     borders = np.arange(TEXTS_AT_ONCE, len(tokens.words), TEXTS_AT_ONCE)
@@ -830,11 +831,7 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     if "O" not in scheme.labels:
         raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
     require_texts(truths, len(tokens.words))
-    words = tokens.words[truths.essay]
-    expected = "segments within the words of their text"
-    door.require(
-        truths.essay, truths.last >= words, expected, "{} to {} of {}", truths.first, truths.last, words
-    )
+    require_words(truths, tokens.words, "segments within the words of their text")
     windows = np.arange(len(tokens.ids))
     word, part = tokens.of_windows(windows)
     # Tokens without a word have the word -1, the last one.

@@ -1,0 +1,245 @@
+"""Whether what belongs together fits together: probabilities of a row, positions and words, weights and models.
+
+Each column is checked by the door.  Here two columns are held against each other, or a column against its text:
+whoever gives both has said the same thing twice, and where the two contradict each other, one is wrong.
+"""
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from podium.spans import door
+from podium.words.arrays import Floats, Ints, by_essay
+from podium.words.wording import counted
+
+ROUNDED_SUM = 0.005  # what a softmax in bfloat16 may be off
+FAR = 0.1  # from which on a sum is not that of probabilities
+FEWEST_POSITIONS = 10  # of which something is said
+WITHIN, CURED = 0.4, 0.1  # the shares of positions within words: of another text, and of the right one
+NEAR, MIXED = 0.1, 0.35  # of a last word; the share of essays with near ones if essays are exchanged
+QUOTED = ("word", "text", "quote", "span")  # where a group says the words at its positions
+UNKNOWN = ("[UNK]", "<unk>", "\ufffd")  # what a pipeline writes for characters that its tokenizer cannot show
+
+
+# ---- The probabilities of a row ---------------------------------------------------------------------------
+
+
+def check_rows(windows: Sequence[npt.NDArray[Any]], has_outside: bool) -> None:
+    """Hold the probabilities of each token to the sum 1, in all windows; rows of zeros are padding.
+
+    Without a label for what is outside (`has_outside`) a row may add to less.
+    """
+    given = [window for window in windows if window.ndim == 2 and window.size]
+    if not given or not all(((window >= 0) & (window <= 1 + door.ROUNDED)).all() for window in given):
+        return  # labels, or no probabilities at all, which is told elsewhere
+    sums = np.concatenate([window.sum(axis=1, dtype=np.float64) for window in given])
+    sums = sums[sums > 0]
+    off = np.abs(sums - 1) if has_outside else np.maximum(sums - 1, 0)
+    wrong = off > ROUNDED_SUM
+    if not wrong.any():
+        return
+    least, most = sums[wrong].min(), sums[wrong].max()
+    found = f"{int(wrong.sum()):,} of {counted(len(sums), 'row')} with sums from {least:.3f} to {most:.3f}"
+    expected = "predictions: expected the probabilities of a token to add to 1"
+    if np.median(off) > FAR:
+        raise ValueError(f"{expected}, found {found}; {_cause(given, sums)}")
+    warnings.warn(f"{expected}, found {found}; was a label cut away?", stacklevel=5)
+
+
+def _cause(windows: Sequence[npt.NDArray[Any]], sums: Floats) -> str:
+    """Tell what probably made rows that do not add to 1."""
+    if all(np.allclose(window.sum(axis=0), 1, atol=FAR) for window in windows):
+        return "each label adds to 1 over the tokens, so take the softmax over the labels, axis=-1"
+    if np.ptp(sums) <= 2 * ROUNDED_SUM:
+        return f"all rows add to {sums.mean():.3g}, as with weights of models that add to it: divide by that"
+    return "if they are sigmoids of independent labels, divide each row by its sum"
+
+
+def check_weights(weights: Floats) -> None:
+    """Tell that shares do not add to 1; numbers from 1 on are counts, which need not."""
+    total = float(weights.sum())
+    if weights.max() < 1 and abs(total - 1) > ROUNDED_SUM:
+        warnings.warn(
+            f"weights: expected shares that add to 1, or counts, found {total:.3g}; the sum divides each",
+            stacklevel=5,
+        )
+
+
+# ---- The order of essays ----------------------------------------------------------------------------------
+
+
+def check_order(what: str, one: tuple[Ints, Ints], other: tuple[Ints, Ints]) -> None:
+    """Warn if two sides have the same essays in different orders; each gives essays and last words of segments.
+
+    Segments reach to about the same word in an essay, whoever made them. So if hardly any essay has nearly the
+    same last word on both sides, but the last words of all essays together are nearly the same, essays were
+    exchanged.
+    """
+    essays = np.intersect1d(one[0], other[0])
+    if len(essays) < FEWEST_POSITIONS:
+        return
+    ends = np.zeros((2, int(essays.max()) + 1), dtype=np.int64)
+    for side, (essay, last) in zip(ends, (one, other)):
+        known = np.isin(essay, essays)
+        np.maximum.at(side, essay[known], last[known])
+    first, second = ends[:, essays]
+    if _share_near(first, second) < MIXED and _share_near(np.sort(first), np.sort(second)) > 1 - MIXED:
+        warnings.warn(
+            f"{what}: expected the same essays in the same order, found that segments end elsewhere in most of "
+            f"{counted(len(essays), 'essay')}, as if the essays were in another order",
+            stacklevel=5,
+        )
+
+
+def _share_near(first: Ints, second: Ints) -> float:
+    """The share of essays whose last words are nearly the same."""
+    return float((np.abs(first - second) <= NEAR * np.maximum(first, second)).mean())
+
+
+def check_quotes(texts: Sequence[Any], words: Ints) -> None:
+    """Warn if most quotes have other numbers of words than the positions beside them."""
+    both = [(text, number) for text, number in zip(texts, words.tolist()) if isinstance(text, str)]
+    wrong = sum(abs(len(text.split()) - number) > 1 for text, number in both)
+    if len(both) >= FEWEST_POSITIONS and wrong > len(both) / 2:
+        warnings.warn(
+            "the numbers of words in discourse_text and of positions in predictionstring differ in "
+            f"{wrong:,} of {len(both):,} rows; are these cells of the same segments?",
+            stacklevel=5,
+        )
+
+
+# ---- Positions and the words of their text ----------------------------------------------------------------
+
+
+def check_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> None:
+    """Refuse characters of another version of the texts, which is seen by positions within words.
+
+    A correction that brings them to the borders of words is named.  Where none does, the share is told, for a
+    model may cut words.  Where so few positions are given, nothing is said.
+    """
+    if len(start) < FEWEST_POSITIONS:
+        return
+    share = max(_shares_within(texts, essay, start, end))
+    if share <= WITHIN:
+        return
+    for what, first, behind in _corrected(texts, essay, start, end):
+        if max(_shares_within(texts, essay, first, behind)) <= CURED:
+            raise ValueError(
+                f"expected characters of the texts as given, found {share:.0%} of the starts or ends within "
+                f"words, and hardly any if {what}: give the texts or the positions accordingly"
+            )
+    if (start >= 0).all() and (end <= np.array([len(text) for text in texts])[essay]).all():
+        warnings.warn(
+            f"{share:.0%} of the starts or ends are within words; are the positions those of characters, "
+            "counted from 0, in exactly these texts?",
+            stacklevel=5,
+        )
+
+
+def _shares_within(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[float, float]:
+    """The shares of starts and of ends that are within a word or outside of their text."""
+    within: list[float] = []
+    for positions in (start, end):
+        pairs = zip(essay.tolist(), positions.tolist())
+        within.append(float(np.mean([_is_within_word(texts[number], at) for number, at in pairs])))
+    return within[0], within[1]
+
+
+def _is_within_word(text: str, position: int) -> bool:
+    """Tell whether a position parts two letters or digits of a script that has spaces, or is outside."""
+    if not 0 < position < len(text):
+        return not 0 <= position <= len(text)
+    before, behind = text[position - 1], text[position]
+    return (
+        before.isalnum() and behind.isalnum() and not {"Lo"} & set(map(unicodedata.category, before + behind))
+    )
+
+
+# How many positions each character takes where positions are counted otherwise, by how they are counted.
+Width = Callable[[str], Ints]
+
+
+def _of_matches(pattern: str, first: int, others: int) -> Width:
+    """Count the first character of each match so many times, and the others so many."""
+
+    def widths(text: str) -> Ints:
+        found = np.ones(len(text), dtype=np.int64)
+        for match in re.finditer(pattern, text):
+            found[match.start()], found[match.start() + 1 : match.end()] = first, others
+        return found
+
+    return widths
+
+
+def _of_encoding(encoding: str, size: int) -> Width:
+    """Count the units of an encoding."""
+    return lambda text: np.array(
+        [len(each.encode(encoding, "replace")) // size for each in text], dtype=np.int64
+    )
+
+
+COUNTED: Mapping[str, Width] = {
+    "line ends of two characters count once": _of_matches(r"\r\n", 1, 0),
+    "each line end counts as two characters": _of_matches(r"(?<!\r)\n", 2, 2),
+    "white space is collapsed": _of_matches(r"^\s+|\s+", 1, 0),
+    "runs of spaces count once": _of_matches(r" +", 1, 0),
+    "white space in front is cut off": _of_matches(r"\A\s+", 0, 0),
+    "they count bytes of UTF-8": _of_encoding("utf-8", 1),
+    "they count units of UTF-16": _of_encoding("utf-16-le", 2),
+    "invisible characters are removed": lambda text: np.array(
+        [unicodedata.category(each) != "Cf" for each in text], dtype=np.int64
+    ),
+}
+
+
+def _corrected(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> Iterator[tuple[str, Ints, Ints]]:
+    """Yield the positions as they would be if they were counted in one of the usual other ways."""
+    yield "they count from 1", start - 1, end - 1
+    yield "they count from 1 and an end belongs to its segment", start - 1, end
+    yield "an end belongs to its segment", start, end + 1
+    for what, widths in COUNTED.items():
+        first, behind = start.copy(), end.copy()
+        for number, rows in by_essay(essay):
+            reached = np.append(0, np.cumsum(widths(texts[number])))
+            # What a position skips stands in front of a start, and behind an end.
+            first[rows] = np.searchsorted(reached, start[rows], side="right") - 1
+            behind[rows] = np.searchsorted(reached, end[rows])
+        yield what, first, behind
+
+
+def warn_of_other_words(texts: Sequence[str], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
+    """Warn if the words of groups do not stand at their positions, so that these are of another text."""
+    said = [(number, group, key) for number, group in groups for key in QUOTED if _says(group, key)]
+    elsewhere = [
+        (number, group, key) for number, group, key in said if not _is_there(texts[number], group, key)
+    ]
+    if elsewhere:
+        number, group, key = elsewhere[0]
+        found = texts[number][int(group["start"]) : int(group["end"])]
+        warnings.warn(
+            "give the texts exactly as the pipeline got them: at the positions of "
+            f"{counted(len(elsewhere), 'group')} of {len(groups):,} stands another {key}, such as "
+            f"{found!r:.60} instead of {group[key]!r:.60} in text {number}",
+            stacklevel=4,
+        )
+
+
+def _says(group: Mapping[str, Any], key: str) -> bool:
+    """Tell whether a group says its words under a key, as far as its tokenizer can write them."""
+    word = group.get(key)
+    return isinstance(word, str) and not any(sign in word for sign in UNKNOWN)
+
+
+def _is_there(text: str, group: Mapping[str, Any], key: str) -> bool:
+    """Tell whether the words of a group stand at its positions."""
+    return letters(group[key]) == letters(text[int(group["start"]) : int(group["end"])])
+
+
+def letters(text: str) -> str:
+    """Reduce a text to its letters and digits, without case, accents and white space."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))

@@ -13,6 +13,7 @@ import functools
 import importlib
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -124,6 +125,9 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
         declare(of_command, kind)
     if chosen.command in OF_COMPETITIONS:
         of_command.set_defaults(metric=None)  # the record of the competition may name it
+    for option, first, second in zip(chosen.rest, chosen.rest[1:], chosen.rest[2:]):
+        if option == "--set" and re.fullmatch(r"[A-Za-z_]\w*=.*", second) and not os.path.exists(second):
+            of_command.error(f"--set takes one NAME=VALUE: write --set {first} --set {second}")
     given = vars(of_command.parse_intermixed_args(chosen.rest))
     work = functools.partial(errors.exit_code_of, functools.partial(_run, chosen.command, kind, given))
     patience = _patience(chosen.command, given) if apart else None

@@ -24,7 +24,7 @@ from podium.words.errors import HostError, UsageError
 
 PUBLIC = "public"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"
-LEARNED = "train.csv"  # what participants learn from
+LEARNED, TEST = "train.csv", "test.csv"  # what participants learn from, and what they know of the test set
 STARTER, METRIC = "starter.ipynb", "metric.py"  # what podium adds to the public files
 REPORT = "report.md"
 BUILDING = ".making-"  # how a folder begins whose content is not complete yet

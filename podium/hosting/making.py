@@ -27,6 +27,7 @@ from podium.hosting.folders import (
     REPORT,
     SAMPLE,
     SOLUTION,
+    TEST,
     Files,
     Trial,
     as_texts,
@@ -51,7 +52,7 @@ from podium.words.errors import HostError, ToolError, UsageError
 from podium.words.wording import counted
 
 TRAIN = "train"
-TEST, TEXT = "test.csv", "text"
+TEXT = "text"
 NEW_IDS = "new_ids.csv"
 ONE_BOARD = "For one board alone, give the labels a column Usage that says Public in every row."
 NO_ITEMS = (
@@ -337,7 +338,8 @@ def _public(tested: Labeled, learned: Labeled, row_id: str, known: list[str]) ->
     """The tables for participants, beside the sample submission."""
     public = {LEARNED: learned.cells} if len(learned.cells) else {}
     if known or TEXT in tested.cells:
-        public[TEST] = tested.cells[[row_id, *known, *([TEXT] if TEXT in tested.cells else [])]]
+        texts = [TEXT] if TEXT in tested.cells else []
+        public[TEST] = tested.cells[list(dict.fromkeys([row_id, *known, *texts]))]
     return public
 
 
@@ -429,7 +431,7 @@ def _sample(
     companion = metric.companion
     if path is not None:
         source = read_once(path)
-        frame = reading.read_submission(metric, source, {"row_id_column_name": row_id})
+        frame = reading.read_submission(metric, source, solution.arguments)
         given = Sample(frame, as_texts(frame, metric, source))
         if row_id in frame:
             given = _sample_of_test(given, learned, row_id, names)
@@ -460,7 +462,7 @@ def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[s
     """List the columns of the truth that participants may know."""
     columns.require(truth, of_host, "--public-columns")
     known = [name for name in of_companion if name in truth and truth[name].notna().any()]
-    return [*known, *(name for name in of_host if name not in known)]
+    return list(dict.fromkeys([*known, *of_host]))
 
 
 def write(files: Files, folder: Path, publish_metric: bool = False) -> Files:

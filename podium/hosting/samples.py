@@ -16,7 +16,10 @@ from podium.words.errors import HostError, SubmissionRejected, UsageError
 from podium.words.wording import counted
 
 SENTINEL = re.compile(r"-9{2,}(\.0*)?")  # a number that stands for a missing one
-ASKED = "--sample: expected a submission to show to participants. None could be made of the labels: "
+ASKED = (
+    "--sample: expected a submission to show to participants: a table with the column {row_id}, as in the "
+    "labels, and the answers in columns that {metric} reads. None could be made of the labels: {reason}"
+)
 
 
 def typical(cells: pd.Series) -> Any:
@@ -43,12 +46,23 @@ def typical(cells: pd.Series) -> Any:
         larger = ordered[ordered > middle]
         if (ordered == middle).sum() > 1:
             return middle.item()
-        return (float(middle) + float(larger[0])) / 2 if len(larger) else None
+        return _between(float(middle), float(larger[0])) if len(larger) else None
     counts = present.astype(object).value_counts()
     counts = counts[(counts > 1) & ~acceptance.are_empty(counts.index.astype(str).tolist())]
     by_number = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
     values = [value for value, _ in by_number]
     return next((value for value in values if acceptance.reads_back(value)), values[0] if values else None)
+
+
+def _between(low: float, high: float) -> float:
+    """The middle between two numbers, with as few digits as it takes: 77.7 and not 77.69999999999999.
+
+    >>> _between(77.6, 77.8)
+    77.7
+    """
+    middle = (low + high) / 2
+    short = float(f"{middle:.10g}")
+    return short if low < short < high else middle
 
 
 def made(
@@ -79,7 +93,8 @@ def made(
         if not why:
             return _without_idle(solution, sample, scores)
         reasons.append(f"with {shown} in every row, {why}")
-    raise UsageError(f"{ASKED}{reasons[-1]}")
+    metric = solution.metric.path.name
+    raise UsageError(ASKED.format(row_id=row_id, metric=metric, reason=reasons[-1]))
 
 
 def _without_idle(

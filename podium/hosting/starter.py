@@ -19,7 +19,7 @@ import pandas as pd
 
 from podium.contest import reading, way
 from podium.hosting.bundles.program import imported
-from podium.hosting.folders import LEARNED, METRIC, PUBLIC, STARTER, Files, section
+from podium.hosting.folders import LEARNED, METRIC, PUBLIC, STARTER, TEST, Files, section
 from podium.hosting.kaggle import fresh, kernel
 from podium.metric.contract import Metric
 from podium.scoring import evaluating
@@ -36,7 +36,10 @@ BEGINNING, FOLD, END = ("start", "read", "settings", "table"), ("fold", "baselin
 SCORED, UNSCORED = (*BEGINNING, *FOLD, "metric", *END), (*BEGINNING, *FOLD, "unscored", *END)
 COPIED = (*BEGINNING, "copy", "picture")
 
-PRIVATE_METRIC = "the file of your metric stays with you; --publish-metric gives it to participants"
+PRIVATE_METRIC = (
+    "The starter notebook scores a fold with metric.py beside it. The file of your metric stays with you; "
+    "--publish-metric gives it to participants."
+)
 NOTHING_TO_LEARN = f"there is no {LEARNED} with several items; --test makes one"
 OTHER_ROWS = "the sample does not answer each row, or each item, of the labels once"
 
@@ -63,7 +66,7 @@ def add(folder: Path, files: Files, publish_metric: bool = False) -> Files:
     if metric.is_own or publish_metric:
         _publish(metric, folder / PUBLIC)
     columns = columns_of(files)
-    names, reason = _choice(files, columns, folder / PUBLIC / METRIC)
+    names, reason = _choice(files, columns)
     told = [reason] if reason else []
     for chosen in dict.fromkeys([names, UNSCORED if "fold" in names else COPIED, COPIED]):
         cells = _cells(chosen, columns, files)
@@ -78,6 +81,8 @@ def add(folder: Path, files: Files, publish_metric: bool = False) -> Files:
         row = [f"{SUBMISSION} of {PUBLIC}/{STARTER}", *(of_parts[part] for part in parts)]
         scores = section("The starter notebook", ("file", *parts), [row])
         limits = [f"It scores no fold: {' '.join(told)}."] if told else []
+        if chosen == SCORED and not (folder / PUBLIC / METRIC).is_file():
+            limits = [PRIVATE_METRIC]
         return files._replace(report="\n".join([files.report, "\n\n".join([scores, *limits]), ""]))
     return files._replace(warnings=[*files.warnings, f"there is no starter notebook: {told[-1]}"])
 
@@ -109,14 +114,14 @@ def _item(solution: evaluating.Solution, row_id: str) -> str:
     return row_id
 
 
-def _choice(files: Files, columns: Columns, metric: Path) -> tuple[Sequence[str], str]:
+def _choice(files: Files, columns: Columns) -> tuple[Sequence[str], str]:
     """Choose the cells, and say why no fold is scored if none is."""
     learned = files.public.get(LEARNED)
     if learned is None or columns.item not in learned or learned[columns.item].nunique() < 2:
         return COPIED, NOTHING_TO_LEARN
     if not columns.key or columns.key not in learned:
         return COPIED, OTHER_ROWS
-    return (SCORED, "") if metric.is_file() else (UNSCORED, PRIVATE_METRIC)
+    return SCORED, ""
 
 
 def _publish(metric: Metric, public: Path) -> None:
@@ -159,9 +164,16 @@ def _settings(columns: Columns, files: Files) -> str:
         f"ROW_ID = {columns.row_id!r}  # names a row of the submission\n"
         f"ITEM = {columns.item!r}  # names what belongs together\n"
         f"KEY = {columns.key or columns.row_id!r}  # names what is answered\n"
+        f"TARGETS = {_targets(columns, files)!r}  # {LEARNED} tells them, and {TEST} does not\n"
         f"TEXTS = {texts!r}  # are no numbers\n"
         f"PARAMETERS = {of_metric}  # of the metric"
     )
+
+
+def _targets(columns: Columns, files: Files) -> list[str]:
+    """The columns that participants know of what is to learn from alone."""
+    learned, tested = files.public.get(LEARNED, ()), files.public.get(TEST, ())
+    return [name for name in learned if name not in {*columns, *tested, *files.public_columns}]
 
 
 def _carried_out(cells: Sequence[Cell], public: Path, solution: evaluating.Solution) -> Mapping[str, float]:
@@ -169,6 +181,7 @@ def _carried_out(cells: Sequence[Cell], public: Path, solution: evaluating.Solut
     with tempfile.TemporaryDirectory() as elsewhere:
         copy = Path(elsewhere, PUBLIC)
         shutil.copytree(public, copy)
+        _publish(solution.metric, copy)  # as a participant may, so that no notebook goes out that fails then
         sources = [each.source for each in cells if each.kind == "code"]
         answer = fresh.run_fresh("cells", seconds=SECONDS, sources=sources, folder=str(copy))
         if answer:

@@ -28,6 +28,7 @@ from podium.metric.contract import REQUIRED, Companion, Metric
 from podium.metric.guard import PACKAGE
 from podium.metric.own import DEFAULT, ROOT, folder, names
 from podium.words.errors import CompanionError, HostError, ToolError, UsageError
+from podium.words.wording import listed
 
 __all__ = [
     "DEFAULT",
@@ -332,16 +333,16 @@ def defaults(metric: Metric) -> dict[str, Any]:
 def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """List every parameter of ``score`` with the value that it takes; ask for one that has none."""
     values = {name: arguments.get(name, default) for name, default in defaults(metric).items()}
-    for name, value in values.items():
-        if value is NO_DEFAULT:
-            raise HostError(f"{metric.path.name}: the parameter {name} has no default: give --set {name}=…")
+    if lacking := [name for name, value in values.items() if value is NO_DEFAULT]:
+        given = " ".join(f"--set {name}=…" for name in lacking)
+        raise HostError(f"{metric.path.name}: expected a value of {listed(lacking)}, found none: give {given}")
     return values
 
 
 def columns_named(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, set[str]]:
     """List the columns that each parameter names: ``…_column_name`` one, ``…_column_names`` some by commas."""
     named: dict[str, set[str]] = {}
-    for name, value in {**settings(metric, parameters), **parameters}.items():
+    for name, value in {**defaults(metric), **parameters}.items():
         if isinstance(value, str) and name.endswith("_column_name"):
             named[name] = {value}
         elif isinstance(value, str) and name.endswith("_column_names"):

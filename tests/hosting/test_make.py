@@ -822,3 +822,75 @@ def test_empty_answers_that_nobody_can_give_are_told(capsys, tmp_path):
         4,
         True,
     )
+
+
+# --- labels of another metric -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def labels(tmp_path, monkeypatch, in_process) -> Path:
+    """Labels with texts, in the current folder, and a metric for them."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(ACCURACY.replace("BODY", EQUAL))
+    words = np.random.default_rng(1).choice([*"abcdefgh"], (60, 8))
+    table = pd.DataFrame({"id": [f"r{row * 7 % 60:03}" for row in range(60)], "text": map(" ".join, words)})
+    table.assign(answer=["cat", "dog", "dog"] * 20).to_csv("labels.csv", index=False)
+    return Path("labels.csv")
+
+
+def make_labels(capsys, path: Path, *options: object) -> tuple[int, str, str]:
+    """Make files of labels with the metric that lies beside them."""
+    given = ("--seed", 2, "--out", "files", *options)
+    return run_podium(capsys, "make", path, "--metric", "mine.py", *given)
+
+
+@pytest.mark.parametrize("names", ["text", "id,text,text"])
+def test_a_column_is_public_once(capsys, labels, names):
+    assert make_labels(capsys, labels, "--public-columns", names, "--test", 0.5)[0] == 0
+    assert list(pd.read_csv("files/public/test.csv")) == ["id", "text"]
+
+
+def test_a_carriage_return_in_a_label(capsys, labels):
+    """Python before 3.11.9 writes a lone one without quotes."""
+    table = pd.read_csv(labels).replace({"answer": {"cat": "c\rat"}})
+    table.to_csv(labels, index=False, quoting=csv.QUOTE_ALL)
+    assert make_labels(capsys, labels)[0] == 0
+    solution = Path("files/private/solution.csv").read_bytes()
+    assert b'"c\rat"' in solution
+    code, out, _ = run_podium(capsys, "score", "files/private/solution.csv", labels)
+    assert (code, out.splitlines()[0]) == (0, "Score    1.000000")
+
+
+NO_DEFAULTS = ACCURACY.replace("points: float = 1.0", "points: float, power: int")
+NO_DEFAULTS = NO_DEFAULTS.replace(
+    "BODY", "return points * (solution['answer'] - submission['guess']).abs().pow(power).mean()"
+)
+
+
+def test_parameters_without_defaults_in_every_command(capsys, labels):
+    """Also for a sample of one's own; it is asked for all of them at once."""
+    Path("mine.py").write_text(NO_DEFAULTS)
+    table = pd.read_csv(labels).assign(answer=np.random.default_rng(0).integers(0, 9, 60))
+    table.to_csv(labels, index=False)
+    table[["id"]].assign(guess=4).to_csv("sample.csv", index=False)
+    code, _, err = make_labels(capsys, labels, "--sample", "sample.csv")
+    assert (code, "give --set points=… --set power=…" in err) == (4, True)
+    code, _, err = make_labels(capsys, labels, "--sample", "sample.csv", "--set", "points=2", "power=2")
+    assert (code, "write --set points=2 --set power=2" in err) == (2, True)
+    given = ["--set", "points=2", "--set", "power=2"]
+    code, _, err = make_labels(capsys, labels, *given)
+    assert code == 2
+    assert "a table with the column id, as in the labels, and the answers in columns that mine.py reads" in err
+    assert make_labels(capsys, labels, "--sample", "sample.csv", *given, "--test", 0.5)[0] == 0
+    pair = [Path("files/private/solution.csv"), Path("files/public/sample_submission.csv")]
+    dates = ["--start", "2027-01-01", "--switch", "2027-02-01", "--end", "2027-03-01"]
+    Path("teams").mkdir()
+    Path("teams/Ada.csv").write_bytes(pair[1].read_bytes())
+    for line in (
+        ["score", *pair],
+        ["emulate", *pair],
+        ["check", "mine.py", *pair],
+        ["rank", pair[0], "teams", "--no-boost", "--resamples", 0, "--out", "board"],
+        ["bundle", "evalai", "files", "--title", "T", *dates, "--out", "bundle"],
+    ):
+        assert run_podium(capsys, *line)[0] == 0, line

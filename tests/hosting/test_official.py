@@ -136,7 +136,7 @@ def test_a_metric_that_makes_no_sample(capsys, tmp_path):
         line = command_for(labels.assign(**other), tmp_path)
         code, out, err = run_podium(capsys, *line, tmp_path / "none")
         assert (code, out) == (2, "")
-        assert "error: --sample: expected a submission to show to participants. None could be made" in err
+        assert "error: --sample: expected a submission to show to participants: a table with the column " in err
         assert why in err
 
 

@@ -128,7 +128,7 @@ def test_a_table_has_a_starter(capsys, tmp_path, labels, kind):
     ("options", "published", "told"),
     [
         (["--test", 0.4, "--publish-metric"], True, None),
-        (["--test", 0.4], False, "It scores no fold: the file of your metric stays with you; --publish-metric"),
+        (["--test", 0.4], False, "a fold with metric.py beside it. The file of your metric stays with you;"),
         ([], False, "It scores no fold: there is no train.csv with several items; --test makes one."),
     ],
 )
@@ -137,8 +137,8 @@ def test_the_file_of_an_own_metric_stays_private_unless_the_host_gives_it(
 ):
     files, out = make(capsys, tmp_path, labels, EQUAL, *options)
     assert (files / "public" / "metric.py").exists() == published
-    assert ("import metric" in sources(files)) == published
-    assert ("It scores no fold: " in out) == (told is not None)
+    assert ("import metric" in sources(files)) == bool(options)
+    assert ("It scores no fold: " in out) == (not options)
     assert told is None or told in out
     assert len(promised(files)) == 2
     dates = ["--start", "2027-01-01", "--switch", "2027-01-15", "--end", "2027-02-01", "--title", "T"]
@@ -175,6 +175,28 @@ def test_it_has_no_output_and_no_answer(capsys, tmp_path, labels):
     assert not any(cell.get("outputs") for cell in notebook["cells"])
     assert "dog" not in json.dumps(notebook)
     assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+
+
+@pytest.mark.usefixtures("in_process")
+def test_several_answers_to_one_target(capsys, tmp_path, labels):
+    """The baseline is the mean of the target; a copy of the metric beside the notebook scores a fold."""
+    body = "return float((solution['size'] - submission[['low', 'high']].mean(axis=1)).abs().mean())"
+    sample = labels[["id"]].assign(low=0.25, high=0.5)
+    sample.to_csv(tmp_path / "sample.csv", index=False)
+    given = ["--sample", tmp_path / "sample.csv", "--public-columns", "answer", "--test", 0.4]
+    files, _ = make(capsys, tmp_path, labels, body, *given)
+    assert "TARGETS = ['size']" in sources(files)
+    copy = files / "public"
+    for has_metric in (False, True):
+        if has_metric:
+            shutil.copy(tmp_path / "mine.py", copy / "metric.py")
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", ALONE], cwd=copy, capture_output=True, text=True, check=True
+        )
+        assert ("score of the fold: " in done.stdout) == has_metric
+        assert ("put the metric's file, if it is published, beside this notebook" in done.stdout) != has_metric
+    mean = pd.read_csv(copy / "train.csv")["size"].mean()
+    assert pd.read_csv(copy / "submission.csv")[["low", "high"]].to_numpy() == pytest.approx(mean)
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from podium.metric.shapes import Finding, Level
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.tables import ids
+from podium.tables.formats import csv_bytes
 from podium.words.arrays import Bools
 from podium.words.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.words.wording import counted
@@ -366,7 +367,8 @@ def reads_back(cell: object) -> bool:
 
 def _as_read(texts: pd.Series) -> pd.Series:
     """A column of texts as Kaggle's reader reads it."""
-    return pd.read_csv(io.StringIO(texts.to_csv(header=["column"])), low_memory=False)["column"]
+    content = csv_bytes([["column"], *([text] for text in texts)])
+    return pd.read_csv(io.BytesIO(content), low_memory=False)["column"]
 
 
 def changed_ids(given: pd.Series) -> str:

@@ -13,7 +13,7 @@ from podium.contest import reading, way
 from podium.hosting import columns
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
-from podium.hosting.folders import as_texts
+from podium.hosting.folders import as_texts, written_rows
 from podium.hosting.kaggle import acceptance, fresh, kernel
 from podium.metric import hosted
 from podium.metric.shapes import FINITE, Finding, Level
@@ -21,7 +21,7 @@ from podium.scoring import evaluating
 from podium.scoring.evaluating import ALL, USAGE
 from podium.tables import ids
 from podium.tables.files import AS_CSV, Location, read_bytes
-from podium.tables.formats import PARQUET, csv_of, parse_table
+from podium.tables.formats import PARQUET, csv_bytes, csv_of, parse_table
 from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
 
 
@@ -105,7 +105,8 @@ def _is_csv(path: Location) -> bool:
 
 def _as_kaggle_reads(metric: hosted.Metric, table: pd.DataFrame) -> pd.DataFrame:
     """A table as Kaggle reads it from a CSV, in which a space stands for an empty text."""
-    return pd.read_csv(io.StringIO(as_texts(table, metric).to_csv(index=False)), low_memory=False)
+    content = csv_bytes(written_rows(as_texts(table, metric)))
+    return pd.read_csv(io.BytesIO(content), low_memory=False)
 
 
 def _read_csv(path: Location, error: type[ToolError], row_id: str | None) -> pd.DataFrame:

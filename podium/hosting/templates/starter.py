@@ -21,6 +21,7 @@ FOLDERS += sorted(path.parent for path in Path("/kaggle/input").rglob("sample_su
 ROW_ID = "id"  # names a row of the submission
 ITEM = "id"  # names what belongs together
 KEY = "id"  # names what is answered
+TARGETS = ["label"]  # train.csv tells them, and test.csv does not
 TEXTS = ["id"]  # are no numbers
 PARAMETERS: dict[str, object] = {}  # of the metric
 
@@ -66,13 +67,15 @@ def predict(learned, ids, read):
     answers = pd.DataFrame({KEY: ids})
     for name in sample.columns.drop(KEY):
         shown = sample[name]
-        known = learned[name].dropna() if name in learned else shown.iloc[:0]
+        told = [name] if name in learned else TARGETS if len(TARGETS) == 1 else []
+        known = learned[told[0]].dropna() if told else shown.iloc[:0]
         numbers = [pd.api.types.is_numeric_dtype(cells) for cells in (shown, known)]
+        are_whole = all(numbers) and not ((known % 1 != 0).any() or (shown % 1 != 0).any())
         if not len(known) or numbers[0] != numbers[1]:
             is_count = all(numbers[:1]) and (shown.to_numpy() == np.arange(1, len(shown) + 1)).all()
             answers[name] = np.arange(1, len(ids) + 1) if is_count else np.resize(shown.to_numpy(), len(ids))
-        elif all(numbers) and (known.nunique() > 20 or (known % 1 != 0).any() or (shown % 1 != 0).any()):
-            answers[name] = known.mean() if (shown % 1 != 0).any() else round(known.mean())
+        elif all(numbers) and (known.nunique() > 20 or not are_whole):
+            answers[name] = round(known.mean()) if are_whole else known.mean()
         else:
             answers[name] = known.mode()[0]
     return answers[list(sample.columns)]
@@ -85,13 +88,17 @@ def predict(learned, ids, read):
 
 # %% metric
 guess = predict(learned, fold[KEY].unique(), read)
-sys.path.insert(0, str(find("metric.py").resolve().parent))
-try:
-    import metric
+path = find("metric.py")
+if path is None:
+    print("The fold has no score here: put the metric's file, if it is published, beside this notebook.")
+else:
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        import metric
 
-    print("score of the fold:", metric.score(fold.copy(), guess.copy(), ROW_ID, **PARAMETERS))
-except ModuleNotFoundError as missing:
-    print(f"The fold has no score here, because the metric needs {missing.name}: install it and run this cell.")
+        print("score of the fold:", metric.score(fold.copy(), guess.copy(), ROW_ID, **PARAMETERS))
+    except ModuleNotFoundError as missing:
+        print(f"The fold has no score, because the metric needs {missing.name}: install it and run this cell.")
 
 # %% [markdown] unscored
 # The fold has no score here: compare the answers yourself.

@@ -173,7 +173,7 @@ def _settings(columns: Columns, files: Files) -> str:
 def _targets(columns: Columns, files: Files) -> list[str]:
     """The columns that participants know of what is to learn from alone."""
     learned, tested = files.public.get(LEARNED, ()), files.public.get(TEST, ())
-    return [name for name in learned if name not in {*columns, *tested, *files.public_columns}]
+    return [str(name) for name in learned if name not in {*columns, *tested, *files.public_columns}]
 
 
 def _carried_out(cells: Sequence[Cell], public: Path, solution: evaluating.Solution) -> Mapping[str, float]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from podium import statistics as sufficient
 from podium.metric import contract
-from podium.metric.contract import Companion, ScoredSubmission, Variants
+from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission, Variants
 from podium.scoring.evaluating import ALL
 from podium.scoring.explain import SMALL_SUBPOPULATION, ratio
 from podium.words.arrays import Bools, Floats, Ints
@@ -31,6 +31,41 @@ Segments = Any  # the class of the metric file, which this module does not impor
 def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
     """Tell for which essays of the solution a submission has a segment."""
     return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
+
+
+def asked(solution: PreparedSolution) -> pd.DataFrame:
+    """List the true segments with their essay and their type."""
+    prepared: Any = solution.prepared[ALL]
+    truths, metric = prepared.truths, solution.metric.module
+    names = solution.frame[prepared.row_id_column_name][solution.rows[ALL]].to_numpy()
+    return pd.DataFrame(
+        {
+            "item": np.array(prepared.items, dtype=object)[truths.essay],
+            "row": names[truths.row],
+            "label": np.array(metric.DISCOURSE_TYPES, dtype=object)[truths.discourse_type],
+        }
+    )
+
+
+def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
+    """Tell the type that a submission gives to each true segment, and the probability of its effectiveness.
+
+    The segments are matched as the metric does, but of any type.
+    """
+    prepared: Any = evaluation.prepared
+    metric, truths, (predictions, (p, g)) = (
+        evaluation.solution.metric.module,
+        prepared.truths,
+        evaluation.compared,
+    )
+    one_type = [each._replace(discourse_type=np.zeros_like(each.row)) for each in (predictions, truths)]
+    there, here = metric.match(*one_type, prepared.overlap_threshold)
+    answer = np.full(len(truths.row), "", dtype=object)
+    answer[here] = np.array(metric.DISCOURSE_TYPES, dtype=object)[predictions.discourse_type[there]]
+    probability = np.full(len(answer), np.nan)
+    if len(p) and np.ptp(predictions.d1[p]):  # else it says nothing about effectiveness
+        probability[g] = metric.probability_of_label(predictions.take(p), truths.take(g))
+    return pd.DataFrame({"answer": answer, "probability": probability})
 
 
 class Explanation(contract.Explanation):
@@ -396,6 +431,8 @@ companion = Companion(
     diagnose=habits.diagnose,
     predicted=predicted,
     explain=Explanation,
+    asked=asked,
+    answered=answered,
     make_files=make_files,
     baseline=Path(__file__).with_name("baseline.py"),
     variants=Variants(variants.of_measures, variants.of_statistics, variants.PATH),

@@ -609,6 +609,13 @@ class Companion:
         prediction.
     explain : function
         From an evaluation it makes its `Explanation`. Often it is the subclass of `Explanation` itself.
+    asked : function
+        From a prepared solution it makes a table of the things to which it has a right answer, such as true
+        segments, with the columns ``item``, ``row`` (the name of the thing) and ``label``.
+    answered : function
+        From an evaluation it makes a table in the same order with the columns ``answer``, the label that the
+        submission gives to the thing, or "", and ``probability``, which it gives to what else is true of the
+        thing, or NaN. Where neither is defined, cells are compared.
     texts : function
         From an evaluation and a path or None it makes a mapping from items to their texts, for the report.
     agreement : function
@@ -658,6 +665,8 @@ class Companion:
     diagnose: Callable[[PreparedSolution, pd.DataFrame], str | None] | None = None
     predicted: Callable[[Any, pd.DataFrame], Bools] | None = None
     explain: Callable[[ScoredSubmission], Explanation] | None = None
+    asked: Callable[[PreparedSolution], pd.DataFrame] | None = None
+    answered: Callable[[ScoredSubmission], pd.DataFrame] | None = None
     texts: Callable[[ScoredSubmission, Path | None], Mapping[str, str]] | None = None
     agreement: Callable[[Any, pd.DataFrame], Agreement] | None = None
     agreement_parameters: Mapping[str, Any] = field(default_factory=dict)

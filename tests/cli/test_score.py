@@ -189,6 +189,25 @@ def test_ids_of_no_essay(call, truth, fold, tmp_path):
     assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "none.txt")[0] == 2
 
 
+def test_a_score_worse_than_a_constant_answer_is_told(call, tmp_path):
+    file = tmp_path / "auc.py"
+    pairs = "solution['answer'].to_numpy()[:, None] - solution['answer'].to_numpy()"
+    body = f"order = submission['answer'].rank().to_numpy()\n    higher = {pairs} > 0\n    return float("
+    body += "(((order[:, None] > order) + 0.5 * (order[:, None] == order)) * higher).sum() / higher.sum())"
+    file.write_text(ACCURACY.replace("BODY", body))
+    truth = pd.DataFrame({"id": range(8), "answer": [0, 1] * 4})
+    answers = pd.DataFrame({"id": range(8), "answer": [0.9, 0.2, 0.8, 0.3, 0.7, 0.1, 0.9, 0.95]})
+    code, out, err = call(truth, answers, "--metric", file)
+    assert (code, out.splitlines()[0]) == (0, "Score    0.250000")
+    told = "warning: the score, 0.250000, is worse than that of a constant answer, 0.500000: check that higher "
+    assert told in err
+    assert "constant" not in call(truth, answers.assign(answer=1 - answers["answer"]), "--metric", file)[2]
+    file.write_text(
+        ACCURACY.replace("BODY", f"if submission['answer'].nunique() == 1: raise ValueError\n    {body}")
+    )
+    assert call(truth, answers, "--metric", file)[2] == ""  # a constant answer has no score
+
+
 @pytest.mark.parametrize("is_complete", [False, True])
 def test_some_rows_of_a_metric_with_score_alone(call, is_complete, tmp_path):
     file, ids = tmp_path / "acc.py", tmp_path / "ids.txt"

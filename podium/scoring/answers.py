@@ -1,0 +1,135 @@
+"""What a submission answers to each thing that a solution asks, in a form in which submissions can be compared.
+
+A metric's companion tells it, such as the type of the segment that stands where a true one is.  Otherwise the
+cells are compared, where a submission has one row for each row of the solution and names one of a few labels.
+"""
+
+import functools
+import zlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from podium.scoring.evaluating import ALL, Evaluation, Solution
+from podium.tables import ids
+from podium.words.arrays import Bools, Floats, Ints
+
+__all__ = ["Answers", "asked", "of", "pack", "unpack"]
+
+ROWS_PER_LABEL = 4  # with fewer on average, the cells of a column are no labels
+KNOWN = 0.9  # so many of the cells of a submission have to be labels of the solution
+PERCENT, NOTHING = 100, 255
+
+
+class Answers(NamedTuple):
+    """What a submission answers to each of m things, in the order of `asked`."""
+
+    columns: tuple[str, ...]  # of the solution that were compared by cells; none if the companion told it
+    codes: Ints  # the label that is given there, by its place among the sorted ones; -1 for none
+    probabilities: Floats  # which are given to what else is true of the thing, NaN for none
+    is_answered: Bools  # whether the submission says anything about the thing's item
+
+
+@functools.lru_cache(maxsize=2)
+def asked(solution: Solution, columns: tuple[str, ...]) -> pd.DataFrame:
+    """List the things that a solution asks: the number of their item, their name (row), and their label."""
+    of_companion = solution.metric.companion.asked
+    if not columns and of_companion is not None:
+        table = of_companion(solution)
+        number_of = {item: number for number, item in enumerate(solution.prepared[ALL].items)}
+        return table.assign(item=table["item"].map(number_of))
+    counts = solution.rows[ALL]
+    truth = solution.frame[counts]
+    label = truth[columns[0]] if len(columns) == 1 else truth[list(columns)].astype(str).agg(" | ".join, axis=1)
+    item = solution.prepared[ALL].item_of_row if solution.prepared else np.arange(len(truth))
+    row = ids.texts(truth[solution.arguments["row_id_column_name"]])
+    return pd.DataFrame({"item": item, "row": row.to_numpy(), "label": ids.texts(label).to_numpy()})
+
+
+def of(evaluation: Evaluation) -> Answers | None:
+    """Tell what a submission answers, or None if that cannot be compared with others."""
+    solution, companion = evaluation.solution, evaluation.solution.metric.companion
+    if companion.answered is None or companion.asked is None:
+        return _of_cells(solution, evaluation.submission)
+    things, answers = asked(solution, ()), companion.answered(evaluation)
+    codes = pd.Index(sorted(things["label"].unique())).get_indexer(answers["answer"])
+    predicted = companion.predicted
+    says = (answers["answer"] != "").to_numpy()
+    if predicted is not None:
+        says = predicted(evaluation.prepared, evaluation.submission)[things["item"]]
+    return Answers((), codes, answers["probability"].to_numpy(np.float64), says)
+
+
+def _of_cells(solution: Solution, submission: pd.DataFrame) -> Answers | None:
+    """Compare the cells of a submission that has one row for each row of the solution."""
+    row_id, named = solution.arguments["row_id_column_name"], ids.columns_of(solution.arguments)
+    truth = solution.frame[solution.rows[ALL]]
+    if row_id not in truth or row_id not in submission:
+        return None
+    rows, given = (pd.Index(ids.texts(table[row_id])) for table in (truth, submission))
+    if not (rows.is_unique and given.is_unique):
+        return None
+    place = given.get_indexer(rows)
+    columns = [name for name in truth if name not in named]
+    own = [name for name in submission if name not in named]
+    labels = {}
+    for name in columns:
+        instead = own[0] if len(columns) == len(own) == 1 else name
+        texts = _labels(truth[name], submission, instead)
+        if texts is not None:
+            there = np.where(place < 0, "", np.append(texts, "")[place])
+            if (there != ids.texts(truth[name])).any():  # else it is copied from what is public
+                labels[str(name)] = there
+    if not labels:
+        return None
+    known = asked(solution, tuple(labels))["label"]
+    joined = [" | ".join(each) for each in zip(*labels.values())]
+    codes = pd.Index(sorted(known.unique())).get_indexer(joined)
+    return Answers(tuple(labels), codes, np.full(len(codes), np.nan), place >= 0)
+
+
+def _labels(truth: pd.Series, submission: pd.DataFrame, name: Any) -> Any:
+    """The label that each row of a submission names, (rows,); None if it names none.
+
+    A probability or another number names the higher one of two labels if it is among the largest, of which
+    there are as many as the solution has.  Columns with the names of labels name that of the largest cell.
+    """
+    texts = ids.texts(truth)
+    labels = sorted(texts.unique())
+    if not 2 <= len(labels) <= len(texts) / ROWS_PER_LABEL:
+        return None
+    if name not in submission:
+        of_label = [column for column in submission if str(column) in labels]
+        if len(of_label) < len(labels) or any(
+            submission[column].dtype.kind not in "iuf" for column in of_label
+        ):
+            return None
+        return np.array([*map(str, of_label)], dtype=object)[submission[of_label].to_numpy().argmax(axis=1)]
+    given = submission[name]
+    if ids.texts(given).isin(labels).mean() >= KNOWN:
+        return ids.texts(given).to_numpy()
+    if len(labels) > 2 or truth.dtype.kind not in "iufb" or given.dtype.kind not in "iuf":
+        return None
+    low, high = sorted(truth.unique())
+    least = given.nlargest(int((truth == high).sum())).min()
+    return np.where(given >= least, str(high), str(low))
+
+
+def pack(answers: Answers) -> bytes:
+    """Write answers as a few bytes; a probability keeps two digits."""
+    # Rounded down, what is less than one half stays less.
+    percent = np.nan_to_num(np.floor(answers.probabilities * PERCENT + 1e-9), nan=NOTHING).astype(np.uint8)
+    parts = answers.codes.astype(np.int16), percent, answers.is_answered
+    return zlib.compress(b"".join(part.tobytes() for part in parts))
+
+
+def unpack(packed: bytes, columns: Sequence[str]) -> Answers:
+    """Read what `pack` has written."""
+    content = zlib.decompress(packed)
+    number = len(content) // 4
+    codes = np.frombuffer(content, np.int16, number).astype(np.int64)
+    percent = np.frombuffer(content, np.uint8, number, 2 * number)
+    is_answered = np.frombuffer(content, bool, number, 3 * number)
+    return Answers(tuple(columns), codes, np.where(percent == NOTHING, np.nan, percent / PERCENT), is_answered)

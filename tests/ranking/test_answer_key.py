@@ -1,0 +1,155 @@
+"""Where the best teams answer otherwise than the solution, it is found, unless chance explains it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from examples.board import submission_of, teams
+from examples.essays import make_competition
+from podium.metric import hosted
+from podium.ranking import answer_key
+from podium.scoring import answers, evaluating
+from podium.scoring.answers import Answers
+
+ITEMS, FILES, WRONG = 800, 10, 12
+
+
+def classes(seed, wrong, number=4, hard_error=0.5):
+    """A key with wrong labels, the items that have one, and the answers of files with independent mistakes."""
+    random = np.random.default_rng([seed, wrong])
+    truth, is_hard = random.integers(number, size=ITEMS), random.random(ITEMS) < 0.12
+    easy = np.linspace(0.01, 0.1, FILES)[:, np.newaxis]
+    is_mistake = random.random((FILES, ITEMS)) < np.where(is_hard, hard_error, easy)
+    given = (truth + is_mistake * random.integers(1, number, size=(FILES, ITEMS))) % number
+    flipped = random.permutation(ITEMS) < wrong
+    key = (truth + flipped * random.integers(1, number, size=ITEMS)) % number
+    asked = pd.DataFrame({"item": range(ITEMS), "row": "", "label": key.astype(str)})
+    nothing, everywhere = np.full(ITEMS, np.nan), np.ones(ITEMS, dtype=bool)
+    return flipped, asked, [Answers(("label",), each, nothing, everywhere) for each in given]
+
+
+def shown(table, files):
+    """The items that show a sign that is told."""
+    told = [each.shown for each in answer_key.signs(table, files) if each.is_told]
+    return np.any([np.zeros(len(table), dtype=bool), *told], axis=0)
+
+
+def test_wrong_labels_of_classes_are_named_and_a_right_key_is_not():
+    found = []
+    for seed in range(20):
+        _, *right = classes(seed, 0)
+        assert not shown(answer_key.told(*right, ITEMS), FILES).any()
+        flipped, *wrong = classes(seed, WRONG)
+        table = answer_key.told(*wrong, ITEMS)
+        named = shown(table, FILES)
+        found.append(int((named & flipped).sum()))
+        assert (named & ~flipped).sum() <= 1
+        assert (table["answered"] == FILES).all()
+    assert np.mean(np.array(found) >= 9) >= 0.9
+
+
+def test_what_files_say_otherwise_is_counted():
+    asked = pd.DataFrame({"item": [0, 0, 1], "row": ["r", "s", "t"], "label": ["a", "b", "a"]})
+    labels = np.array([[1, 1, -1], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    probabilities = np.array([[0.1, 0.2, np.nan], [0.3, 0.9, np.nan], [0.4, 0.5, np.nan], [0.4, 0.4, 0.1]])
+    said = np.array([[True, True, False], *[[True, True, True]] * 3])
+    files = [Answers((), *each) for each in zip(labels, probabilities, said)]
+    table = answer_key.told(asked, files, 3)
+    assert table["answered"].tolist() == [4, 3, 0]
+    assert table["alike"].tolist()[:2] == [(3 + 1) / 8, 0]
+    assert table["unsolved"].tolist()[:2] == [1 - (1 + 3) / 8, 1 - 3 / 4]
+    assert table["against"].tolist()[0] == 6 / 8
+    assert table["against"].isna().tolist() == [False, True, True]  # too few
+    assert table["alike"].isna().tolist() == [False, False, True]
+    assert table[["thing", "label", "answer"]].iloc[0].tolist() == ["r", "a", "b"]
+    assert answer_key.signs(table, 4) == []  # too few files
+
+
+def test_the_expectation_follows_what_is_below_the_border():
+    random = np.random.default_rng(0)
+    binomial = random.binomial(10, 0.1, size=5000)
+    assert answer_key.expected(binomial, 10, 8) < 0.1
+    mixed = random.binomial(10, random.beta(0.3, 1.5, size=5000))
+    reached = (mixed >= 8).sum()
+    assert reached > 50
+    assert answer_key.expected(mixed, 10, 8) == pytest.approx(reached, rel=0.5)
+    assert answer_key.expected(np.full(30, 10), 10, 8) <= 30  # of nothing below, anything follows
+
+
+@pytest.mark.parametrize(("change", "sign"), [("types", "alike"), ("effectiveness", "against"), ("", "")])
+def test_essays_whose_labels_are_exchanged_are_named(change, sign):
+    solution, model = make_competition(300, 7)
+    unified = hosted.load("unified")
+    files = [submission_of(model, *team[1:3], seed) for seed, team in enumerate(teams()[:FILES])]
+    wrong = sorted(solution["essay_id"].unique())[5:300:30]
+    rows = solution["essay_id"].isin(wrong)
+    names = [*unified.module.DISCOURSE_TYPES]
+    if change == "types":
+        others = dict(zip(names, names[1:] + names[:1]))
+        solution.loc[rows, "discourse_type"] = solution.loc[rows, "discourse_type"].map(others)
+    elif change:
+        solution.loc[rows, "discourse_effectiveness"] = 1 - solution.loc[rows, "discourse_effectiveness"]
+    prepared = evaluating.prepare(unified, solution, {})
+    given = [answers.of(evaluating.evaluate(prepared, each)) for each in files]
+    items = prepared.prepared["All"].items
+    table = answer_key.told(answers.asked(prepared, ()), given, len(items))
+    told = {each.name: each for each in answer_key.signs(table, FILES) if each.is_told}
+    named = np.array(items)[shown(table, FILES)]
+    assert (sign in told) if sign else not told
+    assert len({*named} & {*wrong}) >= (6 if change else 0)
+    assert len({*named} - {*wrong}) <= (1 if change else 0)
+    again = answers.unpack(answers.pack(given[0]), ())
+    assert again.codes.tolist() == given[0].codes.tolist()
+    np.testing.assert_allclose(again.probabilities, given[0].probabilities, atol=0.01)
+    assert ((again.probabilities < 0.5) == (given[0].probabilities < 0.5)).all()
+
+
+# ---- Cells --------------------------------------------------------------------------------------------------
+
+TRUTH = pd.DataFrame({"id": range(12), "label": [0, 1, 1] * 4, "site": [*"aabb"] * 3})
+
+
+def of_cells(submission, truth=TRUTH, complete=False, tmp_path=None):
+    """What is told of a submission to a metric with score() alone, by the names of the labels."""
+    file = tmp_path / "m.py"
+    file.write_text(
+        f"COMPLETE_SUBMISSION = {complete}\n"
+        "def score(solution, submission, row_id_column_name):\n    return 0.5\n"
+    )
+    solution = evaluating.prepare(hosted.load(str(file)), truth, {})
+    given = answers.of(evaluating.evaluate(solution, submission))
+    if given is None:
+        return None
+    labels = [*sorted(answers.asked(solution, given.columns)["label"].unique()), ""]
+    return given.columns, [labels[code] for code in given.codes]
+
+
+def test_cells_name_labels(tmp_path):
+    said = ["1", "0", "1"] * 4
+    backwards = pd.DataFrame({"id": range(11, -1, -1), "label": [1, 0, 1] * 4})
+    assert of_cells(backwards, tmp_path=tmp_path) == (("label",), said)
+    copied = backwards.assign(site=TRUTH["site"].tolist()[::-1])
+    assert of_cells(copied, tmp_path=tmp_path) == (("label",), said)
+    other_name = backwards.rename(columns={"label": "prediction"})
+    assert of_cells(other_name, TRUTH[["id", "label"]], tmp_path=tmp_path) == (("label",), said)
+    numbers = pd.DataFrame({"id": range(12), "label": [-3.5, -7, -2] * 4})  # the eight largest are 1
+    assert of_cells(numbers, tmp_path=tmp_path) == (("label",), said)
+    assert of_cells(numbers.assign(label=-numbers["label"]), tmp_path=tmp_path) == (
+        ("label",),
+        ["1", "1", "0"] * 4,
+    )
+    of_class = pd.DataFrame({"id": range(12), "0": [0.4, 0.7, 0.1] * 4, "1": [0.6, 0.3, 0.9] * 4})
+    assert of_cells(of_class, tmp_path=tmp_path) == (("label",), said)
+    two = backwards.assign(site="a")
+    assert of_cells(two, tmp_path=tmp_path)[0] == ("label", "site")
+
+
+def test_what_names_no_label_is_not_compared(tmp_path):
+    numbers = TRUTH.assign(label=np.arange(12) / 3)
+    for truth, submission, complete in (
+        (numbers[["id", "label"]], numbers[["id", "label"]], False),
+        (TRUTH, TRUTH[["id", "label"]].assign(label="free text"), False),
+        (TRUTH.assign(id=0), TRUTH[["id", "label"]], True),  # several rows belong to an id
+        (TRUTH, pd.DataFrame({"image": ["a"], "box": ["1 2 3 4"]}), True),
+    ):
+        assert of_cells(submission, truth, complete, tmp_path) is None

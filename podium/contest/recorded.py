@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium.metric import hosted
+from podium.metric import executed, hosted
 from podium.metric.contract import Metric
 from podium.tables.files import Location, write_atomically
 from podium.words.errors import HostError
@@ -74,17 +74,16 @@ def copied_metric(record: Record) -> Path | None:
         return None
     folder = record.path.parent
     path = folder / record.file
-    files = [path, *(each for each in sorted(path.parent.glob("*.py")) if each != path)]
     home = os.path.realpath(folder / PRIVATE) + os.sep
-    for each in files:
+    digests = executed.digests(hosted.files_of(path)) if path.is_file() else {path.name: ""}
+    for each in map(path.with_name, digests):
         if not os.path.realpath(each).startswith(home) or not each.is_file():
             raise HostError(
                 f"{record.path}: {FILE}: expected a file in {folder / PRIVATE}, found {each}: "
                 "name the metric by --metric"
             )
-    digests = [sha256(each.read_bytes()).hexdigest() for each in files]
-    named = ", ".join(f"{each} (SHA-256 {digest})" for each, digest in zip(files, digests))
-    changed = "; it has changed since podium make" if digests[0] != record.digest else ""
+    named = ", ".join(f"{path.with_name(name)} (SHA-256 {digest})" for name, digest in digests.items())
+    changed = "; it has changed since podium make" if digests[path.name] != record.digest else ""
     print(printable(f"metric of {record.path}: {named}{changed}"), file=sys.stderr)
     return path
 

@@ -18,7 +18,6 @@ from podium.contest import reading, recorded, way
 from podium.contest.recorded import PRIVATE, RECORD, Record
 from podium.hosting import balance, columns, leaks, order, round_trip, samples, starter
 from podium.hosting.balance import Balance
-from podium.hosting.bundles import program
 from podium.hosting.folders import (
     LEARNED,
     METRIC,
@@ -508,11 +507,10 @@ def _recorded(files: Files, folder: Path) -> Files:
         if metric.path.name == METRIC:  # its folder names it
             copies /= metric.path.parent.name
         try:
-            needed = program.files_of(metric)
             copies.mkdir(parents=True)
-            for path in needed:
-                shutil.copyfile(path, copies / path.name)
-            if needed[1:]:  # A companion may read files that are not known here.
+            for name, content in metric.files.items():
+                (copies / name).write_bytes(content)
+            if len(metric.files) > 1:  # A companion may read files that are not known here.
                 hosted.load(copies / metric.path.name)
             record = record._replace(file=(copies / metric.path.name).relative_to(folder).as_posix())
         except ToolError as problem:

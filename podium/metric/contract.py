@@ -703,6 +703,7 @@ class Metric:
     complete_submission: bool  # See `MetricFile`
     measure_parameters: tuple[str, ...]  # See `StatisticsFile`; empty where the file has no second part
     companion: Companion  # an empty one where the folder has none
+    files: Mapping[str, bytes]  # what was executed, by the names of the files; its own file comes first
 
     def __repr__(self) -> str:
         return f"<metric {self.name} {self.version}>"

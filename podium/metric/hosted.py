@@ -23,8 +23,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from podium.metric import guard, own, shapes
+from podium.metric import executed, guard, own, shapes
 from podium.metric.contract import REQUIRED, Companion, Metric
+from podium.metric.executed import COMPANION_FILE, METRIC_FILE, Executed
 from podium.metric.guard import PACKAGE
 from podium.metric.own import DEFAULT, ROOT, folder, names
 from podium.words.errors import CompanionError, HostError, ToolError, UsageError
@@ -50,7 +51,6 @@ __all__ = [
 FIRST_OF_PREPARE = ["solution", "row_id_column_name"]  # the parameters by which podium knows its prepare()
 NO_DEFAULT = inspect.Parameter.empty
 UTILITIES = "kaggle_metric_utilities"
-_FILE, _COMPANION = "metric.py", "companion.py"
 
 
 def find(metric: str | Path) -> Path:
@@ -60,12 +60,12 @@ def find(metric: str | Path) -> Path:
     path = Path(metric)
     if path.is_dir():
         ours = [name for name in names() if path.resolve() == folder(name).resolve()]
-        path = own.file(ours[0]) if ours else path / _FILE
+        path = own.file(ours[0]) if ours else path / METRIC_FILE
         if not path.is_file():
-            raise UsageError(f"{metric}: expected a folder with a {_FILE}, found none in it")
+            raise UsageError(f"{metric}: expected a folder with a {METRIC_FILE}, found none in it")
     if not path.is_file():
         raise UsageError(
-            f"there is no metric {metric}: expected a Python file, a folder with a {_FILE}, or one of "
+            f"there is no metric {metric}: expected a Python file, a folder with a {METRIC_FILE}, or one of "
             f"{', '.join(names())}"
         )
     if path.suffix != ".py":
@@ -92,8 +92,8 @@ def load(metric: str | Path) -> Metric:
     Returns
     -------
     podium.metric.contract.Metric
-        The loaded metric. A file is executed once in a process, and again after it, or a Python file beside it,
-        has changed.
+        The loaded metric. A file is executed once in a process, and again after it, or a file that it imports
+        from its folder, has changed.
 
     Raises
     ------
@@ -108,16 +108,16 @@ def load(metric: str | Path) -> Metric:
     path = find(metric)
     name = _own_metric_with(path)
     if name is None:
-        return _load_once(Path(os.path.abspath(path)), path.read_bytes(), _others(path))
+        return _load_once(Path(os.path.abspath(path)), tuple(executed.of_metric(path).items()))
     if path != own.file(name):
         _warn_of_companion(path, name)
     return _load_own(name)
 
 
 @functools.lru_cache(maxsize=8)
-def _load_once(path: Path, content: bytes, others: tuple[tuple[str, int, int], ...]) -> Metric:
-    """Load a stranger's file with this content, with the files beside it in these states."""
-    return _load_folder(path, path.parent, _key(path), False, content)
+def _load_once(path: Path, files: tuple[tuple[str, bytes], ...]) -> Metric:
+    """Load a stranger's file from what was read of it and of the files that it imports from its folder."""
+    return _load_folder(path, path.parent, _key(path), dict(files))
 
 
 def _key(path: Path) -> str:
@@ -125,16 +125,10 @@ def _key(path: Path) -> str:
     return sha256(str(path.resolve()).encode()).hexdigest()[:16]
 
 
-def _others(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """The names, sizes and times of change of the Python files beside a file, which it may import."""
-    found = ((file.name, file.stat()) for file in sorted(path.parent.glob("*.py")) if file.is_file())
-    return tuple((name, state.st_size, state.st_mtime_ns) for name, state in found)
-
-
 def _warn_of_companion(path: Path, name: str) -> None:
     """Say that another companion beside a copy of one of podium's own metrics is not used."""
-    theirs, ours = path.with_name(_COMPANION), folder(name) / _COMPANION
-    if path.name != _FILE or not theirs.is_file() or theirs.read_bytes() == ours.read_bytes():
+    theirs, ours = path.with_name(COMPANION_FILE), folder(name) / COMPANION_FILE
+    if path.name != METRIC_FILE or not theirs.is_file() or theirs.read_bytes() == ours.read_bytes():
         return
     warnings.warn(
         f"{theirs} is not used: {path.name} is podium's own metric {name}, which has a companion of its own. "
@@ -146,15 +140,14 @@ def _warn_of_companion(path: Path, name: str) -> None:
 @functools.lru_cache(maxsize=8)
 def second(metric: Metric) -> Metric:
     """Load a metric file a second time, without its companion, into modules of its own."""
-    key = f"{_key(metric.path)}_again"
-    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.{key}")]:
-        del sys.modules[name]
-    return _load_folder(metric.path, metric.path.parent, key, metric.is_own, with_companion=False)
+    files = {name: content for name, content in metric.files.items() if name != COMPANION_FILE}
+    return _load_folder(metric.path, metric.path.parent, f"{_key(metric.path)}_again", files, metric.is_own)
 
 
 @functools.cache
 def _load_own(name: str) -> Metric:
-    return _load_folder(own.file(name), folder(name), name, True)
+    files = executed.of_metric(own.file(name), folder(name))
+    return _load_folder(own.file(name), folder(name), name, files, is_own=True)
 
 
 def _reduced(metric: Metric) -> tuple[Callable[[str], Metric], tuple[str]]:
@@ -184,23 +177,18 @@ def _own_metric_with(path: Path) -> str | None:
     return None
 
 
-def _load_folder(
-    path: Path,
-    beside: Path,
-    key: str,
-    is_own: bool,
-    content: bytes | None = None,
-    with_companion: bool = True,
-) -> Metric:
-    """Load a metric file and the companion in the folder `beside` it; `key` names the package of both."""
+def files_of(metric: str | Path) -> Executed:
+    """Read the files that a metric executes, its own first; the companions of podium's own are podium's."""
+    path = find(metric)
+    return executed.of_metric(path) if _own_metric_with(path) is None else {path.name: path.read_bytes()}
+
+
+def _load_folder(path: Path, home: Path, key: str, files: Executed, is_own: bool = False) -> Metric:
+    """Load a metric file and its companion from what was read of a folder; `key` names the package of both."""
     # Each folder is a package, so that a companion can say ``from . import metric``.
     package = f"{PACKAGE}.{key}"
-    for name, search in ((PACKAGE, []), (package, [str(beside)])):
-        if name not in sys.modules:
-            parent = types.ModuleType(name)
-            parent.__path__ = search
-            sys.modules[name] = parent
-    loaded = _run(path, f"{package}.metric", content=content)
+    executed.open_package(package, home, files)
+    loaded = _run(path, f"{package}.metric", content=files[path.name])
     vars(sys.modules[package])["metric"] = loaded
     if not callable(vars(loaded).get("score")):
         raise UsageError(f"{_shown(path)} is not a metric file: it defines no score()")
@@ -210,20 +198,25 @@ def _load_folder(
             f"{loaded.NAME!r}, the name of one of podium's own metrics, whose file differs"
         )
     companion = Companion()
-    if with_companion and path.name == _FILE and (beside / _COMPANION).is_file():
-        of_companion = _run(beside / _COMPANION, f"{package}.companion", CompanionError)
+    if COMPANION_FILE in files:
+        of_companion = _run(
+            home / COMPANION_FILE, f"{package}.companion", CompanionError, files[COMPANION_FILE]
+        )
         companion = _defined(of_companion, "companion", None, Companion, error=CompanionError)
-    metric = _metric(path, loaded, is_own, companion)
+    of_strangers = {path.name: files[path.name]} if is_own else files
+    metric = _metric(path, loaded, is_own, companion, of_strangers)
     if not is_own:
         shapes.demand(shapes.check_signature(metric))
         shapes.demand(shapes.check_prepare(metric))
     return guard.guarded(metric)
 
 
-def _metric(path: Path, loaded: types.ModuleType, is_own: bool, companion: Companion) -> Metric:
+def _metric(
+    path: Path, loaded: types.ModuleType, is_own: bool, companion: Companion, files: Executed
+) -> Metric:
     """Make a metric of what its file defines; check the type of each definition."""
     # In the current folder, the path may be "metric.py" alone.
-    of_path = Path(os.path.abspath(path)).parent.name if path.name == _FILE else path.stem
+    of_path = Path(os.path.abspath(path)).parent.name if path.name == METRIC_FILE else path.stem
     prepare = _defined(loaded, "prepare", None, Callable, types.NoneType)
     if prepare is not None and list(inspect.signature(prepare).parameters)[:2] != FIRST_OF_PREPARE:
         prepare = None  # A function of this name may belong to a competition's own pipeline.
@@ -240,6 +233,7 @@ def _metric(path: Path, loaded: types.ModuleType, is_own: bool, companion: Compa
         complete_submission=_defined(loaded, "COMPLETE_SUBMISSION", False, bool),
         measure_parameters=tuple(of_measures),
         companion=companion,
+        files=files,
     )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from podium.child.limits import Limits
 from podium.contest import reading, way
-from podium.metric import hosted
+from podium.metric import executed, hosted
 from podium.ranking import store
 from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission, absolute
@@ -33,7 +33,7 @@ class Job(NamedTuple):
     metric: str  # the name of the metric, or the path of its file
     solution: str  # the path or URL of the solution
     parameters: tuple[tuple[str, Any], ...]  # of the metric's ``score``, sorted by name
-    metric_digest: str  # the SHA-256 of the metric and of the solution
+    metric_digests: tuple[tuple[str, str], ...]  # the SHA-256 of each file that the metric executes, by names
     solution_digest: str
     context: str  # a hash of everything beside the submission on which its statistics depend
     measured: str  # a hash of the parameters that change measures but not statistics
@@ -64,15 +64,18 @@ def make_job(options: Options, source: Location) -> Job:
     """Describe what is scored, with the hashes by which the store knows it; `source` is the solution."""
     metric, solution, part = options.metric, absolute(options.solution), options.part
     metric = metric if metric in hosted.names() else absolute(metric)
-    of_measures = set(hosted.load(metric).measure_parameters)
-    metric_digest, solution_digest = content_digest(str(hosted.find(metric))), content_digest(source)
+    loaded = hosted.load(metric)
+    of_measures = set(loaded.measure_parameters)
+    metric_digests, solution_digest = (*executed.digests(loaded.files).items(),), content_digest(source)
+    (_, metric_digest), *others = metric_digests
     items = tuple(sorted(options.parameters.items()))
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
     known += [part] if part else []
+    known += [others] if others else []
     measured = [item for item in items if item[0] in of_measures]
-    digests = (metric_digest, solution_digest, _hash(repr(known)), _hash(repr(measured)))
-    return Job(metric, solution, items, *digests, options.limits, part)
+    digests = (solution_digest, _hash(repr(known)), _hash(repr(measured)))
+    return Job(metric, solution, items, metric_digests, *digests, options.limits, part)
 
 
 def _hash(text: str) -> str:
@@ -108,12 +111,13 @@ def solution_of(job: Job, source: Location | None = None) -> evaluating.Solution
 def _source_of(job: Job) -> Location:
     """Read the solution, after making sure that both files are those of the job."""
     source = read_once(job.solution)
-    for what, path, expected in (
-        ("metric", hosted.find(job.metric), job.metric_digest),
-        ("solution", source, job.solution_digest),
-    ):
-        if content_digest(path) != expected:
-            raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
+    is_same = {
+        "metric": executed.digests(hosted.files_of(job.metric)) == dict(job.metric_digests),
+        "solution": content_digest(source) == job.solution_digest,
+    }
+    for what in [what for what, same in is_same.items() if not same]:
+        path = getattr(job, what)
+        raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
     return source
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from podium.child.limits import Limits
-from podium.metric import hosted
+from podium.metric import executed, hosted
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import CIRCUMSTANCES, HEADING, PATHS, RUN, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute
-from podium.tables.files import is_url
+from podium.tables.files import is_url, open_regular
 from podium.words.errors import UsageError
 from podium.words.version import __version__
 from podium.words.wording import printable
@@ -39,6 +39,8 @@ __all__ = [
 OF_MANIFEST = ("submitted_at", "public_score")  # what a manifest says of a submission
 FOLDERS = ("submissions", "side")  # each submission stands in run.json with the hashes of its files
 SHA256 = re.compile("[0-9a-f]{64}")
+BESIDE = "beside"  # the other files that a metric executes, with their SHA-256
+NECESSARY = ("metric", "solution", "submissions")  # without these inputs there is no run
 OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
 
 
@@ -49,13 +51,15 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
     """Collect the content of run.json, all but the hashes of the outputs."""
     inputs, out = final.inputs, final.folder
     options, job = inputs.options, inputs.job
-    known = {"metric": job.metric_digest, "solution": job.solution_digest, "submissions": inputs.manifest}
+    (_, of_metric), *beside_metric = job.metric_digests
+    known = {"metric": of_metric, "solution": job.solution_digest, "submissions": inputs.manifest}
 
-    def input_of(name: str, path: str | None) -> dict[str, str] | None:
+    def input_of(name: str, path: str | None) -> dict[str, Any] | None:
         if path is None:
             return None
         digest = known.get(name) if name in (*known, *FOLDERS) else content_digest(path)
-        return {"path": _relative(path, out)} | ({"sha256": digest} if digest else {})
+        more = {BESIDE: dict(beside_metric)} if name == "metric" and beside_metric else {}
+        return {"path": _relative(path, out)} | ({"sha256": digest} if digest else {}) | more
 
     return {
         "command": list(command),
@@ -73,9 +77,15 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
         },
         "store": _relative(str(inputs.store), out),
         "versions": versions(),
-        "hardware": {"system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()},
+        "hardware": _hardware(),
         "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],
     }
+
+
+def _hardware() -> dict[str, str | int | None]:
+    """Describe this machine; `platform.platform` would start the program uname for it."""
+    system = f"{platform.system()} {platform.release()}"
+    return {"system": system, "machine": platform.machine(), "cores": os.cpu_count()}
 
 
 def _entry_of(submission: Submission, result: Scored) -> dict[str, str]:
@@ -107,7 +117,8 @@ def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the run.json of a finished run."""
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        with open_regular(path) as file:  # a pipe in a stranger's folder would be waited for without end
+            facts = json.loads(file.read().decode())
         text_of(facts).encode()  # raises an error for half of a surrogate pair, which no page can show
     except OSError as problem:
         raise UsageError(
@@ -162,18 +173,36 @@ def changed_inputs(facts: Mapping[str, Any], options: Options) -> list[str]:
 
 
 def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:
-    """Say if the metric is not that of the run; then nobody vouches for it, and it is not executed."""
-    return _changed_input(facts, options, "metric")
+    """Say if any file that the metric would execute is not that of the run; then nobody vouches for it."""
+    path, then = options.metric, facts["inputs"]["metric"]
+    (_, now), *others = executed.digests(hosted.files_of(path)).items()
+    whole = f"the metric {path}"
+    files, recorded = {whole: now} | dict(others), {whole: then["sha256"]} | then.get(BESIDE, {})
+    return [
+        _changed(name if name == whole else f"{name} beside the metric", files.get(name), recorded.get(name))
+        for name in files | recorded
+        if files.get(name) != recorded.get(name)
+    ]
 
 
 def _changed_input(facts: Mapping[str, Any], options: Options, name: str) -> list[str]:
     """Say if an input has changed since a run."""
+    if name == "metric":
+        return changed_metric(facts, options)
     path, then = options.paths.get(name), facts["inputs"][name]
     if path is None or then is None or "sha256" not in then:
         return []
-    now = content_digest(str(hosted.find(path)) if name == "metric" else path)
-    was = f"SHA-256 is {now}, was {then['sha256']}"
-    return [] if now == then["sha256"] else [f"the {name} {path} has changed since the earlier run: {was}"]
+    now = content_digest(path)
+    return [] if now == then["sha256"] else [_changed(f"the {name} {path}", now, then["sha256"])]
+
+
+def _changed(what: str, now: str | None, then: str | None) -> str:
+    """Say that a file is not what it was in a run, or that there is one more or less."""
+    if then is None:
+        return f"{what} would be executed, but the earlier run does not name it"
+    if now is None:
+        return f"{what} is not there or not executed any more"
+    return f"{what} has changed since the earlier run: SHA-256 is {now}, was {then}"
 
 
 def check_addresses(options: Options, named: Collection[str], option: Callable[[str], str]) -> None:
@@ -199,15 +228,15 @@ def _passes(is_right: Callable[[Any], bool], part: Any) -> bool:
 
 def _are_inputs(inputs: Any) -> bool:
     """Tell whether the necessary inputs are there, and all have a path and, if they are hashed, a SHA-256."""
-    given = [each for each in inputs.values() if each is not None]
     are_right = all(
-        set(each) in ({"path"}, {"path", "sha256"})
+        set(each) in ({"path"}, {"path", "sha256"}, *([{"path", "sha256", BESIDE}] if name == "metric" else []))
         and isinstance(each["path"], str)
         and "\0" not in each["path"]
-        and SHA256.fullmatch(each.get("sha256", "0" * 64))
-        for each in given
+        and all(map(SHA256.fullmatch, [each.get("sha256", "0" * 64), *each.get(BESIDE, {}).values()]))
+        for name, each in inputs.items()
+        if each is not None
     )
-    return are_right and all(inputs[name]["path"] for name in ("metric", "solution", "submissions"))
+    return are_right and "sha256" in inputs["metric"] and all(inputs[name]["path"] for name in NECESSARY)
 
 
 def _fits(given: Any, defaults: Mapping[str, Any]) -> bool:

@@ -71,8 +71,8 @@ def verify(
     Parameters
     ----------
     folder : str or path
-        The folder of the board, or its ``run.json``. The metric's file that it names is executed if it has the
-        recorded SHA-256.
+        The folder of the board, or its ``run.json``. The metric that it names is executed if its file, its
+        companion and what they import from their folder have the recorded SHA-256.
     metric, solution, submissions, runtimes, selection, failed, side, teams, site_board : str or path, optional
         Where this input is now, if it is not where ``run.json`` says.
     deadline : str, optional

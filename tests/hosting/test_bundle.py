@@ -313,11 +313,11 @@ def test_what_a_bundle_cannot_take_along_is_named(tmp_path):
     """A module in a folder below the metric's is not packed, so the metric would fail on the platform."""
     source = ACCURACY.replace("BODY", "return points").replace("import math", "from .deep import X")
     write(tmp_path / "mine", {"deep/__init__.py": b"X = 1\n", "metric.py": source.encode()})
-    with pytest.warns(ContractWarning), pytest.raises(HostError) as caught:
+    with pytest.raises(HostError) as caught:
         make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "mine")
     assert str(caught.value) == (
-        "metric.py, line 2: expected the import of a file beside it, found .deep, which a bundle cannot take "
-        "along"
+        "metric.py, line 2: expected the import of a file beside it, found .deep, which podium does not "
+        "execute and no bundle takes along"
     )
     assert not (tmp_path / "out").exists()
 

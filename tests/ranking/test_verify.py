@@ -209,6 +209,73 @@ def test_no_program_is_started_because_of_what_lies_beside_a_metric(says_folder,
     assert started == []
 
 
+def without(name: str):
+    """A change of a folder: a file is removed."""
+    return lambda folder: (folder / name).unlink()
+
+
+def with_(name: str, text: str):
+    """A change of a folder: a file gets this text."""
+    return lambda folder: (folder / name).write_text(text)
+
+
+COMPANION = "from podium.metric.contract import Companion\nfrom . import helper\ncompanion = Companion()\n"
+SPRUNG = "raise SystemExit('executed')"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            with_("helper.py", SPRUNG),
+            "helper.py beside the metric has changed since the earlier run: ",
+        ),
+        (with_("companion.py", SPRUNG), "companion.py beside the metric has changed"),
+        (
+            with_("companion.py", f"from . import other\n{COMPANION}"),
+            "companion.py beside the metric has changed",
+        ),
+        (without("companion.py"), "companion.py beside the metric is not there or not executed any more"),
+    ],
+)
+def test_every_file_that_a_metric_executes_is_recorded(says_folder, says, call, change, told):
+    home = says_folder / "mine"
+    home.mkdir()
+    says("a", 0.5)
+    (says_folder / "says.py").rename(home / "metric.py")
+    (home / "helper.py").write_text("")
+    (home / "other.py").write_text(SPRUNG)
+    rank = ["rank", says_folder / "solution.csv", says_folder / "teams", "--metric", home, "--resamples", 0]
+    assert call(*rank, "--jobs", 1, "--out", says_folder / "alone")[0] == 0
+    (home / "companion.py").write_text(COMPANION)
+    assert call(*rank, "--jobs", 1, "--out", says_folder / "final")[0] == 0
+    recorded = run_json.read(says_folder / "final")["inputs"]["metric"]["beside"]
+    assert recorded == {name: content_digest(home / name) for name in ("companion.py", "helper.py")}
+    contexts = {path.name for of in ("alone", "final") for path in (says_folder / of / "store").glob("*/*")}
+    assert len(contexts) == 2  # what a companion makes of files changes statistics, too
+    assert podium.verify(says_folder / "final", jobs=1)
+    change(home)
+    differences = podium.verify(says_folder / "final", jobs=1).differences
+    assert differences[0].startswith(told)
+    assert differences[0].endswith("so it was not executed, and nothing compared")
+    code, _, err = call("rank", "--again", says_folder / "final", "--out", says_folder / "other")
+    assert (code, told in err) == (2, True)
+
+
+def test_a_companion_that_appears_beside_a_published_metric_is_not_executed(says_folder, says, call):
+    says("a", 0.5)
+    (says_folder / "says.py").rename(says_folder / "metric.py")
+    files = [says_folder / name for name in ("solution.csv", "teams", "metric.py")]
+    rank = ["rank", *files[:2], "--metric", files[2], "--resamples", 0, "--jobs", 1]
+    assert call(*rank, "--out", says_folder / "final")[0] == 0
+    (says_folder / "companion.py").write_text(SPRUNG)
+    (difference,) = podium.verify(says_folder / "final", jobs=1).differences
+    told = (
+        "companion.py beside the metric would be executed, but the earlier run does not name it; so it was not"
+    )
+    assert difference.startswith(told)
+
+
 @pytest.mark.usefixtures("memory_addresses")
 def test_an_address_is_opened_only_where_the_user_names_it(says_folder, says, rank_says, call):
     says("a", 0.5)
@@ -323,6 +390,8 @@ def test_a_record_that_is_written_in_another_way_is_told(run_copy, computed, mon
         (["rules", "max_boost"], "x"),
         (["rules", "choose"], "zzz"),
         (["inputs", "solution"], None),
+        (["inputs", "metric"], {"path": "metric.py"}),
+        (["inputs", "metric", "beside"], {"companion.py": "0"}),
         (["inputs", "solution", "path"], "a\0b"),
         (["limits"], {"memory": 1}),
         (["submissions", 0, "sha256"], "../store"),

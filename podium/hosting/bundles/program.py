@@ -8,19 +8,20 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from podium.child.supervised import run_and_end
 from podium.hosting.competition import Competition
 from podium.metric import hosted
+from podium.metric.executed import Executed, of_metric
 from podium.metric.hosted import Metric
 from podium.words.errors import HostError
 
 PACKAGE = Path(__file__).parents[2]
 TEMPLATES = Path(__file__).with_name("templates")
 OLDEST_PYTHON = "3.11"  # on which the package runs; the pages of a bundle name it
-METRIC, COMPANION = "metric/metric.py", "companion.py"
+METRIC = "metric/metric.py"
 LICENSE = "LICENSE"
 LINES_SHOWN, LONGEST_REASON = 3, 1000  # of what a program prints
 # It ends like the programs of platforms, because a thread of Arrow may abort an interpreter that shuts down.
@@ -49,18 +50,18 @@ def scoring_program(competition: Competition) -> Content:
     """Collect all files that score a submission: the metric, its parameters and podium, without other
     libraries.
     """
-    files = files_of(competition.metric)
+    metric = competition.metric
+    files = files_of(metric)
     content: Content = {
-        METRIC: competition.metric.path.read_bytes(),
-        **{f"metric/{path.name}": path.read_bytes() for path in files[1:]},
+        METRIC: files[metric.path.name],
+        **{f"metric/{name}": text for name, text in files.items() if name != metric.path.name},
         "settings.json": to_json({"metric": METRIC, "arguments": competition.arguments}),
         f"lib/{LICENSE}": _license(),
         # `podium.metric.hosted` searches this folder for podium's own metrics, so it has to exist.
         "lib/podium/_hosted/metrics/README.md": b"Only the metric of this competition is here.\n",
     }
-    if competition.metric.is_own:
-        own = f"lib/podium/_hosted/metrics/{competition.metric.name}"
-        content |= {f"{own}/{path.name}": path.read_bytes() for path in files}
+    if metric.is_own:
+        content |= {f"lib/podium/_hosted/metrics/{metric.name}/{name}": text for name, text in files.items()}
     for path in sorted(PACKAGE.rglob("*")):
         inside = path.relative_to(PACKAGE)
         if path.is_file() and not {"__pycache__", "_hosted"} & {*inside.parts}:
@@ -99,39 +100,12 @@ def write(files: Content, folder: Path) -> None:
             path.write_bytes(content)
 
 
-def files_of(metric: Metric) -> list[Path]:
-    """The file of a metric, its companion, and the files of its folder that one of these imports.
+def files_of(metric: Metric) -> Executed:
+    """A metric, its companion, and the files of its folder that one of them imports.
 
     Nothing else of the folder goes out. A test, a draft or a note beside the metric may tell the solution.
     """
-    folder = hosted.folder(metric.name) if metric.is_own else metric.path.parent
-    companion = folder / COMPANION
-    has_companion = companion.is_file() and (metric.is_own or metric.path.name == Path(METRIC).name)
-    needed: set[Path] = set()
-    files = [metric.path, companion] if has_companion else [metric.path]
-    while files:
-        path = files.pop()
-        if path not in needed:
-            needed.add(path)
-            files += _imported_beside(path, folder)
-    return [metric.path, *sorted(needed - {metric.path})]
-
-
-def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
-    """The files of a folder that one of its files imports relatively, as by ``from .helpers import count``."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if not isinstance(node, ast.ImportFrom) or not node.level:
-            continue
-        for name in [node.module] if node.module else [alias.name for alias in node.names]:
-            beside = folder / f"{name}.py"
-            if not (beside.is_file() or name == Path(METRIC).stem):
-                found = f"{'.' * node.level}{name}"
-                raise HostError(
-                    f"{path.name}, line {node.lineno}: expected the import of a file beside it, found {found}, "
-                    "which a bundle cannot take along"
-                )
-            if beside.is_file():
-                yield beside
+    return of_metric(metric.path, hosted.folder(metric.name)) if metric.is_own else metric.files
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -164,8 +138,8 @@ def _imported_in(statement: ast.stmt) -> set[str]:
 
 def libraries(competition: Competition) -> list[str]:
     """List what pip has to install for the scoring program."""
-    files = files_of(competition.metric)
-    packages = {name for path in files for name in imported(ast.parse(path.read_bytes()))} - {"podium"}
+    files = files_of(competition.metric).values()
+    packages = {name for content in files for name in imported(ast.parse(content))} - {"podium"}
     known = importlib.metadata.packages_distributions()
     return sorted({"numpy", "pandas", *(known[name][0] for name in packages if name in known)})
 

@@ -1,6 +1,7 @@
 """Does what podium says about chance come true?
 
-    python -m benchmarks.coverage [--boards 50] [--items 500] [--only NAME … | --further | --fresh] [--save CSV]
+    python -m benchmarks.coverage [--boards 50] [--kinds SET … | --only NAME …] [--fields FOLDER] [--save CSV]
+    python -m benchmarks.coverage --show AFTER.csv [--before BEFORE.csv]
     python -m benchmarks.coverage --detectable [--sets 200]
 
 A population of items is made, with teams whose answers to every item are known.  A test set is drawn from it
@@ -12,13 +13,17 @@ a range of shares.  So they count as the share in this range that is nearest to 
 such statements of a kind.  A withheld number says nothing.  After ± stands the standard error over boards.
 
 In each board, everything is drawn again: the groups of the items, the teams and their runtimes.
+
+The results of real systems are a population, too, of which a board has eight.  They are read from ``--fields``,
+where a CSV file has a row per item and a column per system, and higher is better
+(google/wmt-mqm-human-evaluation).
 """
 
 import argparse
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -54,7 +59,8 @@ SHARES = ("first again", "prize again", "ahead")
 INTERVALS = ("border", "borders", "winner", "difference", "score")
 AGAIN = 20  # test sets on which a board is repeated
 CHANGED = 0.01  # the share of answers that a near copy changes
-MEASURED_WITHIN = 0.02  # the relative noise of a measured runtime
+MEASURED_WITHIN, OF_A_RUN = 0.02, 0.15  # the relative noise of a measured runtime, and of one of noisy runs
+SYSTEMS = 8  # of a real field on each board
 
 
 # The degrees of freedom of Student's t of errors that are squared.
@@ -82,6 +88,8 @@ class Kind(NamedTuple):
     hardness: float = 0.2  # how different the items are, which is noise that all teams share
     values: str = "skewed"  # what a metric without groups is a mean of, a name in `values_of`
     long: int = 1  # how many essays of the pool make a long one; so many fewer are in a test set
+    runs: int = 0  # a runtime is the median of so many noisy runs, or measured with little noise
+    field: str = ""  # the real field whose systems are the teams
 
 
 KINDS = {
@@ -153,6 +161,24 @@ LARGE_KINDS = {
 }
 
 
+# Those by which the prior of the leaders was chosen are `FRESH_KINDS`, `LEVEL_KINDS` and two of `REAL_KINDS`.
+LEVEL_KINDS = {
+    "a ceiling and a tail, 12 teams": Kind(12, errors=0.15, spread=0.15, levels="a ceiling"),
+    "two clusters of quality, 12 teams": Kind(12, errors=0.15, spread=0.02, levels="two clusters"),
+    "two teams far ahead, 10 teams": Kind(10, spread=0.08, levels="two ahead"),
+    "even steps, 12 teams": Kind(12, errors=0.2, spread=0.05, levels="even"),
+}
+OTHER_KINDS = {
+    "equal teams, 12 teams": Kind(12, levels="equal"),
+    "equal teams, 30 teams": Kind(30, levels="equal"),
+    "unequal groups, 20 teams": Kind(20, (0.6, 0.25, 0.1, 0.05), spread=0.05),
+    "rewards, 3 noisy runs, 30 teams": Kind(30, spread=0.05, is_rewarded=True, runs=3),
+}
+REAL_KINDS = {
+    f"real: {name}": Kind(SYSTEMS, field=name) for name in ("wmt20_en_de", "wmt20_zh_en", "ted_en_de")
+}
+
+
 def main() -> None:
     """Simulate, and print all tables."""
     parser = argparse.ArgumentParser(description="Does what podium says about chance come true?")
@@ -160,10 +186,13 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=500, help="in a test set")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--only", nargs="+", choices=ALL_KINDS, metavar="NAME", help="kinds of populations")
-    which.add_argument("--further", action="store_true", help="the kinds that were made after the code")
-    which.add_argument("--fresh", action="store_true", help="fields of other shapes")
-    which.add_argument("--large", action="store_true", help="items of very different size")
+    which.add_argument("--kinds", nargs="+", choices=[*SETS, "all"], default=["usual"], help="sets of them")
+    parser.add_argument("--fields", type=Path, metavar="FOLDER", help="the results of real systems")
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per statement")
+    which.add_argument(
+        "--show", type=Path, metavar="CSV", help="print the tables of statements that were saved"
+    )
+    parser.add_argument("--before", type=Path, metavar="CSV", help="statements to compare with")
     which.add_argument("--detectable", action="store_true", help="whether what is called detectable is found")
     parser.add_argument("--sets", type=int, default=200, help="test sets of each kind, for --detectable")
     options = parser.parse_args()
@@ -174,22 +203,23 @@ def main() -> None:
         detectable.show([], options.sets)
         return
     start = time.process_time()
-    names = options.only or [*KINDS, *PLAIN_KINDS]
-    if options.further or options.fresh:
-        names = list(FURTHER_KINDS) if options.further else [*FRESH_KINDS, *FRESH_PLAIN_KINDS]
-    if options.large:
-        names = list(LARGE_KINDS)
-    rows = simulate(names, options.boards, options.items)
+    sets = SETS if "all" in options.kinds else options.kinds
+    names = options.only or [name for each in sets for name in SETS[each]]
+    if options.show:
+        rows = pd.read_csv(options.show)
+    else:
+        rows = simulate(names, options.boards, options.items, options.fields)
     if options.save:
         rows.to_csv(options.save, index=False)
     show(rows)
-    print(
-        f"\n{options.boards} boards with {options.items} items of each of {rows['population'].nunique()} "
-        f"kinds, {time.process_time() - start:.0f} CPU seconds"
-    )
+    if options.before:
+        compare(pd.read_csv(options.before), rows)
+    boards = rows.groupby("population")["board"].nunique().max()
+    print(f"\n{boards} boards of each of {rows['population'].nunique()} kinds", end=", ")
+    print(f"{time.process_time() - start:.0f} CPU seconds")
 
 
-def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
+def simulate(names: list[str], boards: int, items: int, fields: Path | None = None) -> pd.DataFrame:
     """Draw boards, and collect what podium says about each, and what comes true.
 
     - ``population``, ``board``: the kind of population, and the number of the board;
@@ -200,10 +230,14 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
     - ``doubt``: whether podium doubts it, and says it with a note or not at all;
     - ``won``: how many of these prizes the file has won on the board itself;
     - ``size``: the share of the teams that are in a set, or how much wider intervals are that hold together.
+
+    Real fields are left out unless their folder is given.
     """
     rows: list[dict[str, Any]] = []
-    pool = pool_of_answers()
+    pool = pool_of_answers(fields)
     for name in names:
+        if name in REAL_KINDS and fields is None:
+            continue
         for number in range(boards):
             random = np.random.default_rng([ALL_KINDS.index(name), number])
             kind = EVERY_KIND[name]
@@ -219,11 +253,12 @@ def simulate(names: list[str], boards: int, items: int) -> pd.DataFrame:
 
 
 class Pool(NamedTuple):
-    """A prepared population of essays, and the statistics of two submissions to it."""
+    """A prepared population of essays, the statistics of two submissions to it, and results of real systems."""
 
     prepared: Any
     good: Floats
     poor: Floats
+    fields: Mapping[str, Floats]  # (items, systems) each
 
 
 @dataclasses.dataclass(frozen=True)
@@ -241,8 +276,8 @@ class Mean:
         return quotients
 
 
-def pool_of_answers() -> Pool:
-    """Score the perfect submission and a poor one on many essays."""
+def pool_of_answers(fields: Path | None = None) -> Pool:
+    """Score the perfect submission and a poor one on many essays, and read real fields from a folder."""
     solution, submission = make_competition(POPULATION, seed=20)
     solution = solution.drop(columns="Usage", errors="ignore")
     prepared = evaluating.prepare(hosted.load("unified"), solution, {}).prepared[evaluating.ALL]
@@ -250,7 +285,9 @@ def pool_of_answers() -> Pool:
     perfect = solution[["row_id", "essay_id", "discourse_type", "predictionstring"]].assign(
         score_discourse_effectiveness_0=1 - effective, score_discourse_effectiveness_1=effective
     )
-    return Pool(prepared, prepared.statistics(perfect[list(submission)]), prepared.statistics(submission))
+    paths = [] if fields is None else sorted(fields.glob("*.csv"))
+    read = {path.stem: pd.read_csv(path, index_col=0).to_numpy(np.float64) for path in paths}
+    return Pool(prepared, prepared.statistics(perfect[list(submission)]), prepared.statistics(submission), read)
 
 
 class Population(NamedTuple):
@@ -264,6 +301,8 @@ class Population(NamedTuple):
 
 def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Population:
     """Make teams that answer each item well or poorly at random, and the groups of the items."""
+    if kind.field:
+        return population_of_field(pool.fields[kind.field], random)
     number = len(pool.prepared.items)
     groups = np.zeros((1, number), dtype=np.int64)
     alone = [("(all)", "(all)")]
@@ -301,6 +340,16 @@ def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Popula
     return Population(prepared, teams, files, random.lognormal(4, 0.15, kind.teams))
 
 
+def population_of_field(results: Floats, random: np.random.Generator) -> Population:
+    """Make the results of some systems, (items, systems), a population."""
+    number, systems = results.shape
+    chosen = results[:, random.choice(systems, SYSTEMS, replace=False)].T
+    prepared = Mean(list(map(str, range(number))), [("(all)", "(all)")], np.zeros((1, number), dtype=np.int64))
+    return Population(
+        prepared, np.stack([chosen, np.ones_like(chosen)], 2), np.arange(SYSTEMS), np.ones(SYSTEMS)
+    )
+
+
 def values_of(kind: Kind, number: int, random: np.random.Generator) -> Floats:
     """Draw what good and poor answers to items are worth, with the weights of the items, (2, number, 2)."""
     weights = np.ones(number)
@@ -329,6 +378,10 @@ def levels_of(kind: Kind, random: np.random.Generator) -> Floats:
         levels[kind.teams // 2 :] += 20
     elif kind.levels == "a ceiling":
         levels = random.exponential(size=kind.teams)
+    elif kind.levels == "even":
+        levels = np.arange(float(kind.teams))
+    elif kind.levels == "equal":
+        levels = np.zeros(kind.teams)
     return levels
 
 
@@ -344,11 +397,17 @@ class Board(NamedTuple):
     runtimes: Floats
 
 
-def board_of(population: Population, items: int, random: np.random.Generator) -> Board:
+def board_of(kind: Kind, population: Population, items: int, random: np.random.Generator) -> Board:
     """Draw a test set, and measure the runtimes."""
     board = board_of_items(population, random.integers(len(population.prepared.items), size=items))
-    noise = np.exp(MEASURED_WITHIN * random.standard_normal(len(board.teams)))
-    return board._replace(runtimes=population.runtimes * noise)
+    return board._replace(runtimes=population.runtimes * measured_again(kind, len(board.teams), random))
+
+
+def measured_again(kind: Kind, shape: int | tuple[int, ...], random: np.random.Generator) -> Floats:
+    """Draw factors of runtimes that are measured again."""
+    normal = random.standard_normal((max(kind.runs, 1), *np.atleast_1d(shape)))
+    factors: Floats = np.exp((OF_A_RUN if kind.runs else MEASURED_WITHIN) * np.median(normal, axis=0))
+    return factors
 
 
 def board_of_items(population: Population, items: Ints) -> Board:
@@ -375,7 +434,7 @@ def boost(scores: Floats, runtimes: Floats) -> Floats:
 def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) -> Iterator[dict[str, Any]]:
     """Yield what podium says about a board, and what comes true."""
     population = population_of(kind, pool, random)
-    board = board_of(population, items, random)
+    board = board_of(kind, population, items, random)
     sign = 1 if kind.higher_is_better else -1
     seed = int(random.integers(2**31))
     resampler = statistics.Resampler(board.prepared, statistics.draw(items, RESAMPLES, seed), seed)
@@ -383,7 +442,7 @@ def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) ->
     true = np.array([statistics.measures(population.prepared, team)["score"] for team in population.teams])
     boosted, own, rewards = draws.population, board.scores, None
     if kind.is_rewarded:
-        noise = np.exp(MEASURED_WITHIN * random.standard_normal(boosted.shape))
+        noise = measured_again(kind, boosted.shape, random)
         rewards = statistics.Rewards(board.runtimes * noise, board.runtimes, boost)
         boosted = boosted * (1 + boost(boosted, rewards.drawn))
         own = own * (1 + boost(own, board.runtimes))
@@ -406,12 +465,10 @@ def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) ->
             higher_is_better=kind.higher_is_better,
             seed=seed,
         )
-        if places == 1:
-            said[~np.isin(population.files, population.files[may_be])] = 0
         came = np.mean([_among_first(sign * scores, places, population.files) for scores in new], axis=0)
-        winners = population.files[order[:places]]
+        winners = pd.unique(population.files[order])[:places]
         for file in np.unique(population.files):
-            won = int((winners == file).sum())
+            won = int(file in winners)
             yield {"what": what, "said": said[file], "came": came[file], "doubt": is_doubted, "won": won}
 
     yield from _of_borders(kind, board, boosted, true)
@@ -427,7 +484,7 @@ def repeated(kind: Kind, population: Population, items: int, random: np.random.G
     samples = [statistics.resample(population.prepared, team, weights)[:, 0] for team in population.teams]
     scores = np.stack(samples, axis=1)
     if kind.is_rewarded:
-        noise = np.exp(MEASURED_WITHIN * random.standard_normal(scores.shape))
+        noise = measured_again(kind, scores.shape, random)
         scores = scores * (1 + boost(scores, population.runtimes * noise))
     return scores
 
@@ -440,10 +497,10 @@ def _is_doubted(board: Board, team: int) -> bool:
 
 
 def _among_first(scores: Floats, places: int, files: Ints) -> Floats:
-    """Tell which teams are among the first, or have the same file as one of them."""
-    least = np.sort(scores)[-min(places, len(scores))]
-    first = scores >= least
-    return np.isin(files, files[first]).astype(float)
+    """Tell which teams are among the first, or have the same file as one of them; a file takes one place."""
+    best = pd.Series(scores).groupby(files).transform("max").to_numpy()
+    least = np.sort(np.unique(np.stack([best, files]), axis=1)[0])[-min(places, len(np.unique(files)))]
+    return (best >= least).astype(float)
 
 
 def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iterator[dict[str, Any]]:
@@ -586,7 +643,16 @@ FRESH_PLAIN_KINDS = {
     "score(): NDCG of the first 50": PlainKind(ndcg, is_number=True),
 }
 PLAIN_DRAWS, PLAIN_TEAMS = 200, 12
-EVERY_KIND = KINDS | PLAIN_KINDS | FURTHER_KINDS | FRESH_KINDS | FRESH_PLAIN_KINDS | LARGE_KINDS
+SETS: dict[str, Mapping[str, Any]] = {
+    "usual": KINDS | PLAIN_KINDS,
+    "further": FURTHER_KINDS,
+    "fresh": FRESH_KINDS | FRESH_PLAIN_KINDS,
+    "large": LARGE_KINDS,
+    "levels": LEVEL_KINDS,
+    "others": OTHER_KINDS,
+    "real": REAL_KINDS,
+}
+EVERY_KIND = {name: kind for kinds in SETS.values() for name, kind in kinds.items()}
 ALL_KINDS = list(EVERY_KIND)  # the place of a name is its seed
 
 
@@ -676,6 +742,33 @@ def show(rows: pd.DataFrame) -> None:
         lines.append([str(name), *cells])
     title = f"by population: shares from {LIKELY} on as said → came (statements), and what holds"
     print_table(title, ["population", *SHARES, *INTERVALS, "best"], lines)
+
+
+def compare(before: pd.DataFrame, after: pd.DataFrame) -> None:
+    """Print for each kind what was said of those that won minus what came, in points, before and after.
+
+    Squared errors are of all statements about a board, times 100.
+    """
+    lines: list[list[str]] = []
+    kinds = [name for name in after["population"].unique() if name in set(before["population"])]
+    all_of: list[list[float]] = []
+    for name in kinds:
+        numbers, cells = [], []
+        for what, rows in itertools.product(SHARES[:2], (before, after)):
+            some = rows[(rows["population"] == name) & (rows["what"] == what) & ~rows["doubt"].astype(bool)]
+            won = some[some["won"] > 0]
+            bias, error = _mean_and_error(won.assign(bias=won["said"] - won["came"]), "bias")
+            square = float(((some["said"] - some["came"]) ** 2).sum() / max(some["board"].nunique(), 1))
+            numbers += [abs(bias), square]
+            cells.append(f"{100 * bias:+.0f} ± {100 * error:.0f}, {100 * square:.0f}" if len(won) else "")
+        first = after[(after["population"] == name) & (after["what"] == SHARES[0]) & (after["won"] > 0)]
+        lines.append([name, f"{first['came'].mean():.2f}", *cells])
+        all_of.append(numbers)
+    means = np.nanmean(all_of, axis=0)
+    lines.append(["means", "", *(f"{100 * means[at]:.1f}, {100 * means[at + 1]:.1f}" for at in range(0, 8, 2))])
+    title = "those that won: said minus came in points ± standard error, squared error × 100"
+    header = ["kind", "first came", "first before", "first after", "prize before", "prize after"]
+    print_table(title, header, lines)
 
 
 def _show_winners(rows: pd.DataFrame) -> None:

@@ -498,9 +498,9 @@ def _is_doubted(board: Board, team: int) -> bool:
 
 def _among_first(scores: Floats, places: int, files: Ints) -> Floats:
     """Tell which teams are among the first, or have the same file as one of them; a file takes one place."""
-    best = pd.Series(scores).groupby(files).transform("max").to_numpy()
-    least = np.sort(np.unique(np.stack([best, files]), axis=1)[0])[-min(places, len(np.unique(files)))]
-    return (best >= least).astype(float)
+    of_files = pd.Series(scores).groupby(files).max()
+    least = of_files.nlargest(places).min()
+    return np.array([float(of_files[file] >= least) for file in files.tolist()])
 
 
 def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iterator[dict[str, Any]]:

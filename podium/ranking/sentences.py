@@ -332,9 +332,10 @@ def _too_little(doubt: Doubt, facts: dict[str, Any]) -> str:
 def _of_the_best(
     board: pd.DataFrame, facts: dict[str, Any], prizes: Prizes, entries: Sequence[int], chance: Certainty
 ) -> list[str]:
-    """Name the teams that may be the best."""
+    """Name the teams that may be the best, and say how often luck would put another one first again."""
     intervals = chance.intervals
-    names = [name for _, name in _names(board, entries, np.flatnonzero(intervals["may_be_best"]))]
+    best = _names(board, entries, np.flatnonzero(intervals["may_be_best"]))
+    names = [name for _, name in best]
     if not names:
         return []
     if len(names) == 1:
@@ -342,6 +343,11 @@ def _of_the_best(
     else:
         some = listed(names, MOST_NAMED)
         told = f"{confident(facts)} the truly best is one of these {len(names):,}: {some}"
+    others = 1 - float(intervals["first_again"].iloc[[row for row, _ in best]].sum(skipna=False))
+    if others >= LIKELY:
+        told += (
+            f"; a new test set has noise of its own, and another team would be first on it {in_cases(others)}"
+        )
     may_win = int(intervals["may_win_prize"].sum())
     if 1 < prizes.number < may_win:
         told += f"; the {prizes.number:,} prizes belong to teams among {may_win:,} (may_win_prize)"

@@ -67,8 +67,8 @@ class Certainty(NamedTuple):
 
     - ``rank``, ``team``, ``score``, ``boosted_score``: as on the board;
     - ``first_again``, ``prize_again``: the share of new competitions in which the team's file would be the
-      first, and among those that win a prize; 0 and not more for the first place of a file that cannot be the
-      best; NaN if the number is withheld, or if speed is rewarded and the noise of runtimes is unknown;
+      first, and among those that win a prize; over all files they add up to 1, and to the number of prizes; NaN
+      if the number is withheld, or if speed is rewarded and the noise of runtimes is unknown;
     - ``may_be_best``: whether the team cannot be excluded as the best with 95% confidence;
     - ``may_win_prize``: whether it cannot be excluded from the places that win a prize; like ``prize_again``,
       only among the teams that may win one;
@@ -227,10 +227,7 @@ def of_teams(
     if withheld is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known):
         files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
         how: dict[str, Any] = {"files": files, "rewards": rewards, "seed": rules.seed}
-        first = statistics.first_again(of_board, higher_is_better=higher_is_better, **how)
-        # Both statements stand side by side, so none may contradict the other.
-        may_be_best = np.isin(files, files[table["may_be_best"]])
-        table["first_again"] = np.where(may_be_best | np.isnan(first), first, 0.0)
+        table["first_again"] = statistics.first_again(of_board, higher_is_better=higher_is_better, **how)
         if prizes.number:
             table["prize_again"] = statistics.first_again(
                 of_board, prizes.number, who=may_win, higher_is_better=higher_is_better, **how

@@ -15,19 +15,8 @@ from podium.words.arrays import Bools, Floats, Ints
 LEVEL = 0.95
 
 # The standard deviation of true scores takes so many values on a grid, which reaches from 0 to so many standard
-# deviations of the observed scores.
+# deviations of the observed scores.  Two teams need so wide a grid; a finer one changes no number on a page.
 DEVIATIONS, WIDEST = 120, 3.0
-
-# What leads need is the shape of the field near the leaders, so their prior is fitted to so many teams, and to
-# all teams of a level that has few.  The others count only as those below.
-LEADERS, FEW = 4, 8
-LEAST_TEAMS = 6
-# A level ends at a gap that is wider than so many standard errors and than what the teams above it spread over.
-GAP = 2.0
-# The scale of the half-Cauchy prior in standard errors. The few teams of a level are more alike than others.
-SCALE, SCALE_OF_FEW = 1.0, 0.3
-LEADERS_DEVIATIONS, LEADERS_WIDEST = 48, 3.0  # the grid of their standard deviation, from 0 to so many reaches
-LEADERS_MEANS, LEADERS_LOWEST = 64, 4.0  # the grid of their mean, from so many reaches below the others
 
 # Teams whose draws differ by less than this share of the distance that nearly all pairs are below are near
 # copies.  Where all teams share the hard items, correlations lie so close together that they tell nothing.
@@ -91,9 +80,10 @@ def first_again(
     Returns
     -------
     ndarray of float, shape (t,)
-        The share of simulated competitions in which each team is among the first.  Files that are tied for the
-        last of these places share it.  A team whose score is undefined gets 0.  A team that can take no place
-        gets NaN, and all get it if no draw is defined for all other teams.
+        The share of simulated competitions in which each team is among the first.  A file takes one place, and
+        files that are tied for the last of these places share it.  So the shares of all files add up to the
+        number of places, or to that of files if there are fewer.  A team whose score is undefined gets 0.  A
+        team that can take no place gets NaN, and all get it if no draw is defined for all other teams.
 
     Notes
     -----
@@ -125,8 +115,7 @@ def first_again(
     once = Scores(*(each[rows][:, np.flatnonzero(teams)[chosen]] for each in drawn))
     scores[:, teams] = _on_new_items(once, random)[:, file_of]
     if rewards is not None:
-        again = random.permutation(len(scores))
-        runtimes = rewards.drawn[rows] * rewards.drawn[rows][again] / rewards.measured
+        runtimes = _measured_again(rewards.measured, rewards.drawn[rows], random)
         known = np.where(teams, scores, np.nan)
         scores[:, teams] *= (1 + rewards.boost(known, runtimes))[:, teams]
     can = np.ones(len(teams), dtype=bool) if who is None else np.asarray(who, dtype=bool)
@@ -251,8 +240,11 @@ def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
 
     middle, common = of_families(centers[np.newaxis])[0], of_families(errors)
     deviations = common - common.mean(axis=1, keepdims=True)
-    of_all = _true_scores(middle, deviations, random)
-    scores = _with_leaders(of_all, middle, deviations, random)[:, family_of]
+    scores = _true_scores(middle, deviations, random)
+    leading = _leading(of_families(draws.population))
+    if leading.any():
+        scores[:, leading] = _true_scores(middle[leading], deviations[:, leading], random)
+    scores = scores[:, family_of]
     for family in np.flatnonzero(sizes > 1).tolist():
         members = np.flatnonzero(family_of == family)
         own = _true_scores(centers[members] - middle[family], errors[:, members] - common[:, [family]], random)
@@ -260,6 +252,32 @@ def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
     noise -= of_families(noise).mean(axis=1, keepdims=True)
     scores += noise[random.permutation(len(noise))]
     return scores
+
+
+def _leading(draws: Floats) -> Bools:
+    """Find the teams whose true scores have a distribution of their own, (t,), from draws of all, (r, t).
+
+    A field often has levels, such as a ceiling and a tail, and one normal distribution of all teams is then so
+    wide that it hardly shrinks the leads.  The teams that may be the best are the top of one, which is narrower
+    than the whole.  So these are the teams that cannot be told from half of them.  A team that alone may be the
+    best has proven its lead.
+    """
+    number = int(may_be_best(draws).sum())
+    return may_be_best(draws, max(number // 2, 1)) if number > 1 else np.zeros(draws.shape[1], dtype=bool)
+
+
+def _measured_again(measured: Floats, drawn: Floats, random: np.random.Generator) -> Floats:
+    """Draw runtimes of another measurement, (r, t), from those that could have been measured as well, (r, t).
+
+    The fastest model is partly lucky, as the best one is.  So the logarithms of true runtimes are drawn as true
+    scores are, and measured with the noise of another draw.
+    """
+    again = np.full(drawn.shape, np.nan)
+    known = np.flatnonzero(np.isfinite(measured))
+    centers = np.log(measured[known])
+    noise = np.log(drawn[:, known]) - centers
+    again[:, known] = np.exp(_true_scores(centers, noise, random) + noise[random.permutation(len(noise))])
+    return again
 
 
 def _families(errors: Floats, centers: Floats) -> Ints:
@@ -306,76 +324,19 @@ def _true_scores(centers: Floats, errors: Floats, random: np.random.Generator) -
     chosen = random.choice(DEVIATIONS, len(errors), p=density / density.sum())
     mean = (means[chosen] + random.standard_normal(len(errors)) / np.sqrt(total[chosen]))[:, np.newaxis]
     kept = between[chosen, np.newaxis] * precisions[chosen]
-    true_scores: Floats = mean + kept * (centers - mean) + np.sqrt(kept) * errors
+    # Scores without noise are themselves, to the last bit.
+    true_scores: Floats = centers - variances * precisions[chosen] * (centers - mean) + np.sqrt(kept) * errors
     return true_scores
-
-
-def _with_leaders(true_scores: Floats, centers: Floats, errors: Floats, random: np.random.Generator) -> Floats:
-    """Draw the true scores of the leading teams from a prior of their own.
-
-    A field often has levels, such as a ceiling and a tail.  One normal distribution of all teams is then so
-    wide that it hardly shrinks the leads of the first teams.  So theirs is fitted to the best ones of their
-    level, with mean μ and standard deviation τ on a grid, and each other team of the level counts as one that
-    is below the border between the two.  The density of τ is half a Cauchy distribution, whose scale is the
-    noise (A. Gelman, "Prior distributions for variance parameters in hierarchical models", Bayesian Analysis 1,
-    2006).
-    """
-    variances = errors.var(axis=0)
-    noise = float(np.sqrt(variances.mean()))
-    level = _highest_level(centers, noise)
-    if len(level) == len(centers) < LEAST_TEAMS or not noise > ROUNDING * max(np.abs(centers).max(), 1):
-        return true_scores
-    from scipy.special import log_ndtr  # what scores without a board needs numpy and pandas alone
-
-    are_few = len(level) < len(centers) and len(level) <= FEW
-    best = level if are_few else level[:LEADERS]
-    border = centers[level[len(best) - 1 : len(best) + 1]].mean()
-    reach = max(centers[best[0]] - border, noise)
-    between = np.linspace(0, LEADERS_WIDEST * reach, LEADERS_DEVIATIONS) ** 2  # (d,)
-    means = np.linspace(border - LEADERS_LOWEST * reach, centers[best[0]], LEADERS_MEANS)  # (m,)
-    spread = np.maximum(variances[best], np.finfo(float).tiny) + between[:, np.newaxis]
-    deviations = np.sqrt(spread)[:, np.newaxis, :]  # (d, 1, leaders)
-    scaled = (centers[best] - means[:, np.newaxis]) / deviations
-    scale = noise * (SCALE_OF_FEW if are_few else SCALE)
-    log_density = -(scaled**2 / 2 + np.log(deviations)).sum(axis=2)
-    log_density -= np.log1p(between / scale**2)[:, np.newaxis]
-    below = (border - means) / np.sqrt(noise**2 + between[:, np.newaxis])
-    log_density += (len(level) - len(best)) * log_ndtr(below)
-    density = np.exp(log_density - log_density.max()).ravel()
-    chosen = random.choice(density.size, len(errors), p=density / density.sum())
-    mean = means[chosen % len(means)][:, np.newaxis]
-    wide = between[chosen // len(means)][:, np.newaxis]
-    kept = np.divide(wide, wide + variances[best], out=np.zeros((len(errors), len(best))), where=wide > 0)
-    drawn = true_scores.copy()
-    drawn[:, best] = mean + kept * (centers[best] - mean) + np.sqrt(kept) * errors[:, best]
-    return drawn
-
-
-def _highest_level(centers: Floats, noise: float) -> Ints:
-    """Find the teams above the first wide gap between two of them, or all teams, the best one first.
-
-    The more teams there are, the further apart are the best and the worst one by noise alone.  So their
-    distance is divided by the root of the number of gaps between them.
-    """
-    order = np.argsort(-centers, kind="stable")
-    ordered = centers[order]
-    gaps = np.arange(len(ordered) - 1)  # above each gap
-    spread = (ordered[0] - ordered[:-1]) / np.sqrt(np.maximum(gaps, 1))
-    is_wide = -np.diff(ordered) > np.maximum(spread, GAP * noise)
-    ends = np.flatnonzero(is_wide[1:]) + 2  # a single team that is far ahead is no level
-    return order[: ends[0]] if len(ends) else order
 
 
 def _among_first(scores: Floats, places: int, files: Ints) -> Floats:
     """Compute how often each file is among the first, from the scores of teams and the number of its file."""
-    teams = scores.shape[1]
     order = np.argsort(files, kind="stable")
     starts = np.searchsorted(files[order], np.arange(files.max() + 1))
     best = np.maximum.reduceat(scores[:, order], starts, axis=1)
-    last = teams - min(places, teams)
-    least = np.partition(scores, last, axis=1)[:, [last]]
+    last = max(len(starts) - places, 0)
+    least = np.partition(best, last, axis=1)[:, [last]]
     tied = best == least
-    left = places - (scores > least).sum(axis=1, keepdims=True)
-    part = np.minimum(left / np.maximum(tied.sum(axis=1, keepdims=True), 1), 1)
-    shares: Floats = np.where(best > least, 1.0, tied * part).mean(axis=0)
+    left = min(places, len(starts)) - (best > least).sum(axis=1, keepdims=True)
+    shares: Floats = np.where(tied, left / tied.sum(axis=1, keepdims=True), best > least).mean(axis=0)
     return shares

@@ -334,8 +334,14 @@ def test_the_sentences_for_the_jury():
         "How often T1 would be first again cannot be said, because too little decides the score of a prize "
         "winner: groups of fewer than 30 items decide 50%."
     )
-    alone = run_of(board_of(2), boosted=False, chance=chance(2, may_be_best=[True, False]))
+    of_one = {"may_be_best": [True, False]}
+    alone = run_of(board_of(2), boosted=False, chance=chance(2, first_again=[0.97, 0.03], **of_one))
     assert "With 95% confidence T1 is truly the best." in alone.summary
+    noisy = run_of(board_of(2), boosted=False, chance=chance(2, first_again=[0.7, 0.3], **of_one))
+    assert noisy.summary[3] == (
+        "With 95% confidence T1 is truly the best; a new test set has noise of its own, and another team would "
+        "be first on it in about 30 of 100 cases."
+    )
     same = run_of(board_of(2), boosted=False, chance=chance(2), entries=(0, 0))
     assert not any("95% confidence" in sentence or "first again" in sentence for sentence in same.summary)
 

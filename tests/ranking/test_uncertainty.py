@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import boost
 from podium import statistics
-from podium.ranking import speed, uncertainty
+from podium.ranking import sentences, speed, uncertainty
 from podium.ranking.decisions import NOTHING_DECIDED, prizes_of
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
@@ -190,3 +192,39 @@ def test_below_a_gap_the_end_away_from_zero_holds_for_all_who_might_stand_there(
     assert with_others > 0.94 > 0.91 > without
     alike = true[:2] + random.normal(0, 0.02, (300, 2))
     assert len(set(widening_of_borders(alike, 1))) == 1  # nobody else
+
+
+FACTS = {
+    "silence": "", "boosted": False, "noise_known": True, "higher_is_better": True, "ties": [],
+    "item": "essay", "items": 60, "decided_by": "All",
+}  # fmt: skip
+
+
+@given(st.integers(2, 9), st.integers(0, 4), st.integers(0, 4), st.integers(0, 2**16))
+def test_shares_add_up_and_no_sentence_contradicts_another(teams, gap, copies, seed):
+    """The first of all shares is that of a clear leader on some boards, and several teams send its file."""
+    random = np.random.default_rng(seed)
+    numbers, scores = random.random((teams, 60)), np.sort(random.normal(0.5, 0.02, teams))[::-1]
+    scores[0] += 0.02 * gap
+    sender = np.r_[np.arange(teams), random.integers(teams, size=copies)]
+    sender = sender[np.argsort(-scores[sender], kind="stable")]
+    draws = (scores + random.normal(0, 0.02, (200, teams)))[:, sender]
+    leaderboard = pd.DataFrame({"rank": range(1, len(sender) + 1), "score": scores[sender]})
+    leaderboard = leaderboard.assign(boosted_score=leaderboard["score"], runtime=np.nan)
+    leaderboard["team"] = [f"T{row}" for row in leaderboard["rank"]]
+    details = [detail_of(*each) for each in zip(numbers[sender], draws.T)]
+    rules = Rules(boost=False, prizes=3)
+    chance = of_teams(leaderboard, details, rules)
+    table = chance.intervals.assign(file=sender)
+    of_files = table.groupby("file")
+    assert (of_files["first_again"].nunique() == 1).all()
+    assert of_files["first_again"].first().sum() == pytest.approx(1)
+    assert of_files["prize_again"].first().sum() == pytest.approx(min(3, teams))
+    best = table[table["may_be_best"]]
+    prizes = prizes_of(leaderboard, NOTHING_DECIDED, 3)
+    told = sentences.summary_by_question(leaderboard, FACTS, prizes, sender.tolist(), chance, None)
+    told = " ".join(told["How much of that is luck?"])
+    is_likely = best.groupby("file")["first_again"].first().sum() > 1 - sentences.LIKELY
+    assert ("noise of its own, and another team would be first on it in" in told) != is_likely
+    if best["file"].nunique() == 1:
+        assert "is truly the best" in told

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from podium.statistics import may_be_best
+
 
 def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
     """The share of draws in which each team is among the first on new items, from three arrays (r, t)."""
@@ -15,8 +17,9 @@ def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
     middle = [mean_of([c[team] for team in family]) for family in families]
     e = centered(of_middle)
     common = [[mean_of([row[team] for team in family]) for family in families] for row in e]
+    of_families = np.stack([population[:, family].mean(axis=1) for family in families], axis=1)
     relative = [[each - mean_of(row) for each in row] for row in common]
-    of_family = with_leaders(true_scores(middle, relative, random), middle, relative, random)
+    of_family = with_leaders(true_scores(middle, relative, random), of_families, middle, relative, random)
     scores = [[0.0] * teams for _ in range(number)]
     for position, family in enumerate(families):
         for row in range(number):
@@ -36,10 +39,12 @@ def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
         for team in range(teams):
             scores[row][team] += again[team] - of_all
     if boost is not None:
+        noise = [[math.log(t / m) for t, m in zip(row, measured)] for row in runtimes]
+        true = true_scores([math.log(each) for each in measured], noise, random)
         again = random.permutation(number)
         for row in range(number):
             for team in range(teams):
-                t2 = runtimes[row][team] * runtimes[again[row]][team] / measured[team]
+                t2 = math.exp(true[row][team] + noise[again[row]][team])
                 scores[row][team] *= 1 + boost(scores[row][team], t2)
     shares = [0.0] * teams
     for row in scores:
@@ -79,48 +84,17 @@ def families_of(population, c):
     return families
 
 
-def with_leaders(scores, c, e, random):
-    """The same draws, in which the best teams of the highest level have a prior of their own."""
-    number, teams = len(e), len(c)
-    v = []
-    for team in range(teams):
-        errors = [row[team] for row in e]
-        v.append(sum((error - mean_of(errors)) ** 2 for error in errors) / number)
-    noise = math.sqrt(mean_of(v))
-    order = sorted(range(teams), key=lambda team: -c[team])
-    for k in range(2, teams):
-        gap = c[order[k - 1]] - c[order[k]]
-        if gap > 2 * noise and gap > (c[order[0]] - c[order[k - 1]]) / math.sqrt(k - 1):
-            order = order[:k]
-            break
-    if len(order) == teams < 6:
+def with_leaders(scores, of_families, c, e, random):
+    """The same draws, in which those that cannot be told from half of the best have a prior of their own."""
+    number = sum(may_be_best(of_families))
+    if number < 2:
         return scores
-    few = len(order) < teams and len(order) <= 8
-    best = order if few else order[:4]
-    others = order[len(best) :]
-    m = (c[best[-1]] + c[others[0]]) / 2 if others else c[best[-1]]
-    reach = max(c[order[0]] - m, noise)
-    scale = 0.3 * noise if few else noise
-    grid, log_density = [], []
-    for tau in (3 * reach * step / 47 for step in range(48)):
-        for mu in ((m - 4 * reach) + (c[order[0]] - m + 4 * reach) * step / 63 for step in range(64)):
-            total = -math.log(1 + (tau / scale) ** 2)
-            for team in best:
-                variance = v[team] + tau**2
-                total += -((c[team] - mu) ** 2) / variance / 2 - math.log(variance) / 2
-            for _ in others:
-                z = (m - mu) / math.hypot(noise, tau)
-                total += math.log(max(math.erfc(-z / math.sqrt(2)) / 2, 5e-324))
-            grid.append((tau, mu))
-            log_density.append(total)
-    density = [math.exp(each - max(log_density)) for each in log_density]
-    chosen = random.choice(len(grid), number, p=np.array(density) / sum(density))
+    leading = [team for team, may_be in enumerate(may_be_best(of_families, max(1, number // 2))) if may_be]
+    own = true_scores([c[team] for team in leading], [[row[team] for team in leading] for row in e], random)
     drawn = [list(row) for row in scores]
-    for row in range(number):
-        tau, mu = grid[chosen[row]]
-        for team in best:
-            b = tau**2 / (tau**2 + v[team])
-            drawn[row][team] = mu + b * (c[team] - mu) + math.sqrt(b) * e[row][team]
+    for row, theirs in zip(drawn, own):
+        for team, score in zip(leading, theirs):
+            row[team] = score
     return drawn
 
 

@@ -283,6 +283,11 @@ COMPANION_SLIPS = {
     ),
     "points that are no numbers": ("(1 - self.statistics[:, 0]) / len(right)", "'many'", "finite numbers"),
     "a notice alone": (TABLES, "    notices = 'all is well'\n" + TABLES, "a list of sentences, found str"),
+    "a mistake without a kind": (
+        TABLES,
+        "    mistakes = ['all is lost']\n" + TABLES,
+        "pairs of a kind and a sentence, found list",
+    ),
     "fewer losses than rows": (TABLES, LOSSES + TABLES, "5 rows, as rows has, found 1"),
     "forecasts without their columns": (TABLES, FORECASTS + TABLES, "probability, happened, found p"),
 }

@@ -65,7 +65,8 @@ def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
     probability = np.full(len(answer), np.nan)
     if len(p) and np.ptp(predictions.d1[p]):  # else it says nothing about effectiveness
         probability[g] = metric.probability_of_label(predictions.take(p), truths.take(g))
-    return pd.DataFrame({"answer": answer, "probability": probability})
+    said = np.bincount(evaluation.read.essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
+    return pd.DataFrame({"answer": answer, "probability": probability, "is_answered": said[truths.essay]})
 
 
 class Explanation(contract.Explanation):

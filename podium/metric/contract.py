@@ -614,8 +614,9 @@ class Companion:
         segments, with the columns ``item``, ``row`` (the name of the thing) and ``label``.
     answered : function
         From an evaluation it makes a table in the same order with the columns ``answer``, the label that the
-        submission gives to the thing, or "", and ``probability``, which it gives to what else is true of the
-        thing, or NaN. Where neither is defined, cells are compared.
+        submission gives to the thing, or "", ``probability``, which it gives to what else is true of the thing,
+        or NaN, and ``is_answered``: whether it says anything about the item. Where neither is defined, cells
+        are compared.
     texts : function
         From an evaluation and a path or None it makes a mapping from items to their texts, for the report.
     agreement : function

@@ -283,6 +283,7 @@ def made_submission(name: str, submission: object) -> pd.DataFrame:
 TOLD = (
     "tables",
     "notices",
+    "mistakes",
     "rows",
     "details",
     "losses",
@@ -317,6 +318,8 @@ def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, 
     notices = told["notices"]
     are_texts = isinstance(notices, list | tuple) and all(isinstance(each, str) for each in notices)
     yield "notices", are_texts, "a list of sentences", _kinds(notices)
+    are_pairs = all(isinstance(each, tuple) and [*map(type, each)] == [str, str] for each in told["mistakes"])
+    yield "mistakes", are_pairs, "pairs of a kind and a sentence", _kinds(told["mistakes"])
     yield "cures", _is_mapping_of(told["cures"], str), "a dict of sentences by causes", _kinds(told["cures"])
     yield "histograms", isinstance(told["histograms"], Mapping), "a dict", _kinds(told["histograms"])
     for name in ("rows", "forecasts"):

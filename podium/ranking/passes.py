@@ -44,6 +44,8 @@ from podium.ranking.job import (
 )
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
+from podium.scoring.answers import given_by, pack
+from podium.scoring.explain import mistakes_of
 from podium.tables.sameness import fingerprint
 from podium.words.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
 from podium.words.progress import track
@@ -78,6 +80,7 @@ class Scored(NamedTuple):
     failed: str | None  # the unexpected error of the metric
     measured: str | None  # the `Job.measured` with which the scores were computed
     has_statistics: bool  # whether the entry contains statistics beside the scores
+    mistakes: tuple[tuple[str, str], ...] = ()  # kinds and sentences, as the metric's companion tells them
 
     @property
     def digests(self) -> str:
@@ -133,7 +136,7 @@ def _header(job: Job, digests: str) -> dict[str, Any]:
 def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None], digests: str) -> bytes:
     """Score a submission and make its entry for the store."""
     header = _header(job, digests)
-    statistics = None
+    statistics, packed = None, b""
     solution = solution_of(job)
     try:
         with within(job.limits):
@@ -152,11 +155,13 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
         scores = {part: float(score) for part, score in evaluation.scores.items()}
         if all(map(math.isfinite, scores.values())):
             trials.hold(evaluation)
-            header |= {"scores": scores, "measured": job.measured}
+            header |= {"scores": scores, "measured": job.measured, "mistakes": mistakes_of(evaluation)}
             statistics = evaluation.statistics
+            if (given := given_by(evaluation)) is not None:
+                header["answered"], packed = given.columns, pack(given)
         else:
             header["rejected"] = _not_finite(scores)
-    return store.encode(header, statistics)
+    return store.encode(header, statistics, packed)
 
 
 def _not_finite(scores: dict[str, float]) -> str:
@@ -396,6 +401,7 @@ def _scored(entry: bytes) -> Scored:
         header.get("failed"),
         header.get("measured"),
         store.has_statistics(entry),
+        tuple((kind, sentence) for kind, sentence in header.get("mistakes", [])),
     )
 
 

@@ -1,9 +1,11 @@
 """The store keeps what was found out about each submission, to the last bit.
 
 It has a Parquet file for each content, which is called an *entry*. The columns are the statistics. The metadata
-has the *header*, which are the scores or the reason of a rejection, and the SHA-256 of the whole file.
+has the *header*, which are the scores or the reason of a rejection, what the submission answers to each thing
+of the solution, and the SHA-256 of the whole file.
 """
 
+import base64
 import hashlib
 import io
 import json
@@ -18,12 +20,12 @@ import pyarrow.parquet as pq
 from podium.tables.files import write_atomically
 from podium.words.arrays import Floats
 
-FORMAT = 4
+FORMAT = 5
 NAME_LENGTH = 32  # hexadecimal digits of an entry's name
 # Marks a result that another run may not repeat, in the header and at the end of the file's name.
 UNSURE = "limit"
 # The keys of the metadata, and what stands in the place of the SHA-256 while it is computed.
-HEADER, DIGEST, NO_DIGEST = b"header", b"sha256", b"?" * 64
+HEADER, ANSWERS, DIGEST, NO_DIGEST = b"header", b"answers", b"sha256", b"?" * 64
 COMPRESSION_LEVEL = 6
 WHOLE = (np.int8, np.int16, np.int32, np.int64)
 MOST_WHOLE = 2.0**53  # up to here every whole number is a float
@@ -66,19 +68,22 @@ def load(folder: Path, name: str) -> bytes | None:
     return None
 
 
-def encode(header: dict[str, Any], statistics: Floats | None) -> bytes:
-    """Make an entry from a header and statistics (n, k)."""
+def encode(header: dict[str, Any], statistics: Floats | None, answers: bytes = b"") -> bytes:
+    """Make an entry from a header, statistics (n, k) and packed answers."""
     columns = {} if statistics is None else {str(number): _narrow(of) for number, of in enumerate(statistics.T)}
     metadata = {HEADER: json.dumps(header, ensure_ascii=False).encode(), DIGEST: NO_DIGEST}
-    file = io.BytesIO()
-    pq.write_table(
-        pa.table(columns).replace_schema_metadata(metadata),
+    table, file = pa.table(columns).replace_schema_metadata(metadata), io.BytesIO()
+    with pq.ParquetWriter(
         file,
+        table.schema,
         compression="zstd",
         compression_level=COMPRESSION_LEVEL,
         use_dictionary=False,  # fractions hardly repeat, so a dictionary of them would only take space
         write_statistics=False,
-    )
+    ) as writer:
+        writer.write_table(table)
+        if answers:  # which would stand there twice as a part of the schema
+            writer.add_key_value_metadata({ANSWERS: base64.b85encode(answers)})
     content = file.getvalue()
     return content.replace(NO_DIGEST, _digest(content))
 
@@ -87,6 +92,11 @@ def header_of(entry: bytes) -> dict[str, Any]:
     """Read the header of an entry."""
     header: dict[str, Any] = json.loads(pq.read_metadata(io.BytesIO(entry)).metadata[HEADER])
     return header
+
+
+def packed_of(entry: bytes) -> bytes:
+    """Read the packed answers of an entry, which are empty if it has none."""
+    return base64.b85decode(pq.read_metadata(io.BytesIO(entry)).metadata.get(ANSWERS, b""))
 
 
 def has_statistics(entry: bytes) -> bool:

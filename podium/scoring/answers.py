@@ -16,7 +16,7 @@ from podium.scoring.evaluating import ALL, Evaluation, Solution
 from podium.tables import ids
 from podium.words.arrays import Bools, Floats, Ints
 
-__all__ = ["Answers", "asked", "of", "pack", "unpack"]
+__all__ = ["Answers", "asked", "given_by", "pack", "unpack"]
 
 ROWS_PER_LABEL = 4  # with fewer on average, the cells of a column are no labels
 KNOWN = 0.9  # so many of the cells of a submission have to be labels of the solution
@@ -48,18 +48,22 @@ def asked(solution: Solution, columns: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame({"item": item, "row": row.to_numpy(), "label": ids.texts(label).to_numpy()})
 
 
-def of(evaluation: Evaluation) -> Answers | None:
+def given_by(evaluation: Evaluation) -> Answers | None:
     """Tell what a submission answers, or None if that cannot be compared with others."""
     solution, companion = evaluation.solution, evaluation.solution.metric.companion
     if companion.answered is None or companion.asked is None:
         return _of_cells(solution, evaluation.submission)
     things, answers = asked(solution, ()), companion.answered(evaluation)
-    codes = pd.Index(sorted(things["label"].unique())).get_indexer(answers["answer"])
-    predicted = companion.predicted
-    says = (answers["answer"] != "").to_numpy()
-    if predicted is not None:
-        says = predicted(evaluation.prepared, evaluation.submission)[things["item"]]
+    codes = _codes(things["label"], answers["answer"])
+    says = answers["is_answered"].to_numpy()
     return Answers((), codes, answers["probability"].to_numpy(np.float64), says)
+
+
+def _codes(labels: pd.Series, given: Any) -> Ints:
+    """Number labels that were given by their places among the sorted ones, -1 for others."""
+    codes, values = pd.factorize(given)
+    codes_of_values: Ints = pd.Index(sorted(labels.unique())).get_indexer(values)
+    return np.append(codes_of_values, -1)[codes]
 
 
 def _of_cells(solution: Solution, submission: pd.DataFrame) -> Answers | None:
@@ -86,7 +90,7 @@ def _of_cells(solution: Solution, submission: pd.DataFrame) -> Answers | None:
         return None
     known = asked(solution, tuple(labels))["label"]
     joined = [" | ".join(each) for each in zip(*labels.values())]
-    codes = pd.Index(sorted(known.unique())).get_indexer(joined)
+    codes = _codes(known, np.array(joined, dtype=object))
     return Answers(tuple(labels), codes, np.full(len(codes), np.nan), place >= 0)
 
 

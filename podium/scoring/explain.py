@@ -1,5 +1,6 @@
 """Make tables of a companion's explanation: what became of every row, and where points were lost."""
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from podium.metric.contract import Explanation
 from podium.scoring.evaluating import Evaluation
 from podium.tables import ids
 from podium.words.arrays import Floats
+from podium.words.errors import CompanionError
 
 # The score of a group with fewer items depends much on chance.
 SMALL_SUBPOPULATION = 50
@@ -27,6 +29,18 @@ def rows_of(explanation: Explanation) -> pd.DataFrame:
     if item is None or table[item].dtype.kind not in "iuf":
         return table
     return table.assign(**{item: ids.texts(table[item])})
+
+
+def mistakes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """The mistakes that a companion sees in a submission; none if it looks for none, or fails."""
+    explain = evaluation.solution.metric.companion.explain
+    looks_for = getattr(explain and inspect.unwrap(explain), "mistakes", Explanation.mistakes)
+    if evaluation.statistics is None or looks_for is Explanation.mistakes:  # to explain everything takes time
+        return []
+    try:
+        return list(evaluation.explanation.mistakes)
+    except CompanionError:
+        return []
 
 
 def item_noun(evaluation: Evaluation) -> str:

@@ -90,7 +90,7 @@ def test_essays_whose_labels_are_exchanged_are_named(change, sign):
     elif change:
         solution.loc[rows, "discourse_effectiveness"] = 1 - solution.loc[rows, "discourse_effectiveness"]
     prepared = evaluating.prepare(unified, solution, {})
-    given = [answers.of(evaluating.evaluate(prepared, each)) for each in files]
+    given = [answers.given_by(evaluating.evaluate(prepared, each)) for each in files]
     items = prepared.prepared["All"].items
     table = answer_key.told(answers.asked(prepared, ()), given, len(items))
     told = {each.name: each for each in answer_key.signs(table, FILES) if each.is_told}
@@ -117,7 +117,7 @@ def of_cells(submission, truth=TRUTH, complete=False, tmp_path=None):
         "def score(solution, submission, row_id_column_name):\n    return 0.5\n"
     )
     solution = evaluating.prepare(hosted.load(str(file)), truth, {})
-    given = answers.of(evaluating.evaluate(solution, submission))
+    given = answers.given_by(evaluating.evaluate(solution, submission))
     if given is None:
         return None
     labels = [*sorted(answers.asked(solution, given.columns)["label"].unique()), ""]

@@ -45,7 +45,9 @@ def test_a_submission_s_statistics_are_compact():
 
 
 def test_only_what_was_saved_is_loaded(tmp_path):
-    entry = store.encode({"scores": {"All": 0.5}}, np.array([[0.25, 1.0]]))
+    entry = store.encode({"scores": {"All": 0.5}}, np.array([[0.25, 1.0]]), b"\0\xffanswers")
+    assert store.packed_of(entry) == b"\0\xffanswers"
+    assert store.packed_of(store.encode({}, None)) == b""
     store.save(tmp_path, "ab" * 16, entry)
     assert store.names(tmp_path) == ["ab" * 16]
     path = store.path_of(tmp_path, "ab" * 16)

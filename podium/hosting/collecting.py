@@ -4,18 +4,23 @@
     collected = write(entries, out)              out/submissions/…, out/manifest.csv, out/collected.csv
 
 Archives and tables are strangers' files.  No path in them is used for writing: a file goes into a folder that
-is named by the number of its submission.
+is named by the number of its submission, and one function writes everything.  A later call adds what is new,
+and deletes nothing.
 """
 
+import contextlib
 import functools
 import io
+import os
 import re
-import shutil
 import stat
 import urllib.parse
 import urllib.request
+import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -25,38 +30,79 @@ from podium.hosting.bundles import judge
 from podium.hosting.folders import new_folder
 from podium.metric.contract import Progress
 from podium.tables import names
-from podium.tables.files import MOST_BYTES, read_bytes
-from podium.tables.formats import read_table, read_texts, table_bytes
+from podium.tables.files import (
+    MOST_BYTES,
+    alone_in,
+    megabytes,
+    most_expanded,
+    open_regular,
+    read_bytes,
+    write_atomically,
+)
+from podium.tables.formats import read_texts, table_bytes
+from podium.tables.schema import TEXT, Cells, Table
 from podium.words.errors import HostError, ToolError, UsageError
 from podium.words.wording import counted, listed, printable
 
 SITES = ("codabench", "evalai", "kaggle")
 MANIFEST, COLLECTED, LEADERBOARD = "manifest.csv", "collected.csv", "leaderboard.csv"
+NEW_MANIFEST = "manifest.new.csv"  # what a later call finds, where the manifest was edited since
 SUBMISSIONS = "submissions"
 TAKEN = "taken"
 MOST_MEMBERS = 1_000  # of the archive of one submission
 TRIES, SECONDS = 3, 60.0  # for the download of one file
+# An entry may expand to this many times its size; what is more than that must be at most MOST_BYTES together.
+USUAL_RATIO = 20
 
 # Codabench names an entry {id}_{owner}_PhaseId{phase}_{date}:{minute}-{second}_{file}; browsers write _ for the
 # colon.  An owner may have underscores, and may even be called PhaseId8, so the last place that fits counts.
 ENTRY = re.compile(
-    r"(?P<id>\d+)_(?P<team>.*)_PhaseId(?P<phase>\d+)_(?P<day>\d{4}-\d\d-\d\d)[:_]\d\d-\d\d_.*", re.DOTALL
+    r"(?P<id>\d+)_(?P<team>.*)_PhaseId(?P<phase>\d+)_(?P<day>\d{4}-\d\d-\d\d)[:_]\d\d-\d\d_.*",
+    re.DOTALL | re.ASCII,
 )
+NUMBER = re.compile("[0-9]{1,18}")  # of a submission, which names its folder
 FAILED = re.compile(r"(?m)^(\d+)_.* \((.*)\)\s*$")
-TABLE_OF_CODABENCH = ("Submission ID", "Owner", "Created When", "Status", "Phase")
-TABLE_OF_EVALAI = ("id", "Team Name", "Challenge Phase", "Status", "Submitted File", "Submitted At")
+ANY = TEXT._replace(is_filled=False)
+NUMBERS = Cells("1 to 18 digits", lambda cells: cells.map(lambda cell: bool(NUMBER.fullmatch(str(cell)))))
+
+
+def _columns(*names_of_columns: str) -> dict[str, Any]:
+    """Columns of texts, any of which may be empty."""
+    return dict.fromkeys(names_of_columns, ANY)
+
+
+OF_CODABENCH = _columns("Submission ID", "Owner", "Created When", "Status", "Phase")
+OF_CODABENCH["On Leaderboard"] = ANY.optional
+TABLE_OF_CODABENCH = Table(**OF_CODABENCH)
+TABLE_OF_EVALAI = Table(
+    **_columns("id", "Team Name", "Challenge Phase", "Status", "Submitted File", "Submitted At")
+)
+TABLE_OF_COLLECTED = Table(
+    number=NUMBERS._replace(is_filled=False),
+    **_columns("source", "team", "phase", "submitted_at", "path", "outcome"),
+    selected=ANY.optional,
+)
 
 
 class Entry(NamedTuple):
     """A submission as its site lists it."""
 
-    number: str  # the site's number of the submission, which names its folder
+    number: str  # the site's number of the submission, which names its folder; "" if its file has none
     source: str  # its name in the export
     team: str
     submitted_at: str = ""
     phase: str = ""
+    selected: str = ""  # "yes" if it is the one on the site's leaderboard
     reason: str = ""  # why it is not taken; empty if it is
-    read: Callable[[], tuple[str, bytes]] | None = None  # the name and the content of its file
+    read: "Callable[[], Sent] | None" = None
+
+
+class Sent(NamedTuple):
+    """The file of an entry."""
+
+    name: str
+    content: bytes
+    packed: int  # its size as it was sent
 
 
 class LeftOut(Exception):
@@ -95,7 +141,7 @@ def collect(
         competition, whose leaderboard is fetched.
     out : str or Path
         The folder to write: ``submissions/``, ``manifest.csv`` and ``collected.csv``. If it is there already,
-        only what is new is taken.
+        only what is new is taken, nothing is deleted, and a manifest that was edited stays as it is.
     phase : str, optional
         The name or the number of the phase. Exports of several phases need it.
     files : str or Path, optional
@@ -146,7 +192,7 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
         raise UsageError(f"expected one bulk_submissions.zip or its folder, found {len(bulks)}")
     rows = _table_of_codabench(path for path in exports if path not in bulks)
     entries, failed, seen = list[Entry](), dict[str, str](), set[str]()
-    for name, read in _members_of_bulk(bulks[0]):
+    for name, packed, read in _members_of_bulk(bulks[0]):
         if name == "failed.txt":
             failed = dict(FAILED.findall(read().decode("utf-8", "replace")))
             continue
@@ -156,75 +202,80 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
             continue
         number, team, phase, day = match.groups()
         seen.add(number)
-        made = Entry(number, name, team, day, phase, read=functools.partial(_sent_in, name, read))
+        made = Entry(number, name, team, day, phase, read=functools.partial(_sent_in, name, packed, read))
         if number in rows:
             made = made._replace(**_row_of_codabench(rows[number]))
         elif rows:
             made = made._replace(reason="it is not in the table of submissions")
         entries.append(made)
-    for number, row in rows.items():
+    for number, several in rows.items():
         if number not in seen:
             reason = "it was not downloaded" + (f" ({failed[number]})" if number in failed else "")
             made = Entry(number, f"submission {number}", "")
-            entries.append(made._replace(**_row_of_codabench(row) | {"reason": reason}))
+            entries.append(made._replace(**_row_of_codabench(several) | {"reason": reason}))
     return entries
 
 
-def _table_of_codabench(exports: Iterable[Path]) -> dict[str, Mapping[Any, Any]]:
+def _table_of_codabench(exports: Iterable[Path]) -> dict[str, list[Mapping[Any, Any]]]:
     """The rows of the table of submissions, by the numbers of these; empty if it is not among the exports."""
-    rows: dict[str, Mapping[Any, Any]] = {}
+    rows: dict[str, list[Mapping[Any, Any]]] = {}
     for path in exports:
-        table = read_texts(path, HostError).fillna("")
+        table = read_texts(path, HostError)
         if "Username" in table:  # the leaderboard, which podium rank --site-board reads
             continue
-        _check_columns(table, TABLE_OF_CODABENCH, path)
-        rows = {str(row["Submission ID"]): row for row in table.to_dict("records")}
+        for row in _rows(TABLE_OF_CODABENCH, table, path):
+            of_number = rows.setdefault(row["Submission ID"], [])
+            of_number += [row] if row not in of_number else []
     return rows
 
 
-def _row_of_codabench(row: Mapping[Any, Any]) -> dict[str, Any]:
+def _row_of_codabench(rows: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
     """What the table of submissions says of an entry."""
-    status = str(row["Status"])
+    row = rows[0]
+    reason = "" if row["Status"] == "Finished" else f"its status is {row['Status']}"
     return {
-        "team": str(row["Owner"]),
-        "submitted_at": str(row["Created When"]),
-        "phase": str(row["Phase"]),
-        "reason": "" if status == "Finished" else f"its status is {status}",
+        "team": row["Owner"],
+        "submitted_at": row["Created When"],
+        "phase": row["Phase"],
+        "selected": "yes" if row.get("On Leaderboard", "").lower() in ("yes", "true", "1") else "",
+        "reason": reason if len(rows) == 1 else "the table of submissions says different things of it",
     }
 
 
-def _members_of_bulk(path: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """The entries of a bulk download by their names, packed or unpacked."""
+def _members_of_bulk(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
+    """The entries of a bulk download, packed or unpacked: their names, their sizes and how to read them."""
     if path.is_dir():
         for file in sorted(path.iterdir()):
             if not file.name.startswith(".") and not file.is_dir():
-                yield file.name, functools.partial(read_bytes, file, follow_links=False)
+                read = functools.partial(read_bytes, file, follow_links=False)
+                yield file.name, file.lstat().st_size, read
         return
     try:
         archive = zipfile.ZipFile(path)
     except OSError as problem:
         raise UsageError(f"cannot read {path}: {problem.strerror or problem}") from None
-    except zipfile.BadZipFile as problem:
+    except (zipfile.BadZipFile, UnicodeDecodeError) as problem:
         raise HostError(f"{path}: expected a whole zip, found a fault: {problem}") from None
     with archive:
         members = archive.infolist()
     for member in members:
+        packed = min(member.compress_size, path.stat().st_size)  # what an archive says of itself may be false
         name = PurePosixPath(member.filename).name
         if not member.is_dir() and "__MACOSX" not in member.filename:
-            yield name, functools.partial(_packed, path, member)
+            yield name, packed, functools.partial(_packed, path, member, packed)
 
 
-def _packed(path: Path, member: zipfile.ZipInfo) -> bytes:
+def _packed(path: Path, member: zipfile.ZipInfo, packed: int) -> bytes:
     """The content of an entry of a bulk download."""
     with zipfile.ZipFile(path) as archive:
-        return _content(archive, member)
+        return _content(archive, member, packed)
 
 
-def _sent_in(name: str, read: Callable[[], bytes]) -> tuple[str, bytes]:
+def _sent_in(name: str, packed: int, read: Callable[[], bytes]) -> Sent:
     """Read the one file in the zip of an entry, found as the scoring program finds it."""
     content = read()
     if not zipfile.is_zipfile(io.BytesIO(content)):
-        return name, content
+        return Sent(name, content, packed)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [member for member in archive.infolist() if not member.is_dir()]
         if len(members) > MOST_MEMBERS:
@@ -235,17 +286,18 @@ def _sent_in(name: str, read: Callable[[], bytes]) -> tuple[str, bytes]:
             raise LeftOut(f"expected one file, found {counted(len(sent), 'candidate')}: {found}")
         if ".." in PurePosixPath(sent[0].filename).parts or sent[0].filename.startswith(("/", "\\")):
             raise LeftOut("its file has a path that leads out of the archive")
-        return PurePosixPath(sent[0].filename).name, _content(archive, sent[0])
+        return Sent(PurePosixPath(sent[0].filename).name, _content(archive, sent[0], packed), packed)
 
 
-def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """The content of a member of an archive, up to the limit."""
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, packed: int) -> bytes:
+    """The content of a member of an archive, up to the limit for an entry of this size."""
     if stat.S_ISLNK(member.external_attr >> 16):
         raise LeftOut("it is a link")
+    limit = most_expanded(packed, MOST_BYTES)
     with archive.open(member) as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise LeftOut(f"it has more than {MOST_BYTES >> 20:,} MB once expanded")
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise LeftOut(f"it has more than {megabytes(limit)} once expanded")
     return content
 
 
@@ -256,31 +308,34 @@ def of_evalai(exports: Sequence[Path], files: Path | None) -> list[Entry]:
     """List the entries of EvalAI's tables of all submissions; members and addresses in them go nowhere."""
     if files is not None and not files.is_dir():
         raise UsageError(f"there is no folder {files}")
-    entries = []
+    entries, seen = list[Entry](), set[tuple[str, ...]]()
     for path in exports:
-        table = read_texts(path, HostError).fillna("")
-        _check_columns(table, TABLE_OF_EVALAI, path)
-        for row in table.to_dict("records"):
-            number, address = str(row["id"]), str(row["Submitted File"] or "")
-            status = str(row["Status"])
+        rows = _rows(TABLE_OF_EVALAI, read_texts(path, HostError), path)
+        for row in rows:
+            if (same := tuple(row.values())) in seen:
+                continue
+            seen.add(same)
+            number, address = row["id"], row["Submitted File"]
             reason = "" if address else "it has no file"
-            if status != "finished":
-                reason = f"its status is {status}"
+            if row["Status"] != "finished":
+                reason = f"its status is {row['Status']}"
             fetch = functools.partial(_fetched, address)
             read = fetch if files is None else functools.partial(_found, files, number)
-            about = str(row["Team Name"]), str(row["Submitted At"] or ""), str(row["Challenge Phase"] or "")
-            entries.append(Entry(number, f"submission {number}", *about, reason, None if reason else read))
+            about = row["Team Name"], row["Submitted At"], row["Challenge Phase"]
+            made = Entry(number, f"submission {number}", *about, reason=reason)
+            entries.append(made._replace(read=None if reason else read))
     return entries
 
 
-def _found(folder: Path, number: str) -> tuple[str, bytes]:
+def _found(folder: Path, number: str) -> Sent:
     """Read the file of a submission that lies below a folder submission_NUMBER."""
     below = [path for path in sorted(folder.rglob("*")) if f"submission_{number}" in path.parent.parts]
     sent = [path for path in below if path.is_file() and judge.counts(PurePosixPath(path.name))]
     if len(sent) != 1:
         found = listed([printable(each.name)[:40] for each in sent], 3) or "none"
         raise LeftOut(f"expected one file below submission_{number}, found {found}")
-    return sent[0].name, read_bytes(sent[0], follow_links=False)
+    content = read_bytes(sent[0], follow_links=False)
+    return Sent(sent[0].name, content, len(content))
 
 
 class _SameHost(urllib.request.HTTPRedirectHandler):
@@ -293,7 +348,7 @@ class _SameHost(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _fetched(address: str) -> tuple[str, bytes]:
+def _fetched(address: str) -> Sent:
     """Fetch a file over https."""
     parts = urllib.parse.urlsplit(address)
     if parts.scheme != "https" or not parts.hostname:
@@ -309,7 +364,7 @@ def _fetched(address: str) -> tuple[str, bytes]:
                 raise LeftOut(f"it could not be fetched: {printable(str(problem))[:100]}") from None
     if len(content) > MOST_BYTES:
         raise LeftOut(f"it has more than {MOST_BYTES >> 20:,} MB")
-    return PurePosixPath(parts.path).name, content
+    return Sent(PurePosixPath(parts.path).name, content, len(content))
 
 
 # ---- Kaggle ----------------------------------------------------------------------------------------------
@@ -322,8 +377,8 @@ def _of_kaggle(competitions: Sequence[str], out: Path) -> Collected:
     if len(competitions) != 1:
         raise UsageError(f"expected the name of one competition, found {listed(list(competitions))}")
     board = client.fetch_leaderboard(competitions[0])
-    with new_folder(out, replaces=True) as fresh:
-        (fresh / LEADERBOARD).write_bytes(table_bytes(board))
+    with _opened(out) as folder:
+        _write(folder, LEADERBOARD, table_bytes(board))
     entries = board.assign(outcome="its score is on the leaderboard")
     return Collected(pd.DataFrame(columns=["team", "path"]), entries)
 
@@ -331,15 +386,12 @@ def _of_kaggle(competitions: Sequence[str], out: Path) -> Collected:
 # ---- All sites -------------------------------------------------------------------------------------------
 
 
-def _check_columns(table: pd.DataFrame, needed: Iterable[str], path: Path) -> None:
-    """Refuse a table that is another one than the site exports."""
-    lacking = [name for name in needed if name not in table]
-    if lacking:
-        columns = ", ".join(needed)
-        raise HostError(
-            f"{path}: expected the table of submissions, with the columns {columns}; "
-            f"it has no {listed(lacking)}"
-        )
+def _rows(table: Table, given: pd.DataFrame, path: Path) -> list[Mapping[Any, Any]]:
+    """The rows of a table of submissions, with "" for empty cells."""
+    try:
+        return list(table.checked(given, path).fillna("").to_dict("records"))
+    except HostError as problem:
+        raise HostError(f"{problem}; expected the table of submissions") from None
 
 
 def _of_phase(entries: Sequence[Entry], phase: str | None) -> list[Entry]:
@@ -363,81 +415,173 @@ def _of_phase(entries: Sequence[Entry], phase: str | None) -> list[Entry]:
 
 
 def _checked(entries: Sequence[Entry]) -> list[Entry]:
-    """Leave out entries whose team cannot be published, or looks like another team."""
-    teams = sorted({entry.team for entry in entries if not entry.reason})
+    """Leave out entries whose number, name or team cannot be used, or cannot be told from those of others."""
+    times = Counter(entry.number for entry in entries)
+    faults = [_fault(entry, times) for entry in entries]
+    teams = sorted({entry.team for entry, fault in zip(entries, faults) if not (fault or entry.reason)})
     reasons = {}
     for team in teams:
-        try:
-            names.check_names([team], "team", "the export")
-        except HostError:
+        if names.fault_of_name(team):
             reasons[team] = "the name of its team cannot be published; give the team another one in the table"
     for group in names.alike(team for team in teams if team not in reasons):
         for team in group:
             others = listed([names.shown(each) for each in group if each != team])
             reasons[team] = f"the name of its team looks like {others}; give it another one in the table"
-    return [entry._replace(reason=entry.reason or reasons.get(entry.team, "")) for entry in entries]
+    return [
+        _told(entry._replace(reason=fault, read=None) if fault else entry, reasons.get(entry.team, ""))
+        for entry, fault in zip(entries, faults)
+    ]
 
 
-def _known(out: Path) -> dict[str, str]:
-    """What an earlier call has taken, by the number of the submission."""
-    if not out.exists():
-        return {}
+def _fault(entry: Entry, times: Mapping[str, int]) -> str:
+    """Say why nothing of an entry can be used, if there is a reason."""
+    if entry.reason and not entry.number:  # it is no entry at all
+        return entry.reason
+    if not NUMBER.fullmatch(entry.number):
+        return f"expected a number of 1 to 18 digits, found {printable(entry.number)[:40]!r}"
+    if times[entry.number] > 1:
+        return f"{times[entry.number]} entries have the number {entry.number}"
+    return ""
+
+
+def _told(entry: Entry, of_team: str) -> Entry:
+    """An entry as it is written, with the reason that its team gives for leaving it out."""
+
+    def written(text: str) -> str:
+        """A text in UTF-8; a name on this system may be none."""
+        return text.encode(errors="backslashreplace").decode()
+
+    number = entry.number if NUMBER.fullmatch(entry.number) else ""
+    source, team, phase = written(entry.source), written(entry.team), written(entry.phase)
+    made = entry._replace(number=number, source=source, team=team, phase=phase)
+    return made._replace(reason=entry.reason or of_team)
+
+
+# ---- The folder ------------------------------------------------------------------------------------------
+
+
+def _known(out: Path) -> pd.DataFrame:
+    """What an earlier call has written into collected.csv, which is checked like everything else."""
     if not (out / COLLECTED).is_file():
-        if out.is_dir() and (not any(out.iterdir()) or (out / LEADERBOARD).is_file()):
-            return {}
-        raise UsageError(f"{out}: expected a new folder, or one that podium collect has written")
-    table = read_table(out / COLLECTED, {"number", "source", "team", "path", "outcome"}, HostError).fillna("")
-    taken = table[table["outcome"] == TAKEN]
-    return dict(zip(taken["number"], taken["path"]))
+        if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / LEADERBOARD).is_file())):
+            raise UsageError(f"{out}: expected a new folder, or one that podium collect has written")
+        return pd.DataFrame(columns=list(TABLE_OF_COLLECTED.columns), dtype=object)
+    columns = list(TABLE_OF_COLLECTED.columns)
+    table = TABLE_OF_COLLECTED.read(out / COLLECTED).reindex(columns=columns).fillna("")
+    for number, path, outcome in table[["number", "path", "outcome"]].itertuples(index=False, name=None):
+        if outcome == TAKEN and path != _path_of(number, PurePosixPath(path).name):
+            expected = f"the path {SUBMISSIONS}/{number}/FILE"
+            raise HostError(f"{out / COLLECTED}: expected {expected}, found {printable(path)[:100]!r}")
+    return table
+
+
+def _path_of(number: str, name: str) -> str:
+    """Where the file of an entry lies, under a name that every system and every board can have."""
+    plain = re.sub(r"[^\w.-]", "_", name).encode()[-80:].decode(errors="ignore").lstrip(".")
+    return f"{SUBMISSIONS}/{number}/{plain or 'submission'}"
+
+
+@contextlib.contextmanager
+def _opened(out: Path) -> Iterator[Path]:
+    """Open the folder to write: a new one appears when it is complete, and an earlier one gets what is new."""
+    if out.is_dir() and any(out.iterdir()):
+        with alone_in(out):
+            yield out
+    else:
+        with new_folder(out) as fresh:
+            yield fresh
+
+
+def _write(home: Path, path: str, content: bytes) -> None:
+    """Write a file below a folder, and refuse what leads out of it."""
+    if not _is_below(home, path):
+        raise UsageError(f"cannot write {home / path}: it leads out of {home}")
+    write_atomically(home / path, lambda part: part.write_bytes(content))
+
+
+def _is_below(home: Path, path: str) -> bool:
+    """Whether a path lies below a folder, and no link on it leads elsewhere."""
+    return os.path.realpath(home / path) == os.path.join(os.path.realpath(home), *path.split("/"))
+
+
+def _is_there(home: Path, path: str) -> bool:
+    """Whether a file that an earlier call has taken still lies there."""
+    try:
+        with open_regular(home / path, follow_links=False):
+            return _is_below(home, path)
+    except (OSError, UsageError):
+        return False
 
 
 def write(
-    entries: Sequence[Entry], out: Path, known: dict[str, str], progress: Progress | None = None
+    entries: Sequence[Entry], out: Path, known: pd.DataFrame, progress: Progress | None = None
 ) -> Collected:
     """Write the files of all entries that can be taken, a manifest, and what became of each entry."""
-    rows = []
-    with new_folder(out, replaces=True) as fresh:
+    rows, spare, choices = [], MOST_BYTES, set[tuple[str, str]]()
+    taken = known[known["outcome"] == TAKEN]
+    before = dict(zip(taken["number"], taken["path"]))
+    with _opened(out) as folder:
         for done, entry in enumerate(entries, 1):
-            path, outcome = _taken(entry, known.get(entry.number), out, fresh)
+            path, outcome, spare = _taken(entry, before.get(entry.number, ""), folder, spare)
+            selected = entry.selected if path else ""
+            if selected:  # several entries of a team with one file are one choice
+                content = read_bytes(folder / path, follow_links=False)
+                choice = entry.team, sha256(content).hexdigest()
+                selected = "" if choice in choices else selected
+                choices.add(choice)
             about = entry.number, entry.source, entry.team, entry.phase, entry.submitted_at
-            rows.append((*about, path, outcome))
+            rows.append((*about, path, outcome, selected))
             if progress is not None:
                 progress(done, len(entries))
-        columns = ["number", "source", "team", "phase", "submitted_at", "path", "outcome"]
-        table = pd.DataFrame(rows, columns=columns, dtype=object)
-        taken = table[table["outcome"] == TAKEN].reset_index(drop=True)
-        # Two files of a team may have one name, so the number of the submission is part of it.
-        names_of_files = [path.removeprefix(f"{SUBMISSIONS}/") for path in taken["path"]]
-        manifest = taken[["team", "path", "submitted_at"]].assign(submission=names_of_files)
-        for name, of_all in ((MANIFEST, manifest), (COLLECTED, table)):
-            (fresh / name).write_bytes(table_bytes(of_all))
+        table = pd.DataFrame(rows, columns=list(TABLE_OF_COLLECTED.columns), dtype=object)
+        manifest = _manifest(table)
+        _write_manifest(folder, table_bytes(manifest), table_bytes(_manifest(known)))
+        _write(folder, COLLECTED, table_bytes(table))
     return Collected(manifest, table)
 
 
-def _taken(entry: Entry, before: str | None, out: Path, fresh: Path) -> tuple[str, str]:
-    """Write the file of an entry below a new folder: its path and what became of it."""
-    if not entry.reason and before is not None:
-        (fresh / before).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(out / before, fresh / before)
-        return before, TAKEN
+def _manifest(table: pd.DataFrame) -> pd.DataFrame:
+    """The manifest of what was taken, as `podium.rank` reads it."""
+    taken = table[table["outcome"] == TAKEN].reset_index(drop=True)
+    # Two files of a team may have one name, so the number of the submission is part of it.
+    names_of_files = [path.removeprefix(f"{SUBMISSIONS}/") for path in taken["path"]]
+    manifest = taken[["team", "path", "submitted_at"]].assign(submission=names_of_files)
+    return manifest.assign(selected=taken["selected"]) if taken["selected"].any() else manifest
+
+
+def _write_manifest(folder: Path, manifest: bytes, before: bytes) -> None:
+    """Write the manifest; if somebody has edited that of an earlier call, write it beside that and say so."""
+    path = folder / MANIFEST
+    if not path.exists() or read_bytes(path) == before:
+        _write(folder, MANIFEST, manifest)
+    elif manifest not in (before, read_bytes(path)):
+        _write(folder, NEW_MANIFEST, manifest)
+        warnings.warn(
+            f"{MANIFEST} was edited and stays as it is; what was collected now stands in {NEW_MANIFEST}, from "
+            "where you can copy what is new",
+            stacklevel=4,
+        )
+
+
+def _taken(entry: Entry, before: str, folder: Path, spare: int) -> tuple[str, str, int]:
+    """Write the file of an entry: its path, what became of it, and how much others may expand unusually."""
+    if not entry.reason and before and _is_there(folder, before):
+        return before, TAKEN, spare
     if entry.read is None:
-        return "", entry.reason
+        return "", entry.reason, spare
     told = ""
     try:
-        name, content = entry.read()
+        sent = entry.read()
+        left = spare - max(0, len(sent.content) - USUAL_RATIO * sent.packed)
+        if left < 0:
+            more = f"{USUAL_RATIO} times their size, by {megabytes(MOST_BYTES)} in all"
+            raise LeftOut(f"it and other entries expand to more than {more}")
     except (LeftOut, ToolError) as problem:
         told = str(problem)
     except Exception as problem:  # a damaged archive leads to errors of many classes
         told = f"it is damaged: {printable(str(problem))[:100]}"
     if reasons := list(filter(None, [entry.reason, told])):
-        return "", "; ".join(reasons)
-    path = f"{SUBMISSIONS}/{entry.number}/{_safe_name(name)}"
-    (fresh / path).parent.mkdir(parents=True, exist_ok=True)
-    (fresh / path).write_bytes(content)
-    return path, TAKEN
-
-
-def _safe_name(name: str) -> str:
-    """A name for a file that every system and every board can have."""
-    plain = re.sub(r"[^\w.-]", "_", name).lstrip(".")[-80:]
-    return plain or "submission"
+        return "", "; ".join(reasons), spare
+    path = _path_of(entry.number, sent.name)
+    _write(folder, path, sent.content)
+    return path, TAKEN, left

@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,33 +61,50 @@ class Trial(NamedTuple):
 
 
 @contextlib.contextmanager
-def new_folder(folder: Path, *, replaces: bool = False) -> Iterator[Path]:
-    """Make a folder that appears under its name only when it is complete, perhaps in place of another one."""
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that appears under its name only when it is complete, and in place of nothing.
+
+    Of two commands that make the same folder at once, the second says so.
+    """
+    target = Path(os.path.realpath(folder))
     try:
-        if not replaces and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"cannot write {folder}: expected a new or empty folder")
-        nearest = next(parent for parent in folder.absolute().parents if parent.exists())
+        _check_empty(target, folder)
+        nearest = next(parent for parent in target.parents if parent.exists())
         if not nearest.is_dir():
             raise UsageError(f"cannot write {folder}: {nearest} is not a folder")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(folder.parent)
-        made = tempfile.TemporaryDirectory(dir=folder.parent, prefix=BUILDING)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        prefix = f"{BUILDING}{sha256(os.fsencode(target.name)).hexdigest()[:8]}-"
+        if _busy_after_cleaning(target.parent, prefix):
+            raise UsageError(f"another command is making {folder} at this moment")
+        made = tempfile.TemporaryDirectory(dir=target.parent, prefix=prefix)
         with made as building, alone_in(building):
             whole = Path(building, "whole")
             whole.mkdir()
             yield whole
-            if folder.exists():
-                folder.rename(Path(building, "before"))
-            whole.rename(folder)
+            _check_empty(target, folder, ", and something was put there while it was made")
+            with contextlib.suppress(FileNotFoundError):
+                target.rmdir()  # Windows renames onto nothing
+            whole.rename(target)  # where something has appeared just now, this fails, too
     except OSError as problem:
         raise UsageError(f"cannot write {folder}: {problem.strerror or problem}") from None
 
 
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what was left in a folder by commands that were killed while they made something there."""
+def _check_empty(folder: Path, shown: Path, found: str = "") -> None:
+    """Refuse a folder in which something lies."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"cannot write {shown}: expected a new or empty folder{found}")
+
+
+def _busy_after_cleaning(folder: Path, prefix: str) -> bool:
+    """Remove what killed commands left in a folder, and tell whether one is at work on what has this prefix."""
+    is_busy = False
     for path in folder.glob(f"{BUILDING}*"):
-        with contextlib.suppress(UsageError), alone_in(path):  # else another command is at work there
-            shutil.rmtree(path, ignore_errors=True)
+        try:
+            with alone_in(path):
+                shutil.rmtree(path, ignore_errors=True)
+        except UsageError:
+            is_busy |= path.name.startswith(prefix)
+    return is_busy
 
 
 def public_files(folder: Path) -> dict[str, Path]:

@@ -4,8 +4,10 @@ import csv
 import datetime
 import http.server
 import io
+import os
 import ssl
 import stat
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -120,7 +122,7 @@ def test_only_what_is_new_is_taken_again(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bulk_submissions.zip", "out"]
 
 
-def evalai(path: Path, *rows: tuple[int, str, str, str]) -> Path:
+def evalai(path: Path, *rows: tuple[object, str, str, str]) -> Path:
     """EvalAI's table: number, team, status, address."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_ALL)
@@ -271,6 +273,185 @@ def test_an_archive_that_expands_is_not_read_to_its_end(
     assert outcomes(collect("codabench", path, out=tmp_path / "out")) == {
         "1": "it has more than 1 MB once expanded"
     }
+
+
+def below(folder: Path) -> set[str]:
+    """The files below a folder."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["../../../escaped", "//escaped", "/tmp/escaped", "..", "", "٣", "9" * 19, "9" * 400, "1.0", "-1", "1\\2"],
+)
+def test_a_number_is_digits_and_no_path(tmp_path: Path, number: str) -> None:
+    (tmp_path / "media" / "submission_7").mkdir(parents=True)
+    (tmp_path / "media" / "submission_7" / "a.csv").write_text(CSV)
+    (tmp_path / "media" / f"submission_{number[:200]}".replace("/", "_")).mkdir(exist_ok=True)
+    path = evalai(
+        tmp_path / "all.csv", (number, "A", "finished", "https://x/a"), (7, "B", "finished", "https://x/b")
+    )
+    out = tmp_path / "deep" / "deeper" / "out"
+    collected = collect("evalai", path, out=out, files=tmp_path / "media")
+    assert collected.entries["outcome"][0].startswith("expected a number of 1 to 18 digits, found ")
+    assert outcomes(collected)["7"] == "taken"
+    assert below(tmp_path / "deep") == {
+        f"deeper/out/{name}" for name in ("manifest.csv", "collected.csv", "submissions/7/a.csv")
+    }
+
+
+def test_entries_with_one_number_are_left_out_and_the_same_row_counts_once(tmp_path: Path) -> None:
+    for number in (5, 6):
+        (tmp_path / "media" / f"submission_{number}").mkdir(parents=True)
+        (tmp_path / "media" / f"submission_{number}" / "a.csv").write_text(CSV)
+    alice, bob = (5, "Alice", "finished", "https://x/a.csv"), (5, "Bob", "finished", "https://x/b.csv")
+    carol = (6, "Carol", "finished", "https://x/c.csv")
+    path = evalai(tmp_path / "all.csv", alice, bob, carol, carol)
+    (tmp_path / "again.csv").write_bytes(evalai(tmp_path / "more.csv", carol).read_bytes())
+    collected = collect("evalai", path, tmp_path / "again.csv", out=tmp_path / "out", files=tmp_path / "media")
+    said = ["2 entries have the number 5", "2 entries have the number 5", "taken"]
+    assert collected.entries["outcome"].tolist() == said
+    assert collected.manifest["team"].tolist() == ["Carol"]
+
+
+def test_entries_of_a_bulk_download_with_one_number_are_left_out(tmp_path: Path) -> None:
+    """Once in a folder of the archive, once in the table, and once in two archives with one name."""
+    other = packed(("submission.csv", "id,y\nr1,b\n"))
+    entries = [(entry(5, "ann"), PLAIN), (f"sub/{entry(5, 'bob')}", other), (entry(6, "cem"), PLAIN)]
+    entries += [(entry(8, "dan"), PLAIN), (f"sub/{entry(8, 'dan')}", other)]
+    path = bulk(tmp_path / "bulk.zip", entries)
+    found = outcomes(collect("codabench", path, out=tmp_path / "out"))
+    assert found == {"5": "2 entries have the number 5", "6": "taken", "8": "2 entries have the number 8"}
+    rows = [(6, owner, "Finished", "Final") for owner in ("cem", "eve", "cem")]
+    collected = collect("codabench", path, table(tmp_path / "t.csv", *rows), out=tmp_path / "other")
+    assert outcomes(collected)["6"] == "the table of submissions says different things of it"
+    collected = collect("codabench", path, table(tmp_path / "t.csv", *rows[::2]), out=tmp_path / "third")
+    assert outcomes(collected)["6"] == "taken"
+
+
+def test_what_an_entry_expands_to_depends_on_its_size(tmp_path: Path) -> None:
+    """An entry of a megabyte may expand to a hundred, also where an archive lies within an archive."""
+    bomb = packed(("submission.csv", b"0" * (2**26 + 1)))
+    nested = packed(("submission.zip", bomb))
+    honest = packed(("submission.csv", CSV * 10_000))
+    path = bulk(
+        tmp_path / "bulk.zip", [(entry(1, "eve"), bomb), (entry(2, "ann"), honest), (entry(3, "x"), nested)]
+    )
+    found = outcomes(collect("codabench", path, out=tmp_path / "out"))
+    assert found["1"] == "it has more than 64 MB once expanded"
+    assert (found["2"], found["3"]) == ("taken", "taken")  # the inner archive stays packed, for rank to judge
+    assert sum(path.stat().st_size for path in (tmp_path / "out").rglob("*")) < 2**20
+
+
+def test_what_expands_unusually_has_a_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of usual sizes are never left out because of those of others."""
+    monkeypatch.setattr(collecting, "MOST_BYTES", 2**20)
+    most = [packed(("submission.csv", b"0" * 600_000)) for _ in range(3)]
+    usual = [(entry(number, f"t{number}"), PLAIN) for number in range(10, 40)]
+    path = bulk(tmp_path / "bulk.zip", [*((entry(n, f"e{n}"), each) for n, each in enumerate(most)), *usual])
+    found = outcomes(collect("codabench", path, out=tmp_path / "out"))
+    said = "it and other entries expand to more than 20 times their size, by 1 MB in all"
+    assert {number: outcome for number, outcome in found.items() if outcome != "taken"} == {
+        "1": said,
+        "2": said,
+    }
+
+
+def test_what_an_earlier_call_recorded_is_checked(tmp_path: Path) -> None:
+    path, out = bulk(tmp_path / "bulk.zip", [(entry(1, "ann"), PLAIN)]), tmp_path / "out"
+    collect("codabench", path, out=out)
+    (tmp_path / "secret.csv").write_text("secret")
+    record = (out / "collected.csv").read_text()
+    for named in (
+        "../secret.csv",
+        "submissions/1/../../../secret.csv",
+        "submissions/2/submission.csv",
+        "/etc/hosts",
+    ):
+        (out / "collected.csv").write_text(record.replace("submissions/1/submission.csv", named))
+        with pytest.raises(HostError, match=r"collected.csv: expected the path submissions/1/FILE, found "):
+            collect("codabench", path, out=out)
+    (out / "collected.csv").write_text(record.replace("\n1,", "\n../1,"))
+    with pytest.raises(HostError, match=r"row number 1: expected 1 to 18 digits in the column number"):
+        collect("codabench", path, out=out)
+    (out / "collected.csv").write_text(record)
+    (out / "submissions" / "1" / "submission.csv").unlink()
+    assert outcomes(collect("codabench", path, out=out)) == {"1": "taken"}
+    assert (out / "submissions" / "1" / "submission.csv").read_text() == CSV
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+@pytest.mark.parametrize("place", ["submissions", "submissions/2", "submissions/2/submission.csv"])
+def test_nothing_is_written_through_a_link(tmp_path: Path, place: str) -> None:
+    out = tmp_path / "out"
+    collect("codabench", bulk(tmp_path / "bulk.zip", [(entry(1, "ann"), PLAIN)]), out=out)
+    target = tmp_path / "elsewhere"
+    target.mkdir()
+    if place == "submissions":
+        (out / "submissions").rename(tmp_path / "away")
+    (out / place).parent.mkdir(exist_ok=True)
+    (out / place).symlink_to(target / "new.csv" if place.endswith("csv") else target)
+    path = bulk(tmp_path / "bulk.zip", [(entry(1, "ann"), PLAIN), (entry(2, "ben"), PLAIN)])
+    with pytest.raises(UsageError, match="it leads out of"):
+        collect("codabench", path, out=out)
+    assert below(target) == set()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are always UTF-8")
+def test_a_name_that_is_no_utf_8_leaves_one_entry_out(tmp_path: Path) -> None:
+    folder = tmp_path / "bulk"
+    folder.mkdir()
+    for name in (entry(1, "ann"), entry(2, "b\udcffb"), "\udcff.zip"):
+        (folder / name).write_bytes(PLAIN)
+    path = folder / entry(3, "cem")
+    path.write_bytes(packed(("\u00e9\u4e00" * 60 + ".csv", CSV)))
+    found = outcomes(collect("codabench", folder, out=tmp_path / "out"))
+    assert found == {
+        "1": "taken",
+        "2": "the name of its team cannot be published; give the team another one in the table",
+        "3": "taken",
+        "\\udcff.zip": "its name is not that of an entry of Codabench",
+    }
+
+
+def test_a_manifest_that_was_edited_stays(tmp_path: Path) -> None:
+    path, out = tmp_path / "bulk.zip", tmp_path / "out"
+    collect("codabench", bulk(path, [(entry(1, "ann"), PLAIN)]), out=out)
+    edited = (out / "manifest.csv").read_text().replace("ann", "Team Ann")
+    (out / "manifest.csv").write_text(edited)
+    (out / "notes.md").write_text("mine")
+    collect("codabench", path, out=out)  # nothing is new
+    bulk(path, [(entry(1, "ann"), PLAIN), (entry(2, "ben"), PLAIN)])
+    with pytest.warns(
+        UserWarning, match="^manifest.csv was edited and stays as it is; what was collected now stands"
+    ):
+        collect("codabench", path, out=out)
+    assert (out / "manifest.csv").read_text() == edited
+    assert (out / "notes.md").read_text() == "mine"
+    assert (out / "manifest.new.csv").read_text().count("submissions/") == 2
+    (out / "manifest.new.csv").replace(out / "manifest.csv")
+    collect("codabench", bulk(path, [(entry(n, "ann"), PLAIN) for n in (1, 2, 3)]), out=out)
+    assert (out / "manifest.csv").read_text().count("submissions/") == 3
+
+
+def test_the_leaderboard_s_file_is_the_selection_once(tmp_path: Path) -> None:
+    """Codabench's newest tables list a submission to several tasks once for each, with its own number."""
+    other = packed(("submission.csv", "id,y\nr1,b\n"))
+    contents = {1: PLAIN, 2: PLAIN, 3: other, 4: PLAIN, 5: other}
+    path = bulk(
+        tmp_path / "bulk.zip", [(entry(n, "ann" if n < 4 else "ben"), each) for n, each in contents.items()]
+    )
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            [*["Submission ID", "Owner", "Created When", "Status", "Phase", "Task", "Score", "On Leaderboard"]]
+        )
+        for number, word in zip(contents, ("Yes", "Yes", "Yes", "No", "")):
+            writer.writerow(
+                [number, "ann" if number < 4 else "ben", "2026-03-01", "Finished", "F", "", "", word]
+            )
+    collected = collect("codabench", path, tmp_path / "t.csv", out=tmp_path / "out")
+    assert collected.manifest["selected"].tolist() == ["yes", "", "yes", "", ""]
 
 
 def test_teams_that_cannot_be_published_or_look_alike_are_listed(tmp_path: Path) -> None:

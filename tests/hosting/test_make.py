@@ -17,7 +17,7 @@ from podium.cli.make import secret_seed
 from podium.hosting import corpus, folders, making
 from podium.metric import hosted
 from podium.tables import files
-from podium.words.errors import HostError
+from podium.words.errors import HostError, UsageError
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
 
@@ -632,6 +632,53 @@ def test_what_a_killed_command_left_is_removed(tmp_path):
         (whole / "a.txt").write_text("a")
         assert len(list(tmp_path.glob(".making-*"))) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == [".making-busy", "out"]
+
+
+def make_while(folder, work):
+    """Make a folder while something else is done."""
+    with folders.new_folder(folder) as whole:
+        (whole / "a.txt").write_text("made")
+        work()
+
+
+def test_what_appears_in_a_folder_while_it_is_made_stays(tmp_path):
+    """Also where only the place of the folder was empty, or where a file appears in its place."""
+    (tmp_path / "empty").mkdir()
+    for name in ("new/mine.txt", "empty/mine.txt", "file"):
+        out, mine = tmp_path / name.partition("/")[0], tmp_path / name
+
+        def put(mine=mine):
+            mine.parent.mkdir(exist_ok=True)
+            mine.write_text("mine")
+
+        with pytest.raises(UsageError, match="something was put there while it was made"):
+            make_while(out, put)
+        assert mine.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file", "new"]
+
+
+@pytest.mark.parametrize("other", ["out", "link", "x/../out"])
+def test_of_two_commands_in_one_folder_the_second_says_so(tmp_path, other):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+
+    def make_again():
+        make_while(tmp_path / "neighbor", lambda: None)
+        with pytest.raises(UsageError, match=r"^another command is making "):
+            make_while(tmp_path / other, pytest.fail)
+
+    make_while(tmp_path / "out", make_again)
+    assert (tmp_path / "out" / "a.txt").read_text() == "made"
+    assert (tmp_path / "neighbor" / "a.txt").read_text() == "made"
+
+
+def test_a_link_to_an_empty_folder_is_followed(tmp_path):
+    (tmp_path / "place").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "place")
+    with folders.new_folder(tmp_path / "link") as whole:
+        (whole / "a.txt").write_text("a")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "place" / "a.txt").read_text() == "a"
 
 
 # --- labels of a metric of one's own ----------------------------------------------------------------

@@ -534,8 +534,28 @@ def test_a_heavy_tail_takes_the_interval_and_weights_that_go_either_way_do_not(v
     assert np.isnan([score["low"], score["high"]]).all() == is_doubted
     compared = statistics.difference(mean_of(2000), numbers, numbers * [0.9, 1.0], False, 100).score
     assert (compared.doubt == Doubt(Reason.HEAVY_TAIL)) == is_doubted
+    reported = statistics.intervals_of(in_groups_of_some_items(2000), numbers, 100)
+    assert reported["note"].eq(Reason.HEAVY_TAIL.value).tolist() == [is_doubted] * 3
     small = statistics.intervals_of(mean_of(60), numbers[:60], 100)["note"][0]
     assert small == ""  # so few items do not tell
+
+
+class MeanWithGroups(Mean):
+    """A metric that keeps the contract: a mean of all items, which reports that of each group, too."""
+
+    @property
+    def measure_names(self):
+        return ["score", *(f"{attribute} = {value}" for attribute, value in self.labels)]
+
+    def measures(self, sums):
+        of_all = np.concatenate([np.sum(sums, axis=-2, keepdims=True), sums], axis=-2)
+        return of_all[..., 0] / np.maximum(of_all[..., 1], 1e-9)
+
+
+def in_groups_of_some_items(number):
+    """The prepared solution of a mean that is also reported for a group of 15 items and for the others."""
+    groups = (np.arange(number) >= 15).astype(np.int64)[np.newaxis]
+    return MeanWithGroups(list(map(str, range(number))), groups, [("size", "few"), ("size", "many")])
 
 
 @pytest.mark.parametrize(("items", "is_doubted"), [(9, True), (10, False)])

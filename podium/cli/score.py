@@ -167,7 +167,8 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
         if is_one:
             table, name = comparison.measures(comparisons[others[0]]), others[0]
         else:
-            table, name = comparison.overview(comparisons), f"{len(others)} others"
+            better = evaluation.solution.higher_is_better
+            table, name = comparison.overview(mine, comparisons, better), f"{len(others)} others"
         if told:
             print("", *told, sep="\n")
         if len(table):
@@ -234,5 +235,6 @@ def print_json(done: Any, intervals: Any, comparisons: dict[str, Any], options: 
         parts = compared_in_parts(done, comparisons, options)
         values["detectable"] = {part: each.detectable for part, each in parts.items()}
     elif comparisons:
-        values["comparison"] = comparison.overview(comparisons)
+        mine, better = names_of(options.submission)[0], evaluation.solution.higher_is_better
+        values["comparison"] = comparison.overview(mine, comparisons, better)
     console.print_json(values)

@@ -204,12 +204,12 @@ def why_not_better(
             )
         else:
             sentences.append(f"Before rewards the scores are {theirs} against {mine}; {rewards}.")
-    sentences += _of_difference(facts, prizes, chance, row - 1, row)
+    sentences += _of_difference(board, facts, prizes, chance, row - 1, row)
     return [*sentences, f"The ranks follow the {name}s, whether or not the difference is certain."]
 
 
 def _of_difference(
-    facts: dict[str, Any], prizes: Prizes, chance: Certainty | None, row: int, other: int
+    board: pd.DataFrame, facts: dict[str, Any], prizes: Prizes, chance: Certainty | None, row: int, other: int
 ) -> list[str]:
     """Say how certain the difference between a prize winner and the next team is, if that is the other one."""
     borders = prizes.borders
@@ -220,7 +220,8 @@ def _of_difference(
     if pd.isna(step["low"]):
         return [f"This difference has no interval: {step['note']}."]
     low, high = sorted((sign * step["low"], sign * step["high"]))
-    return [f"{confident(facts)} the true difference is between {number(low)} and {number(high)}."]
+    lead = f"the true lead of {name_of(board['team'].iloc[row])}"
+    return [f"{confident(facts)} {lead} is between {number(low)} and {number(high)}."]
 
 
 def confident(facts: dict[str, Any]) -> str:
@@ -374,7 +375,7 @@ def _of_the_last_prize(
         return [f"{goes}; {name_of(following['team'])} {same}, and {decided} decides."]
     behind = number(abs(last["boosted_score"] - following["boosted_score"]))
     next_one = f"{name_of(following['team'])} follows {behind} behind in {score_name(facts)}"
-    return [f"{goes}; {next_one}.", *_of_difference(facts, prizes, chance, row, other)]
+    return [f"{goes}; {next_one}.", *_of_difference(board, facts, prizes, chance, row, other)]
 
 
 def _of_the_jury(facts: dict[str, Any]) -> list[str]:

@@ -24,25 +24,27 @@ def sentence(
     value, doubt = difference.value, difference.doubt
     if np.isnan(value):
         return f"{names[0]} and {names[1]} cannot be compared, because the score of one of them is undefined."
+    is_first = (value > 0) == higher_is_better
+    better, worse = names if is_first else names[::-1]
+    ahead = f"{better} is ahead of {worse} by {abs(value):.6f}"
+    if value == 0:
+        ahead = f"{names[0]} and {names[1]} have the same score"
     if doubt is not None and doubt.reason in WITHOUT_NUMBER:
         option = "; --bootstrap 200 draws them" if doubt.reason is Reason.TOO_SLOW else ""
-        return f"The difference is {value:+.6f}. Nothing is said about chance: {doubt}{option}."
+        return f"{ahead}. Nothing is said about chance: {doubt}{option}."
     if doubt is not None and doubt.reason is not Reason.UNDEFINED:
         number = doubt.items
         count = NUMBERS[number] if 0 < number < len(NUMBERS) else f"{number:,}" if number else "hardly any"
-        who = f"{count.capitalize()} {noun if number < 2 else plural(noun)}"
-        decide = "decide" if number > 1 else "decides"
-        return f"{who} {decide} this difference ({value:+.6f}); this test set cannot tell which is better."
-    if value == 0 and difference.low == difference.high == 0:
-        return f"{names[0]} and {names[1]} have the same score."
-    is_first = (value > 0) == higher_is_better
-    better, worse = names if is_first else names[::-1]
+        decide = f"{noun} decides" if number < 2 else f"{plural(noun)} decide"
+        return f"{ahead}. {count.capitalize()} {decide} that, so this test set cannot tell which is better."
+    if value == 0:
+        return f"{ahead}."
     share = difference.ahead if is_first else 1 - difference.ahead
     if difference.low > 0 or difference.high < 0:
         return f"{better} is better than {worse} by {abs(value):.6f}, and ahead in {_share(share)} draws."
     return (
-        f"{better} is ahead of {worse} by {abs(value):.6f}, and in {_share(share)} draws, but the interval "
-        "contains 0: this test set cannot tell which of the two is better."
+        f"{ahead}, and in {_share(share)} draws, but the interval contains 0: this test set cannot tell which "
+        "of the two is better."
     )
 
 
@@ -82,16 +84,19 @@ def measures(comparison: Comparison) -> pd.DataFrame:
     return table[shown].reset_index(drop=True)
 
 
-def overview(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
-    """Tabulate how the score of one submission compares with those of several others."""
+def overview(name: str, comparisons: Mapping[str, Comparison], higher_is_better: bool) -> pd.DataFrame:
+    """Tabulate how the score of one submission compares with those of several others, and which is better."""
     rows = pd.concat([each.table.head(1) for each in comparisons.values()], ignore_index=True)
     rows = rows.assign(
         submission=list(comparisons),
         score=rows["other"],
+        better=np.where((rows["difference"] > 0) == higher_is_better, name, list(comparisons)),
         ahead=[each.score.ahead for each in comparisons.values()],
         detectable=[each.score.detectable for each in comparisons.values()],
     )
-    return rows[["submission", "score", "difference", "low", "high", "ahead", "detectable", "note"]]
+    rows["better"] = rows["better"].mask(rows["difference"].isin([0, np.nan]), "")
+    columns = ["submission", "score", "difference", "better", "low", "high", "ahead", "detectable", "note"]
+    return rows[columns]
 
 
 def sentences(

@@ -339,7 +339,7 @@ def _comparison(
     if not others:
         return None
     compared = {name: each for name, (_, each) in others.items()}
-    overview = comparison.overview(compared)
+    overview = comparison.overview("this submission", compared, evaluation.solution.higher_is_better)
     return {
         "sentences": comparison.sentences(evaluation, compared),
         "rows": overview.assign(number=range(1, len(overview) + 1)).to_dict("records"),

@@ -577,6 +577,9 @@ def _doubts_of_measures(
             doubts.append(Doubt(Reason.SMALL_GROUPS, size, 1.0))
         elif count < FEWEST_DECIDING:
             doubts.append(Doubt(Reason.FEW_ITEMS, count))
+        elif name in size_of and of_score is not None and of_score.reason is Reason.HEAVY_TAIL:
+            # A sample of some items says even less about those that it lacks.
+            doubts.append(of_score)
         else:
             doubts.append(None)
     return doubts if np.isnan(values[0]) else [of_score, *doubts[1:]]

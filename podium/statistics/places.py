@@ -103,10 +103,9 @@ def first_again(
     of_board = draws if isinstance(draws, Scores) else Scores(*[np.asarray(draws, dtype=np.float64)] * 3)
     drawn = [each if higher_is_better else -each for each in of_board]
     teams, rows = _defined(*drawn)
-    if not teams.any():
-        return np.zeros(len(teams))
-    if not rows.any():
-        return np.where(teams, np.nan, 0.0)
+    can = np.ones(len(teams), dtype=bool) if who is None else np.asarray(who, dtype=bool)
+    if not teams.any() or not rows.any():
+        return np.where(teams | ~can, np.nan, 0.0)
     of_files = np.arange(len(teams)) if files is None else np.unique(np.asarray(files), return_inverse=True)[1]
     # A file counts once, however many teams have sent it.
     _, chosen, file_of = np.unique(of_files[teams], return_index=True, return_inverse=True)
@@ -118,7 +117,6 @@ def first_again(
         runtimes = _measured_again(rewards.measured, rewards.drawn[rows], random)
         known = np.where(teams, scores, np.nan)
         scores[:, teams] *= (1 + rewards.boost(known, runtimes))[:, teams]
-    can = np.ones(len(teams), dtype=bool) if who is None else np.asarray(who, dtype=bool)
     shares = np.full(len(teams), np.nan)
     if can.any():
         some = np.unique(of_files[can], return_inverse=True)[1]

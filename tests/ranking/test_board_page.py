@@ -319,13 +319,13 @@ def test_the_sentences_for_the_jury():
         "cases, T2 in about 50, T3 in about 20.",
         "With 95% confidence the truly best is one of these 2: T1, T2.",
         "Place 3 gets the last of 3 prizes: T3; T4 follows 0.01000 behind in boosted score.",
-        "With 95% confidence the true difference is between -0.01000 and 0.02000.",
+        "With 95% confidence the true lead of T3 is between -0.01000 and 0.02000.",
     ]
     unknown = run_of(board, chance=chance(4, first_again=np.nan), noise_known=False)
     told = unknown.summary
     assert "How often T1 would be first again cannot be said" in told[3]
     assert told[4] == "If the runtimes are exact, with 95% confidence the truly best is one of these 2: T1, T2."
-    assert told[6].startswith("If the runtimes are exact, with 95% confidence the true difference is between ")
+    assert told[6].startswith("If the runtimes are exact, with 95% confidence the true lead of T3 is between ")
     columns = [page.of_board(each).count("first again, of 100") for each in (run, unknown)]
     assert columns[0] > columns[1] == 0
     few = Doubt(Reason.SMALL_GROUPS, 3, 0.5, 30)
@@ -380,7 +380,7 @@ def test_why_a_team_is_not_one_rank_better():
         "T2 is ahead by 0.00616 in boosted score: 0.60616 against 0.60000.",
         "Before rewards T3 has the higher score, 0.60000 against 0.59500. So speed decides: T2 got a reward of "
         "1.9% for a runtime of 45.0 s, and T3 got none for a runtime of 50.0 s.",
-        "With 95% confidence the true difference is between -0.01000 and 0.02000.",
+        "With 95% confidence the true lead of T2 is between -0.01000 and 0.02000.",
         "The ranks follow the boosted scores, whether or not the difference is certain.",
     ]
     tied = run_of(board_of(3), boosted=False, ties=["", rewards.BY_NAME])
@@ -405,7 +405,7 @@ def test_a_difference_is_above_zero_whichever_way_is_better():
     run = run_of(lower, Rules(prizes=1), False, False, chance=chance(2))
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
     assert '>0.30000</td><td data-label="95% interval">-0.0200 to 0.0100</td>' in html
-    assert "difference is between -0.02000 and 0.01000." in " ".join(why_not_better(run, 1))
+    assert "the true lead of T2 is between -0.02000 and 0.01000." in " ".join(why_not_better(run, 1))
     html = page.of_board(run_of(board_of(2), Rules(prizes=1), True, False, chance=chance(2)))
     assert '>0.30000</td><td data-label="95% interval">-0.0100 to 0.0200</td>' in html
     assert "usually scores worse" not in page.of_board(run)

@@ -245,9 +245,27 @@ def test_every_other_submission_is_compared(evaluation):
         ((-0.1, -0.2, 0.01, 0.1), True, "B is ahead of A by 0.100000, and in 90% of the draws, but the "),
         ((0.0, 0.0, 0.0, 0.5), True, "A and B have the same score."),
         ((math.nan,) * 4, True, "A and B cannot be compared, "),
-        ((0.1, math.nan, math.nan, 0.9, Doubt(Reason.FEW_ITEMS, 0)), True, "Hardly any essay decides this "),
-        ((0.1, math.nan, math.nan, 0.9, Doubt(Reason.SMALL_GROUPS, 2, 0.5)), True, "Two essays decide this "),
-        ((0.1, math.nan, math.nan, 0.9, Doubt(Reason.SMALL_GROUPS, 11, 0.5)), True, "11 essays decide this "),
+        (
+            (0.1, math.nan, math.nan, 0.9, Doubt(Reason.FEW_ITEMS, 0)),
+            True,
+            "A is ahead of B by 0.100000. Hardly any essay decides that, so ",
+        ),
+        (
+            (0.1, math.nan, math.nan, 0.9, Doubt(Reason.HEAVY_TAIL)),
+            False,
+            "B is ahead of A by 0.100000. Nothing is ",
+        ),
+        ((0.0, -0.1, 0.1, 0.5), False, "A and B have the same score."),
+        (
+            (0.1, math.nan, math.nan, 0.9, Doubt(Reason.SMALL_GROUPS, 2, 0.5)),
+            True,
+            "A is ahead of B by 0.100000. Two essays decide that",
+        ),
+        (
+            (0.1, math.nan, math.nan, 0.9, Doubt(Reason.SMALL_GROUPS, 11, 0.5)),
+            True,
+            "A is ahead of B by 0.100000. 11 essays decide that",
+        ),
     ],
 )
 def test_the_sentence_about_a_difference(difference, higher, told):

@@ -57,7 +57,11 @@ SLIPS = {
         SUM + " ** 2",
         "the first of the measures of the sums; on all items score() gives 0.36 and the sums give 0.6",
     ),
-    "score() differs on a part": (CALL, CALL + "    if len(solution) < 5: return 0.25\n", "on 3 of 5 items"),
+    "score() differs on a part": (
+        CALL,
+        CALL + "    if len(solution) < 5: return 0.25\n",
+        "on the Public items",
+    ),
     "unsorted items": ("items = sorted(ids)", "items = sorted(ids)[::-1]", "found 'a5' before 'a4'"),
     "an item twice": ("items=items,", "items=items[:1] + items[:-1],", "found 'a1' before 'a1'"),
     "items that are no texts": ("items=items,", "items=[*range(5)],", "items to be a list of texts"),
@@ -85,13 +89,12 @@ SLIPS = {
     ),
     "prepare() without a dataclass": (FROZEN, "", "Prepared() takes no"),
     "a dataclass that is not frozen": (FROZEN, "@dataclass\n", "found Prepared, which is not frozen"),
-    "statistics by chance": (NUMBERS, "axis=1) + np.random.default_rng().random((5, 2))", "no random"),
-    "score() draws random numbers": (SUM, SUM + " + np.random.random()", "the same number"),
-    "score() adds in another order": (
-        "return float(prepared.measures(",
-        "return (1 + 2**-52) * float(prepared.measures(",
-        "; let score() add the items of each group, then the groups: docs/how-to/your-own-metric.md shows how",
+    "statistics by chance": (
+        NUMBERS,
+        "axis=1) + np.random.default_rng().random((len(self.items), 2))",
+        "no random",
     ),
+    "score() draws random numbers": (SUM, SUM + " + np.random.random()", "the same number"),
     "item_of_row in the order of the solution": (
         "item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),",
         "item_of_row=np.roll(np.arange(len(items)), 2),",
@@ -149,7 +152,7 @@ def test_score_may_reject_only_what_it_gets_for_a_part(tmp_path: Path, rows: int
     fault = f"    if len(solution) == {rows}:\n        raise ParticipantVisibleError('so I say')\n"
     metric = metric_with(tmp_path, (line, line + fault))
     with rejects:
-        assert podium.score(SOLUTION, SUBMISSION, metric=metric).score == 0.6
+        assert podium.score(SOLUTION.drop(columns="Usage"), SUBMISSION, metric=metric).score == 0.6
 
 
 def test_a_copy_of_one_of_our_files_is_that_metric(tmp_path: Path) -> None:
@@ -185,7 +188,7 @@ WITH_BETA = (
 
 
 @pytest.mark.parametrize(
-    ("result", "named"), [("[0.5]", r"list \[0\.5\]"), ("True", "bool True"), ("1", "int 1")]
+    ("result", "named"), [("[0.5]", r"list \[0\.5\]"), ("True", "bool True"), ("'1'", "str '1'")]
 )
 def test_a_score_alone_is_a_number(tmp_path: Path, result: str, named: str) -> None:
     file = tmp_path / "alone.py"
@@ -204,6 +207,9 @@ NO_SLIPS = {
     "a measure parameter with a range": (*WITH_BETA, ("    items = ", RAISING)),
     # Half of 1 is 0 for a whole number, and dividing by it raises an error.
     "a value that the metric cannot take": (*WITH_WHOLE_BETA, ("    items = ", "    1 / beta\n    items = ")),
+    "score() adds in another order": (
+        ("return float(prepared.measures(", "return (1 + 2**-52) * float(prepared.measures("),
+    ),
     # If score() and the sums agree that it is NaN, half of the items may be too few for a score.
     "no score of a part": ((SHARE, f"share = {FEW}"),),
     "any parameters of prepare()": (
@@ -216,7 +222,7 @@ NO_SLIPS = {
 @pytest.mark.parametrize("edits", NO_SLIPS.values(), ids=NO_SLIPS)
 def test_what_is_no_slip(tmp_path: Path, edits: tuple[tuple[str, str], ...]) -> None:
     metric = metric_with(tmp_path, *edits)
-    assert podium.score(SOLUTION.drop(columns="Usage"), SUBMISSION, metric=metric).score == 0.6
+    assert podium.score(SOLUTION.drop(columns="Usage"), SUBMISSION, metric=metric).score == pytest.approx(0.6)
 
 
 def test_prepare_has_the_defaults_of_score(tmp_path: Path) -> None:
@@ -564,12 +570,12 @@ def found_in(metric: Path) -> dict[str, list[shapes.Finding]]:
     return named
 
 
-def test_a_metric_is_held_to_the_contract_once(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_metric_is_held_to_the_whole_contract_once(tmp_path: Path, monkeypatch: Any) -> None:
     held = []
-    monkeypatch.setattr(trials, "verdict", lambda *given, **_: held.append(given) or [])
+    monkeypatch.setattr(trials, "verdict", lambda _, use: held.append(use) or [])
     solution = podium.prepare(SOLUTION, metric=metric_with(tmp_path))
     scores = {podium.score(each, SUBMISSION).score for each in (solution, solution)}
-    assert (scores, len(held)) == ({0.6}, 1)
+    assert (scores, held) == ({0.6}, [trials.Use.SCORE, trials.Use.EACH])
 
 
 def test_all_checks_of_a_good_metric_pass(tmp_path: Path) -> None:

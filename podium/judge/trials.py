@@ -47,6 +47,8 @@ from podium.words.wording import counted, listed
 
 MOST_TRIALS = 4  # of a score that should be the same again
 CLEARLY_WORSE = 1e-9  # a difference between two scores
+ROUNDING = 1e-6  # relative to the sum of absolute values, also for numbers of single precision
+STATELESS = "use no random numbers, no clock, and nothing that an earlier call left"
 
 NAMES_OF_PARTS = ("usage", "split", "set", "part")  # of columns that may mean Usage
 
@@ -76,24 +78,22 @@ def keeps_nothing(evaluation: Evaluation) -> Iterator[Finding]:
     metric, arguments = evaluation.solution.metric, evaluation.solution.arguments
     trials = _trials(evaluation)
     used = [(trial, _outcome(metric, trials[trial], arguments)) for trial in (*range(len(trials)), 0, 1)]
-    again = hosted.second(metric)
+    again = hosted.anew(metric)
     fresh = [_outcome(again, tables, arguments) for tables in reversed(trials)][::-1]
-    scored = None if metric.prepare else evaluation.score
-    cure = "use no random numbers, no clock, and nothing that an earlier call left"
-    for trial, (score, numbers) in [(0, (scored, evaluation.statistics)), *used]:
+    for trial, (score, numbers) in [(0, (evaluation.score, evaluation.statistics)), *used]:
         first, first_numbers = fresh[trial]
         if score is not None and first is not None and not _same(first, score):
             yield failure(
                 AGAIN,
                 f"{where(metric)}: expected the same number whenever it is called with the same tables, found "
-                f"{first!r} and then {score!r}; {cure}",
+                f"{first!r} and then {score!r}; {STATELESS}",
             )
             return
         if first_numbers is None or numbers is None:
             continue
         if not np.array_equal(first_numbers, numbers, equal_nan=True):
             expected = "expected the same numbers whenever it is called with the same tables, found others"
-            yield failure(AGAIN, f"{metric.path.name}: statistics(): {expected}; {cure}")
+            yield failure(AGAIN, f"{metric.path.name}: statistics(): {expected}; {STATELESS}")
             return
 
 
@@ -169,13 +169,6 @@ def parts_are_finite(evaluation: Evaluation) -> Iterator[Finding]:
         yield failure(FINITE, f"{place}: expected a finite float for every part of the solution, found {found}")
 
 
-def numbers_are_finite(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that all statistics are finite numbers."""
-    place = f"{evaluation.solution.metric.path.name}: statistics()"
-    are_finite = bool(np.isfinite(_numbers(evaluation)).all())
-    return first_unmet(STATISTICS, place, [(are_finite, "finite floats", "numbers that are not finite")])
-
-
 def measures_stack(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that ``measures`` gives finite scores of the right shape, for one sum and for several at once."""
     place = f"{evaluation.solution.metric.path.name}: measures()"
@@ -192,39 +185,71 @@ def _demands_on_measures(prepared: Prepared, sums: Floats) -> Iterator[Demand]:
     yield bool(np.isfinite(values[0])), "a finite score from finite sums", values[0]
 
 
-def sums_are_the_score(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that ``score()`` is the first measure of the sums to the last bit, on all items and every second
-    one.
-    """
-    solution, prepared = evaluation.solution, evaluation.prepared
-    for kept in (np.ones(len(prepared.items), dtype=bool), np.arange(len(prepared.items)) % 2 == 0):
-        part, numbers = statistics.part(prepared, kept), _numbers(evaluation)[kept]
-        measured = float(np.asarray(part.measures(statistics.sums(numbers, part.groups)))[0])
-        try:
-            scored = _score(evaluation, solution.tables(evaluation.submission, kept))
-        except ToolError as problem:
-            if not kept.all() and is_refusal(problem):
-                continue  # Half a solution may lack what the metric needs, and the metric says so.
-            raise
-        if not _same(measured, scored):
-            what = "all items" if kept.all() else f"{int(kept.sum())} of {len(kept)} items"
-            yield failure(
-                STATISTICS,
-                f"{solution.metric.path.name}: expected score() to be, to the last bit, the first of the "
-                f"measures of the sums; on {what} score() gives {scored!r} and the sums give {measured!r}"
-                f"{_why_they_differ(prepared, scored, measured, bool(kept.all()))}",
-            )
+def sums_are_the_scores(evaluation: Evaluation) -> Iterator[Finding]:
+    """Check that what ``score()`` gave for each part is the first measure of the sums, up to rounding."""
+    solution, numbers = evaluation.solution, _numbers(evaluation)
+    for part, scored in evaluation.scores.items():
+        of_part = numbers[solution.items[part]]
+        if text := _difference(evaluation, solution.prepared[part], of_part, scored):
+            what = "all items" if part == evaluating.ALL else f"the {part} items"
+            yield failure(STATISTICS, f"{text[0]} on {what} {text[1]}")
             return
 
 
-def _why_they_differ(prepared: Prepared, scored: float, measured: float, is_whole: bool) -> str:
-    """Guess the slip that makes ``score`` and the sums differ, as the end of a sentence, or ""."""
-    if math.isclose(scored, measured, rel_tol=1e-9):
-        several, in_groups = len(prepared.item_of_row) > len(prepared.items), len(prepared.labels) > 1
-        steps = ["the rows of each item"] * several + ["the items of each group"] * in_groups
-        steps += ["the groups" if in_groups else "the items one by one, in the order of prepare().items"]
-        return f"; let score() add {', then '.join(steps)}: docs/how-to/your-own-metric.md shows how"
-    return "" if is_whole else "; does item_of_row name the item of each row?"
+def sums_are_the_score_of_half(evaluation: Evaluation) -> Iterator[Finding]:
+    """Check the same on every second item: the rows of each item must be those that its numbers are of."""
+    solution, prepared = evaluation.solution, evaluation.prepared
+    kept = np.arange(len(prepared.items)) % 2 == 0
+    try:
+        scored = _score(evaluation, solution.tables(evaluation.submission, kept))
+    except ToolError as problem:
+        if is_refusal(problem):
+            return  # Half a solution may lack what the metric needs, and the metric says so.
+        raise
+    if text := _difference(evaluation, statistics.part(prepared, kept), _numbers(evaluation)[kept], scored):
+        what = f"{int(kept.sum())} of {len(kept)} items"
+        yield failure(STATISTICS, f"{text[0]} on {what} {text[1]}; does item_of_row name the item of each row?")
+
+
+def _difference(
+    evaluation: Evaluation, prepared: Prepared, numbers: Floats, scored: float
+) -> tuple[str, str] | None:
+    """Say how a score differs from the first measure of some sums, before and after what both are of."""
+    sums = statistics.sums(numbers, prepared.groups)
+    measured = float(np.asarray(prepared.measures(sums))[0])
+    if _same(measured, scored) or math.isclose(measured, scored, rel_tol=ROUNDING):
+        return None
+    if abs(measured - scored) <= _rounding(prepared, numbers, sums, measured):
+        return None
+    expected = "expected score() to be, up to rounding, the first of the measures of the sums;"
+    return (
+        f"{evaluation.solution.metric.path.name}: {expected}",
+        f"score() gives {scored!r} and the sums give {measured!r}",
+    )
+
+
+def _rounding(prepared: Prepared, numbers: Floats, sums: Floats, measured: float) -> float:
+    """How far a measure moves if each of the sums does, by a tiny part of the sum of absolute values.
+
+    Sums of numbers of both signs can be small where the numbers are not, and rounding is relative to these.
+    """
+    steps = ROUNDING * statistics.sums(np.abs(numbers), prepared.groups)
+    moved = [sums + steps * (np.arange(steps.shape[-1]) == column) for column in range(steps.shape[-1])]
+    with np.errstate(all="ignore"):
+        measures = [float(np.asarray(prepared.measures(each))[0]) for each in moved]
+    return float(np.nansum(np.abs(np.array(measures) - measured)))
+
+
+def same_again(evaluation: Evaluation, again: Metric) -> Iterator[Finding]:
+    """Check that a metric that was loaded once more, and has other calls behind it, gives the same score."""
+    scored = None
+    with contextlib.suppress(ToolError):
+        tables = evaluation.solution.tables(evaluation.submission)
+        scored = again.score(*tables, **evaluation.solution.arguments)
+    if scored is None or not _same(scored, evaluation.score):
+        found = f"{evaluation.score!r} and then {'a rejection' if scored is None else repr(scored)}"
+        expected = "expected the same score from the metric loaded a second time, found"
+        yield failure(AGAIN, f"{where(evaluation.solution.metric)}: {expected} {found}; {STATELESS}")
 
 
 def ignores_further_columns(evaluation: Evaluation) -> Iterator[Finding]:
@@ -234,27 +259,77 @@ def ignores_further_columns(evaluation: Evaluation) -> Iterator[Finding]:
     participant chooses the truth, or the weights of the score.
     """
     frame, answers = evaluation.solution.tables(evaluation.submission)
-    further = [name for name in frame.columns if name not in answers]
-    if not further or not len(frame):
+    if not len(frame):
         return
-    place, names = where(evaluation.solution.metric), f"({', '.join(map(str, further)):.60})"
+    further = [str(name) for name in frame.columns if name not in answers]
+    try:
+        found = _gained(evaluation, frame[further], frame, answers) if further else None
+    except SubmissionRejected:
+        found = None  # The metric says that it wants no other columns.
+    except ToolError as problem:
+        error = problem.error if isinstance(problem, MetricError) else str(problem)
+        yield note(
+            COLUMNS,
+            f"{where(evaluation.solution.metric)}: it does not score a submission with further columns "
+            f"{_named(further)}: {error}; participants are not told why",
+        )
+        return
+    if found is None:
+        yield from _takes_the_place(evaluation, frame, answers)
+        return
+    expected, scored, columns = found
+    place = (
+        f"{where(evaluation.solution.metric)}: expected the same score for a submission with further columns"
+    )
+    text = f"{place} {_named(further)}, found {scored!r} instead of {expected!r}"
+    foreign = {f"{name} of nobody": cells for name, cells in columns.items()}
+    with contextlib.suppress(ToolError):
+        if _same(scored, _score(evaluation, (frame, answers.assign(**foreign)))):
+            yield note(COLUMNS, f"{text}, and the same with such columns of any other name")
+            return
+    yield failure(COLUMNS, f"{text}; select the columns that you need before you join tables")
+
+
+def _named(columns: Iterable[str]) -> str:
+    """List columns in brackets."""
+    return f"({', '.join(columns):.60})"
+
+
+def _gained(
+    evaluation: Evaluation, further: pd.DataFrame, frame: pd.DataFrame, answers: pd.DataFrame
+) -> tuple[float, float, dict[str, Any]] | None:
+    """Find columns that change a score: the score without them, the one with them, and what they are."""
     expected = _score(evaluation, (frame, answers))
-    for columns in _further_columns(frame[further], len(answers)):
-        try:
-            scored = _score(evaluation, (frame, answers.assign(**columns)))
-        except SubmissionRejected:
-            return  # The metric says that it wants no other columns.
-        except ToolError as problem:
-            found = problem.error if isinstance(problem, MetricError) else str(problem)
-            refused = f"it does not score a submission with further columns {names}"
-            yield note(COLUMNS, f"{place}: {refused}: {found}; participants are not told why")
-            return
+    for columns in _further_columns(further, len(answers)):
+        scored = _score(evaluation, (frame, answers.assign(**columns)))
         if not _same(expected, scored):
-            expectation = f"expected the same score for a submission with further columns {names}"
-            cure = "select the columns that you need before you join tables"
-            found = f"found {scored!r} instead of {expected!r}"
-            yield failure(COLUMNS, f"{place}: {expectation}, {found}; {cure}")
-            return
+            return expected, scored, columns
+    return None
+
+
+def _takes_the_place(evaluation: Evaluation, frame: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Finding]:
+    """Check the columns that the submission has already and the metric does not ask for.
+
+    One of them may be a voluntary answer. It takes the place of the solution's if what the solution says there
+    does not matter any more.
+    """
+    row_id = evaluation.solution.arguments["row_id_column_name"]
+    for name in [str(name) for name in frame.columns if name in answers and name != row_id]:
+        try:
+            gained = _gained(evaluation, frame[[name]], frame, answers.drop(columns=name))
+        except ToolError:
+            continue  # The metric asks for it.
+        if gained is None:
+            continue
+        scored = _score(evaluation, (frame, answers))
+        with contextlib.suppress(ToolError):
+            changed = [frame.assign(**cells) for cells in _further_columns(frame[[name]], len(frame))]
+            if all(_same(scored, _score(evaluation, (each, answers))) for each in changed):
+                expected = f"expected the column {name} of the solution to count"
+                found = f"found that the submission's takes its place: {gained[1]!r} instead of {gained[0]!r}"
+                cure = "select the columns that you need before you join tables"
+                yield failure(COLUMNS, f"{where(evaluation.solution.metric)}: {expected}, {found}; {cure}")
+                return
 
 
 def _further_columns(columns: pd.DataFrame, rows: int) -> Iterator[dict[str, Any]]:
@@ -438,7 +513,8 @@ def _is_worse(first: float, second: float, higher: bool) -> bool:
 class Use(enum.IntEnum):
     """What a verdict is for. Each use has the checks of those before it."""
 
-    SCORE = 1  # a submission is scored
+    EACH = 0  # a submission is scored with a metric that was held to the contract before
+    SCORE = 1  # a submission is scored for the first time
     KEEP = 2  # something is made that stays, such as a folder or a board
     CHECK = 3  # the host wants to know everything, which may take long
 
@@ -454,13 +530,13 @@ class Check(NamedTuple):
 CHECKS = (
     Check(TRUTH, has_no_empty_cells, Use.KEEP),
     Check(BOTH_PARTS, names_its_parts, Use.KEEP),
-    Check(STATISTICS, numbers_are_finite),
     Check(AGAIN, keeps_nothing),
     Check(STATISTICS, statistics_ignore_order),
     Check(AGAIN, ignores_order),
     Check(STATISTICS, measures_stack),
-    Check(STATISTICS, sums_are_the_score),
-    Check(FINITE, parts_are_finite),
+    Check(STATISTICS, sums_are_the_scores, Use.EACH),
+    Check(STATISTICS, sums_are_the_score_of_half),
+    Check(FINITE, parts_are_finite, Use.EACH),
     Check(STATISTICS, measure_parameters_leave_statistics),
     Check(COLUMNS, ignores_further_columns),
     Check(DIRECTION, knows_direction),
@@ -522,8 +598,13 @@ def most_calls(metric: Metric) -> int:
 
 
 def hold(evaluation: Evaluation) -> None:
-    """Hold a metric to the contract with its first submission, before anybody sees a number."""
+    """Hold a metric to the contract with a submission, before anybody sees a number."""
     solution = evaluation.solution
-    if not (solution.metric.is_own or solution.is_held):
-        demand(verdict(evaluation, Use.SCORE))
+    if not solution.metric.is_own:
+        demand(verdict(evaluation, Use.EACH if solution.is_held else Use.SCORE))
         solution.is_held = True
+
+
+def first_failure(found: Iterable[Finding]) -> str:
+    """The text of the first failure, or "" if there is none."""
+    return next((finding.text for finding in found if finding.level is Level.FAIL), "")

@@ -137,11 +137,16 @@ def _warn_of_companion(path: Path, name: str) -> None:
     )
 
 
-@functools.lru_cache(maxsize=8)
-def second(metric: Metric) -> Metric:
-    """Load a metric file a second time, without its companion, into modules of its own."""
+def anew(metric: Metric, name: str = "again") -> Metric:
+    """Load a metric file once more, without its companion, into modules of its own that remember nothing.
+
+    The modules of an earlier call with the same name are forgotten.
+    """
+    key = f"{_key(metric.path)}_{name}"
+    for module in [module for module in sys.modules if module.startswith(f"{PACKAGE}.{key}")]:
+        del sys.modules[module]
     files = {name: content for name, content in metric.files.items() if name != COMPANION_FILE}
-    return _load_folder(metric.path, metric.path.parent, f"{_key(metric.path)}_again", files, metric.is_own)
+    return _load_folder(metric.path, metric.path.parent, key, files, metric.is_own)
 
 
 @functools.cache

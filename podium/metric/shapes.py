@@ -220,9 +220,11 @@ def check_numbers(metric: Metric, prepared: Any, numbers: Any) -> Iterator[Findi
     is_array = isinstance(numbers, np.ndarray)
     fits = is_array and numbers.ndim == 2 and len(numbers) == len(prepared.items)
     is_numeric = fits and numbers.dtype.kind in "fiub"
+    are_finite = is_numeric and bool(np.isfinite(numbers).all())
     demands = [
         (fits, expected, f"shape {numbers.shape}" if is_array else type(numbers).__name__),
         (is_numeric, "finite floats", numbers.dtype if fits else ""),
+        (are_finite, "finite floats", "numbers that are not finite"),
     ]
     return first_unmet(STATISTICS, f"{metric.path.name}: statistics()", demands)
 
@@ -246,12 +248,12 @@ def one_truth(metric: Metric, answer: object) -> bool:
 
 
 def one_float(metric: Metric, result: object) -> float:
-    """Return what ``score()`` returned, if it is a number.
+    """Return what ``score()`` returned, if it is a number: a float, a whole number or one of numpy's.
 
     Whether the number is finite is another question, because it may depend on the submission. Where submissions
     are ranked, one that leads to infinity is rejected.
     """
-    if isinstance(result, float):
+    if isinstance(result, int | float | np.integer | np.floating) and not isinstance(result, bool):
         return float(result)
     cure = "end it with return" if result is None else "return float(…)"
     found = f"{type(result).__name__} {' '.join(repr(result).split()):.40}; {cure}"

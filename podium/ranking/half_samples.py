@@ -193,12 +193,13 @@ def _number_of(
     name = entry_name(context, "")
     if (entry := store.load(folder, name)) is not None:
         return int(store.header_of(entry)["draws"]), None
-    timed = dict(list(chosen.items())[:TIMED])
+    distinct = {file.digests: file for file in chosen.values()}
+    timed = dict(enumerate(list(distinct.values())[:TIMED]))
     if not all(each.path for each in timed.values()):
         return 0, Doubt(Reason.TOO_SLOW)
     work = functools.partial(_time, question)
     times = dict(passes.finished(workers, work, [[each] for each in timed.items()]))
-    seconds = sum(times.values()) / len(times) * len(chosen)
+    seconds = sum(times.values()) / len(times) * len(distinct)
     number = halves.number_of_draws(seconds, workers.number)
     if not number:
         return 0, halves.too_slow(seconds, workers.number)
@@ -211,26 +212,27 @@ def _draws_of(
 ) -> dict[int, Floats] | None:
     """Load or compute the draws of files, each followed by its fingerprint; None if a file cannot be read."""
     context = question.context(number)
-    drawn: dict[int, Floats] = {}
-    for at, submission in chosen.items():
-        entry = store.load(folder, entry_name(context, submission.digests))
+    drawn: dict[str, Floats] = {}  # by the hashes of the files
+    distinct = {file.digests: file for file in chosen.values()}
+    for digests in distinct:
+        entry = store.load(folder, entry_name(context, digests))
         if entry is not None and (kept := store.decode(entry)) is not None:
-            drawn[at] = kept[:, 0]
-    missing = {at: each for at, each in chosen.items() if at not in drawn}
-    if not all(each.path for each in missing.values()):
+            drawn[digests] = kept[:, 0]
+    missing = [file for digests, file in distinct.items() if digests not in drawn]
+    if not all(file.path for file in missing):
         return None
     # So many pieces of each file that every worker has several.
     pieces = halves.pieces(number, workers.number * TASKS_PER_WORKER // max(1, len(missing)))
-    tasks = [[(at * number + each.start, (file, each))] for at, file in missing.items() for each in pieces]
-    waiting: dict[int, dict[int, Floats]] = {at: {} for at in missing}
+    tasks = [[(at * number + each.start, (file, each))] for at, file in enumerate(missing) for each in pieces]
+    waiting: list[dict[int, Floats]] = [{} for _ in missing]
     work = functools.partial(_draw, question, number)
     for key, answer in passes.finished(workers, work, tasks, "scoring halves of the items"):
         at, first = divmod(key, number)
         waiting[at][first] = answer
         if len(waiting[at]) == len(pieces):
-            of_file = waiting.pop(at)
-            drawn[at] = np.concatenate([of_file[each.start] for each in pieces])
-            header = {"context": context, "sha256": chosen[at].digests}
-            name = entry_name(context, chosen[at].digests)
-            store.save(folder, name, store.encode(header, drawn[at][:, np.newaxis]))
-    return drawn
+            digests = missing[at].digests
+            drawn[digests] = np.concatenate([waiting[at].pop(each.start) for each in pieces])
+            header = {"context": context, "sha256": digests}
+            entry = store.encode(header, drawn[digests][:, np.newaxis])
+            store.save(folder, entry_name(context, digests), entry)
+    return {at: drawn[file.digests] for at, file in chosen.items()}

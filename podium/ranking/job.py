@@ -121,11 +121,13 @@ def _source_of(job: Job) -> Location:
     return source
 
 
-@functools.lru_cache(maxsize=1)
-def second_solution_of(job: Job) -> evaluating.Solution:
-    """Prepare the solution once per process with the metric as it was loaded a second time."""
+def new_solution_of(job: Job) -> evaluating.Solution:
+    """Prepare the solution with a stranger's metric as if it was never called; with one of ours, once.
+
+    So what becomes of some submissions does not depend on those that this process has scored before.
+    """
     first = solution_of(job)
-    return _prepared(job, hosted.second(first.metric), first.table)
+    return first if first.metric.is_own else _prepared(job, hosted.anew(first.metric, "anew"), first.table)
 
 
 def _prepared(job: Job, metric: hosted.Metric, source: way.Source) -> evaluating.Solution:

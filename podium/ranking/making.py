@@ -271,7 +271,8 @@ def scoring(inputs: Inputs) -> ScoreAll:
     """Make the function that scores all submissions."""
 
     def score_all(workers: Workers) -> list[passes.Scored]:
-        return passes.score(inputs.job, inputs.submissions, inputs.store, workers)
+        seed = inputs.options.rules.seed
+        return passes.score(inputs.job, inputs.submissions, inputs.store, workers, seed)
 
     return score_all
 

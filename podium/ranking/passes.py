@@ -16,6 +16,7 @@ import operator
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,8 +28,8 @@ from podium.child.limits import LimitExceededError, within
 from podium.child.workers import TASKS_PER_WORKER, WorkerLostError, Workers, spread
 from podium.contest import way
 from podium.judge import trials
-from podium.metric.contract import VISIBLE_ERRORS
-from podium.metric.shapes import AGAIN, ContractError, failure
+from podium.metric import hosted
+from podium.metric.shapes import ContractError
 from podium.ranking import store
 from podium.ranking.job import (
     Job,
@@ -36,7 +37,7 @@ from podium.ranking.job import (
     digests_of,
     entry_name,
     frame_of,
-    second_solution_of,
+    new_solution_of,
     sha256,
     solution_of,
     table_of,
@@ -54,15 +55,14 @@ from podium.words.wording import counted
 BYTES_AT_ONCE = 2**22  # of submissions in one task
 BYTES_OF_ENTRIES = 2**24  # of entries, because entries of real size are resampled 16 at a time
 MOST_AT_ONCE = 200
-SCORED_AGAIN = 3  # submissions at the end of the list, before a board is written
+MOST_OF_STRANGERS = 8  # submissions in one task for a stranger's metric, which is loaded anew for it
+FEWEST_TASKS = 12  # for a stranger's metric, if there are so many submissions
 SECONDS_BEFORE_RETRY = 1.0
 SIZE = operator.attrgetter("size")  # the bytes of a submission, or 0 if they are not known
 FAULTS_SHOWN = 20
-# What a slip in a metric or a table raises. A machine that lacks memory, a library or a thread raises others.
-SLIPS = (
-    ArithmeticError, AssertionError, AttributeError, HostError, LookupError, NameError, NotImplementedError,
-    TypeError, ValueError,
-)  # fmt: skip
+STREAM = 7  # of random numbers
+# What a machine raises that lacks memory, a file or a library. What else a metric raises is a slip.
+MACHINE = (MemoryError, OSError, ImportError)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -80,6 +80,7 @@ class Scored(NamedTuple):
     failed: str | None  # the unexpected error of the metric
     measured: str | None  # the `Job.measured` with which the scores were computed
     has_statistics: bool  # whether the entry contains statistics beside the scores
+    is_exact: bool  # whether the scores are those of the sums of the statistics, to the last bit
     mistakes: tuple[tuple[str, str], ...] = ()  # kinds and sentences, as the metric's companion tells them
 
     @property
@@ -95,37 +96,60 @@ class Fault(NamedTuple):
     is_of_host: bool  # whether the metric, a parameter or a table is certainly wrong, and not the machine
     died: str = ""  # how the process ended in which it was scored; empty if it did not
     is_killed: bool = False  # whether somebody has killed it, perhaps because the machine lacked memory
+    error: str = ""  # of the metric, if this submission alone may have caused it
+    breaks_contract: bool = False  # whether the metric breaks the contract, which no other try settles
 
 
 # ---- In a worker ----------------------------------------------------------------------------------------
 
 
+class _Unjudged(NamedTuple):
+    """A submission that has scores, before its metric was judged with it."""
+
+    header: dict[str, Any]  # of its entry, as far as it is known
+    evaluation: evaluating.Evaluation
+
+
 def visit(
     job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | Fault | None]]:
-    """Score some submissions, and return for each its hashes and its entry, or None if the store has it."""
+    """Score some submissions, and return for each its hashes and its entry, or None if the store has it.
+
+    Their metric is judged with each of them. Without statistics it is loaded once more and scores them in the
+    reverse order, so none of them has the same calls before it.
+    """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
-    answers: list[tuple[int, str, bytes | Fault | None]] = []
-    for number, submission in submissions:
-        digests = ""
-        entry: bytes | Fault | None
-        try:
-            contents = contents_of(submission)
-            content, side = contents
-            digests = digests_of(sha256(content), "" if side is None else sha256(side))
-            name = entry_name(job.context, digests).encode()
-            position = int(names.searchsorted(name))
-            is_known = position < len(names) and names[position] == name
-            entry = None if is_known else _score(job, submission, contents, digests)
-        except NotAFile as problem:
-            # It has no content, so the kind of thing that it is gets hashed.
-            digests = sha256(problem.kind.encode())
-            rejected = f"expected a regular file, found {problem.kind}"
-            entry = store.encode(_header(job, digests) | {"rejected": rejected}, None)
-        except Exception as problem:
-            entry = Fault(describe(problem), isinstance(problem, HostError) and _is_slip(problem))
-        answers.append((number, digests, entry))
-    return answers
+    solution = new_solution_of(job)
+    scored = [(number, *_visited(job, solution, names, submission)) for number, submission in submissions]
+    has_statistics = bool(solution.prepared) or solution.metric.is_own
+    again = None if has_statistics else hosted.anew(solution.metric)
+    answers = [
+        (number, digests, _judged(job, answer, again) if isinstance(answer, _Unjudged) else answer)
+        for number, digests, answer in reversed(scored)
+    ]
+    return answers[::-1]
+
+
+def _visited(
+    job: Job, solution: evaluating.Solution, names: Any, submission: Submission
+) -> tuple[str, bytes | Fault | _Unjudged | None]:
+    """Score a submission that is not among those with these names of entries; return its hashes, too."""
+    digests = ""
+    try:
+        contents = contents_of(submission)
+        content, side = contents
+        digests = digests_of(sha256(content), "" if side is None else sha256(side))
+        name = entry_name(job.context, digests).encode()
+        position = int(names.searchsorted(name))
+        is_known = position < len(names) and names[position] == name
+        return digests, None if is_known else _score(job, solution, submission, contents, digests)
+    except NotAFile as problem:
+        # It has no content, so the kind of thing that it is gets hashed.
+        digests = sha256(problem.kind.encode())
+        rejected = f"expected a regular file, found {problem.kind}"
+        return digests, store.encode(_header(job, digests) | {"rejected": rejected}, None)
+    except Exception as problem:
+        return digests, _fault(problem)
 
 
 def _header(job: Job, digests: str) -> dict[str, Any]:
@@ -133,11 +157,23 @@ def _header(job: Job, digests: str) -> dict[str, Any]:
     return {"context": job.context, "sha256": digests}
 
 
-def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None], digests: str) -> bytes:
-    """Score a submission and make its entry for the store."""
+def _fault(problem: Exception) -> Fault:
+    """Describe why a submission could not be scored, through no fault of its own."""
+    is_of_host = isinstance(problem, HostError) and _is_slip(problem)
+    is_of_machine = any(isinstance(each, MACHINE) for each in _led_to(problem))
+    error = problem.error if isinstance(problem, MetricError) and not is_of_machine else ""
+    return Fault(describe(problem), is_of_host, error=error)
+
+
+def _score(
+    job: Job,
+    solution: evaluating.Solution,
+    submission: Submission,
+    contents: tuple[bytes, bytes | None],
+    digests: str,
+) -> bytes | _Unjudged:
+    """Score a submission; make its entry for the store if it has no score."""
     header = _header(job, digests)
-    statistics, packed = None, b""
-    solution = solution_of(job)
     try:
         with within(job.limits):
             table = table_of(job, submission, contents[0])
@@ -147,21 +183,46 @@ def _score(job: Job, submission: Submission, contents: tuple[bytes, bytes | None
         header |= {"rejected": str(problem), store.UNSURE: True}
     except SubmissionRejected as problem:
         header["rejected"] = str(problem)
+    except ContractError as problem:  # what the metric returned for this submission cannot be used
+        header |= {"failed": str(problem), store.UNSURE: True}
     except MetricError as problem:
         if not _is_slip(problem):
             raise
         header |= {"failed": problem.error, store.UNSURE: True}
     else:
-        scores = {part: float(score) for part, score in evaluation.scores.items()}
-        if all(map(math.isfinite, scores.values())):
-            trials.hold(evaluation)
-            header |= {"scores": scores, "measured": job.measured, "mistakes": mistakes_of(evaluation)}
-            statistics = evaluation.statistics
-            if (given := given_by(evaluation)) is not None:
-                header["answered"], packed = given.columns, pack(given)
-        else:
-            header["rejected"] = _not_finite(scores)
-    return store.encode(header, statistics, packed)
+        if all(map(math.isfinite, evaluation.scores.values())):
+            return _Unjudged(header, evaluation)
+        header["rejected"] = _not_finite(evaluation.scores)
+    return store.encode(header, None)
+
+
+def _judged(job: Job, unjudged: _Unjudged, again: hosted.Metric | None) -> bytes | Fault:
+    """Make the entry of a submission that has scores, or a fault if its metric breaks the contract with it."""
+    header, evaluation = unjudged
+    try:
+        with within(job.limits):
+            found = trials.verdict(evaluation, trials.Use.EACH)
+            if again is not None:
+                found += trials.same_again(evaluation, again)
+        if text := trials.first_failure(found):
+            return Fault(text, is_of_host=True, breaks_contract=True)
+        return _entry(job, header, evaluation)
+    except LimitExceededError as problem:
+        return store.encode(header | {"rejected": str(problem), store.UNSURE: True}, None)
+    except Exception as problem:
+        return _fault(problem)
+
+
+def _entry(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) -> bytes:
+    """Make the entry of a submission that has scores."""
+    scores = {part: float(score) for part, score in evaluation.scores.items()}
+    header |= {"scores": scores, "measured": job.measured, "mistakes": mistakes_of(evaluation)}
+    if evaluation.statistics is not None:
+        header["exact"] = evaluating.scores_of(evaluation.solution, evaluation.statistics) == scores
+    packed = b""
+    if (given := given_by(evaluation)) is not None:
+        header["answered"], packed = given.columns, pack(given)
+    return store.encode(header, evaluation.statistics, packed)
 
 
 def _not_finite(scores: dict[str, float]) -> str:
@@ -170,16 +231,28 @@ def _not_finite(scores: dict[str, float]) -> str:
     return f"the metric gives no finite score: {found}"
 
 
-def scored_again(job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, dict[str, float]]]:
-    """Score some submissions by the metric as it was loaded a second time."""
+def hashed(submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, str]]:
+    """Hash some submissions, to see which of them are equal; "" stands for one that cannot be read."""
     answers = []
-    solution = second_solution_of(job)
     for number, submission in submissions:
-        scores: dict[str, float] = {}
-        with suppress(SubmissionRejected), within(job.limits):
-            evaluation = way.unjudged(solution, frame_of(job, submission, contents_of(submission)))
-            scores = {part: float(score) for part, score in evaluation.scores.items()}
-        answers.append((number, scores))
+        digests = ""
+        with suppress(Exception):  # whoever scores it tells why
+            content, side = contents_of(submission)
+            digests = digests_of(sha256(content), "" if side is None else sha256(side))
+        answers.append((number, digests))
+    return answers
+
+
+def held(job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, str]]:
+    """Hold the metric to the whole contract with some submissions, and say how it breaks it, or ""."""
+    answers = []
+    for number, submission in submissions:
+        try:
+            evaluation = way.unjudged(new_solution_of(job), frame_of(job, submission, contents_of(submission)))
+            text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
+        except HostError as problem:
+            text = describe(problem)
+        answers.append((number, text))
     return answers
 
 
@@ -198,52 +271,114 @@ def describe(problem: BaseException) -> str:
     return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"
 
 
-def _is_slip(problem: BaseException | None) -> bool:
+def _is_slip(problem: BaseException) -> bool:
     """Tell whether an exception and all that led to it are those of a slip in a metric or a table."""
-    if problem is None:
-        return True
-    is_slip = isinstance(problem, SLIPS) or type(problem).__name__ in VISIBLE_ERRORS
-    return is_slip and _is_slip(problem.__cause__) and _is_slip(problem.__context__)
+    # RuntimeError itself is what is raised for a lack of threads, and by many libraries for a wrong input.
+    return not any(isinstance(each, MACHINE) or type(each) is RuntimeError for each in _led_to(problem))
+
+
+def _led_to(problem: BaseException | None) -> Iterator[BaseException]:
+    """List an exception and all that led to it."""
+    if problem is not None:
+        yield problem
+        yield from _led_to(problem.__cause__)
+        yield from _led_to(problem.__context__)
 
 
 # ---- In the command -------------------------------------------------------------------------------------
 
 
-def score(job: Job, submissions: Sequence[Submission], folder: Path, workers: Workers) -> list[Scored]:
-    """Score all submissions whose contents the store does not know yet.
+def score(
+    job: Job, submissions: Sequence[Submission], folder: Path, workers: Workers, seed: int
+) -> list[Scored]:
+    """Score all submissions whose contents the store does not know yet; equal ones are scored once.
 
     What is found out about a submission is kept in the store at once, so that an interrupted command loses
-    nothing.
+    nothing. With one that is drawn from the seed, a stranger's metric is held to the whole contract.
     """
     kept = frozenset(store.names(folder))
     everything = dict(enumerate(submissions))
-    results, faults = _round(job, everything, kept, folder, workers, "scoring")
+    equal = _equal(everything, workers)
+    results = _scored_once(job, {n: each for n, each in everything.items() if n not in equal}, folder, workers)
+    if not solution_of(job).metric.is_own:
+        # With other parameters, only score() knows the score to the last bit.
+        other = {n: everything[n] for n, each in results.items() if each.measured not in (None, job.measured)}
+        results |= _scored_once(job, other, folder, workers, frozenset()) if other else {}
+    for number, first in equal.items():
+        results[number] = results[first]
     if before := sum(result.entry in kept for result in results.values()):
         print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
-    if faults:
-        time.sleep(SECONDS_BEFORE_RETRY)
-        some = {number: submissions[number] for number in sorted(faults)}
-        again, left = _round(job, some, frozenset(), folder, workers, "trying again after faults", at_once=1)
-        results |= again
-        crashed = {number: fault for number, fault in left.items() if fault.died and faults[number].died}
-        by_itself = {number: fault.died for number, fault in crashed.items() if not fault.is_killed}
-        told = {number: f"the metric crashed on it twice: {died}" for number, died in by_itself.items()}
-        killed = [number for number in crashed if number not in by_itself]
-        if killed:
-            survived, of_killed = _killed(job, everything, killed, [*results], (folder, workers))
-            results |= survived
-            told |= of_killed
-            left = {number: fault for number, fault in left.items() if number not in survived}
-        results |= _rejected_by_crash(job, submissions, told, folder)
-        left = {number: fault for number, fault in left.items() if number not in told}
-        if left:
-            is_of_host = all(fault.is_of_host and faults[number].is_of_host for number, fault in left.items())
-            texts = {submissions[number]: fault.text for number, fault in sorted(left.items())}
-            raise (HostError if is_of_host else UsageError)(_list_of_faults(texts))
     _check_that_any_has_a_score(submissions, results)
     measured = _measured(job, results, folder, workers)
-    _check_again(job, submissions, measured, workers)
+    _hold(job, submissions, measured, folder, workers, seed)
     return measured
+
+
+def _equal(submissions: dict[int, Submission], workers: Workers) -> dict[int, int]:
+    """Find the submissions that are equal to an earlier one, which can only be those of the same size."""
+    sizes = Counter(each.size for each in submissions.values())
+    some = {number: each for number, each in submissions.items() if each.size and sizes[each.size] > 1}
+    digests = _answers(workers, hashed, _batches(some, SIZE, workers), "comparing", len(some))
+    first: dict[str, int] = {}
+    return {
+        number: first[digest]
+        for number, digest in digests.items()
+        if digest and first.setdefault(digest, number) != number
+    }
+
+
+def _scored_once(
+    job: Job,
+    submissions: dict[int, Submission],
+    folder: Path,
+    workers: Workers,
+    kept: frozenset[str] | None = None,
+) -> dict[int, Scored]:
+    """Score submissions; try those again, alone, that could not be scored through no fault of their own."""
+    kept = frozenset(store.names(folder)) if kept is None else kept
+    results, faults = _round(job, submissions, kept, folder, workers, "scoring")
+    tried = {number: fault for number, fault in faults.items() if not fault.breaks_contract}
+    left: dict[int, Fault] = {}
+    if tried:
+        time.sleep(SECONDS_BEFORE_RETRY)
+        some = {number: submissions[number] for number in sorted(tried)}
+        again, left = _round(job, some, frozenset(), folder, workers, "trying again after faults", at_once=1)
+        results |= again
+    broken = {number: fault for number, fault in (faults | left).items() if fault.breaks_contract}
+    if broken:
+        texts = {submissions[number]: fault.text for number, fault in sorted(broken.items())}
+        raise HostError(_list_of_faults(texts, "on which the metric breaks the contract", "no board was made"))
+    if left:
+        _of_those_left(job, submissions, (tried, left), results, (folder, workers))
+    return results
+
+
+def _of_those_left(
+    job: Job,
+    submissions: dict[int, Submission],
+    faults: tuple[dict[int, Fault], dict[int, Fault]],
+    results: dict[int, Scored],
+    where: tuple[Path, Workers],
+) -> None:
+    """Add to the results what became of submissions with faults in two tries; raise an error for the others."""
+    first, left = faults
+    crashed = {number: fault for number, fault in left.items() if fault.died and first[number].died}
+    by_itself = {number: fault.died for number, fault in crashed.items() if not fault.is_killed}
+    told = {number: f"the metric crashed on it twice: {died}" for number, died in by_itself.items()}
+    if any(each.scores is not None for each in results.values()):
+        told |= {number: fault.error for number, fault in left.items() if fault.error and first[number].error}
+    killed = [number for number in crashed if number not in by_itself]
+    if killed:
+        survived, of_killed = _killed(job, submissions, killed, [*results], where)
+        results |= survived
+        told |= of_killed
+        left = {number: fault for number, fault in left.items() if number not in survived}
+    results |= _rejected_by_crash(job, submissions, told, where[0])
+    left = {number: fault for number, fault in left.items() if number not in told}
+    if left:
+        is_of_host = all(fault.is_of_host and first[number].is_of_host for number, fault in left.items())
+        texts = {submissions[number]: fault.text for number, fault in sorted(left.items())}
+        raise (HostError if is_of_host else UsageError)(_list_of_faults(texts))
 
 
 def _round(
@@ -259,7 +394,8 @@ def _round(
     results: dict[int, Scored] = {}
     faults: dict[int, Fault] = {}
     work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
-    batches = _batches(submissions, SIZE, workers, at_once)
+    most = at_once if solution_of(job).metric.is_own else min(at_once, _most_of_strangers(len(submissions)))
+    batches = _batches(submissions, SIZE, workers, most, is_fixed=not solution_of(job).metric.is_own)
 
     def finished() -> Iterator[None]:
         for batch, answers in spread(workers, work, batches, window=1 if at_once == 1 else None):
@@ -282,6 +418,14 @@ def _round(
     for _ in track(finished(), title, len(submissions)):
         pass
     return results, faults
+
+
+def _most_of_strangers(number: int) -> int:
+    """How many of so many submissions a stranger's metric scores one after the other.
+
+    It does not depend on the number of workers, and neither do the calls that a metric has behind it.
+    """
+    return max(1, min(MOST_OF_STRANGERS, number // FEWEST_TASKS))
 
 
 def _of_worker(problem: Exception) -> Fault:
@@ -315,7 +459,7 @@ def _killed(
 
 
 def _rejected_by_crash(
-    job: Job, submissions: Sequence[Submission], told: Mapping[int, str], folder: Path
+    job: Job, submissions: Mapping[int, Submission], told: Mapping[int, str], folder: Path
 ) -> dict[int, Scored]:
     """Note in the store that the metric crashed on submissions every time, at last with nothing beside them.
 
@@ -331,13 +475,17 @@ def _rejected_by_crash(
     return results
 
 
-def _list_of_faults(texts: dict[Submission, str]) -> str:
-    """List the submissions that could not be scored, each with the reason."""
+def _list_of_faults(
+    texts: dict[Submission, str],
+    what: str = "could not be scored, through no fault of {whose} own",
+    comfort: str = "nothing is lost",
+) -> str:
+    """List submissions, each with the reason."""
     lines = [f"  {each.team}/{each.name}: {text}" for each, text in texts.items()]
-    whose = "its" if len(lines) == 1 else "their"
     number = counted(len(lines), "submission")
-    title = f"{number} could not be scored, through no fault of {whose} own (nothing is lost):"
+    whose = "its" if len(lines) == 1 else "their"
     more = len(lines) - FAULTS_SHOWN
+    title = f"{number} {what.format(whose=whose)} ({comfort}):"
     return "\n".join([title, *lines[:FAULTS_SHOWN], *([f"  and {more:,} more"] if more > 0 else [])])
 
 
@@ -348,29 +496,35 @@ def _check_that_any_has_a_score(submissions: Sequence[Submission], results: dict
         raise HostError(_list_of_faults(failed))
 
 
-def _check_again(
-    job: Job, submissions: Sequence[Submission], results: Sequence[Scored], workers: Workers
+def _hold(
+    job: Job,
+    submissions: Sequence[Submission],
+    results: Sequence[Scored],
+    folder: Path,
+    workers: Workers,
+    seed: int,
 ) -> None:
-    """Score the last submissions and the first one again, in this order, by the metric loaded a second time."""
-    if solution_of(job).metric.is_own:
+    """Hold a stranger's metric to the whole contract, with one submission that the seed draws.
+
+    Its entry notes that the metric has passed.
+    """
+    of_digests = {each.digests: number for number, each in enumerate(results) if each.scores is not None}
+    if solution_of(job).metric.is_own or not of_digests:
         return
-    numbers = [number for number, each in enumerate(results) if each.scores is not None]
-    chosen = sorted({*numbers[:1], *numbers[-SCORED_AGAIN:]}, reverse=True)
-    some = {number: submissions[number] for number in chosen}
-    answers = _answers(
-        workers, functools.partial(scored_again, job), _batches(some, SIZE, workers), "scoring again", len(some)
-    )
-    for number, scores in answers.items():
-        if scores != results[number].scores:
-            raise ContractError(failure(AGAIN, _not_again(job, submissions[number], results[number], scores)))
-
-
-def _not_again(job: Job, submission: Submission, before: Scored, scores: dict[str, float]) -> str:
-    """Say that the metric, loaded a second time, gives a submission other scores."""
-    return (
-        f"{Path(job.metric).name}: {submission.team}/{submission.name}: expected the same scores from the "
-        f"metric loaded a second time, found {before.scores} and then {scores or 'a rejection'}; use no random "
-        "numbers, no clock, and nothing that an earlier call left"
+    drawn = sorted(of_digests)[np.random.default_rng([seed, STREAM]).integers(len(of_digests))]
+    number = of_digests[drawn]
+    entry = _load(folder, results[number].entry)
+    header = {} if entry is None else store.header_of(entry)
+    if entry is None or header.get("held") == job.measured:
+        return
+    (text,) = once_more(
+        workers, functools.partial(held, job), {number: submissions[number]}, "judging"
+    ).values()
+    if text:
+        each = submissions[number]
+        raise HostError(f"{each.team}/{each.name}: {text}")
+    store.save(
+        folder, results[number].entry, store.encode(header | {"held": job.measured}, store.decode(entry))
     )
 
 
@@ -401,15 +555,20 @@ def _scored(entry: bytes) -> Scored:
         header.get("failed"),
         header.get("measured"),
         store.has_statistics(entry),
+        header.get("exact", False),
         tuple((kind, sentence) for kind, sentence in header.get("mistakes", [])),
     )
 
 
 def _measured(job: Job, results: dict[int, Scored], folder: Path, workers: Workers) -> list[Scored]:
     """Put the results in order, and compute scores again that were computed with other parameters."""
-    names = {
-        number: each.entry for number, each in results.items() if each.measured not in (None, job.measured)
-    }
+    other = {number: each for number, each in results.items() if each.measured not in (None, job.measured)}
+    if not solution_of(job).metric.is_own and not all(each.is_exact for each in other.values()):
+        raise UsageError(
+            f"--again with other parameters: the scores of {Path(job.metric).name} are those of its sums only "
+            "up to rounding, so rank the submissions again"
+        )
+    names = {number: each.entry for number, each in other.items()}
     scores = from_store(workers, functools.partial(measure, job), names, folder, "measuring")
     for number, new in scores.items():
         if all(map(math.isfinite, new.values())):
@@ -469,9 +628,10 @@ def once_more(
     workers: Workers,
     work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
     submissions: dict[int, Submission],
+    title: str = "variants",
 ) -> dict[int, R]:
     """Read submissions a second time, for what the store does not know about them."""
-    return _answers(workers, work, _batches(submissions, SIZE, workers), "variants", len(submissions))
+    return _answers(workers, work, _batches(submissions, SIZE, workers), title, len(submissions))
 
 
 def _answers(
@@ -518,9 +678,11 @@ def _batches(
     workers: Workers,
     most: int = MOST_AT_ONCE,
     size: int = BYTES_AT_ONCE,
+    is_fixed: bool = False,
 ) -> Iterator[list[tuple[int, T]]]:
-    """Group numbered things into tasks of about equal size."""
-    most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
+    """Group numbered things into tasks of about equal size; fixed ones are the same for any workers."""
+    if not is_fixed:
+        most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
     batch: list[tuple[int, T]] = []
     filled = 0
     for number, thing in things.items():

@@ -26,7 +26,7 @@ from podium.metric.contract import Explanation, Metric, Prepared, Progress, Stag
 from podium.statistics import halves
 from podium.tables import ids, names
 from podium.words.arrays import Bools, Floats, Ints
-from podium.words.errors import HostError, SubmissionRejected, UsageError
+from podium.words.errors import HostError, MetricError, SubmissionRejected, UsageError
 from podium.words.wording import counted, printable
 
 USAGE = ids.USAGE
@@ -473,7 +473,9 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
         numbers = staged.count(compared)
     else:
         numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
-    return Evaluation(solution, submission, scores_of(solution, numbers), numbers, read, compared)
+    # Podium's tests hold its own metrics to it that both are equal to the last bit.
+    scores = scores_of(solution, numbers) if solution.metric.is_own else _scores_of_parts(solution, submission)
+    return Evaluation(solution, submission, scores, numbers, read, compared)
 
 
 def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
@@ -508,9 +510,30 @@ def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, 
     """Call ``score()`` for each part."""
     scores = {}
     for part, rows in solution.rows.items():
-        tables = _plain_tables(solution, submission, rows)
-        scores[part] = solution.metric.score(*tables, **solution.arguments)
+        if solution.prepared:
+            tables = solution.tables(submission, None if part == ALL else solution.items[part])
+        else:
+            tables = _plain_tables(solution, submission, rows)
+        with _named(part):
+            scores[part] = solution.metric.score(*tables, **solution.arguments)
     return scores
+
+
+@contextlib.contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Say for which part a metric fails that has scored the whole."""
+    try:
+        yield
+    except MetricError as problem:
+        if part == ALL:
+            raise
+        raise MetricError(
+            f"on the {part} part alone: {problem.error}", *problem.args[1:]
+        ) from problem.__cause__
+    except SubmissionRejected as problem:
+        if part != ALL:
+            problem.for_host = f"on the {part} part alone"
+        raise
 
 
 def _plain_tables(

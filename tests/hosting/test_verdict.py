@@ -147,15 +147,6 @@ def test_a_hostile_solution_is_refused_by_every_command(
             assert f"{rows[1].partition(',')[0]!r} occurs twice" in out + err
 
 
-def test_a_metric_that_only_rank_finds_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first submission shows nothing, because the metric changes only later."""
-    metric(files, "N[0] += 1", "return share + (N[0] > 20) / 7", state="N = [0]")
-    code, _, err = run_podium(capsys, *COMMANDS["rank"])
-    assert code == 4
-    assert "expected the same scores from the metric loaded a second time" in err
-    assert not Path("board", "board.html").exists()
-
-
 OPENS = "opens no files: score() opens "
 WITHOUT = "annotates every argument with a type that the site can set: solution has no annotation"
 

@@ -143,8 +143,6 @@ def anew(metric: Metric, name: str = "again") -> Metric:
     The modules of an earlier call with the same name are forgotten.
     """
     key = f"{_key(metric.path)}_{name}"
-    for module in [module for module in sys.modules if module.startswith(f"{PACKAGE}.{key}")]:
-        del sys.modules[module]
     files = {name: content for name, content in metric.files.items() if name != COMPANION_FILE}
     return _load_folder(metric.path, metric.path.parent, key, files, metric.is_own)
 

@@ -171,7 +171,7 @@ def try_file(
         answer |= score_given(score, calls, frames, arguments)
         given = calls[-1]
         if given.raised is None and not given.wrong:
-            answer["given"] = given.result
+            answer["given"] = float(given.result)
     left_out = {"participant": (UNTRIED, "left out by --quick")}
     errors = check_errors(cell, function, calls) if spoil else left_out
     return answer | errors | check_calls(calls, given)
@@ -424,7 +424,7 @@ def tables_of(arguments: dict[str, Any]) -> list[str]:
 
 def why_not_a_score(result: Any) -> str:
     """Say why a result is not a score."""
-    if not isinstance(result, float):
+    if isinstance(result, bool) or not isinstance(result, int | float | np.integer | np.floating):
         return f"it returned {type(result).__name__}"
     return "" if math.isfinite(result) else f"it returned {result}"
 
@@ -546,7 +546,7 @@ def score_part(source: str, solution: Answer, submission: Answer, arguments: dic
             "line": line_of(problem),
             "library": lacking(problem),
         }
-    return {"score": result, "seconds": seconds, "memory": peak_memory(), "memory_before": before}
+    return {"score": float(result), "seconds": seconds, "memory": peak_memory(), "memory_before": before}
 
 
 def line_of(problem: BaseException) -> str | None:

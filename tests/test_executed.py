@@ -46,7 +46,7 @@ def test_no_compiled_form_is_executed(tmp_path: Path, where: str) -> None:
     for name, text in {"help": "K = 0.75", "metric": SCORE + "0.75"}.items():
         bytecode.unchecked(text, tmp_path / where.format(name))
     assert hosted.load(tmp_path).score(None, None, "id") == 0.25
-    assert hosted.second(hosted.load(tmp_path)).score(None, None, "id") == 0.25
+    assert hosted.anew(hosted.load(tmp_path)).score(None, None, "id") == 0.25
 
 
 @pytest.mark.parametrize("late", ["late.py", "late/__init__.py", "late.pyc", "late.so"])

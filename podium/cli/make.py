@@ -24,7 +24,7 @@ from podium.words.errors import UsageError
 
 if TYPE_CHECKING:
     from podium.hosting.folders import Files
-    from podium.hosting.making import Draw
+    from podium.hosting.splitting import Draw
     from podium.metric.hosted import Metric
 
 COLUMNS = "subpopulation_column_names"
@@ -63,8 +63,14 @@ class Options(OfMetric):
         The share of the essays, or of the items of a table, that is scored; participants learn from the rest
         (default: 0.4 of the essays, and the whole table).
     items : COLUMN
-        A column of the labels, such as the patient; rows with the same value are all Public, all Private, or
-        all to learn from (default: the items of the metric).
+        A column of the labels, such as the patient, or several, separated by commas; rows that share a value
+        are all Public, all Private, or all to learn from (default: the items of the metric).
+    by_time : COLUMN
+        A column of the labels with dates or numbers; the last rows are the test set, and the last of these are
+        Private (default: all are drawn at random).
+    split : COLUMN
+        A column of the labels that says what each row is for, such as train and test; COLUMN=train:VALUE says
+        what a value means, with commas between several (default: the column Usage, if there is one).
     new_ids : bool
         Give the rows of the labels other ids, in a random order (default: those of the labels).
     public : SHARE
@@ -89,6 +95,8 @@ class Options(OfMetric):
     map: Sequence[str] = ()
     test: Annotated[float | None, share] = None
     items: str = ""
+    by_time: str = ""
+    split: str = ""
     new_ids: bool = False
     public: Annotated[float, share] = 0.3
     balance: Annotated[Sequence[str], SEVERAL] = ()
@@ -99,14 +107,16 @@ class Options(OfMetric):
 def run(options: Options) -> None:
     """Read the corpus or the labels, write the files, and print the report."""
     from podium.cli import console
-    from podium.hosting import making
+    from podium.hosting import making, splitting
     from podium.metric import hosted
 
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)
     seed = secret_seed() if options.seed is None else options.seed
     share_of_test = options.test or (1.0 if metric.companion.make_files is None else 0.4)
-    draw = making.Draw(seed, options.public, share_of_test, options.items, options.new_ids, options.balance)
+    draw = splitting.Draw(seed, options.public, share_of_test, options.items, options.new_ids, options.balance)
+    column, meanings = _split_of(options.split)
+    draw = draw._replace(by_time=options.by_time, split=column, meanings=meanings)
     if metric.companion.make_files is not None:
         files = _files_of_corpus(metric, options, parameters, draw)
     elif options.columns or options.map or options.subpopulations is not None:
@@ -128,7 +138,7 @@ def run(options: Options) -> None:
 
 def _files_of_corpus(metric: "Metric", options: Options, parameters: dict[str, Any], draw: "Draw") -> "Files":
     """Let the metric's companion make the files of a competition from a corpus."""
-    of_labels = "sample", "public_columns", "items", "new_ids"
+    of_labels = "sample", "public_columns", "items", "by_time", "split", "new_ids"
     for option, value in ((f"--{name.replace('_', '-')}", getattr(options, name)) for name in of_labels):
         if value:
             raise UsageError(f"{option} is for labels of another metric, not for a corpus of essays")
@@ -160,6 +170,20 @@ def secret_seed() -> int:
     Public and the Private part again.
     """
     return secrets.randbits(SECRET_BITS)
+
+
+def _split_of(text: str) -> tuple[str, dict[str, str]]:
+    """Read COLUMN or COLUMN=PART:VALUE,PART:VALUE: the column, and the part of each value that is named."""
+    column, equals, given = text.partition("=")
+    meanings: dict[str, str] = {}
+    for each in given.split(",") if equals else ():
+        part, colon, value = each.partition(":")
+        if not colon or part.casefold() not in ("train", "test", "public", "private", "ignored"):
+            raise UsageError(
+                f"--split {text}: expected COLUMN=train:VALUE, or test, Public, Private or Ignored"
+            )
+        meanings[value] = part
+    return column, meanings
 
 
 def _assignments(option: str, assignments: Sequence[str]) -> dict[str, str]:

@@ -64,6 +64,9 @@ def quotas(sizes: Ints, number: int) -> Ints:
     ([120, 45, 35], [30, 30, 30])
     """
     most = sizes // 2
+    odd = np.flatnonzero(sizes % 2)
+    if most.sum() < number <= (sizes.sum() + 1) // 2:  # half of all, of which some groups give one item more
+        most[odd[: number - most.sum()]] += 1
     if number > most.sum():
         possible = int(1000 * most.sum() / sizes.sum()) / 1000
         raise UsageError(

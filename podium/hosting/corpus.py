@@ -29,7 +29,7 @@ from podium.hosting.folders import (
     text_table,
     tried,
 )
-from podium.hosting.making import TRAIN, Draw, split
+from podium.hosting.splitting import TRAIN, Draw, split
 from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE

@@ -1,8 +1,4 @@
-"""Make the files of a competition: draw its parts, make the files from official labels, and write them.
-
-The drawing depends on the seed and the ids alone. It is the same on every machine and for every order of the
-rows.
-"""
+"""Make the files of a competition from official labels, and write them."""
 
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -16,8 +12,7 @@ import pandas as pd
 
 from podium.contest import reading, recorded, way
 from podium.contest.recorded import PRIVATE, RECORD, Record
-from podium.hosting import balance, columns, leaks, order, round_trip, samples, starter
-from podium.hosting.balance import Balance
+from podium.hosting import balance, columns, leaks, order, round_trip, samples, splitting, starter
 from podium.hosting.folders import (
     LEARNED,
     METRIC,
@@ -39,102 +34,25 @@ from podium.hosting.folders import (
     written_rows,
 )
 from podium.hosting.kaggle import acceptance
+from podium.hosting.splitting import TRAIN, Allotted, Draw, Texts
 from podium.metric import hosted, shapes
 from podium.metric.hosted import Metric
 from podium.scoring import evaluating
-from podium.scoring.evaluating import PARTS, USAGE
+from podium.scoring.evaluating import IGNORED, PARTS, USAGE
 from podium.tables import ids
 from podium.tables.files import ReadFile, read_once
 from podium.tables.formats import csv_bytes
-from podium.words.arrays import Bools, Floats, Ints
-from podium.words.errors import HostError, ToolError, UsageError
+from podium.words.arrays import Ints
+from podium.words.errors import HostError, ToolError
 from podium.words.wording import counted
 
-TRAIN = "train"
 TEXT = "text"
 NEW_IDS = "new_ids.csv"
-ONE_BOARD = "For one board alone, give the labels a column Usage that says Public in every row."
-NO_ITEMS = (
-    "The metric has no prepare(), so each row was drawn by itself. If rows belong together, such as those of "
-    "one patient, name the column that says so by --items, or choose the parts in a column Usage of the labels."
-)
 IDS_ALONE = (
     f"Participants get the ids of the test set and nothing else about it: {PUBLIC}/ has no {TEST}. Name the "
     "columns of the labels that they may know, such as features, by --public-columns."
 )
 ALLOWED = "of labels, all may know the columns that --public-columns names"
-
-Strata = Sequence[tuple[str, ...]]
-Texts = npt.NDArray[np.object_]
-
-
-def split(
-    items: Sequence[str],
-    strata: Strata,
-    twins: Sequence[str],
-    test_share: float,
-    public_share: float,
-    seed: int,
-    balanced: Balance | None = None,
-) -> npt.NDArray[np.object_]:
-    """Draw the part of each item, with the same shares in each stratum, or balanced ones."""
-    leaders: dict[str, int] = {}
-    for item in sorted(range(len(items)), key=items.__getitem__):
-        leaders.setdefault(twins[item], item)
-    names = [items[item] for item in leaders.values()]
-    groups = [strata[item] for item in leaders.values()]
-    share: float | Floats = test_share
-    if balanced is not None:
-        cells = [balanced.cells[name] for name in names]
-        share = balance.shares(cells, test_share)
-        groups = [(*cell, *group) for cell, group in zip(cells, groups)]
-    part = np.full(len(names), TRAIN, dtype=object)
-    test = np.flatnonzero(drawn(names, groups, share, f"{seed} test"))
-    of_test = [names[item] for item in test], [groups[item] for item in test]
-    part[test] = np.where(drawn(*of_test, public_share, f"{seed} public"), *PARTS)
-    needed = [TRAIN, *PARTS] if test_share < 1 else PARTS
-    absent = [name for name in needed if name not in part]
-    if absent:
-        raise HostError(
-            f"expected enough items to split, found {len(names):,}: none is left for {' and '.join(absent)}; "
-            "give more items, or another share by --public or --test"
-        )
-    of_twins = dict(zip(leaders, part))
-    return np.array([of_twins[twin] for twin in twins], dtype=object)
-
-
-def drawn(items: Sequence[str], strata: Strata, share: float | Floats, seed: str) -> Bools:
-    """Draw a share of each stratum, which may be another one for each.
-
-    The items are ordered by hashes of their ids, because the random numbers of a library may change between
-    versions.
-
-    >>> drawn(["a", "b", "c", "d"], [("x",), ("x",), ("y",), ("y",)], 0.5, "0").tolist()
-    [True, False, False, True]
-    """
-
-    in_order = sorted(range(len(items)), key=lambda item: (strata[item], order.chance(seed, items[item])))
-    start = int.from_bytes(order.chance(seed, "")[:6]) / 2**48
-    chosen = np.zeros(len(items), dtype=bool)
-    # Along this order the shares are added up, and each item at which the sum passes a whole number is drawn.
-    # So every stratum gets its share, up to one item.
-    if isinstance(share, np.ndarray):
-        added = np.concatenate([[0.0], np.cumsum(share[in_order])])
-    else:
-        added = np.arange(len(items) + 1) * share
-    chosen[in_order] = np.diff(np.floor(added + start)) > 0
-    return chosen
-
-
-class Draw(NamedTuple):
-    """How the rows of labels are drawn."""
-
-    seed: int
-    public_share: float = 0.3  # of the items of the test set
-    test_share: float = 1.0  # of all items; the others are published with their labels, to learn from
-    items: str = ""  # a column, which may be known; rows with the same value in it stay together
-    new_ids: bool = False  # whether the rows get other ids
-    balanced: Sequence[str] = ()  # columns whose groups get shares that are as equal as they can be
 
 
 class Labeled(NamedTuple):
@@ -176,47 +94,56 @@ def make_files(
 ) -> Files:
     """Make the files of a competition from official labels; participants get the public columns, too."""
     arguments = dict(parameters)
-    everything, row_id, told = _drawn(metric, path, arguments, draw)
+    everything, row_id, parts = _drawn(metric, path, arguments, draw)
     names = order.renamed(everything.labels[row_id], draw.seed) if draw.new_ids else {}
     everything = _renamed(everything, row_id, names)
     known = _known(everything.labels, metric.companion.public_columns, public_columns)
-    learned, tested = everything.of(TRAIN), everything.taken(np.flatnonzero(everything.parts != TRAIN))
+    learned, tested = everything.of(TRAIN), everything.of(*PARTS, IGNORED)
     solution = _prepared(metric, tested, arguments)
-    shown = _sample(solution, tested, learned, sample, row_id, {TEXT, draw.items, *known}, names)
+    together = ids.named(draw.items, everything.labels)
+    shown = _sample(solution, tested, learned, sample, row_id, {TEXT, *together, *known}, names)
     solution, tested, shown, kept = _in_order(solution, tested, shown, row_id, draw.seed)
     learned = learned if kept else _shuffled(learned, row_id, draw.seed)
     perfect, errors = _right_and_wrong(metric, tested, shown, row_id)
     trials = tried(solution, draw.seed, shown.frame, perfect, acceptance.refusals)
-    told += [f"The rows keep their order, because {kept}."] if kept else []
-    report = _report(told, everything, draw, solution, trials)
+    parts.told.extend([f"The rows keep their order, because {kept}."] if kept else [])
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
-    if TEST not in public and not metric.is_own:
-        report.append(IDS_ALONE)
+    report = _report(parts.told, everything, draw, (solution, trials), public)
+    doubts = parts.doubts + ([] if kept else _doubts(tested, row_id, shown, metric))
+    if draw.is_at_random:
+        doubts.append(splitting.doubt_of_time(everything.labels, [row_id, *known], {TEXT, *together}))
+    best = None if perfect is None else as_texts(perfect, metric)
     return Files(
         public,
-        _private(tested, None if perfect is None else as_texts(perfect, metric), names),
+        _private(tested, best, names),
         "\n\n".join(report) + "\n",
-        [*solution.notices, *([] if kept else _doubts(tested, row_id, shown, metric))],
+        [*solution.notices, *filter(None, doubts)],
         solution,
         [*trials, Trial("a submission with errors", errors)],
         sorted(set(everything.items)),
         arguments,
-        [*known, *([draw.items] if draw.items and draw.items not in known else [])],
+        [*dict.fromkeys([*known, *together])],
         draw.items,
     )
 
 
 def _report(
-    told: list[str], everything: Labeled, draw: Draw, solution: evaluating.Solution, trials: list[Trial]
+    told: list[str],
+    everything: Labeled,
+    draw: Draw,
+    tries: tuple[evaluating.Solution, list[Trial]],
+    public: Collection[str],
 ) -> list[str]:
     """The paragraphs of the report."""
+    solution, trials = tries
     return [
         "# The competition's files",
         *told,
-        _counts(everything, draw.items),
+        _counts(everything, ids.named(draw.items, everything.labels)),
         scores(solution, trials),
         *_balanced(everything, draw, solution, trials[0]),
         f"`{solution.signature}`",
+        *([] if TEST in public or solution.metric.is_own else [IDS_ALONE]),
     ]
 
 
@@ -230,20 +157,17 @@ def _balanced(everything: Labeled, draw: Draw, solution: evaluating.Solution, tr
 
 def _drawn(
     metric: Metric, path: str | Path, arguments: dict[str, Any], draw: Draw
-) -> tuple[Labeled, str, list[str]]:
-    """Read official labels and draw the part of each row.
-
-    Returns the column of the row ids, too, and what the report says of the parts.
-    """
+) -> tuple[Labeled, str, Allotted]:
+    """Read official labels and draw the part of each row; return the column of the row ids, too."""
     source = read_once(path)
     labels = reading.read_solution(metric, source, arguments)
     row_id = str(arguments.get("row_id_column_name") or evaluating.row_ids(metric, labels))
     labels = _with_ids_first(metric, labels, row_id)
-    items, parts, told = _parts(metric, labels, arguments, row_id, draw)
-    told += [labels.attrs[reading.READ]] if reading.READ in labels.attrs else []
-    everything = labels.drop(columns=USAGE, errors="ignore")
+    parts = splitting.parts_of(metric, labels, arguments, row_id, draw)
+    parts.told.extend([labels.attrs[reading.READ]] if reading.READ in labels.attrs else [])
+    everything = labels.drop(columns=[USAGE, draw.split], errors="ignore")
     cells = as_texts(everything, metric, source)
-    return Labeled(everything, cells, items, parts), row_id, told
+    return Labeled(everything, cells, parts.items, parts.parts), row_id, parts
 
 
 def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.DataFrame:
@@ -319,11 +243,10 @@ def _right_and_wrong(
     return perfect, samples.with_errors(tested.labels, shown.frame, perfect, row_id)
 
 
-def _counts(drawn: Labeled, column: str) -> str:
-    """Count the rows, the items and the values of a column that keeps rows together, also in each part."""
+def _counts(drawn: Labeled, together: Sequence[str]) -> str:
+    """Count the rows, the items and the values of columns that keep rows together, also in each part."""
     units = {"rows": np.arange(len(drawn.items)), "items": drawn.items}
-    if column:
-        units[f"values of {column}"] = drawn.cells[column].to_numpy()
+    units |= {f"values of {column}": drawn.cells[column].to_numpy() for column in together}
     in_parts = {part: drawn.parts == part for part in (*PARTS, TRAIN) if part in drawn.parts}
     rows = [
         [name, *(len(set(of_rows[chosen])) for chosen in (slice(None), *in_parts.values()))]
@@ -352,68 +275,6 @@ def _private(
     if names:
         private[NEW_IDS] = text_table({"old": list(names), "new": list(names.values())})
     return private
-
-
-def _parts(
-    metric: Metric, labels: pd.DataFrame, arguments: dict[str, Any], row_id: str, draw: Draw
-) -> tuple[Texts, Texts, list[str]]:
-    """Draw the part of each row of official labels, or take the host's own.
-
-    Returns the item and the part of each row, and what the report says of it.
-    """
-    if draw.balanced and draw.test_share == 1:
-        raise UsageError(balance.NO_TRAINING)
-    whole = way.prepared(metric, labels.drop(columns=USAGE, errors="ignore"), arguments)
-    item_of_row, items, strata = _items(whole, labels, row_id)
-    of_rows = np.array(items, dtype=object)[item_of_row]
-    groups = _groups(labels, draw.items, of_rows) if draw.items else of_rows
-    if USAGE in labels:
-        if draw.test_share != 1:
-            raise UsageError(
-                f"--test: the labels have a column {USAGE}, which chooses the test set; leave out one"
-            )
-        if PARTS[0] not in evaluating.rows_of_parts(labels):
-            raise HostError(f"{USAGE}: expected Public rows in the labels, found none")
-        if draw.items:
-            columns.require_one_value(labels[USAGE], groups, f"{USAGE}: expected one part", draw.items)
-        return of_rows, labels[USAGE].to_numpy(), [f"The parts are those of the column {USAGE} of the labels."]
-    twins = pd.Series(groups).groupby(item_of_row).first().tolist()
-    balanced = balance.of_table(labels, of_rows.tolist(), draw.balanced) if draw.balanced else None
-    of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed, balanced)
-    return of_rows, of_items[item_of_row], _how_drawn(draw, bool(whole.prepared))
-
-
-def _how_drawn(draw: Draw, has_items: bool) -> list[str]:
-    """Say in the report how the parts were drawn."""
-    said = f"The parts were drawn with seed {draw.seed}: "
-    if draw.test_share != 1:
-        said += f"{draw.test_share:g} of the items are for the test, and of these "
-    said += f"{draw.public_share:g} of the items are Public."
-    if draw.items:
-        said += f" Rows with the same {draw.items} stay together."
-    return [f"{said} {ONE_BOARD}", *([] if has_items or draw.items else [NO_ITEMS])]
-
-
-def _groups(labels: pd.DataFrame, column: str, items: Texts) -> Texts:
-    """The value of each row in a column that keeps rows together."""
-    columns.require(labels, [column], "--items")
-    missing = np.flatnonzero(labels[column].isna())
-    if len(missing):
-        expected = f"a value of {column} in every row of the labels"
-        raise HostError(f"--items: expected {expected}, found none in row number {missing[0] + 1:,}")
-    groups = ids.texts(labels[column])
-    columns.require_one_value(groups, items, f"--items: expected one {column}")
-    return groups.to_numpy()
-
-
-def _items(whole: evaluating.Solution, labels: pd.DataFrame, row_id: str) -> tuple[Ints, list[str], Strata]:
-    """Tell the item of each row, the items and their strata."""
-    if whole.prepared:
-        prepared = whole.prepared[evaluating.ALL]
-        strata = [tuple(map(str, groups)) for groups in np.asarray(prepared.groups).T.tolist()]
-        return np.asarray(prepared.item_of_row), prepared.items, strata
-    item_of_row, items = pd.factorize(ids.texts(labels[row_id]), sort=True)
-    return item_of_row, list(items), [()] * len(items)
 
 
 def _sample(

@@ -117,16 +117,19 @@ class Solution:
         return frame.reset_index(drop=True), answers.reset_index(drop=True)
 
     def items_of(self, part: str, column: str = "") -> halves.Items:
-        """Number the items of a part for half-samples: rows with the same value in a column, or the same id."""
-        row_id = self.arguments["row_id_column_name"]
-        if column and column not in self.frame:
+        """Number the items of a part for half-samples: rows with the same value in a column, or the same id.
+
+        With several columns, separated by commas, rows that share a value in one of them belong together.
+        """
+        row_id, by = self.arguments["row_id_column_name"], ids.named(column, self.frame)
+        if not set(by) <= set(self.frame):
             there = ", ".join(map(str, self.frame.columns))
             raise UsageError(f"--items {column}: expected a column of the solution, found {there}")
         rows = self.rows[part]
         of_id = np.arange(rows.sum())
         if row_id in self.frame:
             of_id = pd.factorize(ids.texts(self.frame[row_id][rows]))[0]
-        codes = pd.factorize(self.frame[column][rows], use_na_sentinel=False)[0] if column else of_id
+        codes = ids.together(self.frame[rows], by) if by else of_id
         if (pd.Series(codes).groupby(of_id).nunique() > 1).any():
             raise UsageError(f"--items {column}: expected one value for all rows of an id")
         of_row = np.full(len(rows), -1, dtype=np.int64)

@@ -9,12 +9,13 @@ column, because it may sort by them, and among texts 10 comes before 2.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from podium.words.arrays import Ints
 from podium.words.errors import HostError, SubmissionRejected
 
 REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
@@ -36,6 +37,41 @@ def texts(ids: pd.Series) -> pd.Series:
         ids = ids.astype("Int64")
     written = [str(value) for value in ids.tolist()]  # pandas' own texts cannot hold half of a character
     return pd.Series(written, index=ids.index, dtype=object).where(ids.notna(), "")
+
+
+def named(columns: str, table: pd.DataFrame) -> list[str]:
+    """The columns that a text names, with commas between them; a column may have a comma in its name.
+
+    >>> named("patient, site", pd.DataFrame(columns=["patient", "site"])), named("", pd.DataFrame())
+    (['patient', 'site'], [])
+    """
+    if columns in table:
+        return [columns]
+    return list(dict.fromkeys(filter(None, map(str.strip, columns.split(",")))))
+
+
+def together(table: pd.DataFrame, columns: Sequence[str]) -> Ints:
+    """Number what rows belong to, (rows,): rows that share a value in one of the columns stay together.
+
+    >>> together(pd.DataFrame({"patient": [1, 1, 2, 3], "site": ["a", "b", "b", "c"]}), ["patient", "site"])
+    array([0, 0, 0, 1])
+    """
+    codes: list[Ints] = [pd.factorize(table[name], use_na_sentinel=False)[0] for name in columns]
+    if len(codes) == 1:
+        return codes[0]
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    # Each row is linked to its values, which are numbered behind the rows.
+    rows = np.arange(len(table))
+    sizes = [code.max(initial=-1) + 1 for code in codes]
+    starts = len(table) + np.cumsum([0, *sizes[:-1]])
+    links = np.concatenate([code + start for code, start in zip(codes, starts)])
+    shape = (len(table) + sum(sizes),) * 2
+    graph = coo_array((np.ones(len(links), dtype=bool), (np.tile(rows, len(codes)), links)), shape=shape)
+    parts = connected_components(graph, directed=False)[1][: len(table)]
+    numbers: Ints = pd.factorize(parts)[0]
+    return numbers
 
 
 def rewritten(ids: pd.Series) -> str | None:

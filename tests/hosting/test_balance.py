@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium.hosting import balance, corpus, making
+from podium.hosting import balance, corpus, splitting
 from podium.words.errors import HostError, UsageError
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
@@ -55,8 +55,12 @@ def test_groups_are_as_equal_as_the_corpus_permits(seed):
     assert quota.sum() == number
     assert (quota <= sizes // 2).all()
     assert all(least <= found <= min(least + 1, size // 2) for least, found, size in zip(slow, quota, sizes))
+    half = (sizes.sum() + 1) // 2
     with pytest.raises(UsageError, match="expected to score at most half of each group"):
-        balance.quotas(sizes, int((sizes // 2).sum()) + 1)
+        balance.quotas(sizes, int(half) + 1)
+    quota = balance.quotas(sizes, int(half))  # some groups of an odd size give one item more
+    assert quota.sum() == half
+    assert (quota <= (sizes + 1) // 2).all()
 
 
 def test_persuade_s_learners_of_english():
@@ -73,7 +77,7 @@ def made(tmp_path_factory):
     path = tmp_path_factory.mktemp("balance") / "corpus.csv"
     table.to_csv(path, index=False)
     attributes = ["ell_status", "economically_disadvantaged"]
-    draw = making.Draw(3, 0.5, 0.2, balanced=["ell_status"])
+    draw = splitting.Draw(3, 0.5, 0.2, balanced=["ell_status"])
     return table, corpus.make(corpus.read_corpus(path, attributes), attributes, draw)
 
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from podium.contest import recorded
 from podium.contest.recorded import RECORD
-from podium.hosting import folders, leaks, making, unpacking
+from podium.hosting import folders, leaks, making, splitting, unpacking
 from podium.hosting.unpacking import tables_of
 from podium.metric import hosted
 from podium.words.errors import HostError
@@ -566,7 +566,7 @@ def test_labels_of_whole_items(tmp_path):
 def test_nothing_is_left_if_what_was_made_leaks(tmp_path):
     (tmp_path / "metric.py").write_text(ACCURACY.replace("BODY", EQUAL))
     TABLE.rename(columns={"label": "answer"}).to_csv(tmp_path / "labels.csv", index=False)
-    made = making.make_files(hosted.load(tmp_path), tmp_path / "labels.csv", None, making.Draw(1))
+    made = making.make_files(hosted.load(tmp_path), tmp_path / "labels.csv", None, splitting.Draw(1))
     with pytest.raises(HostError, match=r"^public/more\.csv reveals answer"):
         making.write(made._replace(public=made.public | {"more.csv": TABLE}), tmp_path / "made" / "out")
     assert list((tmp_path / "made").iterdir()) == []

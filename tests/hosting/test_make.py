@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import podium
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
 from podium.cli.make import secret_seed
-from podium.hosting import corpus, folders, making
+from podium.hosting import corpus, folders, making, splitting
 from podium.metric import hosted
 from podium.tables import files
 from podium.words.errors import HostError, UsageError
@@ -161,7 +163,7 @@ def test_the_order_of_the_rows_does_not_count(by_offsets):
 def test_shares_are_the_same_within_sub_populations_and_prompts():
     made = make_corpus(300, seed=1)
     prompts = np.array(["Mars", "Venus"])[pd.factorize(made["essay_id_comp"])[0] % 2]
-    files = make(made.assign(prompt_name=prompts), draw=making.Draw(0, 0.25, 0.5))
+    files = make(made.assign(prompt_name=prompts), draw=splitting.Draw(0, 0.25, 0.5))
     essays = essays_of(files)
     strata = [essays[name].fillna("") for name in (*ATTRIBUTES, "prompt_name")]
     table = pd.crosstab(strata, essays["Usage"])
@@ -201,7 +203,7 @@ def test_the_split_is_the_same_everywhere(tmp_path):
 
 def test_every_essay_can_be_drawn():
     strata = [("a",)] * 3 + [("b",)] * 5
-    times = sum(making.drawn([*"01234567"], strata, 0.3, str(seed)).astype(int) for seed in range(2000))
+    times = sum(splitting.drawn([*"01234567"], strata, 0.3, str(seed)).astype(int) for seed in range(2000))
     assert times / 2000 == pytest.approx([0.3] * 8, abs=0.04)
 
 
@@ -219,7 +221,7 @@ def test_too_few_items_for_every_part(shares, absent):
     with pytest.raises(
         HostError, match=rf"^expected enough items to split, found 3: none is left for {absent};"
     ):
-        making.split(ids, [()] * 3, ids, *shares, 0)
+        splitting.split(ids, [()] * 3, ids, *shares, 0)
 
 
 def test_essays_of_the_same_text_stay_together(by_words):
@@ -545,7 +547,7 @@ def test_files_on_disk_and_options(capsys, tmp_path, by_words):
     line = ["make", tmp_path / "corpus.csv", "--out", out, *options, "--map", "Effective=Ineffective"]
     code, text, _ = run_podium(capsys, *line)
     spellings = {"Effective": "Ineffective"}
-    made = make(frame, ["grade_level"], draw=making.Draw(7, 0.5, 0.5), spellings=spellings)
+    made = make(frame, ["grade_level"], draw=splitting.Draw(7, 0.5, 0.5), spellings=spellings)
     report = (out / "report.md").read_text(encoding="utf-8")
     assert (code, text) == (0, f"{report}\nwritten to {out}\n")
     assert report.startswith(made.report)
@@ -721,6 +723,11 @@ def test_rows_of_one_patient_stay_together(capsys, tmp_path):
             {"patient": ["p1", None] * 60},
             "patient",
             "--items: expected a value of patient in every row of the labels, found none in row number 2",
+        ),
+        (
+            {"ward": ["w1"] + [f"w{n % 7}" for n in range(119)]},
+            "patient, ward",
+            "--items patient, ward: expected rows that can be drawn apart, found 120 of 120 that",
         ),
         (
             {"Usage": ["Public", "Private"] * 30 + ["Private", "Public"] * 30},
@@ -941,3 +948,125 @@ def test_parameters_without_defaults_in_every_command(capsys, labels):
         ["bundle", "evalai", "files", "--title", "T", *dates, "--out", "bundle"],
     ):
         assert run_podium(capsys, *line)[0] == 0, line
+
+
+def parts_made() -> pd.DataFrame:
+    """Every row of the made files, with its part in the column Usage."""
+    train = pd.read_csv("files/public/train.csv").assign(Usage="train")
+    return pd.concat([train, pd.read_csv("files/private/solution.csv")])
+
+
+def test_rows_that_share_one_of_two_columns_stay_together(capsys, labels):
+    """Later commands count what was drawn together."""
+    numbers = np.arange(60)
+    pd.read_csv(labels).assign(patient=numbers // 3, site=numbers // 3 // 2 % 8).to_csv(labels, index=False)
+    code, out, _ = make_labels(capsys, labels, "--items", "patient,site", "--test", 0.5)
+    assert code == 0
+    assert "Rows with the same patient or site stay together." in out
+    made = parts_made()
+    assert len(made) == 60
+    for column in ("patient", "site"):
+        assert made.groupby(column)["Usage"].nunique().max() == 1
+    solution = podium.prepare(pd.read_csv("files/private/solution.csv"), metric="mine.py")
+    sites = made.loc[made["Usage"] != "train", "site"].nunique()
+    assert len(solution.items_of("All", "patient,site").stratum) == sites
+
+
+SERIES = pd.DataFrame({"day": pd.date_range("2026-01-01", periods=90).strftime("%Y-%m-%d")})
+SERIES["answer"] = np.random.default_rng(3).normal(size=90).cumsum().round(3)
+WALK = "return points * float((solution['answer'] - submission['answer']).abs().mean())"
+
+
+def test_the_last_rows_are_scored_by_time(capsys, labels):
+    Path("mine.py").write_text(ACCURACY.replace("BODY", WALK))
+    SERIES.sample(frac=1, random_state=0).to_csv(labels, index=False)
+    cure = "day has dates, and answer changes little from one to the next: "
+    code, _, err = make_labels(capsys, labels, "--test", 0.3)
+    assert (code, cure in err, "--by-time day" in err) == (0, True, True)
+    shutil.rmtree("files")
+    code, out, err = make_labels(capsys, labels, "--test", 0.3, "--by-time", "day")
+    assert (code, cure in err) == (0, False)
+    assert "The parts follow day: the last rows are the test set, and the last of these Private." in out
+    days = parts_made().groupby("Usage")["day"].agg(["min", "max", "size"])
+    assert days["size"].to_dict() == {"Private": 19, "Public": 8, "train": 63}
+    assert days.loc["train", "max"] < days.loc["Public", "min"]
+    assert days.loc["Public", "max"] < days.loc["Private", "min"]
+
+
+def test_an_answer_that_no_neighbor_tells_gives_no_warning(capsys, labels):
+    Path("mine.py").write_text(ACCURACY.replace("BODY", WALK))
+    noise = np.random.default_rng(5).normal(size=90).round(3)
+    SERIES.assign(answer=noise).to_csv(labels, index=False)
+    code, _, err = make_labels(capsys, labels, "--test", 0.3)
+    assert (code, "has dates" in err) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--by-time", "text", "--test", 0.3], 4, "--by-time text: expected in every row a number, or a date"),
+        (["--by-time", "day", "--test", 0.3], 4, "--by-time: expected a column day, found id, text, answer"),
+        (["--by-time", "id", "--split", "text"], 2, "--by-time, --split: expected one way to choose"),
+        (["--split", "answer", "--test", 0.3], 2, "--test: the labels have a column answer, which chooses"),
+        (
+            ["--split", "answer"],
+            4,
+            "answer: expected the words train, test, Public, Private or Ignored, found cat",
+        ),
+        (["--split", "answer=a:b"], 2, "--split answer=a:b: expected COLUMN=train:VALUE"),
+        (
+            ["--split", "answer=train:cat,train:dog"],
+            4,
+            "answer: expected Public rows in the labels, found none",
+        ),
+    ],
+)
+def test_ways_that_choose_no_test_set(capsys, labels, options, code, message):
+    found, out, err = make_labels(capsys, labels, *options)
+    assert (found, out, message in err) == (code, "", True), err
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "options", "expected"),
+    [
+        ("split", ["train", "dev", "TEST"], ["--split", "split"], {"train": 40, "Public": 6, "Private": 14}),
+        ("fold", ["0", "1", "test"], ["--split", "fold"], {"train": 40, "Public": 6, "Private": 14}),
+        ("Usage", ["Train", "public", "Private"], [], {"train": 20, "Public": 20, "Private": 20}),
+        (
+            "set",
+            ["train", "x", "y"],
+            ["--split", "set=public:x,private:y"],
+            {"train": 20, "Public": 20, "Private": 20},
+        ),
+    ],
+)
+def test_a_split_that_is_there_already(capsys, labels, column, values, options, expected):
+    table = pd.read_csv(labels)
+    table.assign(**{column: values * 20}).to_csv(labels, index=False)
+    code, out, _ = make_labels(capsys, labels, *options)
+    assert code == 0
+    assert f"The parts are those of the column {column} of the labels." in out
+    made = parts_made()
+    assert made["Usage"].value_counts().to_dict() == expected
+    assert column == "Usage" or column not in made
+    given = dict(zip(table["id"], values * 20))
+    learned = made[made["Usage"] == "train"]
+    assert not {given[each].casefold() for each in learned["id"]} & {"test", "public", "private", "x", "y"}
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "is_told"),
+    [
+        ("split", ["train", "dev", "test"], True),
+        ("Partition", ["Training", "Public", "Private"], True),
+        ("fold", ["1", "2", "test"], True),
+        ("SPLIT", ["a", "b", "c"], True),
+        ("fold", ["1", "2", "3"], False),
+        ("school_type", ["public", "private", "public"], False),
+        ("travel", ["train", "bus", "private"], False),
+    ],
+)
+def test_a_column_that_splits_the_labels_is_told(capsys, labels, column, values, is_told):
+    pd.read_csv(labels).assign(**{column: values * 20}).to_csv(labels, index=False)
+    code, _, err = make_labels(capsys, labels, "--test", 0.5)
+    assert (code, f"--split {column} takes its parts" in err) == (0, is_told)

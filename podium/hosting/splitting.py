@@ -1,0 +1,338 @@
+"""Draw the parts of a competition: what participants learn from, and what is Public and Private.
+
+The drawing depends on the seed and the ids alone. It is the same on every machine and for every order of the
+rows. Instead, a column of the labels may say where each row belongs, or the time of the rows.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium.contest import way
+from podium.hosting import balance, columns, order
+from podium.hosting.balance import Balance
+from podium.metric.hosted import Metric
+from podium.scoring import evaluating
+from podium.scoring.evaluating import IGNORED, PARTS, USAGE
+from podium.tables import ids
+from podium.words.arrays import Bools, Floats, Ints
+from podium.words.errors import HostError, UsageError
+from podium.words.wording import listed
+
+TRAIN, TESTED = "train", "test"
+ONE_BOARD = "For one board alone, give the labels a column Usage that says Public in every row."
+NO_ITEMS = (
+    "The metric has no prepare(), so each row was drawn by itself. If rows belong together, such as those of "
+    "one patient, name the column that says so by --items, or choose the parts in a column Usage of the labels."
+)
+# What the values of a column mean that splits labels already, in lower case; numbers are those of folds.
+MEANINGS = {
+    **dict.fromkeys(["train", "training", "dev", "development", "val", "valid", "validation"], TRAIN),
+    **dict.fromkeys(["test", "testing", "holdout", "eval", "evaluation"], TESTED),
+    **{part.lower(): part for part in (*PARTS, IGNORED)},
+}
+MOST_VALUES = 20  # of a column that splits labels
+FEWEST_TIMES = 30  # of which something can be said of neighbors in time
+
+Strata = Sequence[tuple[str, ...]]
+Texts = npt.NDArray[np.object_]
+
+
+class Draw(NamedTuple):
+    """How the rows of labels are drawn."""
+
+    seed: int
+    public_share: float = 0.3  # of the items of the test set
+    test_share: float = 1.0  # of all items; the others are published with their labels, to learn from
+    items: str = ""  # columns, separated by commas, which may be known; rows that share a value stay together
+    new_ids: bool = False  # whether the rows get other ids
+    balanced: Sequence[str] = ()  # columns whose groups get shares that are as equal as they can be
+    by_time: str = ""  # a column; the last rows are the test set, and the last of these are Private
+    split: str = ""  # a column that says where each row belongs
+    meanings: Mapping[str, str] = {}  # of values of this column that podium does not know
+
+    @property
+    def is_at_random(self) -> bool:
+        """Whether rows to score lie anywhere among rows to learn from."""
+        return self.test_share < 1 and not self.by_time
+
+
+class Allotted(NamedTuple):
+    """The part of each row of labels."""
+
+    items: Texts  # (rows,) the item of each row
+    parts: Texts  # (rows,) the part of each row
+    told: list[str]  # what the report says of it
+    doubts: list[str]  # what the host should look at
+
+
+def split(
+    items: Sequence[str],
+    strata: Strata,
+    twins: Sequence[str],
+    test_share: float,
+    public_share: float,
+    seed: int,
+    balanced: Balance | None = None,
+) -> npt.NDArray[np.object_]:
+    """Draw the part of each item, with the same shares in each stratum, or balanced ones."""
+    leaders: dict[str, int] = {}
+    for item in sorted(range(len(items)), key=items.__getitem__):
+        leaders.setdefault(twins[item], item)
+    names = [items[item] for item in leaders.values()]
+    groups = [strata[item] for item in leaders.values()]
+    share: float | Floats = test_share
+    if balanced is not None:
+        cells = [balanced.cells[name] for name in names]
+        share = balance.shares(cells, test_share)
+        groups = [(*cell, *group) for cell, group in zip(cells, groups)]
+    part = np.full(len(names), TRAIN, dtype=object)
+    test = np.flatnonzero(drawn(names, groups, share, f"{seed} test"))
+    of_test = [names[item] for item in test], [groups[item] for item in test]
+    part[test] = np.where(drawn(*of_test, public_share, f"{seed} public"), *PARTS)
+    _refuse_empty(part, test_share, len(names))
+    of_twins = dict(zip(leaders, part))
+    return np.array([of_twins[twin] for twin in twins], dtype=object)
+
+
+def _refuse_empty(part: Texts, test_share: float, items: int) -> None:
+    """Refuse parts of which one has no item."""
+    needed = [TRAIN, *PARTS] if test_share < 1 else PARTS
+    absent = [name for name in needed if name not in part]
+    if absent:
+        raise HostError(
+            f"expected enough items to split, found {items:,}: none is left for {' and '.join(absent)}; "
+            "give more items, or another share by --public or --test"
+        )
+
+
+def drawn(items: Sequence[str], strata: Strata, share: float | Floats, seed: str) -> Bools:
+    """Draw a share of each stratum, which may be another one for each.
+
+    The items are ordered by hashes of their ids, because the random numbers of a library may change between
+    versions.
+
+    >>> drawn(["a", "b", "c", "d"], [("x",), ("x",), ("y",), ("y",)], 0.5, "0").tolist()
+    [True, False, False, True]
+    """
+
+    in_order = sorted(range(len(items)), key=lambda item: (strata[item], order.chance(seed, items[item])))
+    start = int.from_bytes(order.chance(seed, "")[:6]) / 2**48
+    chosen = np.zeros(len(items), dtype=bool)
+    # Along this order the shares are added up, and each item at which the sum passes a whole number is drawn.
+    # So every stratum gets its share, up to one item.
+    if isinstance(share, np.ndarray):
+        added = np.concatenate([[0.0], np.cumsum(share[in_order])])
+    else:
+        added = np.arange(len(items) + 1) * share
+    chosen[in_order] = np.diff(np.floor(added + start)) > 0
+    return chosen
+
+
+def parts_of(
+    metric: Metric, labels: pd.DataFrame, arguments: Mapping[str, object], row_id: str, draw: Draw
+) -> Allotted:
+    """Draw the part of each row of official labels, or take it from them."""
+    splitting = draw.split or (USAGE if USAGE in labels else "")
+    _check_ways(splitting, draw)
+    given = labels.drop(columns=[USAGE, splitting], errors="ignore")
+    whole = way.prepared(metric, given, dict(arguments))
+    item_of_row, items, strata = _items(whole, labels, row_id)
+    of_rows = np.array(items, dtype=object)[item_of_row]
+    groups = _groups(given, draw.items, of_rows) if draw.items else of_rows
+    if draw.by_time:
+        last = "the last rows are the test set, and the last of these Private"
+        parts = _by_time(labels, groups, draw)
+        return Allotted(of_rows, parts, [f"The parts follow {draw.by_time}: {last}."], [])
+    if splitting:
+        return Allotted(of_rows, *_as_split(labels, splitting, groups, draw), [])
+    twins = pd.Series(groups).groupby(item_of_row).first().tolist()
+    balanced = balance.of_table(labels, of_rows.tolist(), draw.balanced) if draw.balanced else None
+    of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed, balanced)
+    doubts = [
+        f"the column {name} seems to split the labels already, so that rows to learn from may be scored now: "
+        f"--split {name} takes its parts"
+        for name in _split_already(given)
+    ]
+    return Allotted(of_rows, of_items[item_of_row], _how_drawn(draw, bool(whole.prepared)), doubts)
+
+
+def _check_ways(splitting: str, draw: Draw) -> None:
+    """Refuse several ways of choosing the test set."""
+    option = "--split" if draw.split else f"the column {USAGE}"
+    ways = {"--by-time": draw.by_time, "--balance": draw.balanced, option: splitting}
+    given = [each for each, value in ways.items() if value]
+    if len(given) > 1:
+        raise UsageError(f"{listed(given)}: expected one way to choose the test set: leave out the others")
+    if splitting and draw.test_share != 1:
+        raise UsageError(
+            f"--test: the labels have a column {splitting}, which chooses the test set; leave out one"
+        )
+    if draw.balanced and draw.test_share == 1:
+        raise UsageError(balance.NO_TRAINING)
+
+
+def _how_drawn(draw: Draw, has_items: bool) -> list[str]:
+    """Say in the report how the parts were drawn."""
+    said = f"The parts were drawn with seed {draw.seed}: "
+    if draw.test_share != 1:
+        said += f"{draw.test_share:g} of the items are for the test, and of these "
+    said += f"{draw.public_share:g} of the items are Public."
+    if draw.items:
+        said += f" Rows with the same {draw.items.replace(',', ' or ')} stay together."
+    return [f"{said} {ONE_BOARD}", *([] if has_items or draw.items else [NO_ITEMS])]
+
+
+def _groups(labels: pd.DataFrame, items: str, of_rows: Texts) -> Texts:
+    """The name of what each row stays together with: rows that share a value in one of the columns."""
+    by = ids.named(items, labels)
+    columns.require(labels, by, "--items")
+    for name in by:
+        missing = np.flatnonzero(labels[name].isna())
+        if len(missing):
+            expected = f"a value of {name} in every row of the labels"
+            raise HostError(f"--items: expected {expected}, found none in row number {missing[0] + 1:,}")
+        columns.require_one_value(ids.texts(labels[name]), of_rows, f"--items: expected one {name}")
+    together = ids.together(labels, by)
+    largest = np.bincount(together).max()
+    if len(by) > 1 and largest > len(labels) / 2:
+        raise HostError(
+            f"--items {items}: expected rows that can be drawn apart, found {largest:,} of {len(labels):,} "
+            f"that all hang together by a value of {listed(by)}: name fewer columns"
+        )
+    first = np.unique(together, return_index=True)[1]
+    return ids.texts(labels[by[0]]).to_numpy()[first[together]]
+
+
+# ---- A split that is there already -----------------------------------------------------------------------
+
+
+def _as_split(labels: pd.DataFrame, name: str, groups: Texts, draw: Draw) -> tuple[Texts, list[str]]:
+    """Take the part of each row from a column; of rows that it gives to the test alone, some are Public.
+
+    Returns what the report says of it, too.
+    """
+    columns.require(labels, [name], "--split")
+    values = ids.texts(labels[name]).str.strip().str.casefold()
+    given = {value.casefold(): _meaning(part) for value, part in draw.meanings.items()}
+    parts = values.map(lambda value: given.get(value) or _meaning(value))
+    if unknown := sorted(set(labels[name][parts == ""].astype(str))):
+        example = f"--split {name}={TRAIN}:{unknown[0]}"
+        raise HostError(
+            f"{name}: expected the words train, test, {', '.join(PARTS)} or {IGNORED}, found "
+            f"{listed(unknown)}: say which of them these are, such as {example}"
+        )
+    columns.require_one_value(parts, groups, f"{name}: expected one part", draw.items or "item")
+    chosen = parts.to_numpy(dtype=object)
+    tested = chosen == TESTED
+    told = [f"The parts are those of the column {name} of the labels."]
+    if tested.any():
+        told.append(f"Of its test set, {draw.public_share:g} were drawn as Public with seed {draw.seed}.")
+        drawn_from = sorted(set(groups[tested]))
+        public = drawn(drawn_from, [()] * len(drawn_from), draw.public_share, f"{draw.seed} public")
+        is_public = dict(zip(drawn_from, public.tolist()))
+        chosen[tested] = [PARTS[not is_public[group]] for group in groups[tested]]
+    if PARTS[0] not in chosen:
+        raise HostError(f"{name}: expected Public rows in the labels, found none")
+    return chosen, told
+
+
+def _meaning(value: str) -> str:
+    """The part that a value of a column names, which may be the number of a fold; "" if it is unknown."""
+    return MEANINGS.get(value.casefold(), TRAIN if value.isdecimal() else "")
+
+
+def _split_already(labels: pd.DataFrame) -> Iterator[str]:
+    """Name columns that split the labels already, by their name or by values for training and for a test."""
+    for name, cells in labels.items():
+        if cells.nunique() > MOST_VALUES:
+            continue
+        values = set(ids.texts(cells).str.strip().str.casefold()) - {""}
+        means = {_meaning(value) for value in values}
+        is_named = str(name).casefold() in ("split", USAGE.casefold()) and not means <= {*PARTS, IGNORED}
+        if is_named or (TRAIN in means and (TESTED in means or means.issuperset(PARTS))):
+            yield str(name)
+
+
+# ---- Time ------------------------------------------------------------------------------------------------
+
+
+def _by_time(labels: pd.DataFrame, groups: Texts, draw: Draw) -> Texts:
+    """Give the last items to the test set, and the last of these to the Private part."""
+    columns.require(labels, [draw.by_time], "--by-time")
+    cells = labels[draw.by_time]
+    is_number = pd.api.types.is_numeric_dtype(cells) and not cells.isna().any()
+    moments = cells.to_numpy(dtype=np.float64) if is_number else _moments(cells)
+    if moments is None:
+        found = next(repr(cell) for cell in cells if _moments(pd.Series([cell], dtype=object)) is None)
+        expected = "in every row a number, or a date such as 2027-01-31"
+        raise HostError(f"--by-time {draw.by_time}: expected {expected}, found {found}")
+    what = f"--by-time: expected one {draw.by_time}"
+    columns.require_one_value(pd.Series(moments), groups, what, draw.items or "item")
+    of_group = pd.Series(moments).groupby(groups).first()
+    times, sizes = np.unique(of_group, return_counts=True)
+    before = np.append(0, np.cumsum(sizes))  # the items before each time, and all of them
+
+    def border(number: float) -> int:
+        return int(np.abs(before - number).argmin())
+
+    first = border((1 - draw.test_share) * len(of_group))
+    private = border(before[first] + draw.public_share * (len(of_group) - before[first]))
+    of_times = np.array([TRAIN, *PARTS], dtype=object)[
+        (np.arange(len(times)) >= first).astype(int) + (np.arange(len(times)) >= private)
+    ]
+    _refuse_empty(of_times, draw.test_share, len(of_group))
+    parts: Texts = of_times[np.searchsorted(times, moments)]
+    return parts
+
+
+def _moments(cells: pd.Series) -> Floats | None:
+    """Numbers in the order of time: those of dates with the year in front, which may stand within ids.
+
+    >>> _moments(pd.Series(["store 1, 2027-02-01", "store 1, 2027-01-31"])).tolist()
+    [20270201.0, 20270131.0]
+    """
+    texts = ids.texts(cells)
+    days = texts.map(lambda text: (order.DATE.search(text) or [""])[0])
+    if not days.str.match(r"(19|20)\d\d").all():
+        return None
+    dates = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+    if dates.notna().all():
+        return np.asarray(dates.astype("int64"), dtype=np.float64)
+    parts = [re.findall(r"\d{4}|\d\d?", day) for day in days]
+    digits = ["".join(part.zfill(2) for part in day).ljust(8, "0") for day in parts]
+    return np.array(digits, dtype=np.float64)
+
+
+def doubt_of_time(labels: pd.DataFrame, public: Sequence[str], others: Collection[str]) -> str:
+    """Warn of a public column of dates if an answer changes little from one date to the next."""
+    answers = labels.columns.drop([*public, *others], errors="ignore")
+    for name in public:
+        if _moments(labels[name].head(FEWEST_TIMES)) is None or (moments := _moments(labels[name])) is None:
+            continue
+        for answer in answers:
+            values = labels[answer]
+            if not pd.api.types.is_numeric_dtype(values):
+                values = values == values.mode()[0]
+            series = values.astype(float).groupby(moments).mean().dropna()
+            # The mean square of a step is twice the variance where neighbors have nothing in common.
+            if len(series) >= FEWEST_TIMES and 0 < (np.diff(series) ** 2).mean() < series.var():
+                return (
+                    f"{name} has dates, and {answer} changes little from one to the next: rows to learn from "
+                    f"tell those between them; --by-time {name} scores the last rows instead"
+                )
+    return ""
+
+
+def _items(whole: evaluating.Solution, labels: pd.DataFrame, row_id: str) -> tuple[Ints, list[str], Strata]:
+    """Tell the item of each row, the items and their strata."""
+    if whole.prepared:
+        prepared = whole.prepared[evaluating.ALL]
+        strata = [tuple(map(str, groups)) for groups in np.asarray(prepared.groups).T.tolist()]
+        return np.asarray(prepared.item_of_row), prepared.items, strata
+    item_of_row, items = pd.factorize(ids.texts(labels[row_id]), sort=True)
+    return item_of_row, list(items), [()] * len(items)

@@ -24,8 +24,10 @@ from podium.metric.contract import Companion, ScoredSubmission
 from podium.scoring import evaluating
 from podium.scoring.explain import ratio
 from podium.words.errors import HostError, SubmissionRejected, ToolError
+from podium.words.wording import listed
 
 from . import importers, metric
+from .foreign import HOW, JSON_MIN
 
 TEXT_COLUMNS = ("markups", "markup", *spans.TEXTS)
 
@@ -97,7 +99,11 @@ def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
 
 def from_table(table: pd.DataFrame) -> pd.DataFrame:
     """The markups of a table, which may be one of spans."""
-    return spans.from_spans(table) if spans.is_spans(table) else files.from_table(table)
+    if spans.is_spans(table):
+        return spans.from_spans(table)
+    if table.columns.isin(JSON_MIN).sum() == len(JSON_MIN):  # Label Studio's CSV has the same columns
+        raise HostError(f"expected markups, found a table with the columns {listed([*table])}. {HOW}")
+    return files.from_table(table)
 
 
 # ---- Two markups -----------------------------------------------------------------------------------------

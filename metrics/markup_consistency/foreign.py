@@ -1,92 +1,65 @@
-"""Recognize the exports of annotation tools that are not read, and say what to do with them."""
+"""Recognize files that are not read here, and say what to do with them."""
 
-import re
+import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from podium.tables.files import parse_json, read_bytes
 from podium.words.errors import ToolError
+from podium.words.wording import listed
 
-MOST_SHOWN = 2**16  # bytes of a text that are looked at
-JSON_MIN = "Label Studio's JSON-MIN"
 HOW = (
     "What is read: brat (.ann), INCEpTION (UIMA CAS), Label Studio (JSON), podium's own JSON, and from every "
     "other tool a table of spans (CSV or Parquet) with the columns document_id, expert, start, end, tag. See "
     "docs/how-to/markups-of-any-tool.md"
 )
-# In a line of CoNLL, a word and its tag stand side by side.
-CONLL = re.compile(r"\S+([ \t]\S+)*[ \t](O|[BIESLU]-\S+)\r?")
+JSON_MIN = {"label", "annotator"}  # the keys of Label Studio's short form
+PACKED, GZIP = (b"PK\x03\x04", b"BZh", b"7z\xbc\xaf"), b"\x1f\x8b"
+OWN = {"document_id", "markups", "markup", "essay", "elements", "selections"}  # what only podium's own form has
+ALIKE = 0.85  # from which on a key is a slip of the pen
 
 
 def refuse_foreign(path: Path, files: Sequence[Path], error: type[ToolError]) -> None:
-    """Raise an error if a file is the export of a tool that is not read here."""
+    """Raise an error if a file is neither podium's own JSON nor an export that is read here.
+
+    In a folder, only what could be markups is looked at: other files are told by the account.
+    """
     for file in files:
-        if file.suffix not in (".json", ".jsonl", ".xml", ".txt", ".conll", ".tsv", ".tei", ".csv"):
-            continue
-        tool = _tool_of(read_bytes(file))
-        if tool is None and file == path and file.suffix not in (".json", ".jsonl") and json_in(file) is None:
-            raise error(f"{file.relative_to(path.parent)}: expected markups, found another text. {HOW}")
-        if tool == JSON_MIN:
-            lacks = "which lacks predictions and does not say in which text a region stands"
-            told = f"expected Label Studio's JSON, found its JSON-MIN, {lacks}; export as JSON"
-            raise error(f"{file.relative_to(path.parent)}: {told}")
-        if tool is not None:
-            raise error(f"{file.relative_to(path.parent)}: expected markups, found an export of {tool}. {HOW}")
+        if file == path or file.suffix in (".json", ".jsonl", ".xml", ".conll", ".tei"):
+            name = file.relative_to(path.parent)
+            if told := _told_of(file):
+                raise error(f"{name}: expected {told}")
+
+
+def _told_of(file: Path) -> str | None:
+    """What was expected and what a file is, if it is not podium's own JSON."""
+    content = read_bytes(file)
+    is_archive = content.startswith(PACKED) or content[257:262] == b"ustar"
+    if is_archive or {".tar", ".tgz"} & set(file.suffixes):
+        return f"markups, found an archive; unpack it. {HOW}"
+    if content.startswith(GZIP):  # of one text
+        return None
+    value = json_in(file)
+    if value is None:  # a fault in what begins like JSON is told with its place
+        is_json = file.suffix == ".json" and content.lstrip()[:1] in (b"{", b"[", b"")
+        return None if is_json else f"markups, found another text. {HOW}"
+    entries = value if isinstance(value, list) else [value]
+    keys = sorted({str(key) for entry in entries for key in (entry if isinstance(entry, dict) else ())})
+    if set(keys) >= JSON_MIN:
+        lacks = "which lacks predictions and does not say in which text a region stands"
+        return f"Label Studio's JSON, found its JSON-MIN, {lacks}; export as JSON"
+    is_own = OWN & set(keys) or any(difflib.get_close_matches(key.casefold(), OWN, 1, ALIKE) for key in keys)
+    found = f"the keys {listed(keys)}" if keys else "no keys"
+    return None if is_own else f"markups, found JSON with {found}. {HOW}"
 
 
 def json_in(file: Path) -> Any:
-    """The value that a file holds in JSON, or None if it is not JSON."""
-    try:
-        return parse_json(read_bytes(file))
-    except ValueError:
-        return None
-
-
-def _tool_of(content: bytes) -> str | None:
-    """The tool or the format of an export; None where it is another one."""
-    text = content[:MOST_SHOWN].decode("utf-8-sig", "replace")
-    if text.lstrip().startswith("<"):
-        names = {"<TEI": "TEI", "<TAGS>": "MAE", "<GateDocument": "GATE", "xmi:XMI": ""}
-        return next((name or None for sign, name in names.items() if sign in text), "XML")
-    try:
-        value = parse_json(content)
-    except ValueError:
-        first = text.partition("\n")[0]
+    """The value that a file holds in JSON, or the one in the first of its lines; None if it is not JSON."""
+    content = read_bytes(file)
+    for text in (content, content.partition(b"\n")[0]):
         try:
-            value = parse_json(first)
+            return parse_json(text)
         except ValueError:
-            lines = [line for line in text.split("\n")[:20] if line.strip()]
-            return "CoNLL" if lines and all(map(CONLL.fullmatch, lines)) else None
-    entry = value[0] if isinstance(value, list) and value else value
-    return _tool_with(entry) if isinstance(entry, dict) else None
-
-
-# The keys that an entry has in the export of a tool; the first line that fits counts.
-_KEYS = (
-    ({"examples"}, "LightTag"),
-    ({"fields", "responses"}, "Argilla"),
-    ({"doc", "user", "begin", "end"}, "INCEpTION's agreement"),
-    ({"utf8_text_md5_checksum"}, "labelbuddy"),
-    ({"completions"}, "an old version of Label Studio"),
-    ({"tokens", "spans"}, "Prodigy"),
-    ({"spans", "_task_hash"}, "Prodigy"),
-    ({"spans", "answer"}, "Prodigy"),
-    ({"content", "annotation"}, "dataturks"),
-    ({"label", "annotator"}, JSON_MIN),
-    ({"text", "label"}, "doccano"),
-    ({"text", "labels"}, "doccano"),
-    ({"text", "entities"}, "doccano"),
-    ({"target", "body"}, "Recogito"),
-)
-
-
-def _tool_with(entry: dict[str, Any]) -> str | None:
-    """The tool whose entries have such keys."""
-    annotations = entry.get("annotations")
-    if isinstance(annotations, list) and annotations and isinstance(annotations[0], dict):
-        within = {"target": "Recogito", "annotation_agent": "Argilla", "start_offset": "doccano"}
-        found = next((tool for key, tool in within.items() if key in annotations[0]), None)
-        if found is not None:
-            return found
-    return next((tool for keys, tool in _KEYS if keys <= set(entry)), None)
+            continue
+    return None

@@ -31,11 +31,11 @@ import pandas as pd
 
 from podium.markups.files import ALGORITHM, SETTINGS, Account, FileRead, read_documents, visible_files
 from podium.tables.files import MOST_BYTES, parse_json, read_bytes, read_text
+from podium.tables.offsets import AnnotatedText, FoundPlace, Place, difference_of
 from podium.words.errors import ToolError, missing_extra
 from podium.words.wording import counted, listed
 
 from .foreign import json_in, refuse_foreign
-from .offsets import Found, Place, Text, difference_of
 
 # The exceptions that a damaged export causes in the readers here.
 FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -87,6 +87,7 @@ class Export:
     texts: dict[str, str] = field(default_factory=dict)  # by the ids of the documents
     marks: dict[str, dict[str, list[Mark]]] = field(default_factory=dict)  # by document and author
     account: Account = field(default_factory=Account)
+    truths: list[str] = field(default_factory=list)  # annotations that the tool calls the ground truth
 
     @property
     def left_out(self) -> Counter[str]:
@@ -188,7 +189,7 @@ def _documents(export: Export) -> list[dict[str, Any]]:
     words, documents = _Words.of(export), []
     untrue, unsure = list[str](), list[str]()
     for document_id, by_author in export.marks.items():
-        text = Text(export.texts[document_id])
+        text = AnnotatedText(export.texts[document_id])
         places = [[span.place for mark in marks for span in mark.spans] for marks in by_author.values()]
         try:
             found = text.find(places)
@@ -202,7 +203,7 @@ def _documents(export: Export) -> list[dict[str, Any]]:
             elements = words.elements(marks, iter(own))
             markups.append({"expert": author, "isExpert": author != ALGORITHM, "elements": elements})
         documents.append({"id": document_id, "text": text.text, "markups": markups})
-    for told, names in ((_UNTRUE, untrue), (_UNSURE, unsure)):
+    for told, names in ((_UNTRUE, untrue), (_UNSURE, unsure), (_TRUTHS, export.truths)):
         if names:
             distinct = list(dict.fromkeys(names))
             number = counted(len(distinct), "annotation")
@@ -211,6 +212,7 @@ def _documents(export: Export) -> list[dict[str, Any]]:
 
 
 _UNTRUE = "annotations that quote another text than their offsets cover stand where the offsets say"
+_TRUTHS = "what is marked as the ground truth counts as an expert's, unless --leave-out names the expert"
 _UNSURE = "annotations that quote no text have offsets that can be counted in several ways"
 
 
@@ -231,7 +233,7 @@ class _Words(NamedTuple):
         notes = {note.source for part in parts for note in part.notes}
         return cls(len(labels) > 1, len(notes) > 1)
 
-    def elements(self, marks: Iterable[Mark], found: Iterator[Found]) -> list[dict[str, Any]]:
+    def elements(self, marks: Iterable[Mark], found: Iterator[FoundPlace]) -> list[dict[str, Any]]:
         """Make an element of each mark; `found` has the places of the spans of all marks."""
         elements = []
         for mark in marks:
@@ -548,7 +550,7 @@ def _read_label_studio(file: Path, export: Export) -> int:
             whole = [*(task.get("annotations") or []), *_predictions(task), *(task.get("drafts") or [])]
             found += sum(len(each.get("result") or []) for each in whole)
             by_author = _results_by_author(task, export)
-            tasks.append(_Task(str(task["id"]), task["data"], by_author))
+            tasks.append(_Task(str(task["id"]), dict(_flat(task["data"])), by_author))
     if twice := [key for key, number in Counter(task.task_id for task in tasks).items() if number > 1]:
         raise ValueError(f"two tasks with the id {listed(twice)}")
     if len(models) > 1:
@@ -598,6 +600,15 @@ _LABEL_STUDIO = Tool(
 )
 
 
+def _flat(data: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of data that may be nested, under their paths, such as doc.text."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{within}{key}.")
+        else:
+            yield f"{within}{key}", value
+
+
 def _is_task(task: Any) -> bool:
     """Whether this is a task as Label Studio exports it, with annotations, predictions or both."""
     if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
@@ -630,6 +641,8 @@ def _results_by_author(task: Mapping[str, Any], export: Export) -> dict[str, lis
             leave_out("skipped tasks", annotation)
             continue
         name = _name_of_annotator(annotation, number)
+        if annotation.get("ground_truth"):
+            export.truths.append(f"task {task['id']} by {name}")
         if name in by_author:
             leave_out(f"earlier versions by {name}", by_author[name])
         by_author[name] = annotation
@@ -712,7 +725,7 @@ def _key_of_text(
     shown: str, places: Sequence[tuple[Result, Place]], keys: Collection[str], tasks: Sequence[_Task]
 ) -> str:
     """The best key of a text that the tasks show; a ValueError if they have addresses there."""
-    read = functools.lru_cache(16)(Text)  # many places in a row are in the same text
+    read = functools.lru_cache(16)(AnnotatedText)  # many places in a row are in the same text
     texts = {key: [str(task.data.get(key, "")) for task in tasks] for key in keys}
 
     def true(key: str) -> int:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pandas as pd
 from podium.contest.reading import PARTLY, READ, SHAPE, with_account
 from podium.metric.contract import PreparedSolution, ScoredSubmission
 from podium.tables.files import parse_json, read_text
+from podium.tables.offsets import BYTE_ORDER_MARK, AnnotatedText, Place
 from podium.words.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.words.wording import counted, listed
 
@@ -236,39 +238,82 @@ def read_documents(
         subject, text, markup = (next(iter(document[name]), None) for name in ("subject", "text", "algorithm"))
         rows.append((document_id, subject, text, _dump(document["expert"]), _dump(markup)))
     columns = ["document_id", "subject", "text", "markups", "markup"]
-    return checked(pd.DataFrame(rows, columns=columns, dtype=object), error)
+    return placed(pd.DataFrame(rows, columns=columns, dtype=object), error)
 
 
 def from_table(table: pd.DataFrame) -> pd.DataFrame:
     """A table of markups that says what is in it, if they are the experts', and contradicts no text."""
     if "markups" not in table:
         return table
-    checked(table, HostError)
+    table = placed(table, HostError)
     with suppress(ValueError, TypeError, AttributeError):  # the metric says what is wrong
         table = accounted(table, account_of(table), SHAPE_OF_TABLE)
     return table
 
 
-def checked(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
-    """A table of markups, in which no fragment quotes another text than stands at its place."""
-    for row in table.to_dict("records") if "text" in table else ():
-        for column in ("markups", "markup"):
-            cell, text = row.get(column), row["text"]
-            if isinstance(cell, str) and isinstance(text, str) and '"text"' in cell:
-                for place, quote in _quotes(list(_markups_in(cell))):
-                    if fault := contradiction(text, place, quote):
-                        raise error(f"document {next(iter(row.values()))!r}: {fault}")
-    return table
+def placed(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
+    """A table of markups whose fragments stand where their document has what they quote.
+
+    An expert may count from 1, in units of UTF-16, or with ends that belong to a span; a warning says so.  A
+    quote that stands at its place in no way of counting is refused.
+    """
+    if "text" not in table:
+        return table
+    columns = [column for column in ("markups", "markup") if column in table]
+    told: Counter[str] = Counter()
+    rows = table.to_dict("records")
+    for row in rows:
+        if isinstance(row["text"], str):
+            name = next(iter(row.values()))
+            for column in columns:
+                row[column] = _placed(row[column], row["text"], f"document {name!r}", error, told)
+    if told:
+        kinds = "; ".join(f"{what} in {counted(number, 'document')}" for what, number in sorted(told.items()))
+        warnings.warn(f"by what the spans quote, positions are counted {kinds}", stacklevel=3)
+    return table.assign(**{column: [row[column] for row in rows] for column in columns})
 
 
-def _quotes(value: Any) -> Iterator[tuple[tuple[int, int], str]]:
-    """The places in a value from JSON that quote a text, wherever they are."""
-    if isinstance(value, dict):
-        start, end, quote = (value.get(name) for name in ("start", "end", "text"))
-        if isinstance(quote, str) and _is_offset(start) and _is_offset(end):
-            yield (int(value["start"]), int(value["end"])), quote
+def _placed(cell: Any, text: str, where: str, error: type[ToolError], told: Counter[str]) -> Any:
+    """The cell with the markups of a document, whose fragments stand where the text has what they quote."""
+    if not isinstance(cell, str):
+        return cell
+    try:
+        value = parse_json(cell)
+    except ValueError:  # which the metric tells
+        return cell
+    fragments = [list(_fragments(each)) for each in (value if isinstance(value, list) else [value])]
+    sought, shift = AnnotatedText(text, wrote=True), int(text.startswith(BYTE_ORDER_MARK))
+    places = [[_place_of(each, where) for each in own] for own in fragments]
+    try:
+        found = sought.find(places)
+    except ValueError:
+        ends, quote = next((each.ends[0], each.quote) for each in chain(*places) if each.ends[0][1] > len(text))
+        within = f"expected a place within {len(text):,} characters, found {ends[0]} to {ends[1]}"
+        raise error(f"{where}: {contradiction(text, ends, quote or '') or within}") from None
+    is_same = True
+    for fragment, place, at in zip(chain(*fragments), chain(*places), chain(*found)):
+        if not at.is_true and (fault := contradiction(text, place.ends[0], place.quote or "")):
+            raise error(f"{where}: {fault}")
+        ends = at.ends[0][0] + shift, at.ends[0][1] + shift
+        is_same = is_same and ends == place.ends[0]
+        fragment["start"], fragment["end"] = ends
+    told.update(way.told for way, own in zip(sought.chosen, places) if own and way.told)
+    return cell if is_same else _dump(value)
+
+
+def _place_of(fragment: Mapping[str, Any], where: str) -> Place:
+    """The place of a fragment, and what it quotes."""
+    quote = fragment.get("text")
+    ends = int(fragment["start"]), int(fragment["end"])
+    return Place([ends], quote if isinstance(quote, str) and quote else None, where)
+
+
+def _fragments(value: Any) -> Iterator[dict[str, Any]]:
+    """The places in a value from JSON, wherever they are; most of them quote the text that they cover."""
+    if isinstance(value, dict) and _is_offset(value.get("start")) and _is_offset(value.get("end")):
+        yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _quotes(each)
+        yield from _fragments(each)
 
 
 def _is_offset(value: Any) -> bool:
@@ -368,9 +413,10 @@ def add_texts(table: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     if lacking and "markups" in table:
         number = counted(len(lacking), "document")
         raise UsageError(f"the texts: expected every document, found none of {number}: {listed(lacking)}")
-    with_texts = table.assign(text=wanted.map(known))
-    checked(with_texts, HostError if "markups" in table else SubmissionRejected)
-    return with_texts if "markups" in table else table
+    with_texts = placed(
+        table.assign(text=wanted.map(known)), HostError if "markups" in table else SubmissionRejected
+    )
+    return with_texts if "markups" in table else with_texts.drop(columns="text")
 
 
 def diagnose(solution: PreparedSolution, submission: pd.DataFrame) -> str | None:

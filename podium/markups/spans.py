@@ -7,16 +7,18 @@ the end exclusive), ``tag`` (several are separated by a bar), and optionally ``e
 document and marked nothing, or something about the whole document if it has a tag or a comment.
 """
 
+import ast
 import json
 import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.markups.files import Account, accounted, contradiction, name_in
+from podium.markups.files import Account, accounted, name_in, placed
 from podium.words.errors import HostError, SubmissionRejected, ToolError
 from podium.words.wording import counted, listed
 
@@ -24,6 +26,7 @@ SEPARATOR = "|"  # between the tags of a span
 PLACE = ("start", "end")
 NAMED = ("document_id", *PLACE, "tag")
 TEXTS = ("document_id", "expert", "tag", "element", "text", "comment")
+ALSO = {"annotator": "expert", "label": "tag"}  # how others call these columns
 COLUMNS = ("document_id", "expert", *PLACE, "tag", "element", "text", "comment")
 
 
@@ -69,6 +72,7 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
     >>> print(from_spans(spans)["markups"][0].split("}, {")[1])
     "expert": "ben", "elements": [{"fragments": [{"start": 0, "end": 7}], "tags": ["PER", "ORG"]}]}]
     """
+    table = table.rename(columns={old: new for old, new in ALSO.items() if old in table and new not in table})
     has_experts = "expert" in table
     error: type[ToolError] = HostError if has_experts else SubmissionRejected
     unknown = [str(name) for name in table if name not in COLUMNS]
@@ -82,7 +86,7 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
         warnings.warn(f"columns of the spans that are not read: {listed(unknown)}", stacklevel=2)
     known = None if texts is None else _texts(texts)
     documents: dict[str, dict[str, list[_Span]]] = {}
-    for span in _read(table, known, error):
+    for span in _counted(list(_read(table, known, error)), error):
         documents.setdefault(span.document_id, {}).setdefault(span.expert, []).append(span)
     rows = []
     for document_id in sorted({*documents, *(known or {})}):
@@ -96,6 +100,7 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
     made = pd.DataFrame(
         rows, columns=["document_id", "text", "markups" if has_experts else "markup"], dtype=object
     )
+    made = placed(made, error)
     made = made if has_experts and known is not None else made.drop(columns="text")
     told = Account().line(made, counted(len(table), "row"))
     return accounted(made, told, "rows of two experts with the same document_id")
@@ -104,6 +109,7 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
 class _Span(NamedTuple):
     """A row of a table of spans."""
 
+    row: int  # in the table, from 1
     document_id: str
     expert: str  # empty for an algorithm
     place: tuple[int, int] | None  # None for what is not said about a place
@@ -126,8 +132,9 @@ def _texts(texts: pd.DataFrame) -> dict[str, str]:
 
 
 def _read(table: pd.DataFrame, known: Mapping[str, str] | None, error: type[ToolError]) -> Iterator[_Span]:
-    """Read the rows of a table of spans, and compare them with the documents' texts where these are known."""
+    """Read the rows of a table of spans; a row that stands twice is one."""
     columns = {name: table[name].tolist() if name in table else [None] * len(table) for name in COLUMNS}
+    seen = Counter[_Span]()
     for number, cells in enumerate(zip(*columns.values()), 1):
         row = dict(zip(columns, cells))
         document_id, quote = _name(row["document_id"]), _text(row["text"])
@@ -136,28 +143,66 @@ def _read(table: pd.DataFrame, known: Mapping[str, str] | None, error: type[Tool
             raise error(f"the spans: row {number}: expected a document_id, found none")
         if "expert" in table and not _text(row["expert"]).strip():
             raise error(f"{where}: expected the name of an expert, found none")
+        if known is not None and document_id not in known:
+            raise error(f"{where}: expected a document of the table of texts")
         try:
             place = _place(row["start"], row["end"])
-            if known is not None:
-                _compare(place, quote, document_id, known)
         except ValueError as fault:
             raise error(f"{where}: {fault}") from None
-        tags = dict.fromkeys(tag.strip() for tag in _text(row["tag"]).split(SEPARATOR) if tag.strip())
         element, comment = _text(row["element"]), _text(row["comment"])
-        yield _Span(document_id, _name(row["expert"]), place, tuple(tags), element, quote, comment)
+        span = _Span(
+            number, document_id, _name(row["expert"]), place, _tags(row["tag"]), element, quote, comment
+        )
+        seen[span._replace(row=0)] += 1
+        if seen[span._replace(row=0)] == 1 or element:
+            yield span
+    again = sum(number - 1 for span, number in seen.items() if not span.element)
+    if again:
+        warnings.warn(f"rows that stand twice count once: {again:,} of {len(table):,}", stacklevel=3)
 
 
-def _compare(place: tuple[int, int] | None, quote: str, document_id: str, known: Mapping[str, str]) -> None:
-    """Raise a ValueError if a place is not in its document's text, or if something else stands there."""
-    if document_id not in known:
-        raise ValueError("expected a document of the table of texts")
-    if place is None:
-        return
-    text = known[document_id]
-    if place[1] > len(text):
-        raise ValueError(f"expected a place within {len(text):,} characters, found {place[0]} to {place[1]}")
-    if fault := contradiction(text, place, quote):
-        raise ValueError(fault)
+def _tags(cell: Any) -> tuple[str, ...]:
+    """The tags of a span, separated by bars, or as a list that Python or JSON wrote."""
+    text = _text(cell).strip()
+    if text.startswith("[") and text.endswith("]"):
+        with suppress(ValueError, SyntaxError):
+            return tuple(dict.fromkeys(str(tag).strip() for tag in ast.literal_eval(text)))
+    return tuple(dict.fromkeys(tag.strip() for tag in text.split(SEPARATOR) if tag.strip()))
+
+
+def _counted(spans: list[_Span], error: type[ToolError]) -> Iterator[_Span]:
+    """Hold the places of each expert against the lengths of what they quote.
+
+    Where most of an expert's quotes are longer by one, the ends belong to the spans, and they are moved.
+    """
+    lengths = {span.row: _lengths(span) for span in spans if span.place is not None and span.quote}
+    fits, with_end = Counter[str](), Counter[str]()
+    for span in spans:
+        if span.row in lengths and span.place is not None:
+            length = span.place[1] - span.place[0]
+            fits[span.expert] += length in lengths[span.row]
+            with_end[span.expert] += length + 1 in lengths[span.row]
+    moved = {expert for expert in with_end if with_end[expert] > fits[expert]}
+    if moved:
+        names = f" of {listed(sorted(moved))}" if moved != {""} else ""
+        warnings.warn(f"by what the spans quote, their ends{names} belong to them", stacklevel=3)
+    for span in spans:
+        if span.place is not None and span.expert in moved:
+            span = span._replace(place=(span.place[0], span.place[1] + 1))
+        if span.place is not None and span.row in lengths:
+            start, end = span.place
+            if end - start not in lengths[span.row]:
+                raise error(
+                    f"the spans: row {span.row} (document {span.document_id!r}): expected a place of "
+                    f"{len(span.quote)} characters, as {span.quote!r:.60} has, found {start} to {end}"
+                )
+        yield span
+
+
+def _lengths(span: _Span) -> set[int]:
+    """The lengths of a quote, in characters and in units of UTF-16, with each way of ending lines."""
+    quotes = {span.quote, span.quote.replace("\r\n", "\n"), span.quote.replace("\r", "").replace("\n", "\r\n")}
+    return {size for quote in quotes for size in (len(quote), len(quote.encode("utf-16-le", "replace")) // 2)}
 
 
 def _text(value: Any) -> str:

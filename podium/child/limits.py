@@ -9,27 +9,22 @@ limits::
 """
 
 import math
-import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from podium.child.supervised import busy_seconds
 from podium.words.errors import SubmissionRejected
 
 if sys.platform == "linux":
     import resource
 
 
-SECONDS_BETWEEN_LOOKS = 1.0
-SECONDS_TO_LISTEN = 5.0  # for a main thread that was interrupted
-LOOKING = 0.001  # seconds of processor time that one look may take beyond what its thread counts
-IDLE = 75  # the exit code of a process that waits and does not listen
+# With this signal a parent interrupts a worker that has used no processor time for too long.
+INTERRUPT: Any = getattr(signal, "SIGUSR1", None)
 
 
 class Limits(NamedTuple):
@@ -38,7 +33,7 @@ class Limits(NamedTuple):
     memory: int = 4 * 2**30  # bytes beyond those that the process had before
     # Seconds of processor time, so that no submission is rejected because the machine is busy
     seconds: float = 600.0
-    idle: float = math.inf  # seconds without any processor time
+    idle: float = math.inf  # seconds without any processor time, which the parent of a worker watches
 
 
 class LimitExceededError(SubmissionRejected):
@@ -75,49 +70,27 @@ class _TimeExceededError(BaseException):
 
 @contextmanager
 def _time_limited(limits: Limits, in_main: bool) -> Iterator[None]:
-    """Raise `_TimeExceededError` after so much processor time, or so long without any, whatever Python does."""
+    """Raise `_TimeExceededError` after so much processor time, or when the parent interrupts this process."""
     if not (in_main and hasattr(signal, "setitimer")):
         yield
         return
-    is_idle, is_done = threading.Event(), threading.Event()
+    exceeded = {
+        signal.SIGPROF: f"takes more than {limits.seconds:g} s of processor time",
+        INTERRUPT: f"uses no processor time for {limits.idle:g} s",
+    }
 
-    def stop(*_: object) -> None:
-        if is_idle.is_set():
-            raise _TimeExceededError(f"uses no processor time for {limits.idle:g} s")
-        raise _TimeExceededError(f"takes more than {limits.seconds:g} s of processor time")
+    def stop(number: int, _: object) -> None:
+        raise _TimeExceededError(exceeded[number])
 
-    before = signal.signal(signal.SIGPROF, stop)
-    watch = threading.Thread(target=_watch, args=(limits.idle, is_idle, is_done), daemon=True)
+    before = {number: signal.signal(number, stop) for number in exceeded}
     try:
         # It is raised again every second, in case a metric catches it.
         signal.setitimer(signal.ITIMER_PROF, limits.seconds, 1.0)
-        if math.isfinite(limits.idle):
-            watch.start()
         yield
     finally:
-        is_done.set()
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def _watch(idle: float, is_idle: threading.Event, is_done: threading.Event) -> None:
-    """Interrupt the main thread when this process and its children have used no processor time for so long.
-
-    What does not listen, such as native code that waits, is ended with the process.
-    """
-    busy, busy_at = -1.0, time.monotonic()
-    while not is_done.wait(min(SECONDS_BETWEEN_LOOKS, idle / 4)):
-        # The own time of this thread is taken off, for looking is work, too.
-        spent = time.process_time() - time.thread_time() + (busy_seconds(os.getpid()) or 0.0)
-        now = time.monotonic()
-        if spent > busy + LOOKING:
-            busy, busy_at = spent, now
-        elif now - busy_at > idle:
-            is_idle.set()
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
-            if not is_done.wait(SECONDS_TO_LISTEN):
-                os._exit(IDLE)
-            return
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

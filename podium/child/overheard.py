@@ -2,22 +2,20 @@
 
 A metric may print what it found in a participant's cell: titles and colors of a terminal, a cleared screen, or
 lines that look like podium's.  Python's prints are told at once.  Code in C and programs that a metric starts
-write to the descriptors 1 and 2, which lead into a file in a process that `keep_apart` has made ready; this is
+write to the descriptors 1 and 2, which lead into a file in a child (see `podium.child.supervised`); this is
 told as soon as the metric's function has ended.
 """
 
 import io
-import os
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO, Any, TextIO
 
 from podium.words.wording import printable
 
-__all__ = ["caught", "file_for_descriptors", "forget", "keep_apart", "podiums_stderr", "tell_rest"]
+__all__ = ["Into", "caught", "forget", "lie_over", "tell_rest"]
 
 LONGEST_LINE = 300  # characters that are shown
 MOST_LINES = 20  # of each file that are shown; a metric may print one for each cell
@@ -25,36 +23,12 @@ MOST_BYTES = 1 << 16  # that are read of what one call wrote to the descriptors
 
 _streams: dict[Path, "_Stream"] = {}  # by file
 _beneath: IO[bytes] | None = None  # where the descriptors 1 and 2 lead, if podium's own streams are others
-_podiums: TextIO | None = None  # podium's own stderr then
 
 
-@contextmanager
-def file_for_descriptors() -> Iterator[IO[bytes]]:
-    """A file for `keep_apart`; where no folder can hold one, what is written there is lost."""
-    with ExitStack() as opened:
-        file: IO[bytes]
-        try:
-            file = opened.enter_context(tempfile.TemporaryFile(buffering=0))
-        except OSError:
-            file = opened.enter_context(open(os.devnull, "w+b", buffering=0))
-        yield file
-
-
-def keep_apart(file: IO[bytes]) -> None:
-    """Let the descriptors 1 and 2 of this process lead into a file; podium's own streams are copies of them."""
-    global _beneath, _podiums
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        before = getattr(sys, name)
-        before.flush()
-        own = os.fdopen(os.dup(number), "w", 1, encoding=before.encoding, errors=before.errors)
-        setattr(sys, name, own)
-        os.dup2(file.fileno(), number)
-    _beneath, _podiums = file, sys.stderr
-
-
-def podiums_stderr() -> TextIO | None:
-    """Podium's own stderr, for processes that podium starts; None if it is that of the process."""
-    return _podiums
+def lie_over(file: IO[bytes]) -> None:
+    """Read from now on also what is written to the descriptors 1 and 2, which lead into this file."""
+    global _beneath
+    _beneath = file
 
 
 def tell_rest(file: IO[bytes]) -> None:
@@ -103,14 +77,38 @@ class _Stream(io.TextIOWrapper):
     """A stream of texts over what is heard, which has all that a standard stream has."""
 
     def __init__(self, heard: "_Heard") -> None:
-        super().__init__(heard, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[arg-type]
+        into: Any = Into(heard.write, heard.fileno)  # which is all that is needed of a buffer
+        super().__init__(into, encoding="utf-8", errors="backslashreplace", write_through=True)
         self.heard = heard
 
     def close(self) -> None:
         """Stay open, also where a metric closes its standard streams."""
 
 
-class _Heard(io.RawIOBase):
+class Into(io.RawIOBase):
+    """What is written here is given to a function; programs write to a descriptor instead."""
+
+    def __init__(
+        self, take: Callable[[bytes], object], descriptor: Callable[[], int], is_terminal: bool = False
+    ) -> None:
+        self._take, self.fileno, self._is_terminal = take, descriptor, is_terminal  # type: ignore[method-assign]
+
+    def writable(self) -> bool:
+        """Tell that something can be written, as a TextIOWrapper asks."""
+        return True
+
+    def isatty(self) -> bool:
+        """Whether all ends on a terminal."""
+        return self._is_terminal
+
+    def write(self, content: object) -> int:
+        """Give bytes to the function."""
+        given = bytes(content)  # type: ignore[call-overload]
+        self._take(given)
+        return len(given)
+
+
+class _Heard:
     """What one file prints, as bytes, and which of its lines were told."""
 
     def __init__(self, name: str) -> None:
@@ -119,22 +117,16 @@ class _Heard(io.RawIOBase):
         self._line = b""
         self.teller: TextIO | None = None  # where it is told; outside of the metric's functions it is stderr
 
-    def writable(self) -> bool:
-        """Tell that something can be written, as a TextIOWrapper asks."""
-        return True
-
     def fileno(self) -> int:
         """The number of a descriptor that programs get which a metric starts."""
         return (_beneath or self.teller or sys.stderr).fileno()
 
-    def write(self, content: object) -> int:
+    def write(self, given: bytes) -> None:
         """Tell the lines that are complete."""
-        given = bytes(content)  # type: ignore[call-overload]
         *lines, rest = (self._line + given).replace(b"\r", b"\n").split(b"\n")
         for line in lines:
             self._tell(line)
         self._line = rest[: 4 * LONGEST_LINE]
-        return len(given)
 
     def end(self) -> None:
         """Tell what has no end of line."""

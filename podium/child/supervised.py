@@ -1,331 +1,376 @@
-"""Run a command whose metric a stranger wrote in a child of this process, and see how the child ends.
+"""The one child in which foreign code runs: started, heard, limited, seen to end, ended with what it leaves.
 
-A metric can end its process, crash it, wait for ever, or leave threads and processes behind.  So the parent
-says what happened if the child has not said its result itself, and ends whatever is left.  The child is forked
-before pandas is imported, which takes a few milliseconds.  Windows has no fork, so there a command runs in its
-own process.
+A metric can end its process, crash it or stop it, wait for ever, write where nobody expects it, or leave
+threads and processes behind.  So what a stranger wrote runs in a child.  The child has no terminal: what podium
+itself prints there, and what it answers, come through one pipe, each word behind a token that only the two
+know.  Whatever else is written into that pipe is nobody's word.  This guards against accidents and stray
+writes, not against a metric that reads the memory of its own process.
+
+A child begins in one of two ways.  `supervised` forks a command before pandas is imported, which takes a few
+milliseconds; Windows has no fork, so there a command runs in its own process.  A worker is a new interpreter
+that does one task after the other, see `podium.child.workers`.
 """
 
 import atexit
 import contextlib
+import functools
+import io
 import math
 import os
-import select
+import queue
+import secrets
 import signal
-import subprocess
+import struct
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from typing import IO, NamedTuple, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from podium.child.overheard import file_for_descriptors, keep_apart, tell_rest
-from podium.words.errors import HostError, UsageError, complain
+from podium.child import overheard, processes
+from podium.child.limits import INTERRUPT
+from podium.words.errors import HostError, UsageError, exit_code_of
 
-__all__ = ["Patience", "adopting", "busy_seconds", "end_session", "ending", "run_and_end", "supervised"]
+if TYPE_CHECKING:
+    import subprocess
+
+__all__ = ["Child", "Patience", "Voice", "WorkerLostError", "file_for_descriptors", "supervised"]
 
 SECONDS_BETWEEN_LOOKS = 0.2
-SECONDS_TO_END = 2.0  # for a child that has said its result
-SECONDS_TO_LEAVE = 10.0  # for a child that was interrupted, which cleans up; a library may have lost the signal
-# The numbers of Linux's prctl: orphans come to this process, and a signal when the parent dies.
-SUBREAPER, SIGNAL_OF_PARENT = 36, 1
-SESSION = 3  # the place of the session's number among the fields of a process
+SECONDS_TO_END = 2.0  # for a child that has given its answer or closed its pipe
+SECONDS_TO_LISTEN = 5.0  # for a worker that was interrupted
+SECONDS_TO_LEAVE = (
+    10.0  # for a command that was interrupted, which cleans up; a library may have lost the signal
+)
+BUSY = 0.005  # of the time; to wait for another process takes a little, too
 ENDED_BY = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
 WISHES = (signal.SIGINT, *ENDED_BY)  # that end a command
 
+TOKEN_BYTES = 16
+HEAD = struct.Struct("<BQ")  # of a word, behind the token: its kind, and how many bytes follow
+WORK, STDOUT, STDERR = 0, 1, 2  # the kinds: a task or its answer, and what is printed
+NOTHING = (-1, b"")  # has been said
+BLOCK = 1 << 16  # bytes that are read at once
+
 
 class Patience(NamedTuple):
-    """How long a command may take whose metric a stranger wrote, in seconds."""
+    """How long a child may take for its answer, in seconds."""
 
     idle: float = 60.0  # without any processor time
     processor: float = math.inf  # of processor time
+    whole: float = math.inf  # by the clock
+    is_worker: bool = False  # which is interrupted where it waits, so that it can go on with its next task
 
 
-class _EndedError(BaseException):
-    """Somebody wants this process to end."""
+class WorkerLostError(Exception):
+    """A child has ended before it had an answer, or will have none; then its `code` is None."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+    def __init__(self, ending: str, code: int | None = None) -> None:
+        super().__init__(ending, code)
+        self.ending, self.code = ending, code  # how it has ended, in words
+
+    def __str__(self) -> str:
+        return f"a worker process is lost: {self.ending}"
 
 
-def supervised(work: Callable[[], int], patience: Patience) -> int:
-    """Do some work, which returns an exit code, in a child; return its code or that of what became of it."""
+# ---- The side of the parent -------------------------------------------------------------------------------
+
+
+class Child:
+    """A child: what it says, what it answers, and how it ends."""
+
+    def __init__(
+        self,
+        process: "_Forked | subprocess.Popen[bytes]",
+        pipe: io.BufferedReader,
+        token: bytes,
+        printed: IO[bytes],  # where its descriptors 1 and 2 lead
+        tasks: IO[bytes] | None = None,
+    ) -> None:
+        self.process, self.printed, self._token, self._tasks = process, printed, token, tasks
+        self._words: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._hear, args=(pipe,), daemon=True).start()
+
+    def _hear(self, pipe: io.BufferedReader) -> None:
+        """Put what the child says into the queue, and None at its end."""
+        with pipe:
+            for word in words(pipe, self._token):
+                self._words.put(word)
+        self._words.put(None)
+
+    def give(self, task: bytes) -> None:
+        """Give a task to a worker; if it has ended, there will be no answer."""
+        assert self._tasks is not None
+        with contextlib.suppress(OSError):
+            Voice(self._tasks, self._token).say(WORK, task)
+
+    def answer(self, patience: Patience) -> bytes:
+        """Print what the child says until it answers; `WorkerLostError` is raised if it never will."""
+        watch = _Watch(self.process.pid, patience)
+        while True:
+            has_ended = self.process.poll() is not None  # while others may hold its end of the pipe
+            try:
+                word = self._words.get(timeout=SECONDS_TO_END if has_ended else SECONDS_BETWEEN_LOOKS)
+            except queue.Empty:
+                word = None if has_ended else NOTHING
+            if word is None:
+                code = self.wait(SECONDS_TO_END)
+                ending = "it closed its connection" if code is None else processes.ending(code)
+                raise WorkerLostError(ending, code)
+            if word is not NOTHING:
+                kind, content = word
+                if kind == WORK:
+                    return content
+                _print(sys.stdout if kind == STDOUT else sys.stderr, content)
+            watch.look()
+
+    def wait(self, seconds: float) -> int | None:
+        """The exit code of a child that ends within some seconds; None if it does not."""
+        until = time.monotonic() + seconds
+        while (code := self.process.poll()) is None and time.monotonic() < until:
+            time.sleep(0.005)
+        return code
+
+    def end(self) -> None:
+        """End the child with all of its session, and tell what it has written last."""
+        processes.end_session(self.process.pid)
+        self.wait(math.inf)
+        with contextlib.suppress(ValueError), self.printed:  # another thread may have told it already
+            overheard.tell_rest(self.printed)
+        if self._tasks is not None:
+            with contextlib.suppress(OSError):  # what is left in the pipe cannot be sent any more
+                self._tasks.close()
+
+
+def words(pipe: io.BufferedReader, token: bytes) -> Iterator[tuple[int, bytes]]:
+    """What comes through a pipe behind a token; what comes before one is nobody's word."""
+    unread = bytearray()
+    while block := pipe.read1(BLOCK):
+        unread += block
+        while (start := unread.find(token)) >= 0:
+            begin = start + len(token) + HEAD.size
+            kind, size = HEAD.unpack_from(unread, begin - HEAD.size) if len(unread) >= begin else (0, 1)
+            if len(unread) < begin + size:
+                break
+            yield kind, bytes(unread[begin : begin + size])
+            del unread[: begin + size]
+        else:
+            del unread[: 1 - len(token)]
+
+
+def _print(stream: Any, content: bytes) -> None:
+    """Print what was made printable in the child."""
+    stream = getattr(stream, "plain", stream)
+    if hasattr(stream, "buffer"):
+        stream.flush()
+        stream.buffer.write(content)
+    else:  # that of a notebook
+        stream.write(content.decode("utf-8", "replace"))
+    stream.flush()
+
+
+class _Watch:
+    """How long a child has been waited for, and what it has used meanwhile."""
+
+    def __init__(self, pid: int, patience: Patience) -> None:
+        self.pid, self.patience = pid, patience
+        self.pause = min(1.0, patience.idle / 4, patience.processor / 4)
+        self.began = self.looked_at = self.busy_at = time.monotonic()
+        self.busy, self.stopped, self.is_interrupted = 0.0, 0, False
+
+    def look(self) -> None:
+        """Raise an error if the child was stopped, or if the patience is at its end."""
+        now = time.monotonic()
+        if now < self.looked_at + self.pause:
+            return
+        self.looked_at = now
+        self.stopped = self.stopped + 1 if processes.is_stopped(self.pid) else 0
+        if self.stopped == processes.LOOKS_STOPPED:
+            raise WorkerLostError(processes.ending(processes.STOPPED), processes.STOPPED)
+        if now > self.began + self.patience.whole:
+            raise WorkerLostError("it did not end")
+        if min(self.patience.idle, self.patience.processor) < math.inf:
+            self._measure(now)
+
+    def _measure(self, now: float) -> None:
+        """Compare what the child has used with the patience."""
+        idle, processor, _, is_worker = self.patience
+        # What the child of a command leaves behind comes to this process.
+        if (spent := processes.busy_seconds(self.pid if is_worker else os.getpid())) is None:
+            return
+        if spent > self.busy + BUSY * (now - self.busy_at):
+            self.busy, self.busy_at, self.is_interrupted = spent, now, False
+        if spent > processor:
+            limit = f"more than {processor:g} s of processor time: --time-limit gives it more"
+            raise HostError(f"the metric takes {limit}")
+        if now < self.busy_at + idle + SECONDS_TO_LISTEN * self.is_interrupted:
+            return
+        if not is_worker:
+            waits = f"no processor time for {idle:g} s, so it was ended: --idle-limit gives it more"
+            raise HostError(f"the metric has used {waits}")
+        if self.is_interrupted:
+            raise WorkerLostError("it used no processor time and could not be interrupted")
+        self.is_interrupted = True
+        os.kill(self.pid, INTERRUPT)
+
+
+def file_for_descriptors() -> IO[bytes]:
+    """A file for what a child writes to the descriptors 1 and 2; it is lost where no folder can hold one."""
+    try:
+        return tempfile.TemporaryFile(buffering=0)
+    except OSError:
+        return open(os.devnull, "w+b", buffering=0)
+
+
+# ---- The side of the child --------------------------------------------------------------------------------
+
+
+class Voice:
+    """The end of a pipe at which words are said."""
+
+    def __init__(self, pipe: IO[bytes], token: bytes) -> None:
+        self._pipe, self._token = pipe, token
+        self._lock = threading.Lock()  # a bar of progress has a thread of its own
+
+    def say(self, kind: int, content: bytes) -> None:
+        """Say a word."""
+        with self._lock:
+            self._pipe.write(self._token + HEAD.pack(kind, len(content)))
+            self._pipe.write(content)
+            self._pipe.flush()
+
+    def lead(self, printed: IO[bytes], stdout: int = STDOUT) -> None:
+        """Lead podium's own streams to the parent, and the descriptors 1 and 2 into a file that both have."""
+        for number, name, kind in ((1, "stdout", stdout), (2, "stderr", STDERR)):
+            before = getattr(sys, name)
+            before.flush()
+            raw = overheard.Into(functools.partial(self.say, kind), before.fileno, before.isatty())
+            buffer = io.BufferedWriter(raw)
+            setattr(sys, name, io.TextIOWrapper(buffer, before.encoding, before.errors, line_buffering=True))
+            os.dup2(printed.fileno(), number)
+        overheard.lie_over(printed)
+
+
+# ---- Commands ---------------------------------------------------------------------------------------------
+
+
+def supervised(work: Callable[[], None], patience: Patience) -> int:
+    """Do a command's work in a child, and return its exit code or that of what became of it."""
     if not hasattr(os, "fork"):
-        return work()
-    _prctl(SUBREAPER, 1)
-    with file_for_descriptors() as printed:
-        try:
-            return _in_child(work, patience, printed)
-        finally:
-            tell_rest(printed)
+        return exit_code_of(work)
+    processes.prctl(processes.SUBREAPER, 1)
+    codes: list[int] = []
+    child = _forked(work)
 
-
-def _in_child(work: Callable[[], int], patience: Patience, printed: IO[bytes]) -> int:
-    """Fork a child that does the work, and return its exit code or that of what became of it."""
-    reading, writing = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    signal.pthread_sigmask(signal.SIG_BLOCK, WISHES)  # until both know what to do about one
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        keep_apart(printed)
-        _do(work, writing)
-    os.close(writing)
-    try:
-        with _signals_raised():
-            return _watched(child, reading, patience)
-    except _EndedError as wish:
+    def end(number: int, _: object) -> None:
         _end_all(child)
-        signal.signal(wish.number, signal.SIG_DFL)
-        os.kill(os.getpid(), wish.number)
-        raise
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    for number in ENDED_BY:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, end)
+    try:
+        failed = exit_code_of(lambda: codes.append(_code_of(child, patience)))
     finally:
         _end_all(child)
-        os.close(reading)
+    return codes[0] if codes else failed
 
 
-@contextlib.contextmanager
-def adopting() -> Iterator[Callable[[], bool]]:
-    """Let orphans among the descendants of this process come to it, where Linux can do that.
+def _end_all(child: Child) -> None:
+    """End the child of a command and whatever it has left behind."""
+    child.end()
+    processes.end_descendants()
 
-    Yield the function that ends them and tells whether there were any. What was there before stays, and what is
-    of the session of this process, which has begun it itself.
-    """
-    before, session = _descendants(os.getpid()), str(os.getsid(0)) if hasattr(os, "getsid") else ""
-    _prctl(SUBREAPER, 1)
+
+def _code_of(child: Child, patience: Patience) -> int:
+    """Wait for the exit code that a command tells."""
     try:
-        yield lambda: _end_descendants(lambda pid, fields: pid in before or fields[SESSION] == session)
-    finally:
-        _prctl(SUBREAPER, 0)
-
-
-def ending(code: int) -> str:
-    """Say how a process has ended, from its exit code, which is the negative number of a signal.
-
-    >>> ending(3), ending(-11)
-    ('exit code 3', 'signal 11 (SIGSEGV)')
-    """
-    if code >= 0:
-        return f"exit code {code}"
-    name = signal.Signals(-code).name if -code in {*signal.Signals} else ""
-    return f"signal {-code} ({name})" if name else f"signal {-code}"
-
-
-def end_session(process: subprocess.Popen[bytes]) -> None:
-    """End a process that has a session of its own, with all that it has started there."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(OSError):  # nobody of its session is left
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
-
-
-def run_and_end(
-    command: list[str], folder: str | os.PathLike[str], seconds: float | None = None
-) -> tuple[int | None, bytes, bytes]:
-    """Run a command in a folder, and end what it leaves behind; return its exit code and what it printed.
-
-    The code is None if it takes longer than so long.  What it prints goes into files, because a child that it
-    leaves behind would keep pipes open.
-    """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-        )
-        code = None
-        try:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                code = process.wait(seconds)
-        finally:
-            end_session(process)
-        out.seek(0)
-        err.seek(0)
-        return code, out.read(), err.read()
-
-
-# ---- The child --------------------------------------------------------------------------------------------
-
-
-def _do(work: Callable[[], int], writing: int) -> NoReturn:
-    """Do the work in a session of its own, tell the exit code, and end without waiting for anybody."""
-    code = 1
-    try:
-        os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on
-        _prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WISHES)
-        code = work()
-    except SystemExit as wish:  # of argparse
-        code = wish.code if isinstance(wish.code, int) else 1
-    except KeyboardInterrupt:  # before the command could answer it itself
-        print("interrupted", file=sys.stderr)
-        code = 128 + signal.SIGINT
-    except BaseException:
-        traceback.print_exc()
-    with contextlib.suppress(OSError, ValueError):  # a metric may have closed everything
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os.write(writing, bytes([code]))
-    atexit._run_exitfuncs()
-    os._exit(code)
+        code = child.answer(patience)[0]
+        child.wait(SECONDS_TO_END)
+        return code
+    except KeyboardInterrupt:
+        with contextlib.suppress(OSError, WorkerLostError):
+            os.kill(child.process.pid, signal.SIGINT)
+            return child.answer(Patience(math.inf, whole=SECONDS_TO_LEAVE))[0]
+        raise
+    except WorkerLostError as lost:
+        raise _error_of(lost) from None
 
 
-# ---- The parent -------------------------------------------------------------------------------------------
-
-
-def _watched(child: int, reading: int, patience: Patience) -> int:
-    """Wait until the child has told its exit code, has ended, or has used up the patience."""
-    busy, busy_at, leave_at = 0.0, time.monotonic(), math.inf
-    while True:
-        try:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, WISHES)
-            told = _told(reading)
-            if told is not None:
-                _wait(child, SECONDS_TO_END)
-                return told
-            if (code := _wait(child, 0)) is not None:
-                return 128 + signal.SIGINT if leave_at < math.inf else _said(_of_end(code))
-            if time.monotonic() > leave_at:
-                print("interrupted", file=sys.stderr)
-                return 128 + signal.SIGINT
-            if (spent := busy_seconds(os.getpid())) is None:
-                continue
-            now = time.monotonic()
-            if spent > busy:
-                busy, busy_at = spent, now
-            if spent > patience.processor:
-                limit = f"more than {patience.processor:g} s of processor time: --time-limit gives it more"
-                return _said(HostError(f"the metric takes {limit}"))
-            if now - busy_at > patience.idle:
-                waits = (
-                    f"no processor time for {patience.idle:g} s, so it was ended: --idle-limit gives it more"
-                )
-                return _said(HostError(f"the metric has used {waits}"))
-        except KeyboardInterrupt:
-            if leave_at < math.inf:
-                return 128 + signal.SIGINT
-            leave_at = time.monotonic() + SECONDS_TO_LEAVE
-            os.kill(child, signal.SIGINT)
-
-
-def _told(reading: int) -> int | None:
-    """The exit code that the child has told; None if it has not told any yet."""
-    if not select.select([reading], [], [], SECONDS_BETWEEN_LOOKS)[0]:
-        return None
-    code = os.read(reading, 1)
-    if not code:  # a child that has closed its end may still work
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    return code[0] if code else None
-
-
-def _of_end(code: int) -> HostError | UsageError:
-    """The error for a child that has ended without a result."""
-    if code == -signal.SIGKILL:
+def _error_of(lost: WorkerLostError) -> HostError | UsageError:
+    """The error for a command whose child has no result."""
+    if lost.code == -signal.SIGKILL:
         return UsageError(
             "the process of the metric was killed (signal 9), perhaps because the machine has too little memory"
         )
-    verb = "ended" if code >= 0 else "crashed"
-    return HostError(f"the metric {verb} its process before there was a result: {ending(code)}")
+    if lost.code is None:
+        return HostError(f"the process of the metric gave no result: {lost.ending}")
+    verb = "stopped" if lost.code == processes.STOPPED else "ended" if lost.code >= 0 else "crashed"
+    return HostError(f"the metric {verb} its process before there was a result: {lost.ending}")
 
 
-def _said(error: HostError | UsageError) -> int:
-    """Print an error, and return its exit code."""
-    complain(error)
-    return error.exit_code
+def _forked(work: Callable[[], None]) -> Child:
+    """Fork a child that does the work; signals wait until both know what to do about one."""
+    reading, writing = os.pipe()
+    token, printed = secrets.token_bytes(TOKEN_BYTES), file_for_descriptors()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, WISHES)
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _do(work, Voice(os.fdopen(writing, "wb"), token), printed)
+    os.close(writing)
+    return Child(_Forked(pid), os.fdopen(reading, "rb"), token, printed)
 
 
-def _wait(child: int, seconds: float) -> int | None:
-    """The exit code of a child that ends within some seconds; None if it does not."""
-    until = time.monotonic() + seconds
-    while True:
-        with contextlib.suppress(ChildProcessError):
-            pid, status = os.waitpid(child, os.WNOHANG)
-            if pid:
-                return os.waitstatus_to_exitcode(status)
-        if time.monotonic() >= until:
-            return None
-        time.sleep(0.005)
+class _Forked:
+    """A process that was forked, with what `subprocess.Popen` has."""
 
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._code: int | None = None
 
-def _end_all(child: int) -> None:
-    """End the child and whatever it has left behind."""
-    with contextlib.suppress(OSError):
-        os.killpg(child, signal.SIGKILL)
-    _end_descendants(lambda *_: False)
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(child, 0)
-
-
-def _end_descendants(is_spared: Callable[[int, list[str]], bool]) -> bool:
-    """End what this process has begun and what that has begun, except what is spared; tell if there was any."""
-    is_any = False
-    while left := [pid for pid, fields in _descendants(os.getpid()).items() if not is_spared(pid, fields)]:
-        is_any = True
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        for pid in left:
+    def poll(self) -> int | None:
+        """The exit code of the process, or None if it runs."""
+        if self._code is None:
             with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-        time.sleep(0.005)
-    return is_any
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code
 
 
-@contextlib.contextmanager
-def _signals_raised() -> Iterator[None]:
-    """Raise `_EndedError` for signals that end a process."""
+def _do(work: Callable[[], None], voice: Voice, printed: IO[bytes]) -> NoReturn:
+    """Do the work in a session of its own, tell the exit code, and end without waiting for anybody."""
+    code = 1
 
-    def stop(number: int, _: object) -> None:
-        raise _EndedError(number)
+    def begun() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WISHES)
+        work()
 
-    before = {number: signal.signal(number, stop) for number in ENDED_BY}
     try:
-        yield
+        os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on
+        processes.prctl(processes.SIGNAL_OF_PARENT, signal.SIGKILL)
+        voice.lead(printed)
+        _only_read_terminal()
+        code = exit_code_of(begun)
+    except BaseException:
+        traceback.print_exc()
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        with contextlib.suppress(OSError, ValueError):  # a metric may have closed everything
+            sys.stdout.flush()
+            sys.stderr.flush()
+            voice.say(WORK, bytes([code]))
+        atexit._run_exitfuncs()
+        os._exit(code)
 
 
-# ---- Linux ------------------------------------------------------------------------------------------------
-
-
-def _prctl(option: int, value: int) -> None:
-    """Ask Linux for something about this process; elsewhere nothing happens."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def _processes() -> dict[int, list[str]]:
-    """The fields of all processes behind their names, by number: the state, the parent, and so on."""
-    found = {}
-    for name in os.listdir("/proc") if os.path.isdir("/proc") else []:
-        if name.isdigit():
-            with (
-                contextlib.suppress(OSError),
-                open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file,
-            ):
-                found[int(name)] = file.read().rpartition(")")[2].split()
-    return found
-
-
-def _descendants(process: int) -> dict[int, list[str]]:
-    """The fields of all processes that a process has begun, and those that these have begun."""
-    everything = _processes()
-    found: dict[int, list[str]] = {}
-    some = {process}
-    while some:
-        some = {pid for pid, fields in everything.items() if int(fields[1]) in some and pid not in found}
-        found |= {pid: everything[pid] for pid in some}
-    return found
-
-
-def busy_seconds(process: int) -> float | None:
-    """The processor time of all that a process has begun, also of what has ended; None where nobody knows."""
-    if not os.path.isdir("/proc/self"):
-        return None
-    ticks = sum(int(each) for fields in _descendants(process).values() for each in fields[11:15])
-    return float(ticks / os.sysconf("SC_CLK_TCK"))
+def _only_read_terminal() -> None:
+    """Let nobody write through standard input, which terminals open for both."""
+    with contextlib.suppress(OSError):  # it may be closed
+        if os.isatty(0):
+            os.dup2(os.open(os.ttyname(0), os.O_RDONLY | os.O_NOCTTY), 0)

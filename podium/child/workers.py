@@ -6,10 +6,14 @@ the notebook of its parent again, and it ends as soon as the pipe is closed, eve
 
 import concurrent.futures
 import contextlib
+import io
 import itertools
+import math
 import os
 import pickle
 import queue
+import secrets
+import signal
 import subprocess
 import sys
 import threading
@@ -18,17 +22,27 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
-from podium.child import cluster, limits, overheard
-from podium.child.supervised import end_session, ending
+from podium.child import cluster
+from podium.child.limits import INTERRUPT
+from podium.child.supervised import (
+    STDERR,
+    TOKEN_BYTES,
+    WORK,
+    Child,
+    Patience,
+    Voice,
+    WorkerLostError,
+    file_for_descriptors,
+    words,
+)
 from podium.words.errors import UsageError
 
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 SECONDS_TO_CLOSE = 0.1
-SECONDS_TO_END = 1.0  # for a process that has closed its pipes
 SECONDS_TO_WAKE = 1.0
-SIZE_BYTES = 8  # of the number that says how long a message is
+ENDLESS = Patience(math.inf, is_worker=True)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -46,42 +60,26 @@ class Workers:
 
     executor: concurrent.futures.Executor | None  # hands out the tasks; with None, this process does them
     number: int  # how many tasks are worked on at once
+    patience: Patience = ENDLESS  # with one task
     key: str = field(default_factory=lambda: uuid.uuid4().hex)  # marks the processes of this command
-
-
-class WorkerLostError(Exception):
-    """A worker process has ended before it had an answer; its `code` is None if it had to be killed."""
-
-    def __init__(self, text: str, code: int | None = None) -> None:
-        super().__init__(text, code)
-        self.text, self.code = text, code
-
-    def __str__(self) -> str:
-        return self.text
-
-    @property
-    def ending(self) -> str:
-        """How the process has ended, in words."""
-        if self.code == limits.IDLE:
-            return "it used no processor time and could not be interrupted"
-        return "it closed its connection" if self.code is None else ending(self.code)
 
 
 # ---- The side of the command ----------------------------------------------------------------------------
 
 
 @contextmanager
-def start_workers(jobs: int, most: int, apart: bool = False) -> Iterator[Workers]:
+def start_workers(jobs: int, most: int, apart: bool = False, idle: float = math.inf) -> Iterator[Workers]:
     """Start workers on this machine, at most one for each of so many tasks, and end them when all is done.
 
-    A single one is this process, unless the work has to be done `apart` from it because it may crash.
+    A single one is this process, unless the work has to be done `apart` from it because it may crash. Whoever
+    uses no processor time for so long (`idle`) is interrupted.
     """
     number = min(jobs or os.cpu_count() or 1, max(1, most))
     if number == 1 and not apart:
         yield Workers(None, 1)
         return
     executor = concurrent.futures.ThreadPoolExecutor(number)
-    workers = Workers(executor, number)
+    workers = Workers(executor, number, ENDLESS._replace(idle=idle))
     try:
         yield workers
     finally:
@@ -95,7 +93,9 @@ def start_workers(jobs: int, most: int, apart: bool = False) -> Iterator[Workers
 
 
 @contextmanager
-def dask_workers(address: str, probe: Callable[..., dict[str, str]], *arguments: Any) -> Iterator[Workers]:
+def dask_workers(
+    address: str, idle: float, probe: Callable[..., dict[str, str]], *arguments: Any
+) -> Iterator[Workers]:
     """Connect to a Dask cluster after each of its workers has answered a probe with its versions."""
     with cluster.connected(address) as client:
         ours = probe()
@@ -107,7 +107,7 @@ def dask_workers(address: str, probe: Callable[..., dict[str, str]], *arguments:
         if problems:
             raise UsageError("\n".join(["Dask workers that cannot work:", *problems]))
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
-        workers = Workers(executor, threads)
+        workers = Workers(executor, threads, ENDLESS._replace(idle=idle))
         try:
             yield workers
         finally:
@@ -140,7 +140,7 @@ def spread(
     under_way: dict[concurrent.futures.Future[list[R]], T] = {}
     while True:
         for task in itertools.islice(waiting, window - len(under_way)):
-            future = workers.executor.submit(in_process, workers.key, work, task)
+            future = workers.executor.submit(in_process, workers.key, workers.patience, work, task)
             under_way[future] = task
         if not under_way:
             return
@@ -157,94 +157,80 @@ def spread(
 
 # ---- The worker processes -------------------------------------------------------------------------------
 
-_of_thread = threading.local()  # the process of each thread
-_processes: dict[str, set["subprocess.Popen[bytes]"]] = {}  # the processes of each command
+_of_thread = threading.local()  # the child of each thread
+_children: dict[str, set[Child]] = {}  # the children of each command
 
 
-def in_process(key: str, work: Callable[[T], R], task: T) -> R:
-    """Do a task in the process that belongs to this thread and command, which is started if there is none.
+def in_process(key: str, patience: Patience, work: Callable[[T], R], task: T) -> R:
+    """Do a task in the child that belongs to this thread and command, which is started if there is none.
 
-    Also a worker of Dask does its tasks in such a process, because limits of memory and time hold for a process
+    Also a worker of Dask does its tasks in such a child, because limits of memory and time hold for a process
     and its main thread, and because a file that crashes a library must not take the worker away.
     """
-    of_thread: dict[str, subprocess.Popen[bytes]] = _of_thread.__dict__
+    of_thread: dict[str, Child] = _of_thread.__dict__
     if key not in of_thread:
         of_thread[key] = _start(key)
-    process = of_thread[key]
+    child = of_thread[key]
     try:
-        _send(process.stdin, (work, task))
-        is_right, answer = pickle.loads(_receive(process.stdout))
-    except (EOFError, OSError):
+        child.give(pickle.dumps((work, task), protocol=5))
+        is_right, answer = pickle.loads(child.answer(patience))
+    except WorkerLostError:
         del of_thread[key]
-        code = _own_end(process)
-        raise WorkerLostError(f"a worker process has ended, with exit code {_ended(process)}", code) from None
+        child.end()
+        raise
     if is_right:
         result: R = answer
         return result
     raise answer
 
 
-def _start(key: str) -> "subprocess.Popen[bytes]":
-    """Start a process for tasks."""
+def _start(key: str) -> Child:
+    """Start a child for tasks."""
     # There is a process for each core, so each one multiplies matrices with one thread. Each has a session of
     # its own, so that Ctrl-C in the terminal reaches the parent alone, which ends the others.
     one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+    token, printed = secrets.token_bytes(TOKEN_BYTES), file_for_descriptors()
     process = subprocess.Popen(
         [sys.executable, "-c", START.format(path=sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=overheard.podiums_stderr(),
+        stderr=printed,
         env=os.environ | one_thread,
         start_new_session=True,
     )
-    _processes.setdefault(key, set()).add(process)
-    return process
+    assert process.stdin is not None
+    assert isinstance(process.stdout, io.BufferedReader)
+    with contextlib.suppress(OSError):
+        process.stdin.write(token)
+    child = Child(process, process.stdout, token, printed, process.stdin)
+    _children.setdefault(key, set()).add(child)
+    return child
 
 
 def end_processes(key: str) -> None:
     """End the processes of a command. Nobody waits for what they have begun, as they write no files."""
-    for process in _processes.pop(key, ()):
-        _ended(process)
-
-
-def _own_end(process: "subprocess.Popen[bytes]") -> int | None:
-    """The exit code of a process that has closed its pipes; None if it does not end by itself."""
-    try:
-        return process.wait(SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        return None
-
-
-def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """End a process with all that it has started, close its pipes, and return its exit code."""
-    end_session(process)
-    code = process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):  # what is left in the pipe cannot be sent any more
-                pipe.close()
-    return code
+    for child in _children.pop(key, ()):
+        child.end()
 
 
 def serve() -> None:
     """Do the tasks that come through standard input, until it is closed."""
-    tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # What a metric prints is told on stderr, and whoever reads standard input finds nothing.
-    os.dup2(2, 1)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    tasks, token = os.fdopen(os.dup(0), "rb"), os.read(0, TOKEN_BYTES)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # whoever reads standard input finds nothing
+    voice, printed = Voice(os.fdopen(os.dup(1), "wb"), token), os.fdopen(os.dup(2), "r+b", 0)
+    voice.lead(printed, stdout=STDERR)
+    if INTERRUPT is not None:
+        signal.signal(INTERRUPT, signal.SIG_IGN)  # where no task is limited
     warnings.simplefilter("ignore")  # those of a metric's libraries; who asks for answers tells what matters
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read_tasks, args=(tasks, waiting), daemon=True).start()
-    with overheard.file_for_descriptors() as printed:
-        overheard.keep_apart(printed)
-        while True:
-            try:
-                work, task = pickle.loads(waiting.get())
-                answer = True, work(task)
-                packed = pickle.dumps(answer, protocol=5)
-            except Exception as problem:
-                packed = _packed_error(problem)
-            _send_packed(answers, packed)
+    threading.Thread(target=_read_tasks, args=(tasks, token, waiting), daemon=True).start()
+    while True:
+        try:
+            work, task = pickle.loads(waiting.get())
+            packed = pickle.dumps((True, work(task)), protocol=5)
+        except Exception as problem:
+            packed = _packed_error(problem)
+        voice.say(WORK, packed)
 
 
 def _packed_error(problem: Exception) -> bytes:
@@ -257,33 +243,8 @@ def _packed_error(problem: Exception) -> bytes:
     return packed
 
 
-def _read_tasks(tasks: IO[bytes], waiting: "queue.SimpleQueue[bytes]") -> None:
+def _read_tasks(tasks: io.BufferedReader, token: bytes, waiting: "queue.SimpleQueue[bytes]") -> None:
     """Read tasks while the main thread works. When the parent has closed the pipe or was killed, all ends."""
-    while True:
-        try:
-            waiting.put(_receive(tasks))
-        except (EOFError, OSError):
-            os._exit(1)
-
-
-def _send(pipe: IO[bytes] | None, value: object) -> None:
-    """Send something through a pipe."""
-    _send_packed(pipe, pickle.dumps(value, protocol=5))
-
-
-def _send_packed(pipe: IO[bytes] | None, packed: bytes) -> None:
-    """Send bytes through a pipe, after their number."""
-    assert pipe is not None
-    pipe.write(len(packed).to_bytes(SIZE_BYTES, "little"))
-    pipe.write(packed)
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes] | None) -> bytes:
-    """Receive the bytes that `_send_packed` has sent."""
-    assert pipe is not None
-    size = pipe.read(SIZE_BYTES)
-    packed = pipe.read(int.from_bytes(size, "little"))
-    if len(size) < SIZE_BYTES or len(packed) < int.from_bytes(size, "little"):
-        raise EOFError
-    return packed
+    for _, task in words(tasks, token):
+        waiting.put(task)
+    os._exit(1)

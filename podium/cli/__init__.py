@@ -129,9 +129,9 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
         if option == "--set" and re.fullmatch(r"[A-Za-z_]\w*=.*", second) and not os.path.exists(second):
             of_command.error(f"--set takes one NAME=VALUE: write --set {first} --set {second}")
     given = vars(of_command.parse_intermixed_args(chosen.rest))
-    work = functools.partial(errors.exit_code_of, functools.partial(_run, chosen.command, kind, given))
+    work = functools.partial(_run, chosen.command, kind, given)
     patience = _patience(chosen.command, given) if apart else None
-    return work() if patience is None else supervised(work, patience)
+    return errors.exit_code_of(work) if patience is None else supervised(work, patience)
 
 
 # Commands that execute a metric, and those of them that also may have to wait for somebody else.

@@ -291,8 +291,9 @@ def workers_of(
     """Start the workers, here or on a Dask cluster."""
     if dask is None:
         # A stranger's metric may crash on a submission, which must not take the command along.
-        return start_workers(jobs, len(files), apart=not solution_of(job).metric.is_own)
-    return dask_workers(dask, probe, job, files[0])
+        is_own = solution_of(job).metric.is_own
+        return start_workers(jobs, len(files), apart=not is_own, idle=job.limits.idle)
+    return dask_workers(dask, job.limits.idle, probe, job, files[0])
 
 
 def files_of(final: FinalBoard) -> dict[str, bytes]:

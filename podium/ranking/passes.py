@@ -25,7 +25,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from podium.child.limits import LimitExceededError, within
-from podium.child.workers import TASKS_PER_WORKER, WorkerLostError, Workers, spread
+from podium.child.supervised import WorkerLostError
+from podium.child.workers import TASKS_PER_WORKER, Workers, spread
 from podium.contest import way
 from podium.judge import trials
 from podium.metric import hosted

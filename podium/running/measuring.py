@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from podium.child.supervised import adopting
+from podium.child.processes import adopting
 from podium.running.settings import Settings
 from podium.words.errors import UsageError
 from podium.words.wording import printable

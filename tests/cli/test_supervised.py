@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.child import supervised
+from podium.child import processes
 from tests.support.processes import SECONDS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -44,6 +44,8 @@ DEADLY = {
     "exit0": "os._exit(0)",
     "exit1": "os._exit(1)",
     "closes": "os.closerange(0, 100) or os._exit(0)",
+    "stops": "os.kill(os.getpid(), 19)",
+    "leaves": "os.fork() and os._exit(0) or time.sleep(100_000)",
 }
 LEAVING = {
     "thread": "threading.Thread(target=time.sleep, args=(100_000,)).start()",
@@ -115,6 +117,36 @@ def test_a_metric_that_ends_the_process_is_told(files, metric, told):
     assert (done.returncode, done.stdout) == (4, "")
     verb = "ended" if metric == "exit0" else "crashed"
     assert done.stderr == f"error: the metric {verb} its process before there was a result: {told}\n"
+
+
+STRAY = """for number in range(30):
+            try:
+                os.write(number, b"\\x00\\x1b[2J")
+            except OSError:
+                continue"""
+
+
+def test_a_stray_write_is_no_result_and_reaches_no_terminal(files):
+    """A zero on the pipe on which a child tells its exit code, and escapes on copies of the descriptors."""
+    (files / "strays.py").write_text(METRIC.replace("{line}", STRAY))
+    done = podium(files, COMMANDS["score"].format(metric="strays.py"), stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    assert "Score" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+    (files / "strays.py").write_text(METRIC.replace("{line}", f"{STRAY}\n        os._exit(5)"))
+    done = podium(files, COMMANDS["score"].format(metric="strays.py"), stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "the metric ended its process before there was a result: exit code 5" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_a_metric_that_stops_itself_is_told(files):
+    done = podium(files, COMMANDS["score"].format(metric="stops.py") + " --idle-limit 1s")
+    assert done.returncode == 4
+    assert done.stderr == (
+        "error: the metric stopped its process before there was a result: signal 19 (SIGSTOP)\n"
+    )
+    assert running(files) == []
 
 
 def test_what_a_metric_leaves_behind_ends_with_the_command(files):
@@ -200,9 +232,9 @@ def test_no_command_ends_with_0_unless_it_said_its_result(files, tmp_path, comma
 
 def test_the_time_of_what_has_ended_counts():
     """A process that has burnt a second is counted with its parent, and nobody else is."""
-    before = supervised.busy_seconds(os.getpid())
+    before = processes.busy_seconds(os.getpid())
     burn = "import time\nwhile time.process_time() < .3: pass\nprint(flush=True)\nimport sys; sys.stdin.read()"
     process = subprocess.Popen([sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     process.stdout.readline()
-    assert supervised.busy_seconds(os.getpid()) - before >= 0.25
+    assert processes.busy_seconds(os.getpid()) - before >= 0.25
     process.communicate()

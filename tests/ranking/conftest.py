@@ -119,4 +119,4 @@ def work_here(monkeypatch):
     That metrics of one's own are always scored apart is tested in processes of their own.
     """
     start = making.start_workers
-    monkeypatch.setattr(making, "start_workers", lambda jobs, most, apart=False: start(jobs, most))
+    monkeypatch.setattr(making, "start_workers", lambda jobs, most, **_: start(jobs, most))

@@ -1,0 +1,152 @@
+"""What a system says about processes, and how the ones that others have left are ended."""
+
+import contextlib
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+__all__ = [
+    "adopting",
+    "busy_seconds",
+    "end_descendants",
+    "end_session",
+    "ending",
+    "is_stopped",
+    "prctl",
+    "run_and_end",
+]
+
+# The numbers of Linux's prctl: orphans come to this process, and a signal when the parent dies.
+SUBREAPER, SIGNAL_OF_PARENT = 36, 1
+# The places of what /proc tells of a process, counted from its state.
+STATE, PARENT, SESSION, TICKS = 0, 1, 3, slice(11, 15)
+STOPPED = -19  # the exit code of a process that has stopped itself (SIGSTOP) and is ended therefore
+LOOKS_STOPPED = 3  # in a row; a machine that pauses everything lets one process go on before the other
+
+
+def ending(code: int) -> str:
+    """Say how a process has ended, from its exit code, which is the negative number of a signal.
+
+    >>> ending(3), ending(-11)
+    ('exit code 3', 'signal 11 (SIGSEGV)')
+    """
+    if code >= 0:
+        return f"exit code {code}"
+    name = signal.Signals(-code).name if -code in {*signal.Signals} else ""
+    return f"signal {-code} ({name})" if name else f"signal {-code}"
+
+
+def run_and_end(
+    command: list[str], folder: str | os.PathLike[str], seconds: float = math.inf
+) -> tuple[int | None, bytes, bytes]:
+    """Run a command in a folder, and end what it leaves behind; return its exit code and what it printed.
+
+    The code is None if it takes longer than so long. What it prints goes into files, because a child that it
+    leaves behind would keep pipes open.
+    """
+    until, stopped, code = time.monotonic() + seconds, 0, None
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+        try:
+            while code is None and stopped < LOOKS_STOPPED and (left := until - time.monotonic()) > 0:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    code = process.wait(min(left, 1.0))
+                stopped = stopped + 1 if is_stopped(process.pid) else 0
+        finally:
+            end_session(process.pid)
+            process.wait()
+        out.seek(0)
+        err.seek(0)
+        return STOPPED if stopped == LOOKS_STOPPED else code, out.read(), err.read()
+
+
+def end_session(process: int) -> None:
+    """End a process that has a session of its own, with all that it has started there."""
+    with contextlib.suppress(OSError):  # nobody of its session is left
+        if hasattr(os, "killpg"):
+            os.killpg(process, signal.SIGKILL)
+        else:
+            os.kill(process, signal.SIGTERM)  # which Windows does not let it refuse
+
+
+@contextlib.contextmanager
+def adopting() -> Iterator[Callable[[], bool]]:
+    """Let orphans among the descendants of this process come to it, where Linux can do that.
+
+    Yield the function that ends them and tells whether there were any. What was there before stays, and what is
+    of the session of this process, which has begun it itself.
+    """
+    before, session = _descendants(os.getpid()), str(os.getsid(0)) if hasattr(os, "getsid") else ""
+    prctl(SUBREAPER, 1)
+    try:
+        yield lambda: end_descendants(lambda pid, fields: pid in before or fields[SESSION] == session)
+    finally:
+        prctl(SUBREAPER, 0)
+
+
+def end_descendants(is_spared: Callable[[int, list[str]], bool] = lambda *_: False) -> bool:
+    """End what this process has begun and what that has begun, except what is spared; tell if there was any."""
+    is_any = False
+    while left := [pid for pid, fields in _descendants(os.getpid()).items() if not is_spared(pid, fields)]:
+        is_any = True
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.005)
+    return is_any
+
+
+# ---- Linux ------------------------------------------------------------------------------------------------
+
+
+def prctl(option: int, value: int) -> None:
+    """Ask Linux for something about this process; elsewhere nothing happens."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def is_stopped(process: int) -> bool:
+    """Whether a process was stopped by a signal and waits for another one to go on."""
+    return _fields(process)[STATE : STATE + 1] == ["T"]
+
+
+def busy_seconds(process: int) -> float | None:
+    """The processor time of a process, unless it is this one, and of all that it has begun; None if unknown."""
+    if not os.path.isdir("/proc/self"):
+        return None
+    everyone = _descendants(process) | ({} if process == os.getpid() else {process: _fields(process)})
+    ticks = sum(int(each) for fields in everyone.values() for each in fields[TICKS])
+    return float(ticks / os.sysconf("SC_CLK_TCK"))
+
+
+def _fields(process: int | str) -> list[str]:
+    """The fields behind the name of a process: its state, its parent, and so on; none if it has gone."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _descendants(process: int) -> dict[int, list[str]]:
+    """The fields of all processes that a process has begun, and those that these have begun."""
+    names = os.listdir("/proc") if os.path.isdir("/proc") else []
+    everything = {int(name): fields for name in names if name.isdigit() and (fields := _fields(name))}
+    found: dict[int, list[str]] = {}
+    some = {process}
+    while some:
+        some = {pid for pid, fields in everything.items() if int(fields[PARENT]) in some and pid not in found}
+        found |= {pid: everything[pid] for pid in some}
+    return found

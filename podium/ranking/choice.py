@@ -12,7 +12,7 @@ from podium.ranking.rules import LAST, Rules
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.scoring import evaluating
 from podium.words.errors import HostError
-from podium.words.wording import listed
+from podium.words.wording import listed, printable
 
 __all__ = ["METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_of_files", "with_runtimes"]
 
@@ -57,8 +57,9 @@ def table_of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) 
             table[column] = [text or None for text in texts]
     for part in next((each.scores for each in scored if each.scores is not None), {}):
         table[column_of(part)] = [math.nan if each.scores is None else each.scores[part] for each in scored]
-    table["rejected"] = [each.rejected for each in scored]
-    table["failed"] = [each.failed for each in scored]
+    for column in ("rejected", "failed"):  # a metric may quote what a submission says
+        texts = [getattr(each, column) for each in scored]
+        table[column] = [None if text is None else printable(text) for text in texts]
     return pd.DataFrame(table)
 
 

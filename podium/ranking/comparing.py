@@ -12,7 +12,7 @@ from typing import Any
 from podium.metric import hosted
 from podium.ranking import making, output, run_json
 from podium.ranking.job import versions
-from podium.ranking.rules import PATHS, Options, fault_in
+from podium.ranking.rules import PATHS, Options, fault_in, refuse_empty
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
 from podium.tables.files import is_url
@@ -44,6 +44,7 @@ def compared(
     folder: str | os.PathLike[str], home: Path, given: Mapping[str, Any], deadline: str | None, jobs: int
 ) -> tuple[list[str], list[str]]:
     """Compare the files of a board with what its inputs lead to; list the differences, and what to know."""
+    refuse_empty({**given, "deadline": deadline})
     facts = run_json.read(folder)
     recorded = run_json.options_of(facts, home)
     options = recorded._replace(**given)

@@ -71,7 +71,7 @@ def read(path: str | None, submissions: Sequence[Submission], failed: pd.DataFra
     if path is None:
         return NOTHING_DECIDED
     table = TEAMS.read(path).reindex(columns=COLUMNS)
-    table["reason"] = table["reason"].map(lambda reason: "" if pd.isna(reason) else str(reason).strip())
+    table["reason"] = table["reason"].map(lambda reason: "" if pd.isna(reason) else printable(reason).strip())
     teams = {each.team for each in submissions} | {*failed["team"]}
     for row, (team, status, reason) in enumerate(table.itertuples(index=False, name=None)):
         if team not in teams:

@@ -21,7 +21,7 @@ from podium.ranking.board import board_of
 from podium.ranking.final import FinalBoard, Inputs
 from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
-from podium.ranking.rules import HEADING, PATHS, Options, Rules, fault_in
+from podium.ranking.rules import HEADING, PATHS, Options, Rules, fault_in, refuse_empty
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.tables import names
@@ -40,6 +40,7 @@ def made(
 ) -> FinalBoard:
     """Make a board from the arguments of `podium.rank`, which `may_be_of_metric` if they have such a name."""
     _check_types(given)
+    refuse_empty(given)
     if may_be_of_metric and given["again"] is None:
         parameters = parameters | _of_metric(given, defaults)
     if fault := fault_in(Rules(**_among(Rules._fields, given))):

@@ -1,9 +1,12 @@
 """The options of `podium.rank`: what is ranked, how scores become ranks, and what heads the page."""
 
+import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from podium.child.limits import Limits
+from podium.words.errors import UsageError
 
 __all__ = [
     "CIRCUMSTANCES",
@@ -15,12 +18,16 @@ __all__ = [
     "Rules",
     "fault_in",
     "is_choice",
+    "refuse_empty",
 ]
 
 PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side")
 HEADING = ("title", "organizer", "team")  # what the page says beside the ranking: no rank depends on it
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot be computed again
+
+# The most draws, which tell a share to a thousandth; a seed of the machine's size; more prizes than teams.
+MOST = {"resamples": 100_000, "seed": 2**63 - 1, "prizes": 1_000_000}
 
 LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
 
@@ -31,8 +38,7 @@ def is_choice(text: str) -> bool:
     >>> is_choice("private"), is_choice("public:2"), is_choice("last"), is_choice("public:0")
     (True, True, True, False)
     """
-    number = text.removeprefix("public:")
-    return text in ("private", LAST) or (text != number and number.isdecimal() and int(number) > 0)
+    return bool(re.fullmatch(f"private|{LAST}|public:[1-9][0-9]{{0,5}}", text))
 
 
 def is_time(text: str) -> bool:
@@ -81,11 +87,19 @@ def fault_in(rules: Rules) -> str:
         return f"--choose: expected public:N, such as public:2, private or last, found {rules.choose}"
     if rules.deadline and not is_time(rules.deadline):
         return f"--deadline: expected a day and a time, such as 2024-01-23T23:59, found {rules.deadline}"
-    for name in ("resamples", "seed", "prizes"):
+    for name, most in MOST.items():
         value = getattr(rules, name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            return f"--{name}: expected a whole number that is at least 0, found {value!r}"
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+            return f"--{name}: expected a whole number from 0 to {most:,}, found {value!r:.40}"
     return ""
+
+
+def refuse_empty(given: Mapping[str, Any]) -> None:
+    """Refuse an empty text, which would count as an option that was not given; no items are a choice."""
+    if name := next((name for name, value in given.items() if value == "" and name != "items"), None):
+        raise UsageError(
+            f"--{name.replace('_', '-')}: expected a value, found an empty text; leave the option out"
+        )
 
 
 class Options(NamedTuple):

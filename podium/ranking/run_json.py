@@ -17,6 +17,7 @@ from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import CIRCUMSTANCES, HEADING, PATHS, RUN, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute
+from podium.running.settings import LARGEST
 from podium.tables.files import is_url, open_regular
 from podium.words.errors import UsageError
 from podium.words.version import __version__
@@ -282,7 +283,9 @@ FORMS: dict[str, Callable[[Any], bool]] = {
     "versions": lambda given: "podium" in given and _are_texts(given.values()),
     "hardware": lambda given: all(isinstance(value, str | int | None) for value in given.values()),
     "command": lambda given: isinstance(given, list) and _are_texts(given),
-    "limits": lambda given: _fits(given, Limits()._asdict()),
+    "limits": lambda given: (
+        _fits(given, Limits()._asdict()) and all(0 < each < LARGEST for each in given.values())
+    ),
     "page": lambda given: _fits(given, {name: Options._field_defaults[name] for name in HEADING}),
     "date": lambda given: isinstance(given, str),
 }

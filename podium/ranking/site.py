@@ -13,9 +13,10 @@ import pandas as pd
 
 from podium.ranking.exports import read_site
 from podium.tables import names
+from podium.tables.schema import Cells, wrong
 from podium.words.arrays import Floats
 from podium.words.errors import HostError
-from podium.words.wording import counted, listed
+from podium.words.wording import counted, listed, printable
 
 __all__ = ["SiteBoard", "compare", "read", "sentence"]
 
@@ -23,6 +24,10 @@ OWNER = re.compile(r"(.+)-\d+")  # Codabench adds the number of the submission t
 # The part of a board in a column of all_submissions.csv, and what it is called in a sentence.
 COMPARED = {"score": "whole", "private_score": "Private", "public_score": "Public"}
 NAMED = 3  # teams in the sentence
+MOST_DIGITS = 17  # of a score behind the point; a float has no more
+# A site may show a word instead of a score, but a number that no float holds is none.
+SCORE = Cells("a score of at most 40 characters that a float can hold", lambda cells: cells.map(_is_score))
+RANK = Cells("a whole number from 1 to 1,000,000,000", lambda cells: cells.map(_is_rank))
 
 
 class SiteBoard(NamedTuple):
@@ -42,6 +47,11 @@ def read(path: str) -> SiteBoard:
         teams = [team.rpartition("-")[0] for team in teams]
     scores = {column: board[column].tolist() for column in columns}
     rank = next((column for column in ("Rank", "rank") if column in board), None)
+    for column, cells in [*dict.fromkeys(columns, SCORE).items(), *([(rank, RANK)] if rank else [])]:
+        fits = (board[column] == "") | cells.fits(board[column])
+        if not fits.all():
+            row = int(np.argmin(fits))
+            raise HostError(wrong(path, row, column, cells.expected, board[column].iloc[row]))
     if not any(math.isfinite(each) for texts in scores.values() for each in _numbers(texts)):
         raise HostError(f"{path}: expected a score of any team, found none")
     return SiteBoard(name, teams, scores, None if rank is None else board[rank].tolist())
@@ -56,7 +66,7 @@ def compare(
     ``same``; a team that only one of the boards has is in it, too.  The facts say what was found out.
     """
     own = {names.key_of(team): team for team in ours["team"]}
-    teams = [own.get(names.key_of(team), team) for team in board.teams]
+    teams = [own.get(names.key_of(team), printable(team)) for team in board.teams]
     best: tuple[int, str, str] | None = None
     for column, texts in board.scores.items():
         theirs = _of_teams(teams, texts, higher_is_better)
@@ -98,6 +108,16 @@ def of_board(leaderboard: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
     return both[["team", *(part for part in COMPARED if part in both)]]
 
 
+def _is_score(text: str) -> bool:
+    """Tell whether a site may show this in place of a score."""
+    return len(text) <= 40 and not math.isinf(_numbers([text])[0])
+
+
+def _is_rank(text: str) -> bool:
+    """Tell whether a text is a rank; a table may have been saved with a point behind it."""
+    return bool(re.fullmatch(r"[1-9][0-9]{0,8}(\.0+)?|1000000000", text))
+
+
 def _numbers(texts: list[str]) -> Floats:
     """Read texts as numbers, NaN for what is none."""
     return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
@@ -121,7 +141,8 @@ def _digits(texts: list[str]) -> int:
     >>> _digits(["0.5", "0.7250", "", "1"])
     4
     """
-    return max((len(text.partition(".")[2]) for text in texts if re.fullmatch(r"-?\d+\.\d+", text)), default=0)
+    digits = (len(text.partition(".")[2]) for text in texts if re.fullmatch(r"-?[0-9]+\.[0-9]+", text))
+    return min(MOST_DIGITS, max(digits, default=0))
 
 
 def _same(theirs: "pd.Series[Any]", ours: "pd.Series[Any]", digits: int) -> "pd.Series[bool]":

@@ -16,7 +16,7 @@ from podium.tables import names
 from podium.tables.files import TABLE_SUFFIXES, check_address, is_url
 from podium.tables.schema import TEXT, TIME, Table, number
 from podium.words.errors import HostError, UsageError
-from podium.words.wording import listed
+from podium.words.wording import listed, printable
 
 __all__ = [
     "Submission", "absolute", "errors_of_boost", "find", "is_manifest", "read_failed",
@@ -219,6 +219,8 @@ def read_failed(source: str | None) -> pd.DataFrame:
     if source is None:
         return pd.DataFrame(columns=[*FAILED.columns])
     table = FAILED.read(source).fillna("")
+    for column in ("model", "reason"):  # a model's own words may move the cursor
+        table[column] = table[column].map(printable)
     names.check_names(table["team"], "team", source)
     return table
 

@@ -76,6 +76,9 @@ def visible(data: Path) -> list[Path]:
     return [data, Path("/usr"), *(Path(name) for name in sorted(python) if not name.startswith("/usr"))]
 
 
+LARGEST = 2**53  # seconds or bytes, beyond which no system has a limit
+
+
 def parse_seconds(text: str | float, option: str) -> float:
     """Read a time such as 90s, 20m or 9h.
 
@@ -101,6 +104,6 @@ def _with_unit(text: str, units: dict[str, int], expected: str) -> float:
         value = float(number) * units[text[len(number) :]]
     except (ValueError, KeyError):
         value = 0.0
-    if not 0 < value < float("inf"):
+    if not 0 < value < LARGEST:
         raise UsageError(f"{expected}, found {text}")
     return value

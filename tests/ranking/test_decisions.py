@@ -189,6 +189,33 @@ def test_a_reason_under_a_misspelled_name_is_not_lost(competition, tmp_path):
         podium.rank(again=competition / "all", teams=tmp_path / "teams.csv", out=tmp_path / "o", jobs=1)
 
 
+def test_what_strangers_say_moves_no_cursor(says_folder, says, rank_says):
+    """Reasons of the jury, models and their errors, and what a metric says of a submission."""
+    says("a", 0.5)
+    says("b", 0.5)
+    evil = "\x1b[2J\u202e\x9b31m"
+    metric = (says_folder / "says.py").read_text()
+    refusal = (
+        f"    if submission['says'][0] == 'no':\n        raise ParticipantVisibleError({evil!r})\n    return"
+    )
+    visible = "class ParticipantVisibleError(Exception): pass\n"
+    (says_folder / "says.py").write_text(visible + metric.replace("    return", refusal, 1))
+    (says_folder / "teams" / "c.csv").write_text("id,says\n1,no\n2,no\n")
+    tables = {
+        "teams": f"team,status,reason\na,no prize,{evil}\n",
+        "failed": f"team,model,reason\nb,m{evil},{evil}\n",
+    }
+    for name, text in tables.items():
+        (says_folder / f"{name}.csv").write_text(text)
+    options = [each for name in tables for each in (f"--{name}", says_folder / f"{name}.csv")]
+    code, *printed = rank_says("--resamples", 0, "--team", "c", *options)
+    assert code == 0
+    written = [path.read_text("utf-8") for path in (says_folder / "final").glob("*.*")]
+    assert not {*"\x1b\u202e\x9b"} & {*"".join([*printed, *written])}
+    assert sum("\\u202e" in text for text in written) >= 6
+    assert podium.verify(says_folder / "final", jobs=1)
+
+
 def test_a_failed_model_may_be_disqualified(competition, tmp_path):
     (tmp_path / "failed.csv").write_text("team,model,reason\nGus,gus,timeout\n")
     (tmp_path / "teams.csv").write_text("team,status,reason\nGus,disqualified,two accounts\n")

@@ -302,7 +302,13 @@ def test_intervals_are_those_of_a_submission_alone(files, call):
 
 def test_wrong_usage(call, files):
     assert call("--jobs", "-1")[0] == 2
-    assert call("--resamples", "-1")[0] == 2
+    for number in ("-1", "100001"):
+        assert call("--resamples", number)[0] == 2
+    for option in ("--deadline", "--choose", "--team", "--select", "--title"):
+        code, _, err = call(option, "")
+        assert (code, f"{option}: expected a value, found an empty text" in err) == (2, True)
+    for limit in ("--memory-limit", "--time-limit", "--idle-limit"):
+        assert call(limit, "1e300")[0] == 2
     assert call("--seed", "x")[0] == 2
     assert call("--set", "temperature=-1")[0] == 4
     assert call(solution="none.csv")[:2] == (2, "")

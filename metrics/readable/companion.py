@@ -102,6 +102,19 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
     return submission.assign(m7=side["m7"].to_numpy()[rows])
 
 
+def side_form(submission: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
+    """Make the table that the experts fill: one row for each explanation, with five empty answers."""
+    rows = []
+    for essay, cell in zip(submission[row_id_column_name], submission["markup"]):
+        for number, is_explained in enumerate(_explained(cell), 1):
+            if is_explained:
+                selection = json.loads(cell)["selections"][number - 1]
+                of_selection = [selection.get(name) for name in ("type", "subtype", "explanation")]
+                rows.append((essay, number, *of_selection, *[None] * len(QUESTIONS)))
+    columns = [row_id_column_name, "selection", "type", "subtype", "explanation", *QUESTIONS]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
+
+
 def _points(side: pd.DataFrame, ids: pd.Series) -> npt.NDArray[np.float64]:
     """The points that each explanation got from the experts, the sum over the five questions."""
     points: npt.NDArray[np.float64]
@@ -294,5 +307,6 @@ companion = Companion(
     perfect_submission=perfect_submission,
     side_columns=SIDE_COLUMNS,
     add_side=add_side,
+    side_form=side_form,
     public_columns=("subject",),
 )

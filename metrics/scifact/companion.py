@@ -6,10 +6,12 @@ The functions and the class are the members of `companion`, which `podium.metric
 import functools
 import itertools
 import json
+import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ import pandas as pd
 from podium.metric import contract
 from podium.metric.contract import Companion, ScoredSubmission
 from podium.tables.files import read_lines
-from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.words.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.words.wording import counted, natural_order
 
 from . import metric
@@ -36,6 +38,8 @@ OUTCOMES = (
 )
 CORRECT, WRONG_LABEL, INCOMPLETE, BEYOND, NOT_IN_GOLD, REPEATED, MISSED = OUTCOMES
 
+AS_FLOAT = re.compile(r"\d+\.0")  # an id as pandas writes it where other cells are empty
+FEWEST_ABSTRACTS = 5  # of which none is in the gold, before their ids seem to be others
 MUCH_BETTER = 0.05  # a gain of the score that a shift of all sentences does not give by chance
 
 EXPECTED_LINE = "one JSON object per line, with an id (a whole number or text) and evidence (an object)"
@@ -83,16 +87,49 @@ def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
     return solution[[solution.columns[0]]].assign(evidence=solution["evidence"].map(predicted))
 
 
+class _Claim(NamedTuple):
+    """A claim in an official file, or one of its evidence sets in a row of the Hugging Face data set."""
+
+    number: str
+    evidence: dict[str, Any]
+    text: str | None
+    is_set: bool = False
+
+
 def _read_claims(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
     """The id, the evidence and the text of the claim in each line; `error` is raised for a wrong line."""
-    rows = read_lines(path, _claim, EXPECTED_LINE, error)
+    claims = read_lines(path, _claim, EXPECTED_LINE, error)
+    whole: dict[str, _Claim] = {}
+    for claim in (claim for claim in claims if claim.is_set):
+        evidence = whole.setdefault(claim.number, claim._replace(evidence={})).evidence
+        for document, sets in claim.evidence.items():
+            evidence.setdefault(document, []).extend(sets)
+    claims = [*(claim for claim in claims if not claim.is_set), *whole.values()]
+    rewritten = sorted({key for claim in claims for key in claim.evidence if AS_FLOAT.fullmatch(key)})
+    if rewritten:
+        told = f"are read as whole numbers: {counted(len(rewritten), 'abstract')}, such as {rewritten[0]}"
+        warnings.warn(f"ids that pandas wrote as decimals {told}", AccountWarning, stacklevel=3)
+    rows = [
+        (claim.number, json.dumps({_whole(key): said for key, said in claim.evidence.items()}), claim.text)
+        for claim in claims
+    ]
     # A claim may contain half of a surrogate pair, which columns of text reject; so the columns are of objects.
     return pd.DataFrame(rows, columns=["claim_id", "evidence", "claim"], dtype=object).astype({"claim_id": str})
 
 
-def _claim(line: str) -> tuple[str, str, str | None]:
-    """The id, the evidence (JSON) and the text of the claim in a line; a ValueError says what is wrong."""
+def _whole(key: str) -> str:
+    """The id of an abstract, without the decimal point that pandas writes where a column has empty cells."""
+    return key.removesuffix(".0") if AS_FLOAT.fullmatch(key) else key
+
+
+def _claim(line: str) -> _Claim:
+    """The claim in a line; a ValueError says what is wrong."""
     shown, entry = metric.shown, metric.parse_object(line)
+    is_set = "evidence_doc_id" in entry and "evidence" not in entry
+    if is_set:
+        document, label, sentences = (entry.get(f"evidence_{key}") for key in ("doc_id", "label", "sentences"))
+        of_set = {"sentences": sentences, "label": label}
+        entry = {**entry, "evidence": {str(document): [of_set]} if document not in ("", None) else {}}
     lacking = [key for key in ("id", "evidence") if key not in entry]
     if lacking:
         raise ValueError(f"no {' and no '.join(lacking)}")
@@ -107,7 +144,7 @@ def _claim(line: str) -> tuple[str, str, str | None]:
         str(number).encode()
     except UnicodeEncodeError:
         raise ValueError("an id with an incomplete character") from None
-    return str(number), json.dumps(evidence), text if type(text) is str else None
+    return _Claim(str(number), evidence, text if type(text) is str else None, is_set)
 
 
 def texts(evaluation: ScoredSubmission, path: Path | None = None) -> dict[str, str]:
@@ -313,8 +350,14 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def mistakes(self) -> list[tuple[str, str]]:
-        """Say that sentences seem to be counted from 1, if numbers one smaller give a much better score."""
+        """Say that sentences seem to be counted from 1, or that abstracts seem to be of another corpus."""
         answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
+        predicted = sorted({document for answer in answers for document in answer}, key=natural_order)
+        known = {document for gold in self.prepared.gold for document in gold}
+        if len(predicted) >= FEWEST_ABSTRACTS and known.isdisjoint(predicted):
+            told = f"none of the {len(predicted):,} abstracts of the submission is in the gold"
+            where = f"are ids such as {predicted[0]!r} those of another corpus?"
+            return [("abstracts of another corpus", f"{told}; {where}")]
         sentences = [each for answer in answers for _, listed in answer.values() for each in listed]
         if not sentences or min(sentences) < 1:
             return []

@@ -48,6 +48,8 @@ class Options(OfLimits, OfMetric):
         submission says).
     side : FILE
         A table with what only the host can say of the submission, such as READ//ABLE's M7.
+    side_form : FILE
+        Write the empty table for --side, which the experts fill, such as the five questions of READ//ABLE's M7.
     leave_out : NAME
         Leave out the markups of this expert; may be repeated.
     items : COLUMN
@@ -73,6 +75,7 @@ class Options(OfLimits, OfMetric):
     only_predicted: bool = False
     effectiveness: Annotated[float | None, probability] = None
     side: str | None = None
+    side_form: Path | None = None
     leave_out: Sequence[str] = ()
     items: str = ""
     seed: Annotated[int, not_negative] = 0

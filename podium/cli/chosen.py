@@ -16,7 +16,7 @@ from podium.scoring import evaluating
 from podium.scoring.evaluating import ALL, Evaluation, Solution
 from podium.scoring.explain import item_noun
 from podium.tables.files import is_table_name, read_text
-from podium.tables.formats import read_texts
+from podium.tables.formats import read_texts, write_table
 from podium.words.arrays import Bools
 from podium.words.errors import SubmissionRejected, UsageError
 from podium.words.wording import counted, listed, natural_order, plural
@@ -47,6 +47,8 @@ def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tel
         tell(renamed)
         if metric.companion.add_texts is not None and "text" in whole.frame:
             submission = metric.companion.add_texts(submission, whole.frame)
+        if options.side_form is not None:
+            write_side_form(whole, submission, options.side_form)
         if options.side is not None:
             submission = reading.add_side(whole, submission, options.side)
         with way.cured(whole, submission):
@@ -109,6 +111,14 @@ def _chosen(whole: Solution, submission: pd.DataFrame, options: Options, ids: se
             raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
         further["only_predicted"] = _share(names, kept)
     return replace(evaluating.narrowed(whole, kept), further=further)
+
+
+def write_side_form(solution: Solution, submission: pd.DataFrame, path: Path) -> None:
+    """Write the table that the host's experts fill for --side."""
+    side_form = solution.metric.companion.side_form
+    if side_form is None:
+        raise UsageError(f"--side-form: nothing is added to submissions of {solution.metric.name}")
+    write_table(side_form(submission, solution.arguments["row_id_column_name"]), path)
 
 
 def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def _check(options: Options) -> None:
         raise UsageError(f"{repeated[0]} is given twice: name each submission to compare with once")
     more = options.texts, options.essays, options.side
     inputs = [options.solution, *options.submission, options.metric, *more]
-    arguments.check_outputs([options.rows, options.report], inputs)
+    arguments.check_outputs([options.rows, options.report, options.side_form], inputs)
 
 
 def resampled(done: Any, options: Options) -> tuple[Any, dict[str, Any]]:
@@ -176,7 +176,7 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
         if is_one and (resolution := resolution_of(done, comparisons, options)):
             print("", *resolution, sep="\n")
     print(f"\n{evaluation.signature}")
-    for path in (options.rows, options.report):
+    for path in (options.rows, options.report, options.side_form):
         if path is not None:
             print(f"written to {path}")
 

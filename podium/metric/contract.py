@@ -638,6 +638,8 @@ class Companion:
     add_side : function
         From a submission, the host's table and the name of the row id column it makes the submission with these
         columns.
+    side_form : function
+        From a submission and the name of the row id column it makes the table to be filled for `add_side`.
     public_columns : tuple of str
         The columns of a solution that participants need besides the texts, such as each essay's subject.
     kaggle_submission : function
@@ -676,6 +678,7 @@ class Companion:
     advice: Callable[[pd.DataFrame, Mapping[str, Any]], list[str]] | None = None
     side_columns: tuple[str, ...] = ()
     add_side: Callable[[pd.DataFrame, pd.DataFrame, str], pd.DataFrame] | None = None
+    side_form: Callable[[pd.DataFrame, str], pd.DataFrame] | None = None
     public_columns: tuple[str, ...] = ()
     kaggle_submission: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None
     sample_submission: Callable[[pd.DataFrame], pd.DataFrame] | None = None

@@ -257,19 +257,23 @@ def read_lines(
     error: type[ToolError],
     else_encoding: str | None = None,
 ) -> list[Any]:
-    """Read each line of a text file with a function. Empty lines are skipped."""
+    """Read each line of a text, or each entry of a list in JSON, with a function. Empty lines are skipped."""
     results, faults = [], []
+    text, what = read_text(path, error, else_encoding), "line"
     # splitlines() would also split at characters such as U+2028, which a text in JSON may contain.
-    lines = io.StringIO(read_text(path, error, else_encoding), newline="\n")
+    lines: Iterable[str] = io.StringIO(text, newline="\n")
+    if text[:64].lstrip().startswith("["):
+        with contextlib.suppress(ValueError):
+            lines, what = [json.dumps(entry) for entry in parse_json(text)], "entry"
     with collection_paused():
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 try:
                     results.append(read(line.removesuffix("\n")))
                 except ValueError as fault:
-                    faults.append(f"line {number} ({fault})")
+                    faults.append(f"{what} {number} ({fault})")
     if faults:
-        where = f"Wrong in {counted(len(faults), 'line')}: {listed(faults, 1)}"
+        where = f"Wrong in {counted(len(faults), what)}: {listed(faults, 1)}"
         raise error(f"{Path(path).name}: expected {expected}. {where}")
     return results
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from podium.cli import main
 from podium.contest import reading
 from podium.metric import hosted
 from podium.scoring import evaluating
@@ -256,3 +257,35 @@ def test_m7_of_a_participant_is_left_out(tmp_path: Path) -> None:
     unified = evaluating.Solution(hosted.load("scifact"), {}, solution, {}, {}, {}, [])
     with pytest.raises(UsageError, match=r"side.csv: this metric takes no further file with a submission"):
         reading.add_side(unified, read, tmp_path / "side.csv")
+
+
+def test_the_experts_table_is_written_empty_and_read_filled(tmp_path: Path, capsys: Any) -> None:
+    files = [str(tmp_path / name) for name in ("solution.csv", "submission.csv")]
+    form, filled = tmp_path / "form.csv", tmp_path / "filled.csv"
+    solution, submission = SAMPLE
+    markups = [json.loads(cell) for cell in submission["markup"]]
+    for each in markups:
+        for number, of_markup in enumerate(each["selections"]):
+            of_markup["explanation"] = "Because." if number % 2 == 0 else ""
+    for path, table in zip(files, (solution, submission.assign(markup=list(map(json.dumps, markups))))):
+        table.to_csv(path, index=False)
+    command = ["score", "--metric", "readable", *files]
+    assert main([*command, "--side-form", str(form)]) == 0
+    assert f"written to {form}\n" in capsys.readouterr().out
+    table = pd.read_csv(form)
+    assert list(table) == ["document_id", "selection", "type", "subtype", "explanation", *QUESTIONS]
+    assert set(table["explanation"]) == {"Because."}
+    assert len(table) == sum((len(each["selections"]) + 1) // 2 for each in markups)
+    assert table[QUESTIONS].isna().all(axis=None)
+    table.assign(q1=5, q2=5, q3=5, q4=5, q5=0).to_csv(filled, index=False)
+    command += ["--set", "weights=M7=1", "--json"]
+    assert main([*command, "--side", str(filled)]) == 0
+    judged_better = json.loads(capsys.readouterr().out)["score"]
+    table.assign(**dict.fromkeys(QUESTIONS, 0)).to_csv(filled, index=False)
+    assert main([*command, "--side", str(filled)]) == 0
+    assert json.loads(capsys.readouterr().out)["score"] < judged_better
+    assert main([*command, "--side", str(form)]) == 4  # nobody has filled it
+    assert "expected 0 to 5 points as q1, found none" in capsys.readouterr().err
+    others = ["solution_sample.csv", "sample_submission.csv"]
+    assert main(["score", *(str(hosted.ROOT / name) for name in others), "--side-form", str(form)]) == 2
+    assert "--side-form: nothing is added to submissions of unified" in capsys.readouterr().err

@@ -261,6 +261,56 @@ def test_what_is_no_line(tmp_path, line, reason):
     assert message == f"predictions.jsonl: {EXPECTED_LINE} Wrong in 1 line: line 3 ({reason})"
 
 
+def test_a_list_in_json_is_its_lines(tmp_path):
+    """Its faults are named by their number, too."""
+    entries = [{"id": 1, "evidence": {"7": {"sentences": [0], "label": "SUPPORT"}}}, {"id": 2, "evidence": {}}]
+    (tmp_path / "lines.jsonl").write_text("\n".join(map(json.dumps, entries)))
+    (tmp_path / "list.json").write_text(json.dumps(entries, indent=1))
+    lines, array = (companion.read_submission(tmp_path / name) for name in ("lines.jsonl", "list.json"))
+    assert array.equals(lines)
+    (tmp_path / "list.json").write_text(json.dumps([*entries, {"id": 3}]))
+    with pytest.raises(SubmissionRejected, match=r"Wrong in 1 entry: entry 3 \(no evidence\)$"):
+        companion.read_submission(tmp_path / "list.json")
+
+
+def test_ids_that_pandas_wrote_as_decimals_are_whole_numbers(tmp_path):
+    said = {"sentences": [0], "label": "SUPPORT"}
+    (tmp_path / "p.jsonl").write_text(json.dumps({"id": 1.0, "evidence": {"7.0": said}}))
+    with pytest.warns(UserWarning, match="as whole numbers: 1 abstract, such as 7.0$"):
+        read = companion.read_submission(tmp_path / "p.jsonl")
+    assert [json.loads(cell) for cell in read["evidence"]] == [{"7": said}]
+
+
+def test_rows_of_the_hugging_face_data_set_are_evidence_sets(tmp_path):
+    sets = [("7", "SUPPORT", [0, 2]), ("7", "SUPPORT", [4]), ("9", "SUPPORT", [1]), ("", "", [])]
+    rows = [
+        {
+            "id": min(number, 3),
+            "claim": f"c{min(number, 3)}",
+            "evidence_doc_id": document,
+            "evidence_label": label,
+        }
+        | {"evidence_sentences": sentences, "cited_doc_ids": [7]}
+        for number, (document, label, sentences) in zip((3, 3, 3, 2), sets)
+    ]
+    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    gold = companion.read_solution(tmp_path / "gold.jsonl")
+    assert gold["claim_id"].tolist() == ["3", "2"]
+    first, second = map(json.loads, gold["evidence"])
+    assert first["7"] == [{"sentences": [0, 2], "label": "SUPPORT"}, {"sentences": [4], "label": "SUPPORT"}]
+    assert (list(first), second) == (["7", "9"], {})
+
+
+def test_abstracts_of_another_corpus_are_told():
+    gold = {str(n): {str(100 + n): [{"sentences": [0], "label": "SUPPORT"}]} for n in range(6)}
+    answers = {n: {f"S{n}": {"sentences": [0], "label": "SUPPORT"}} for n in gold}
+    assert [kind for kind, _ in evaluate(*frames(gold, answers)).explanation.mistakes] == [
+        "abstracts of another corpus"
+    ]
+    answers["0"] = {"100": {"sentences": [0], "label": "SUPPORT"}}
+    assert not evaluate(*frames(gold, answers)).explanation.mistakes
+
+
 def test_half_a_packed_file(tmp_path):
     message = unreadable(tmp_path, gzip.compress(LINE.encode())[:-20])
     assert message.startswith("predictions.jsonl: expected a file packed by gzip, found ")

@@ -433,6 +433,23 @@ def test_nothing_is_called_detectable_where_one_submission_is_nowhere_better():
         assert (compared.low > 0, np.isfinite(compared.detectable)) == (True, is_known)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "is_told"), [((50, 50, 50), True), ((40, 60, 200), False), ((210, 600, 2000), True)]
+)
+def test_nothing_is_called_detectable_where_groups_are_small_and_smaller_than_others(sizes, is_told):
+    """Each of three groups decides a third of the score, however small it is."""
+    group = np.repeat(range(3), sizes)
+    prepared = MeanOfGroups(
+        [f"{n:04}" for n in range(len(group))], group[np.newaxis], [("group", g) for g in "abc"]
+    )
+    mine, theirs = np.random.default_rng(0).random((2, len(group)))
+    score = statistics.difference(prepared, as_statistics(mine), as_statistics(theirs), resamples=50).score
+    assert score.doubt is None
+    assert (score.hidden is None) == np.isfinite(score.detectable) == is_told
+    if not is_told:
+        assert str(score.hidden) == "groups of fewer than 200 items decide 33%"
+
+
 def test_what_is_detectable_does_not_stop_where_scores_do():
     """With 12 items the interval of a difference near 1 is cut there, and the standard error is not."""
     mine = np.r_[np.ones(11), 0.9]

@@ -28,6 +28,7 @@ from podium.statistics.doubts import (
     FEWEST_ON_A_BOARD,
     Reaction,
     Units,
+    doubt_of_detecting,
     doubt_of_difference,
     doubt_of_score,
     notes,
@@ -305,17 +306,17 @@ def differences(
     for row, next_row in borders:
         one, other = details[row], details[next_row]
         differing = one.fingerprint != other.fingerprint
-        at_borders.append(
-            difference_of_draws(
-                -float(decides[next_row] - decides[row]),
-                boosted[:, row],
-                boosted[:, next_row],
-                one.influence * rewards[row] - other.influence * rewards[next_row],
-                doubt_of_difference(units, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD),
-                higher_is_better,
-                jointly,
-            )
+        found = difference_of_draws(
+            -float(decides[next_row] - decides[row]),
+            boosted[:, row],
+            boosted[:, next_row],
+            one.influence * rewards[row] - other.influence * rewards[next_row],
+            doubt_of_difference(units, differing, one.reaction, other.reaction, FEWEST_ON_A_BOARD),
+            higher_is_better,
+            jointly,
         )
+        is_hidden = doubt_of_detecting(units, one.reaction, other.reaction) is not None
+        at_borders.append(found._replace(detectable=np.nan) if is_hidden else found)
     return table.assign(
         difference=[each.value for each in at_borders],
         low=[each.low for each in at_borders],

@@ -120,7 +120,7 @@ def resolution(parts: Mapping[str, Difference], sizes: Mapping[str, int], noun: 
     The whole solution comes first. Nothing is said where its scores are equal or undefined.
     """
     whole = parts[ALL]
-    if np.isnan(whole.value) or (whole.doubt is None and np.isnan(whole.detectable)):
+    if np.isnan(whole.value) or (whole.doubt is None and whole.hidden is None and np.isnan(whole.detectable)):
         return []
     of_part = {part: "" if part == ALL else f" ({part})" for part in parts}
     said = [
@@ -128,7 +128,8 @@ def resolution(parts: Mapping[str, Difference], sizes: Mapping[str, int], noun: 
         for part, each in parts.items()
         if not np.isnan(each.detectable)
     ]
-    told = [f"{UNKNOWN}{of_part[part]}: {each.doubt}." for part, each in parts.items() if each.doubt]
+    silent = {part: doubt for part, each in parts.items() if (doubt := each.doubt or each.hidden)}
+    told = [f"{UNKNOWN}{of_part[part]}: {doubt}." for part, doubt in silent.items()]
     if said:
         shown = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
         more = "half of it takes about four times as many"

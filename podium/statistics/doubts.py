@@ -24,6 +24,10 @@ FEWEST_ON_A_BOARD = 30
 # Small groups are doubted if they decide more than this share of a value.
 MOST_BY_SMALL_GROUPS = 0.2
 
+# The model of the population moves small groups more than others, and differences there with them.  So these do
+# not show as often as the width of the interval suggests, unless a group has so many items.
+FEWEST_TO_DETECT = 200
+
 # Fewer items than these decide too little for an interval.
 FEWEST_DECIDING = 2.0
 
@@ -195,6 +199,21 @@ def doubt_of_difference(
     larger = max(mine.shares, theirs.shares, key=lambda shares: float(shares[sizes < fewest].sum()))
     doubt = _doubt(float(number), larger, counts, sizes, fewest)
     return doubt or _doubt_of_tail(min(mine.tail, theirs.tail))
+
+
+def doubt_of_detecting(units: Units, mine: Reaction, theirs: Reaction) -> Doubt | None:
+    """Say why the interval does not tell which true difference would show, or None.
+
+    Groups are small here that have fewer than 200 items, and less than half as many as groups have on average.
+    """
+    if not (mine.is_of_groups or theirs.is_of_groups):
+        return None
+    sizes = units.sizes()
+    small = sizes < min(FEWEST_TO_DETECT, sizes.mean() / 2)
+    share = max(float(each.shares[small].sum()) for each in (mine, theirs))
+    if share <= MOST_BY_SMALL_GROUPS:
+        return None
+    return Doubt(Reason.SMALL_GROUPS, int(sizes[small].min()), share, FEWEST_TO_DETECT)
 
 
 def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int) -> Doubt | None:

@@ -21,6 +21,7 @@ from podium.statistics.doubts import (
     Doubt,
     Reason,
     Units,
+    doubt_of_detecting,
     doubt_of_difference,
     doubt_of_score,
     notes,
@@ -71,8 +72,9 @@ class Difference(NamedTuple):
     ahead: float  # the share of draws in which the first submission is better; a tie counts as half
     doubt: Doubt | None = None  # why there is no interval
     # The smallest true difference that four of five such test sets would show; NaN if there is a doubt, if both
-    # submissions are the same, or if one of them is hardly anywhere better.
+    # submissions are the same, if one of them is hardly anywhere better, or if small groups decide.
     detectable: float = np.nan
+    hidden: Doubt | None = None  # the doubt, if small groups decide what is detectable
 
 
 @dataclass(frozen=True, repr=False)
@@ -398,6 +400,8 @@ def difference(
     if is_nowhere_better and counts[0] * 2 < len(gains):
         # The noise of the difference shrinks with it.
         score = score._replace(detectable=np.nan)
+    if not np.isnan(score.detectable) and (hidden := doubt_of_detecting(units, *to_groups)):
+        score = score._replace(detectable=np.nan, hidden=hidden)
     on_draws = [resampler.measures(each) for each in drawn]
     ends = np.stack(interval(on_draws[0] - on_draws[1], widening(gains), UNIT_OF_DIFFERENCES))
     ends[:, [each is not None for each in doubts]] = np.nan

@@ -313,6 +313,13 @@ def test_what_a_test_set_would_show_is_told_for_each_part():
     both, public = comparison.resolution(parts, sizes, "essay")
     assert "of 0.02 with 40 essays and of 0.03 with 28 essays (Private);" in both
     assert public.endswith("would show (Public): groups of fewer than 10 items decide 50%.")
+    (hidden,) = comparison.resolution(
+        {"All": known._replace(detectable=math.nan, hidden=doubt)}, sizes, "essay"
+    )
+    assert (
+        hidden
+        == "Nothing is said about the true difference that such a test set would show: " + str(doubt) + "."
+    )
     assert comparison.resolution({"All": equal}, sizes, "essay") == []
     assert comparison.resolution({"All": unknown._replace(value=math.nan)}, sizes, "essay") == []
 

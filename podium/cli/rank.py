@@ -91,7 +91,7 @@ def print_report(final: "FinalBoard") -> None:
     table = top[["rank", "team", "score", *of_boost]]
     table = table.assign(team=table["team"].map(lambda team: sentences.cut(team, CHARACTERS_SHOWN)))
     console.print_table(f"The first {len(top)}", table)
-    if final.variants is not None and len(final.variants) and final.inputs.options.rules.variants:
+    if final.variants is not None and len(final.variants) and final.options.rules.variants:
         console.print_table("The board under other decisions", final.variants)
     print("", *final.summary, sep="\n")
     print(f"\nwritten to {final.folder}", flush=True)

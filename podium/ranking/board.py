@@ -2,88 +2,92 @@
 
     files = choice.choose(…)                 which file of each team counts
     leaderboard = rewards.reward(…)          what speed is worth, and the ranks
-    known = examining.by_statistics(…)       what the files that count say beyond the ranks
+    examined = examining.by_statistics(…)    what the files that count say beyond the ranks
     chance = uncertainty.of_teams(…)         how certain the order is
 
 Each step is a function of tables. `board_of` calls one after the other, and makes the board at the end.
 """
 
 import functools
-import itertools
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from podium.child.workers import Workers
 from podium.contest import reading
-from podium.metric.contract import Measured
-from podium.ranking import (
-    choice,
-    decisions,
-    examining,
-    passes,
-    robustness,
-    similarity,
-    site,
-    speed,
-    store,
-    uncertainty,
-)
+from podium.metric.contract import Prepared
+from podium.ranking import choice, decisions, examining, robustness, similarity, site, speed, uncertainty
+from podium.ranking.asking import Desk
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.decisions import Prizes
-from podium.ranking.final import FinalBoard, Inputs
-from podium.ranking.job import solution_of
+from podium.ranking.final import FinalBoard
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
-from podium.scoring import evaluating
+from podium.ranking.rules import Options, Rules
+from podium.ranking.site import SiteBoard
+from podium.ranking.submissions import Submission
+from podium.ranking.uncertainty import Certainty, Examined, How
+from podium.scoring.evaluating import Solution
 from podium.statistics import group_slopes, sums
-from podium.statistics.population import names_of_groups
-from podium.words.arrays import Bools, Floats
+from podium.statistics.population import names_of_groups, sizes_of_groups
+from podium.words.arrays import Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted
 
-__all__ = ["board_of"]
+__all__ = ["Inputs", "board_of"]
 
 
-def board_of(inputs: Inputs, scored: Sequence[Scored], workers: Workers) -> FinalBoard:
+class Inputs(NamedTuple):
+    """The files and tables from which a board is made, read and checked."""
+
+    submissions: list[Submission]
+    failed: pd.DataFrame  # the models that failed
+    teams: pd.DataFrame  # what a jury decided about teams
+    runtimes: pd.DataFrame | None = None
+    selection: pd.DataFrame | None = None
+    site_board: SiteBoard | None = None  # the board that the competition's site shows
+    manifest: str | None = None  # the SHA-256 of the manifest, if there is one
+
+
+def board_of(
+    options: Options, inputs: Inputs, desk: Desk, scored: Sequence[Scored], folder: Path
+) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
-    rules, solution = inputs.options.rules, solution_of(inputs.job)
-    everybody, rule, told = _everybody(inputs, scored)
+    rules, solution = options.rules, desk.solution
+    everybody, rule, told = _everybody(inputs, rules, solution, scored)
     files = decisions.competing(everybody, inputs.teams)
-    leaderboard, decided, prizes = _ranked(inputs, files)
-    baselines, of_jury = _of_jury(inputs, everybody, leaderboard)
-    chosen = _in_order(scored, files[files["chosen"]], leaderboard["team"])
-    others = {number: scored[number] for number in files.index[everybody["chosen"] & ~files["chosen"]].tolist()}
-    examine = examining.by_statistics
-    if not all(each.has_statistics for each in [*chosen.values(), *others.values()]):
-        examine, others = examining.by_halves, {}  # there is nothing to compare them by
-    known = examine(inputs, leaderboard, prizes, chosen, workers)
-    variants, variant_ranks = robustness.of_board(leaderboard, known.scores, rules, solution.higher_is_better)
-    site_table, of_site = _of_site(inputs, leaderboard, baselines)
+    leaderboard, decided, prizes = _ranked(options, inputs, solution, files)
+    baselines, of_jury = _of_jury(rules, inputs, solution, everybody, leaderboard)
+    site_table, of_site = _of_site(inputs, solution, leaderboard, baselines)
+    sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
+    aside = files[everybody["chosen"] & ~files["chosen"]]  # the files of teams that do not compete
+    of_aside = [scored[number] for number in aside.index]
+    examined = _examined(options, desk, sent, chosen, of_aside, prizes)
+    chance = _of_chance(examined, leaderboard, inputs.runtimes, rules, solution, prizes)
+    variants, variant_ranks = _under_other_decisions(rules, desk, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
-    doubts = [] if known.chance is None else known.chance.doubts
-    told += cautions(leaderboard, files, prizes, entries, doubts, decided)
-    told += _of_winners(inputs, leaderboard, prizes, entries, list(chosen.values()))
+    told += cautions(leaderboard, files, prizes, entries, [] if chance is None else chance.doubts, decided)
+    told += _of_winners(rules, inputs, desk, leaderboard, prizes, entries, chosen)
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
+    facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
     return FinalBoard(
-        inputs=inputs,
-        leaderboard=leaderboard.assign(**known.measures),
+        options=options,
+        folder=folder,
+        leaderboard=leaderboard.assign(**examining.measures_beside(examined)),
         submissions=shown,
         rejected=_rejected(shown),
         failed=inputs.failed,
-        similar=_similar(inputs, files, leaderboard, known.fingerprints, others, workers),
-        facts=of_jury | of_site | _facts(inputs, leaderboard, shown, rule, known.silence, decided, told),
+        similar=_similar(desk, files, leaderboard, examined, aside["team"], of_aside),
+        facts=facts | of_jury | of_site | _facts(options, inputs, solution, leaderboard, shown, told),
         prizes=prizes,
         baselines=baselines,
         entries=entries,
-        resamples=known.resamples,
-        chance=known.chance,
+        resamples=examined.resamples,
+        chance=chance,
         site=site_table,
-        groups=known.groups,
-        group_sizes=known.group_sizes,
+        groups=examining.subpopulations(leaderboard["team"], examined),
+        group_sizes={} if examined.prepared is None else sizes_of_groups(examined.prepared),
         variants=variants,
         variant_ranks=variant_ranks,
     )
@@ -111,40 +115,48 @@ def _check_that_any_is_chosen(files: pd.DataFrame) -> None:
     )
 
 
-def _everybody(inputs: Inputs, scored: Sequence[Scored]) -> tuple[pd.DataFrame, str, list[str]]:
+def _everybody(
+    inputs: Inputs, rules: Rules, solution: Solution, scored: Sequence[Scored]
+) -> tuple[pd.DataFrame, str, list[str]]:
     """Choose the file of each team that counts, also of those that do not compete; with the rule in words."""
-    rules, runtimes = inputs.options.rules, inputs.runtimes
+    runtimes = inputs.runtimes
     files, told = decisions.late(choice.table_of_files(inputs.submissions, scored), runtimes, rules.deadline)
-    chosen, rule = choice.choose(files, inputs.selection, runtimes, rules, solution_of(inputs.job))
+    chosen, rule = choice.choose(files, inputs.selection, runtimes, rules, solution)
     _check_that_any_is_chosen(chosen)
     return chosen, rule, told
 
 
-def _in_order(scored: Sequence[Scored], files: pd.DataFrame, teams: "pd.Series[str]") -> dict[int, Scored]:
-    """Put what became of the files that count in the order of the board, by their numbers."""
-    number_of = dict(zip(files["team"], files.index))
-    return {number: scored[number] for number in teams.map(number_of).tolist()}
+def _that_count(
+    files: pd.DataFrame, teams: "pd.Series[str]", submissions: Sequence[Submission], scored: Sequence[Scored]
+) -> tuple[list[Submission], list[Scored]]:
+    """The files that count and what became of them, in the order of the board."""
+    counts = files[files["chosen"]]
+    number_of = dict(zip(counts["team"], counts.index))
+    numbers = [number_of[team] for team in teams]
+    sent = [submissions[number]._replace(digests=scored[number].digests) for number in numbers]
+    return sent, [scored[number] for number in numbers]
 
 
-def _ranked(inputs: Inputs, files: pd.DataFrame) -> tuple[pd.DataFrame, list[str], Prizes]:
+def _ranked(
+    options: Options, inputs: Inputs, solution: Solution, files: pd.DataFrame
+) -> tuple[pd.DataFrame, list[str], Prizes]:
     """Rank the teams that compete, and tell what decided between equal scores and who may win a prize."""
-    options, solution, teams = inputs.options, solution_of(inputs.job), inputs.teams
     if not files["chosen"].any():
         raise HostError(f"--teams {options.teams}: expected a team that competes, found none with a score")
     decides = choice.column_of(solution.deciding)
     leaderboard, decided = reward(files, inputs.runtimes, options.rules, solution.higher_is_better, decides)
-    prizes = decisions.prizes_of(leaderboard, teams, options.rules.prizes)
-    return decisions.with_notes(decisions.with_prizes(leaderboard, prizes), teams), decided, prizes
+    prizes = decisions.prizes_of(leaderboard, inputs.teams, options.rules.prizes)
+    return decisions.with_notes(decisions.with_prizes(leaderboard, prizes), inputs.teams), decided, prizes
 
 
 def _of_jury(
-    inputs: Inputs, everybody: pd.DataFrame, leaderboard: pd.DataFrame
+    rules: Rules, inputs: Inputs, solution: Solution, everybody: pd.DataFrame, leaderboard: pd.DataFrame
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Rank the baselines, and find out what the jury's decisions changed, as facts.
 
     ``everybody`` has the files of all teams, also of those that do not compete.
     """
-    rules, solution, teams = inputs.options.rules, solution_of(inputs.job), inputs.teams
+    teams = inputs.teams
     if teams.empty:
         return pd.DataFrame(), {}
     how = solution.higher_is_better, choice.column_of(solution.deciding)
@@ -161,35 +173,77 @@ def _of_jury(
 
 
 def _of_site(
-    inputs: Inputs, leaderboard: pd.DataFrame, baselines: pd.DataFrame
+    inputs: Inputs, solution: Solution, leaderboard: pd.DataFrame, baselines: pd.DataFrame
 ) -> tuple[pd.DataFrame | None, dict[str, Any]]:
     """Compare the board with the one that the competition's site shows, if that was given."""
     if inputs.site_board is None:
         return None, {}
     ours = site.of_board(leaderboard, baselines)
-    table, facts = site.compare(inputs.site_board, ours, solution_of(inputs.job).higher_is_better)
+    table, facts = site.compare(inputs.site_board, ours, solution.higher_is_better)
     return table, {"site": facts}
 
 
+def _examined(
+    options: Options,
+    desk: Desk,
+    sent: Sequence[Submission],
+    chosen: Sequence[Scored],
+    of_aside: Sequence[Scored],
+    prizes: Prizes,
+) -> Examined:
+    """Examine the files that count, in the order of the board; those `of_aside` are compared with them."""
+    rules = options.rules
+    how = How(desk.solution.deciding, rules.resamples, rules.seed, rules.items)
+    if all(each.has_statistics for each in (*chosen, *of_aside)):
+        return examining.by_statistics(desk, how, sent, chosen)
+    return examining.by_halves(desk, how, options.is_fixed, sent, chosen, prizes)
+
+
+def _of_chance(
+    examined: Examined,
+    leaderboard: pd.DataFrame,
+    runtimes: pd.DataFrame | None,
+    rules: Rules,
+    solution: Solution,
+    prizes: Prizes,
+) -> Certainty | None:
+    """Find out how certain the board is, from draws of its first teams."""
+    if not examined.resamples or not examined.details:
+        return None
+    first, details = leaderboard.head(examining.MOST_TEAMS), examined.details[: examining.MOST_TEAMS]
+    better = solution.higher_is_better
+    return uncertainty.of_teams(first, details, runtimes, rules, examined.units, better, prizes)
+
+
+def _under_other_decisions(
+    rules: Rules, desk: Desk, examined: Examined, sent: Sequence[Submission], leaderboard: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rank the files that count under other decisions about the metric and the rewards."""
+    scores = examining.under_other_measures(examined)
+    if rules.variants and examined.prepared is not None:
+        scores |= examining.under_other_statistics(desk, sent, leaderboard)
+    return robustness.of_board(leaderboard, scores, rules, desk.solution.higher_is_better)
+
+
 def _similar(
-    inputs: Inputs,
+    desk: Desk,
     files: pd.DataFrame,
     leaderboard: pd.DataFrame,
-    fingerprints: Sequence[npt.NDArray[np.uint32]],
-    others: dict[int, Scored],
-    workers: Workers,
+    examined: Examined,
+    teams_aside: "pd.Series[str]",
+    of_aside: Sequence[Scored],
 ) -> pd.DataFrame:
-    """List teams that sent the same file or agree more than by chance; ``others`` do not compete."""
-    if not fingerprints:
+    """List teams that sent the same file or agree more than by chance; those aside do not compete."""
+    most = examining.MOST_TEAMS
+    if not examined.details:
         return similarity.pairs(files)
-    most = {number: each.entry for number, each in itertools.islice(others.items(), examining.MOST_TEAMS)}
-    undrawn = functools.partial(
-        uncertainty.detail, inputs.job, solution_of(inputs.job).deciding, 0, 0, "", None
-    )
-    of_others = passes.from_store(workers, undrawn, most, inputs.store, "comparing teams")
-    teams = [*leaderboard["team"].head(len(fingerprints)), *files.loc[list(of_others), "team"]]
-    all_fingerprints = [*fingerprints, *(each.fingerprint for each in of_others.values())]
-    return similarity.pairs(files, similarity.agreements(teams, all_fingerprints))
+    details, teams = examined.details[:most], leaderboard["team"].head(most).tolist()
+    if examined.prepared is not None:  # else there is nothing to compare those aside by
+        undrawn = functools.partial(uncertainty.detail, How(desk.solution.deciding), None)
+        details = details + desk.ask(undrawn, [each.entry for each in of_aside[:most]], "comparing teams")
+        teams += teams_aside.head(most).tolist()
+    fingerprints = [each.fingerprint for each in details]
+    return similarity.pairs(files, similarity.agreements(teams, fingerprints))
 
 
 def _rejected(files: pd.DataFrame) -> pd.DataFrame:
@@ -206,55 +260,52 @@ def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
 
 
 def _of_winners(
+    rules: Rules,
     inputs: Inputs,
+    desk: Desk,
     leaderboard: pd.DataFrame,
     prizes: Prizes,
     entries: Sequence[int],
-    in_order: Sequence[Scored],
+    chosen: Sequence[Scored],
 ) -> list[str]:
     """List what a reader must know about how prize winners score in groups, and about runtimes."""
     told = []
-    if solution_of(inputs.job).higher_is_better:
+    if desk.solution.higher_is_better:
         winners = list(prizes.winners)
-        slopes = _slopes(inputs, [in_order[row] for row in winners])
+        slopes = _slopes(desk, [chosen[row] for row in winners])
         told += better_groups_that_lower(leaderboard.iloc[winners], slopes, [entries[row] for row in winners])
     noise = speed.noise_of(leaderboard, inputs.runtimes)
     told += speed.ties(leaderboard, noise, entries, prizes.borders)
-    if is_boosted(leaderboard, inputs.options.rules):
+    if is_boosted(leaderboard, rules):
         told += speed.notices(leaderboard, inputs.runtimes)
     return told
 
 
 def _facts(
+    options: Options,
     inputs: Inputs,
+    solution: Solution,
     leaderboard: pd.DataFrame,
     files: pd.DataFrame,
-    rule: str,
-    silence: str,
-    decided: list[str],
     told: list[str],
 ) -> dict[str, Any]:
     """Collect the facts about a board that run.json publishes and sentences are made of."""
-    rules, solution = inputs.options.rules, solution_of(inputs.job)
-    boosted = is_boosted(leaderboard, rules)
+    boosted = is_boosted(leaderboard, options.rules)
     return {
         "signature": solution.signature,
-        "decided_by": inputs.options.part or solution.deciding,
-        **_items(solution, rules.items),
+        "decided_by": options.part or solution.deciding,
+        **_items(solution, options.rules.items),
         "higher_is_better": solution.higher_is_better,
         "higher_is_better_assumed": solution.metric.direction is None,
         "boosted": boosted,
         "noise_known": not boosted or speed.noise_of(leaderboard, inputs.runtimes).is_known,
-        "rule": rule,
-        "silence": silence,
         "counts": _counts(leaderboard, files, inputs.failed),
-        "ties": decided if any(decided) else [],
         "warnings": told,
         **{name: read for name, read in solution.frame.attrs.items() if name == reading.READ},
     }
 
 
-def _items(solution: evaluating.Solution, column: str) -> dict[str, Any]:
+def _items(solution: Solution, column: str) -> dict[str, Any]:
     """Find out how many items decide and what they are called."""
     prepared = solution.prepared.get(solution.deciding)
     identifiers = [
@@ -282,19 +333,18 @@ def _counts(leaderboard: pd.DataFrame, files: pd.DataFrame, failed: pd.DataFrame
     }
 
 
-def _slopes(inputs: Inputs, winners: Sequence[Scored]) -> list[dict[str, float]]:
+def _slopes(desk: Desk, winners: Sequence[Scored]) -> list[dict[str, float]]:
     """Find out how fast the score of each of some files rises with the score of each group."""
-    solution = solution_of(inputs.job)
+    part, prepared = desk.solution.deciding, desk.solution.prepared
     # Without prizes nobody wins, and of nobody everything is true: what the metric has is asked first.
-    if solution.deciding not in solution.prepared or not all(each.has_statistics for each in winners):
+    if part not in prepared or not all(each.has_statistics for each in winners):
         return []
-    prepared, items = solution.prepared[solution.deciding], solution.items[solution.deciding]
-    entries = [store.load(inputs.store, each.entry) for each in winners]
-    return [_slopes_of(prepared, store.decode(entry), items) for entry in entries if entry is not None]
+    items = desk.solution.items[part]
+    entries = [entry for each in winners if (entry := desk.load(each.entry)) is not None]
+    return [_slopes_of(prepared[part], uncertainty.of_items(entry, items)) for entry in entries]
 
 
-def _slopes_of(prepared: Measured, numbers: Floats | None, items: Bools) -> dict[str, float]:
-    """Find out how fast a score rises with the score of each group, from the statistics of a file."""
-    assert numbers is not None
-    slopes = group_slopes(prepared, sums(numbers[items], prepared.groups))
+def _slopes_of(prepared: Prepared, numbers: Floats) -> dict[str, float]:
+    """Find out how fast a score rises with the score of each group, from the statistics of a file, (n, k)."""
+    slopes = group_slopes(prepared, sums(numbers, prepared.groups))
     return {} if slopes is None else dict(zip(names_of_groups(prepared), slopes.tolist()))

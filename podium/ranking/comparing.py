@@ -145,10 +145,10 @@ def _ranked_again(
         # The team's files are missing, so it can have no page.
         options = options._replace(team=None)
     with tempfile.TemporaryDirectory() as folder:
-        inputs = making.inputs_of(options, files, Path(folder), home)
-        with making.workers_of(inputs.job, files, jobs, None) as workers:
-            final, scored = making.scored_board(inputs, making.scoring(inputs), workers)
-    again = run_json.facts_of(final, scored, ())
+        inputs = making.inputs_of(options, files)
+        with making.desk_of(options, Path(folder), files, jobs, None) as desk:
+            final, scored = making.scored_board(options, inputs, desk, making.score_anew, home)
+            again = run_json.facts_of(final, desk, inputs, scored, ())
     again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
     for name, now in again["inputs"].items():
         if now is not None and facts["inputs"].get(name) is not None:

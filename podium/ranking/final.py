@@ -3,39 +3,20 @@
 import html
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from podium.ranking import decisions, picture, sentences
 from podium.ranking.decisions import Prizes
-from podium.ranking.job import Job
 from podium.ranking.picture import Picture
 from podium.ranking.rules import Options
-from podium.ranking.site import SiteBoard
-from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Certainty
 
-__all__ = ["FinalBoard", "Inputs"]
+__all__ = ["FinalBoard"]
 
 ROWS_SHOWN = 10  # of the board, where it is printed or shown in a notebook
 COLUMNS_SHOWN = ["rank", "team", "boosted_score", "score", "boost", "runtime"]
-
-
-class Inputs(NamedTuple):
-    """What a ranking is made from, read and checked."""
-
-    options: Options  # what was asked for
-    job: Job  # the metric with its solution
-    submissions: list[Submission]
-    store: Path  # the folder that keeps what is found out about them
-    folder: Path  # the folder for the results
-    failed: pd.DataFrame  # the models that failed
-    teams: pd.DataFrame  # what a jury decided about teams
-    runtimes: pd.DataFrame | None = None
-    selection: pd.DataFrame | None = None
-    site_board: SiteBoard | None = None  # the board that the competition's site shows
-    manifest: str | None = None  # the SHA-256 of the manifest, if there is one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,8 +29,8 @@ class FinalBoard:
 
     Attributes
     ----------
-    inputs : Inputs
-        What the board is made from.
+    folder : Path
+        The folder with the published files: the page ``board.html``, the tables, and ``run.json``.
     leaderboard : DataFrame
         The board: rank, team, file, score, prize, and with rewards runtime, boost and more.
     baselines : DataFrame
@@ -72,7 +53,8 @@ class FinalBoard:
         The first team and the order of teams under each other decision about the metric and the rewards.
     """
 
-    inputs: Inputs
+    options: Options  # what was asked for
+    folder: Path
     leaderboard: pd.DataFrame
     submissions: pd.DataFrame
     rejected: pd.DataFrame
@@ -90,11 +72,6 @@ class FinalBoard:
     group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
     variants: pd.DataFrame | None = None
     variant_ranks: pd.DataFrame | None = None  # a row per team, with its rank under each decision
-
-    @property
-    def folder(self) -> Path:
-        """The folder with the published files: the page ``board.html``, the tables, and ``run.json``."""
-        return self.inputs.folder
 
     @property
     def published(self) -> pd.DataFrame:
@@ -142,7 +119,7 @@ class FinalBoard:
         podium.ranking.picture.Picture
             The picture that the page has, which a notebook shows and ``save(path)`` writes as SVG.
         """
-        return picture.of_board(self.leaderboard, self.certainty, self.inputs.options.rules, self.facts)
+        return picture.of_board(self.leaderboard, self.certainty, self.options.rules, self.facts)
 
     @property
     def _top(self) -> pd.DataFrame:

@@ -8,24 +8,24 @@ one.  So an interrupted run goes on where it stopped, and another run or a clust
 import dataclasses
 import functools
 import operator
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from podium.child.workers import TASKS_PER_WORKER, Workers
+from podium.child.workers import TASKS_PER_WORKER
 from podium.contest import way
 from podium.ranking import passes, store
+from podium.ranking.asking import Desk
 from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256, solution_of
-from podium.ranking.passes import Scored
 from podium.ranking.robustness import check_unchanged
 from podium.ranking.submissions import Submission
-from podium.ranking.uncertainty import Detail
+from podium.ranking.uncertainty import Detail, Examined, How
+from podium.scoring.evaluating import Solution
 from podium.statistics import Doubt, Reason, halves
-from podium.statistics.doubts import FEWEST_ITEMS, Reaction
+from podium.statistics.doubts import FEWEST_ITEMS, Reaction, Units
 from podium.statistics.population import Scores
 from podium.tables import ids
 from podium.words.arrays import Floats, Ints
@@ -47,58 +47,32 @@ class Rows:
         return np.zeros((1, len(self.items)), dtype=np.int64)
 
 
-class Question(NamedTuple):
-    """What is asked about the chosen files."""
-
-    job: Job
-    column: str  # rows with the same value in it stay together
-    seed: int
-
-    @property
-    def part(self) -> str:
-        """The part of the solution that decides."""
-        return solution_of(self.job).deciding
-
-    def context(self, number: int) -> str:
-        """A hash of everything beside the file on which so many draws depend."""
-        return sha256(repr((self.job.context, self.part, self.column, self.seed, number)).encode())
-
-
-class Halves(NamedTuple):
-    """What half-samples say about the chosen files."""
-
-    number: int  # of draws, which is 0 if nothing is drawn
-    details: list[Detail]  # in the order of the board; empty if nothing can be said
-    prepared: Rows
-    doubt: str = ""  # why nothing can be said
-
-
 # ---- In a worker ------------------------------------------------------------------------------------------
 
 
-def _read(question: Question, submission: Submission) -> tuple[halves.Asked, pd.DataFrame]:
+def _read(how: How, solution: Solution, submission: Submission) -> tuple[halves.Asked, pd.DataFrame]:
     """Read a chosen file again, which must not have changed."""
-    solution = solution_of(question.job)
     contents = contents_of(submission)
     check_unchanged(submission, contents)
-    evaluation = way.unjudged(solution, frame_of(question.job, submission, contents))
-    return halves.Asked(solution, question.part, question.column, question.seed), evaluation.submission
+    evaluation = way.unjudged(solution, frame_of(solution, submission, contents))
+    return halves.Asked(solution, how.part, how.column, how.seed), evaluation.submission
 
 
-def _time(question: Question, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, float]]:
+def _time(how: How, job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, float]]:
     """Measure how long one draw of some files takes."""
-    return [(number, halves.seconds_of_one(*_read(question, submission))) for number, submission in submissions]
+    solution = solution_of(job)
+    return [(number, halves.seconds_of_one(*_read(how, solution, file))) for number, file in submissions]
 
 
 def _draw(
-    question: Question, number: int, tasks: Sequence[tuple[int, tuple[Submission, range]]]
+    how: How, job: Job, tasks: Sequence[tuple[int, tuple[Submission, range]]]
 ) -> list[tuple[int, Floats]]:
-    """Score files on some of so many half-samples; behind the last one stands what a file says of each item."""
+    """Score files on some of the half-samples; behind the last one stands what a file says of each item."""
     answers = []
     for key, (submission, numbers) in tasks:
-        asked, frame = _read(question, submission)
+        asked, frame = _read(how, solution_of(job), submission)
         draws = halves.scores(asked, frame, numbers)
-        if numbers.stop == number:
+        if numbers.stop == how.resamples:
             draws = np.append(draws, _fingerprint(asked, frame))
         answers.append((key, draws))
     return answers
@@ -124,37 +98,36 @@ def _fingerprint(asked: halves.Asked, submission: pd.DataFrame) -> Floats:
 
 
 def of_board(
-    question: Question,
-    submissions: Sequence[Submission],
-    scored: Mapping[int, Scored],
+    desk: Desk,
+    how: How,
+    is_fixed: bool,
+    files: Sequence[Submission],
+    scores: Sequence[float],
     prizes: Prizes,
-    number: int | None,
-    folder: Path,
-    workers: Workers,
-) -> Halves:
-    """Draw the scores of the chosen files on half-samples, so many or as many as fit into ten minutes.
+) -> Examined:
+    """Draw the scores of the files that count on half-samples, in the order of the board.
 
-    ``scored`` has what became of the chosen files by their numbers, in the order of the board.
+    There are as many draws as `how` says or, unless their number `is_fixed`, as many as fit into ten minutes.
     """
-    items = solution_of(question.job).items_of(question.part, question.column)
-    rows = Rows(range(len(items.stratum)))
+    rows = Rows(range(len(desk.solution.items_of(how.part, how.column).stratum)))
+    units = Units(rows)
     if len(rows.items) < FEWEST_ITEMS:
         few = Doubt(Reason.FEW_ITEMS, len(rows.items))
-        return Halves(halves.MOST_DRAWS if number is None else number, [], rows, str(few))
-    chosen = passes.as_scored(submissions, scored)
-    if number is None:
-        number, doubt = _number_of(question, chosen, folder, workers)
+        return Examined(how.resamples if is_fixed else halves.MOST_DRAWS, [], units, silence=str(few))
+    if not is_fixed:
+        number, doubt = _number_of(desk, how, files)
         if not number:
-            return Halves(0, [], rows, str(doubt))
-    drawn = _draws_of(question, chosen, number, folder, workers)
+            return Examined(0, [], units, silence=str(doubt))
+        how = how._replace(resamples=number)
+    drawn = _draws_of(desk, how, files)
     if drawn is None:
         why = "the draws of some files are not in the store, so the submissions have to be ranked once more"
-        return Halves(number, [], rows, why)
-    scores = {at: (each.scores or {})[question.part] for at, each in scored.items()}
-    centered = {at: halves.centered(score, drawn[at][:number]) for at, score in scores.items()}
-    details = [_detail(scores[at], one, drawn[at][number:]) for at, one in centered.items()]
-    doubt = _doubt_of_board([one.doubt for one in centered.values()], prizes)
-    return Halves(number, [] if doubt else details, rows, str(doubt or ""))
+        return Examined(how.resamples, [], units, silence=why)
+    number = how.resamples
+    centered = [halves.centered(score, of_file[:number]) for score, of_file in zip(scores, drawn)]
+    details = [_detail(*each) for each in zip(scores, centered, (of_file[number:] for of_file in drawn))]
+    doubt = _doubt_of_board([one.doubt for one in centered], prizes)
+    return Examined(number, [] if doubt else details, units, silence=str(doubt or ""))
 
 
 def _detail(score: float, drawn: halves.Centered, fingerprint: Floats) -> Detail:
@@ -185,48 +158,51 @@ def _doubt_of_board(doubts: Sequence[Doubt | None], prizes: Prizes) -> Doubt | N
     return doubted[0] if of_prizes or len(doubted) * 2 > len(doubts) else None
 
 
-def _number_of(
-    question: Question, chosen: dict[int, Submission], folder: Path, workers: Workers
-) -> tuple[int, Doubt | None]:
+def _context(job: Job, how: How) -> str:
+    """A hash of everything beside the file on which the draws depend."""
+    return sha256(repr((job.context, how.part, how.column, how.seed, how.resamples)).encode())
+
+
+def _number_of(desk: Desk, how: How, files: Sequence[Submission]) -> tuple[int, Doubt | None]:
     """Find out how many draws fit, once for each set of files: the answer is kept in the store."""
-    context = sha256(repr([question.context(0), sorted(each.digests for each in chosen.values())]).encode())
+    kept = [_context(desk.job, how._replace(resamples=0)), sorted(each.digests for each in files)]
+    context = sha256(repr(kept).encode())
     name = entry_name(context, "")
-    if (entry := store.load(folder, name)) is not None:
+    if (entry := desk.load(name)) is not None:
         return int(store.header_of(entry)["draws"]), None
-    distinct = {file.digests: file for file in chosen.values()}
-    timed = dict(enumerate(list(distinct.values())[:TIMED]))
-    if not all(each.path for each in timed.values()):
+    distinct = list({file.digests: file for file in files}.values())
+    timed = distinct[:TIMED]
+    if not all(each.path for each in timed):
         return 0, Doubt(Reason.TOO_SLOW)
-    work = functools.partial(_time, question)
-    times = dict(passes.finished(workers, work, [[each] for each in timed.items()]))
+    work = functools.partial(_time, how, desk.job)
+    times = dict(passes.finished(desk.workers, work, [[each] for each in enumerate(timed)]))
     seconds = sum(times.values()) / len(times) * len(distinct)
-    number = halves.number_of_draws(seconds, workers.number)
+    number = halves.number_of_draws(seconds, desk.workers.number)
     if not number:
-        return 0, halves.too_slow(seconds, workers.number)
-    store.save(folder, name, store.encode({"context": context, "sha256": "", "draws": number}, None))
+        return 0, halves.too_slow(seconds, desk.workers.number)
+    header = {"context": context, "sha256": "", "draws": number}
+    store.save(desk.store, name, store.encode(header, None))
     return number, None
 
 
-def _draws_of(
-    question: Question, chosen: dict[int, Submission], number: int, folder: Path, workers: Workers
-) -> dict[int, Floats] | None:
+def _draws_of(desk: Desk, how: How, files: Sequence[Submission]) -> list[Floats] | None:
     """Load or compute the draws of files, each followed by its fingerprint; None if a file cannot be read."""
-    context = question.context(number)
+    context, number = _context(desk.job, how), how.resamples
     drawn: dict[str, Floats] = {}  # by the hashes of the files
-    distinct = {file.digests: file for file in chosen.values()}
+    distinct = {file.digests: file for file in files}
     for digests in distinct:
-        entry = store.load(folder, entry_name(context, digests))
+        entry = desk.load(entry_name(context, digests))
         if entry is not None and (kept := store.decode(entry)) is not None:
             drawn[digests] = kept[:, 0]
     missing = [file for digests, file in distinct.items() if digests not in drawn]
     if not all(file.path for file in missing):
         return None
     # So many pieces of each file that every worker has several.
-    pieces = halves.pieces(number, workers.number * TASKS_PER_WORKER // max(1, len(missing)))
+    pieces = halves.pieces(number, desk.workers.number * TASKS_PER_WORKER // max(1, len(missing)))
     tasks = [[(at * number + each.start, (file, each))] for at, file in enumerate(missing) for each in pieces]
     waiting: list[dict[int, Floats]] = [{} for _ in missing]
-    work = functools.partial(_draw, question, number)
-    for key, answer in passes.finished(workers, work, tasks, "scoring halves of the items"):
+    work = functools.partial(_draw, how, desk.job)
+    for key, answer in passes.finished(desk.workers, work, tasks, "scoring halves of the items"):
         at, first = divmod(key, number)
         waiting[at][first] = answer
         if len(waiting[at]) == len(pieces):
@@ -234,5 +210,5 @@ def _draws_of(
             drawn[digests] = np.concatenate([waiting[at].pop(each.start) for each in pieces])
             header = {"context": context, "sha256": digests}
             entry = store.encode(header, drawn[digests][:, np.newaxis])
-            store.save(folder, entry_name(context, digests), entry)
-    return {at: drawn[file.digests] for at, file in chosen.items()}
+            store.save(desk.store, entry_name(context, digests), entry)
+    return [drawn[file.digests] for file in files]

@@ -146,9 +146,9 @@ def probe(job: Job | None = None, submission: Submission | None = None) -> dict[
 
 
 @functools.lru_cache(maxsize=2)
-def _most_bytes(job: Job) -> int:
+def _most_bytes(solution: evaluating.Solution) -> int:
     """Compute how many bytes a submission may have once it is expanded."""
-    size = int(solution_of(job).frame.memory_usage(index=False, deep=True).sum())
+    size = int(solution.frame.memory_usage(index=False, deep=True).sum())
     return max(BYTES_AT_ANY_RATIO, TIMES_THE_SOLUTION * size)
 
 
@@ -158,26 +158,29 @@ def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
     return read_bytes(submission.path, follow_links=False), side
 
 
-def frame_of(job: Job, submission: Submission, contents: tuple[bytes, bytes | None]) -> pd.DataFrame:
+def frame_of(
+    solution: evaluating.Solution, submission: Submission, contents: tuple[bytes, bytes | None]
+) -> pd.DataFrame:
     """Read the table of a submission and add the columns of the host's file beside it."""
     content, side = contents
-    return with_side(job, submission, table_of(job, submission, content), side)
+    return with_side(solution, submission, table_of(solution, submission, content), side)
 
 
-def with_side(job: Job, submission: Submission, table: pd.DataFrame, side: bytes | None) -> pd.DataFrame:
+def with_side(
+    solution: evaluating.Solution, submission: Submission, table: pd.DataFrame, side: bytes | None
+) -> pd.DataFrame:
     """Add the columns of the host's file beside a submission, if there is one."""
-    return table if side is None else reading.add_side(solution_of(job), table, submission.side, side)
+    return table if side is None else reading.add_side(solution, table, submission.side, side)
 
 
-def table_of(job: Job, submission: Submission, content: bytes) -> pd.DataFrame:
+def table_of(solution: evaluating.Solution, submission: Submission, content: bytes) -> pd.DataFrame:
     """Read the table of a submission.
 
     What is found out stands for every file with this content, so messages do not say the file's name.
     """
-    solution = solution_of(job)
     name = "the file"
     if solution.metric.companion.read_submission is not None:  # the ending tells official files from tables
         name += "".join(Path(submission.name).suffixes[-2:])
     return reading.read_submission(
-        solution.metric, ReadFile(name, content), solution.arguments, _most_bytes(job)
+        solution.metric, ReadFile(name, content), solution.arguments, _most_bytes(solution)
     )

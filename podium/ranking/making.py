@@ -2,8 +2,8 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,16 @@ from typing import Any
 import pandas as pd
 
 from podium.child.limits import Limits
-from podium.child.workers import Workers, dask_workers, start_workers
+from podium.child.workers import dask_workers, start_workers
 from podium.contest import recorded
 from podium.judge import trials
 from podium.metric import hosted
 from podium.metric.shapes import demand
 from podium.ranking import decisions, output, page, passes, run_json, site, speed
-from podium.ranking.board import board_of
-from podium.ranking.final import FinalBoard, Inputs
-from podium.ranking.job import Job, content_digest, digests_of, make_job, probe, solution_of
+from podium.ranking.asking import Desk
+from podium.ranking.board import Inputs, board_of
+from podium.ranking.final import FinalBoard
+from podium.ranking.job import content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
 from podium.ranking.rules import HEADING, PATHS, Options, Rules, fault_in, refuse_empty
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed
@@ -30,9 +31,9 @@ from podium.tables.schema import TEXT, Table
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
 
-__all__ = ["files_of", "inputs_of", "made", "scored_board", "scoring", "workers_of"]
+__all__ = ["desk_of", "files_of", "inputs_of", "made", "score_anew", "scored_board"]
 
-ScoreAll = Callable[[Workers], list[passes.Scored]]
+ScoreAll = Callable[[Desk, Sequence[Submission], int], list[passes.Scored]]
 
 
 def made(
@@ -50,8 +51,10 @@ def made(
         raise UsageError(f"--out {out} is not a folder")
     check_apart(out, [given["metric"], *_paths(given).values()])
     command = _command_of(given, defaults, parameters)
-    inputs, score_all = (_anew if given["again"] is None else _again)(given, parameters)
-    return _ranked(inputs, score_all, given["jobs"], given["dask"], command)
+    options, inputs, store, score_all = (_anew if given["again"] is None else _again)(given, parameters)
+    _check_team(options.team, inputs.submissions, inputs.failed)
+    with desk_of(options, store, inputs.submissions, given["jobs"], given["dask"]) as desk, alone_in(out):
+        return _ranked(options, inputs, out, desk, score_all, command)
 
 
 SELECTION = Table(team=TEXT, submission=TEXT)
@@ -70,7 +73,7 @@ def _among(wanted: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in wanted if given[name] is not None}
 
 
-def _anew(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs, ScoreAll]:
+def _anew(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Options, Inputs, Path, ScoreAll]:
     """Read what is to be scored."""
     if given["solution"] is None or given["submissions"] is None:
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
@@ -93,8 +96,7 @@ def _anew(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs,
         parse_seconds(given["time_limit"], "--time-limit"),
         parse_seconds(given["idle_limit"], "--idle-limit"),
     )
-    inputs = inputs_of(options._replace(limits=limits), files, folder / STORE, folder)
-    return inputs, scoring(inputs)
+    return options._replace(limits=limits), inputs_of(options, files), folder / STORE, score_anew
 
 
 def _check_types(given: Mapping[str, Any]) -> None:
@@ -153,7 +155,7 @@ def _failed_beside(runtimes: str | None) -> str | None:
     return str(path) if path.is_file() else None
 
 
-def _again(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs, ScoreAll]:
+def _again(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Options, Inputs, Path, ScoreAll]:
     """Read what an earlier run stored, with inputs that were moved, other parameters, rules or tables."""
     folder, out = Path(given["again"]), Path(given["out"])
     reading = ("part", "side", "variants", "dask")
@@ -184,12 +186,12 @@ def _again(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Inputs
     ]
     contents = [digests_of(each["sha256"], each.get("side_sha256", "")) for each in listed_before]
     manifest = before["inputs"]["submissions"].get("sha256")
-    inputs = inputs_of(options, files, folder / before["store"], out)._replace(manifest=manifest)
+    inputs = inputs_of(options, files)._replace(manifest=manifest)
 
-    def score_all(workers: Workers) -> list[passes.Scored]:
-        return passes.stored(inputs.job, contents, inputs.store, workers)
+    def from_store(desk: Desk, submissions: Sequence[Submission], seed: int) -> list[passes.Scored]:
+        return passes.stored(desk.job, contents, desk.store, desk.workers)
 
-    return inputs, score_all
+    return options, inputs, folder / before["store"], from_store
 
 
 def _with_parameters(options: Options, parameters: dict[str, Any]) -> Options:
@@ -207,11 +209,8 @@ def _with_parameters(options: Options, parameters: dict[str, Any]) -> Options:
     return options._replace(parameters=options.parameters | parameters)
 
 
-def inputs_of(options: Options, files: list[Submission], store: Path, folder: Path) -> Inputs:
-    """Read and check what is asked for, beside the submissions."""
-    was_read = any(each.path for each in files)  # what was only stored has no path
-    source = read_once(absolute(options.solution))
-    job = make_job(options, source)
+def inputs_of(options: Options, files: list[Submission]) -> Inputs:
+    """Read and check what is asked for, beside the solution and the submissions."""
     runtimes = None if options.runtimes is None else speed.RUNTIMES.read(options.runtimes)
     selection = None if options.selection is None else _read_selection(options.selection, files)
     failed = read_failed(options.failed)
@@ -221,9 +220,9 @@ def inputs_of(options: Options, files: list[Submission], store: Path, folder: Pa
         raise HostError(f"the failed models: expected exactly the names of the teams, found {listed(nearly)}")
     teams = decisions.read(options.teams, files, failed)
     site_board = None if options.site_board is None else site.read(options.site_board)
+    was_read = any(each.path for each in files)  # what was only stored has no path
     manifest = content_digest(options.submissions) if was_read and is_manifest(options.submissions) else None
-    solution_of(job, source)  # If it is wrong, that is an error before any work begins.
-    return Inputs(options, job, files, store, folder, failed, teams, runtimes, selection, site_board, manifest)
+    return Inputs(files, failed, teams, runtimes, selection, site_board, manifest)
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
@@ -249,58 +248,58 @@ def _check_team(team: str | None, files: Sequence[Submission], failed: pd.DataFr
 
 
 def _ranked(
+    options: Options,
     inputs: Inputs,
+    folder: Path,
+    desk: Desk,
     score_all: ScoreAll,
-    jobs: int,
-    dask: str | None,
     command: Sequence[str],
 ) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
-    _check_team(inputs.options.team, inputs.submissions, inputs.failed)
-    solution = solution_of(inputs.job)
-    demand(trials.says_direction(solution.metric, solution.arguments, trials.Use.KEEP))
-    with alone_in(inputs.folder), workers_of(inputs.job, inputs.submissions, jobs, dask) as workers:
-        final, scored = scored_board(inputs, score_all, workers)
-        final = replace(final, facts=run_json.facts_of(final, scored, command))
-        files = files_of(final)
-        final.facts["outputs"] = output.digests(files)
-        output.write(files, final.folder, final.facts)
+    demand(trials.says_direction(desk.solution.metric, desk.solution.arguments, trials.Use.KEEP))
+    final, scored = scored_board(options, inputs, desk, score_all, folder)
+    final = replace(final, facts=run_json.facts_of(final, desk, inputs, scored, command))
+    files = files_of(final)
+    final.facts["outputs"] = output.digests(files)
+    output.write(files, final.folder, final.facts)
     return final
 
 
-def scoring(inputs: Inputs) -> ScoreAll:
-    """Make the function that scores all submissions."""
-
-    def score_all(workers: Workers) -> list[passes.Scored]:
-        seed = inputs.options.rules.seed
-        return passes.score(inputs.job, inputs.submissions, inputs.store, workers, seed)
-
-    return score_all
+def score_anew(desk: Desk, submissions: Sequence[Submission], seed: int) -> list[passes.Scored]:
+    """Score the submissions that the store does not know."""
+    return passes.score(desk.job, submissions, desk.store, desk.workers, seed)
 
 
 def scored_board(
-    inputs: Inputs, score_all: ScoreAll, workers: Workers
+    options: Options, inputs: Inputs, desk: Desk, score_all: ScoreAll, folder: Path
 ) -> tuple[FinalBoard, list[passes.Scored]]:
     """Score everything, and make the board; with what became of the submissions."""
-    scored = score_all(workers)
-    return board_of(inputs, scored, workers), scored
+    scored = score_all(desk, inputs.submissions, options.rules.seed)
+    return board_of(options, inputs, desk, scored, folder), scored
 
 
-def workers_of(
-    job: Job, files: Sequence[Submission], jobs: int, dask: str | None
-) -> AbstractContextManager[Workers]:
-    """Start the workers, here or on a Dask cluster."""
+@contextmanager
+def desk_of(
+    options: Options, store: Path, files: Sequence[Submission], jobs: int, dask: str | None
+) -> Iterator[Desk]:
+    """Prepare the solution, and start the workers, here or on a Dask cluster."""
+    source = read_once(absolute(options.solution))
+    job = make_job(options, source)
+    solution = solution_of(job, source)  # If it is wrong, that is an error before any work begins.
     if dask is None:
         # A stranger's metric may crash on a submission, which must not take the command along.
-        is_own = solution_of(job).metric.is_own
-        return start_workers(jobs, len(files), apart=not is_own, idle=job.limits.idle)
-    return dask_workers(dask, job.limits.idle, probe, job, files[0])
+        apart = not solution.metric.is_own
+        started = start_workers(jobs, len(files), apart=apart, idle=job.limits.idle)
+    else:
+        started = dask_workers(dask, job.limits.idle, probe, job, files[0])
+    with started as workers:
+        yield Desk(job, solution, store, workers)
 
 
 def files_of(final: FinalBoard) -> dict[str, bytes]:
     """Make the tables and pages of a board."""
     files = output.tables(final) | {PAGE: page.of_board(final).encode()}
-    team = final.inputs.options.team
+    team = final.options.team
     if team is not None:
         files[TEAM_PAGE] = page.of_team(final, team).encode()
     return files

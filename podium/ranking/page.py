@@ -33,13 +33,13 @@ NEIGHBORS = 3  # teams that are shown above and below a team
 
 def of_board(final: FinalBoard) -> str:
     """Make the page of a board."""
-    board, rules = final.leaderboard, final.inputs.options.rules
+    board, rules = final.leaderboard, final.options.rules
     prize_places = _prize_places(final)
     of_borders = drawing.borders([place["step"] for place in prize_places if place["step"]])
     rows, same_files = _rows(final, final.published[:MOST_ROWS]), similarity.senders(final.submissions)
     return _page(
         "board.html",
-        options=final.inputs.options,
+        options=final.options,
         facts=final.facts,
         confident=sentences.confident(final.facts),
         summary=final.answers,
@@ -85,7 +85,7 @@ def of_team(final: FinalBoard, team: str) -> str:
         on_board |= _of_row(final, team, row)
     return _page(
         "team.html",
-        options=final.inputs.options,
+        options=final.options,
         team=team,
         facts=final.facts,
         boosted=final.facts["boosted"],
@@ -116,7 +116,7 @@ def _of_row(final: FinalBoard, team: str, row: int) -> dict[str, Any]:
         worst_first = scores.sort_values(kind="stable", ascending=final.facts["higher_is_better"])
         told["groups"] = [(name, score, final.group_sizes[str(name)]) for name, score in worst_first.items()]
     if final.facts["boosted"]:
-        told["break_even"] = _better_ranks(final.leaderboard, team, rank, final.inputs.options.rules)
+        told["break_even"] = _better_ranks(final.leaderboard, team, rank, final.options.rules)
     return told
 
 

@@ -177,9 +177,9 @@ def _score(
     header = _header(job, digests)
     try:
         with within(job.limits):
-            table = table_of(job, submission, contents[0])
+            table = table_of(solution, submission, contents[0])
             header["fingerprint"] = fingerprint(table)
-            evaluation = way.unjudged(solution, with_side(job, submission, table, contents[1]))
+            evaluation = way.unjudged(solution, with_side(solution, submission, table, contents[1]))
     except LimitExceededError as problem:
         header |= {"rejected": str(problem), store.UNSURE: True}
     except SubmissionRejected as problem:
@@ -249,7 +249,8 @@ def held(job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[
     answers = []
     for number, submission in submissions:
         try:
-            evaluation = way.unjudged(new_solution_of(job), frame_of(job, submission, contents_of(submission)))
+            solution = new_solution_of(job)
+            evaluation = way.unjudged(solution, frame_of(solution, submission, contents_of(submission)))
             text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
         except HostError as problem:
             text = describe(problem)
@@ -618,11 +619,6 @@ def _load(folder: Path, name: str) -> bytes | None:
         return None
     header = store.header_of(entry)
     return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
-
-
-def as_scored(submissions: Sequence[Submission], scored: Mapping[int, Scored]) -> dict[int, Submission]:
-    """Add to some numbered submissions the hashes of what was scored, so that they can be read again."""
-    return {number: submissions[number]._replace(digests=each.digests) for number, each in scored.items()}
 
 
 def once_more(

@@ -6,18 +6,19 @@ again.
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from podium import statistics
 from podium.metric import hosted
-from podium.ranking.job import Job, contents_of, digests_of, frame_of, sha256, solution_of
+from podium.metric.contract import Measured
+from podium.ranking.job import contents_of, digests_of, frame_of, sha256
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
+from podium.scoring.evaluating import Solution
 from podium.words.arrays import Floats, Ints
 from podium.words.errors import HostError, UsageError
 
@@ -34,41 +35,29 @@ LABELS = {  # with the value, and with what it is above 1
 
 
 @functools.lru_cache(maxsize=2)
-def of_measures(job: Job, part: str) -> dict[str, Any]:
+def of_measures(solution: Solution, part: str) -> dict[str, Measured]:
     """Prepare the solution for other measures of the same statistics."""
-    solution = solution_of(job)
     variants = solution.metric.companion.variants
     return {} if variants is None else dict(variants.of_measures(solution.prepared[part]))
 
 
-def of_statistics(
-    job: Job, part: str, submissions: Sequence[tuple[int, Submission]]
-) -> list[tuple[int, dict[str, float]]]:
+def of_statistics(part: str, solution: Solution, submissions: Sequence[Submission]) -> list[dict[str, float]]:
     """Score submissions with other statistics, in a worker.  The files are read again."""
-    return [
-        (
-            number,
-            {
-                name: statistics.measures(prepared, numbers)["score"]
-                for name, (prepared, numbers) in _varied(job, part, submission).items()
-            },
-        )
-        for number, submission in submissions
-    ]
+    return [_under_others(part, solution, submission) for submission in submissions]
 
 
-def _varied(job: Job, part: str, submission: Submission) -> dict[str, tuple[Any, Floats]]:
-    """Read a submission again, for other statistics (n, k), each with its part of a prepared solution."""
-    solution = solution_of(job)
+def _under_others(part: str, solution: Solution, submission: Submission) -> dict[str, float]:
+    """Read a submission again, and score it with other statistics."""
     variants = solution.metric.companion.variants
     if variants is None:
         return {}
     contents = contents_of(submission)
     check_unchanged(submission, contents)
-    frame, items = frame_of(job, submission, contents), solution.items[part]
+    frame, items = frame_of(solution, submission, contents), solution.items[part]
     others = variants.of_statistics(solution.metric.module, solution.prepared[evaluating.ALL], frame)
     return {
-        name: (statistics.part(prepared, items), numbers[items]) for name, (prepared, numbers) in others.items()
+        name: statistics.measures(statistics.part(prepared, items), numbers[items])["score"]
+        for name, (prepared, numbers) in others.items()
     }
 
 
@@ -147,12 +136,14 @@ def _swapped(order: Ints) -> int:
     return pairs
 
 
-def names_of_steps(job: Job, scores: Mapping[str, Floats], leaderboard: pd.DataFrame) -> dict[str, str]:
+def names_of_steps(
+    solution: Solution, scores: Mapping[str, Floats], leaderboard: pd.DataFrame
+) -> dict[str, str]:
     """Name the steps from an older metric to this one as what they are.
 
     The last step is this metric, so its scores must be those of the board.
     """
-    variants = solution_of(job).metric.companion.variants
+    variants = solution.metric.companion.variants
     steps = [] if variants is None else [name for name in variants.path if name in scores]
     if not steps:
         return {}

@@ -12,6 +12,8 @@ from typing import Any
 
 from podium.child.limits import Limits
 from podium.metric import executed, hosted
+from podium.ranking.asking import Desk
+from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.passes import Scored
@@ -48,10 +50,15 @@ OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
 # ---- From a run to its run.json ---------------------------------------------------------------------------
 
 
-def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]) -> dict[str, Any]:
+def facts_of(
+    final: FinalBoard,
+    desk: Desk,
+    inputs: Inputs,
+    scored: Sequence[Scored],
+    command: Sequence[str],
+) -> dict[str, Any]:
     """Collect the content of run.json, all but the hashes of the outputs."""
-    inputs, out = final.inputs, final.folder
-    options, job = inputs.options, inputs.job
+    options, out, job = final.options, final.folder, desk.job
     (_, of_metric), *beside_metric = job.metric_digests
     known = {"metric": of_metric, "solution": job.solution_digest, "submissions": inputs.manifest}
 
@@ -76,7 +83,7 @@ def facts_of(final: FinalBoard, scored: Sequence[Scored], command: Sequence[str]
             for name, path in options.paths.items()
             if path or name in ("runtimes", "selection", "failed")
         },
-        "store": _relative(str(inputs.store), out),
+        "store": _relative(str(desk.store), out),
         "versions": versions(),
         "hardware": _hardware(),
         "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],

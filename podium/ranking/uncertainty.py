@@ -8,8 +8,8 @@ In shapes, t stands for teams, r for draws, n for items, k for the statistics of
 
 import functools
 import hashlib
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,12 @@ import pandas as pd
 
 from podium import statistics
 from podium.metric import hosted
-from podium.metric.contract import Measured
+from podium.metric.contract import Measured, Prepared
 from podium.ranking import robustness, similarity, speed, store
 from podium.ranking.decisions import Prizes
-from podium.ranking.job import Job, solution_of
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
+from podium.scoring.evaluating import Solution
 from podium.statistics import Doubt, Drawn, Scores
 from podium.statistics.doubts import (
     FEWEST_ON_A_BOARD,
@@ -45,8 +45,19 @@ from podium.statistics.population import Groups, stacked
 from podium.statistics.sampling import influences
 from podium.words.arrays import Bools, Floats, Ints
 
+T = TypeVar("T")
+
 RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
 SHARED_BY = 100  # teams that are drawn first, because all teams share the variances that these have
+
+
+class How(NamedTuple):
+    """How the items of a solution are drawn."""
+
+    part: str  # the part that decides
+    resamples: int = 0  # the number of draws
+    seed: int = 0
+    column: str = ""  # items with the same value in it are drawn together; if it is "", each is drawn alone
 
 
 class Detail(NamedTuple):
@@ -91,7 +102,17 @@ class Certainty(NamedTuple):
     withheld: Doubt | None = None  # why nobody is said to be first again, or to win a prize again
 
 
-def shared_by(order: Sequence[int]) -> list[int]:
+class Examined(NamedTuple):
+    """What the files that count say, in the order of the board."""
+
+    resamples: int  # the number of draws
+    details: list[Detail]  # empty if nothing can be said
+    units: Units  # what is drawn
+    prepared: Prepared | None = None  # the solution of which these are the statistics; None of half-samples
+    silence: str = ""  # why nothing can be said about chance, if that is so
+
+
+def shared_by(order: Sequence[T]) -> list[T]:
     """Choose the teams whose variances all teams share: all of them, or 100 that are spread over the board.
 
     >>> shared_by([5, 3, 4]), len(shared_by(range(2000))), shared_by(range(2000))[-1]
@@ -101,63 +122,48 @@ def shared_by(order: Sequence[int]) -> list[int]:
     return [order[int(number * step)] for number in range(min(len(order), SHARED_BY))]
 
 
-def groups(
-    job: Job, part: str, resamples: int, seed: int, column: str, entries: Sequence[tuple[int, bytes]]
-) -> list[tuple[int, Groups | None]]:
+def groups(how: How, solution: Solution, entries: Sequence[bytes]) -> list[Groups | None]:
     """Find out what some entries of the store say about the groups of items, in a worker.
 
     It is None for a score that is not made of groups.
     """
-    items = solution_of(job).items[part]
-    draws, kept = resampler(job, part, resamples, seed, column)
+    items = solution.items[how.part]
+    draws, kept = resampler(solution, how)
     answers = []
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
         some = entries[first : first + RESAMPLED_AT_ONCE]
-        drawn = draws.draw(*(of_items(entry, items) for _, entry in some))
-        for (number, entry), each in zip(some, drawn):
-            kept[_key(entry)] = each
-            answers.append((number, draws.groups(each)))
+        for entry, drawn in zip(some, draws.draw(*(of_items(entry, items) for entry in some))):
+            kept[_key(entry)] = drawn
+            answers.append(draws.groups(drawn))
     return answers
 
 
-def detail(
-    job: Job,
-    part: str,
-    resamples: int,
-    seed: int,
-    column: str,
-    shared: Groups | None,
-    entries: Sequence[tuple[int, bytes]],
-) -> list[tuple[int, Detail]]:
-    """Compute the details of some entries of the store, in a worker.
-
-    Items with the same value in the ``column`` of the solution are drawn together.
-    """
-    solution = solution_of(job)
-    together = solution.together(part, column)
-    prepared, items = solution.prepared[part], solution.items[part]
+def detail(how: How, shared: Groups | None, solution: Solution, entries: Sequence[bytes]) -> list[Detail]:
+    """Compute the details of some entries of the store, in a worker."""
+    together = solution.together(how.part, how.column)
+    prepared, items = solution.prepared[how.part], solution.items[how.part]
+    others = robustness.of_measures(solution, how.part)
     answers = []
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
         some = entries[first : first + RESAMPLED_AT_ONCE]
-        of_part = [of_items(entry, items) for _, entry in some]
+        of_part = [of_items(entry, items) for entry in some]
         scores = [Scores(*[np.empty(0)] * 3)] * len(some)
-        if resamples:
-            draws, kept = resampler(job, part, resamples, seed, column)
+        if how.resamples:
+            draws, kept = resampler(solution, how)
             model = draws.model(shared)
-            drawn = _drawn(draws, kept, [_key(entry) for _, entry in some], of_part)
+            drawn = _drawn(draws, kept, [_key(entry) for entry in some], of_part)
             scores = [draws.scores_of(each, model) for each in drawn]
-        for (number, _), numbers, of_draws in zip(some, of_part, scores):
-            answers.append((number, _detail(job, part, prepared, numbers, of_draws, together)))
+        for numbers, of_draws in zip(of_part, scores):
+            answers.append(_detail(prepared, others, numbers, of_draws, together))
     return answers
 
 
 def _detail(
-    job: Job, part: str, prepared: Measured, numbers: Floats, scores: Scores, together: Ints | None
+    prepared: Prepared, others: Mapping[str, Measured], numbers: Floats, scores: Scores, together: Ints | None
 ) -> Detail:
     """Compute the details of a submission from its statistics (n, k) and the draws of its score (r,)."""
     total, units = statistics.sums(numbers, prepared.groups), Units(prepared, together)
     of_groups = reaction(prepared, numbers, total, together)
-    others = robustness.of_measures(job, part)
     return Detail(
         measures=prepared.measures(total),
         scores=scores,
@@ -192,15 +198,11 @@ def _key(entry: bytes) -> bytes:
 
 
 @functools.lru_cache(maxsize=1)
-def resampler(
-    job: Job, part: str, resamples: int, seed: int, column: str
-) -> tuple[statistics.Resampler, dict[bytes, Drawn]]:
+def resampler(solution: Solution, how: How) -> tuple[statistics.Resampler, dict[bytes, Drawn]]:
     """Make the draws of the items, once per process, and a place for submissions that are drawn."""
-    solution = solution_of(job)
-    prepared, together = solution.prepared[part], solution.together(part, column)
-    weights = statistics.draw(len(prepared.items), resamples, seed, together=together)
-    draws = statistics.Resampler(prepared, weights, seed)
-    return draws, {}
+    prepared, together = solution.prepared[how.part], solution.together(how.part, how.column)
+    weights = statistics.draw(len(prepared.items), how.resamples, how.seed, together=together)
+    return statistics.Resampler(prepared, weights, how.seed), {}
 
 
 def of_teams(

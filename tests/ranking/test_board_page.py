@@ -11,8 +11,7 @@ import pytest
 import boost
 from podium.ranking import decisions, drawing, page, rewards, sentences
 from podium.ranking.cautions import better_groups_that_lower, cautions
-from podium.ranking.final import FinalBoard, Inputs
-from podium.ranking.job import Job
+from podium.ranking.final import FinalBoard
 from podium.ranking.rules import Options, Rules
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
@@ -58,12 +57,11 @@ def run_of(
     rejected = more.pop("rejected", NOTHING)
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
     options = Options("x", "s", "t", {}, rules=rules)
-    job = Job("x", "s", (), "", "", "", "")
-    inputs = Inputs(options, job, [], Path("store"), Path("final"), failed, decisions.NOTHING_DECIDED)
     submissions = submissions.assign(rejected=None)
     prizes = decisions.prizes_of(leaderboard, decisions.NOTHING_DECIDED, rules.prizes)
     leaderboard = decisions.with_prizes(leaderboard, prizes)
-    return FinalBoard(inputs, leaderboard, submissions, rejected, failed, similar, facts, prizes, **more)
+    out = Path("final")
+    return FinalBoard(options, out, leaderboard, submissions, rejected, failed, similar, facts, prizes, **more)
 
 
 def chance(teams: int, prizes: int = 3, **columns) -> Certainty:

@@ -82,7 +82,7 @@ def find(source: str, side: str | None = None) -> list[Submission]:
 
 def is_manifest(source: str) -> bool:
     """Tell a manifest from a folder."""
-    return source.endswith(TABLE_SUFFIXES) and not Path(source).is_dir()
+    return source.lower().endswith(TABLE_SUFFIXES) and not Path(source).is_dir()
 
 
 def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
@@ -94,7 +94,7 @@ def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
     files_of_team = Counter(each.team for each in submissions)
     paths, lacking = [], []
     for each in submissions:
-        stems = [f"{each.team}/{Path(each.name.removesuffix('.gz')).stem}"]
+        stems = [f"{each.team}/{names.without_ending(each.name)}"]
         if files_of_team[each.team] == 1:
             stems.insert(0, each.team)
         candidates = [stem + suffix for stem in stems for suffix in TABLE_SUFFIXES]
@@ -106,7 +106,10 @@ def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
 
 
 def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
-    """List a folder: its root, and the relative name and the size of each file."""
+    """List a folder: its root, and the relative name and the size of each file.
+
+    A folder in which nothing is looked for is listed with a slash at the end of its name.
+    """
     if is_url(source):
         import fsspec
 
@@ -127,14 +130,16 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
         folder = folders.pop()
         entries = list(os.scandir(os.path.join(root, folder)))
         if folder and not entries:
-            warnings.warn(f"the folder of team {folder.rstrip('/')} is empty", stacklevel=2)
+            files.append((folder, 0))
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False):  # a link could lead anywhere, even in a circle
-                is_own = names.is_of_system(entry.name, is_folder=True)
-                folders += [] if is_own else [f"{folder}{entry.name}/"]
-                files += [(f"{folder}{entry.name}/", 0)] if is_own else []
-            else:  # a broken link is listed, too, and leads to an error when it is read
+            is_file_s = folder and names.without_ending(entry.name) != entry.name  # such as A/submission.csv
+            if not entry.is_dir(follow_symlinks=False) or is_file_s:
+                # What is no file is listed, too, and says so when it is read. A link could lead anywhere.
                 files.append((folder + entry.name, _size_of(entry)))
+            elif names.is_of_system(entry.name, is_folder=True):
+                files.append((f"{folder}{entry.name}/", 0))
+            else:
+                folders.append(f"{folder}{entry.name}/")
     return root, files
 
 
@@ -158,34 +163,42 @@ def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[
     """Pick the submissions among the files that `_listed` lists."""
     submissions: list[Submission] = []
     homes: dict[str, str] = {}
-    no_tables, of_system = [], []
+    no_tables, of_system, empty = [], [], []
     for name, size in files:
         *folders, last = parts = name.split("/")
         if any(names.is_of_system(each, is_folder=True) for each in folders) or names.is_of_system(last):
             of_system.append(name)
+            continue
+        if not last:
+            empty.append(name)
             continue
         if _is_no_table(parts[-1]):
             no_tables.append(name)
             continue
         if len(parts) > 2:
             raise HostError(f"{source}: expected files, or a folder per team with files, found {name}")
-        team = parts[0] if len(parts) == 2 else Path(name.removesuffix(".gz")).stem
+        team = parts[0] if len(parts) == 2 else names.without_ending(name)
         if homes.setdefault(team, parts[0]) != parts[0]:
             both = " and ".join(sorted((homes[team], parts[0])))
             raise HostError(f"team {team}: expected one file or one folder, found {both}")
         path = f"{root}/{name}" if is_url(root) else os.path.join(root, *parts)
         submissions.append(Submission(team, parts[-1], path, size))
-    _tell_left_out(source, no_tables, of_system, {*homes.values()})
+    _tell_left_out(source, no_tables, of_system, empty, {*homes.values()})
     return submissions
 
 
-def _tell_left_out(source: str, no_tables: list[str], of_system: list[str], homes: set[str]) -> None:
+def _tell_left_out(
+    source: str, no_tables: list[str], of_system: list[str], empty: list[str], homes: set[str]
+) -> None:
     """Warn of what is no submission, and of teams that have nothing else, so that no entry vanishes."""
-    tops = {name.partition("/")[0] for name in (*no_tables, *of_system) if "/" in name}
+    tops = {name.partition("/")[0] for name in (*no_tables, *of_system, *empty) if "/" in name}
     for team in sorted(team for team in tops - homes if not names.is_of_system(team, is_folder=True)):
         warnings.warn(f"the folder of team {names.shown(team)} has no submission", stacklevel=3)
     if of_system:
         warnings.warn(names.left_out(sorted(of_system), source), stacklevel=3)
+    if within := [name for name in sorted(empty) if name.count("/") > 1]:
+        folders = listed([names.shown(name.rstrip("/")) for name in within])
+        warnings.warn(f"{source}: these folders are empty: {folders}", stacklevel=3)
     if no_tables:
         files_left_out = listed([names.shown(name) for name in sorted(no_tables)])
         warnings.warn(f"{source}: these files are not tables and are left out: {files_left_out}", stacklevel=3)

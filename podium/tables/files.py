@@ -112,7 +112,7 @@ def is_table_name(path: Location) -> bool:
     """Tell by its name whether a file is a table, or may be an official file that a metric's companion
     reads.
     """
-    return str(path).endswith((*TABLE_SUFFIXES, ".zip"))
+    return str(path).lower().endswith((*TABLE_SUFFIXES, ".zip"))
 
 
 def read_bytes(path: Location, follow_links: bool = True) -> bytes:

@@ -29,7 +29,13 @@ OF_SYSTEM = re.compile(
     r"|\.(Trash.*|Trashes|fseventsd|Spotlight-V100|TemporaryItems|DocumentRevisions-V100|AppleDouble)",
     re.IGNORECASE,
 )
-OF_TABLES = (".csv", ".csv.gz", ".parquet", ".zip", ".json", ".jsonl", ".tsv", ".txt", ".gz", ".xlsx")
+# The endings of files with data, packed or not. What else stands behind a dot belongs to a name, as in TREC's
+# IRIT.run1.
+OF_DATA = re.compile(
+    r"(\.(csv|tsv|txt|jsonl?|ndjson|parquet|feather|arrow|xlsx?|ods|xml|xmi|conll|zip|tar|tgz|7z|rar))?"
+    r"(\.(gz|bz2|xz|zst))?$",
+    re.IGNORECASE,
+)
 
 
 def key_of(name: str) -> str:
@@ -96,7 +102,16 @@ def is_of_system(name: str, is_folder: bool = False) -> bool:
     """
     if OF_SYSTEM.fullmatch(name):
         return True
-    return name.startswith(".") and not is_folder and not name.lower().endswith(OF_TABLES)
+    return name.startswith(".") and not is_folder and without_ending(name) == name
+
+
+def without_ending(name: str) -> str:
+    """Take the ending of a file with data from its name.
+
+    >>> [without_ending(name) for name in ("Ada.csv", "Ada.CSV.gz", "input.RunB.gz", "IRIT.run1", ".csv")]
+    ['Ada', 'Ada', 'input.RunB', 'IRIT.run1', '.csv']
+    """
+    return OF_DATA.sub("", name) or name
 
 
 def left_out(names: Sequence[str], source: str) -> str:

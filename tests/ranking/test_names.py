@@ -1,12 +1,13 @@
 """Names of teams and files that look alike or that a spreadsheet would execute do no harm."""
 
 import csv
+import os
 
 import pandas as pd
 import pytest
 
 from podium.ranking import speed
-from podium.ranking.submissions import Submission
+from podium.ranking.submissions import Submission, find
 from podium.tables import names
 from podium.words.errors import HostError
 from podium.words.wording import spreadsheet_original, spreadsheet_safe
@@ -146,13 +147,48 @@ def test_each_entry_of_a_folder_is_on_the_board_rejected_or_told(says_folder, su
     assert sorted(board) == sorted(on_board)
     rejections = pd.read_csv(says_folder / "final" / "rejected.csv")
     assert {*rejections["team"]} - {*board} == {*rejected}
-    assert "the folder of team Empty is empty" in err
+    assert "the folder of team “Empty” has no submission" in err
     assert "the folder of team “Only” has no submission" in err
     assert "the folder of team “Readers” has no submission" in err
     assert "7 files of the system left out: " in err
     assert "these files are not tables and are left out: “README.md”, “Readers/notes.md”" in err
     told = {"Empty", "Only", "Readers", "README.md", *(name.partition("/")[0] for name in system)}
     assert len(entries) == len(board) + len(rejected) + len(told)
+
+
+@pytest.mark.parametrize(
+    ("files", "teams"),
+    [
+        (["IRIT.run1", "IRIT.run2.gz", "UCDbaseline.v2"], ["IRIT.run1", "IRIT.run2", "UCDbaseline.v2"]),
+        (["input.Run-C.txt", "input.RunA", "input.RunB.gz"], ["input.Run-C", "input.RunA", "input.RunB"]),
+        (["Ada.CSV", "Bo.Csv.GZ", "v2.0.csv", "Cy.xlsx.csv"], ["Ada", "Bo", "Cy.xlsx", "v2.0"]),
+    ],
+)
+def test_only_the_ending_of_a_table_is_no_part_of_a_name(tmp_path, files, teams):
+    for name in files:
+        (tmp_path / name).write_text("")
+    assert [each.team for each in find(str(tmp_path))] == teams
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names only on POSIX systems")
+@pytest.mark.filterwarnings("default")
+def test_what_is_called_like_a_submission_and_is_none_says_what_it_is(says_folder, says, rank_says):
+    teams = says_folder / "teams"
+    says("Ok", 0.5)
+    for team in ("A", "B", "C", "D/sub"):
+        (teams / team).mkdir(parents=True)
+    for team in ("A", "B"):
+        (teams / team / "submission.csv").mkdir()
+    (teams / "B" / "submission.csv" / "inner.csv").write_text("id,says\n")
+    (teams / "C" / "submission.csv").symlink_to(teams / "Ok.csv")
+    os.mkfifo(teams / "E.csv")
+    code, _, err = rank_says("--resamples", 0)
+    assert code == 0
+    rejected = pd.read_csv(says_folder / "final" / "rejected.csv").set_index("team")["reason"].to_dict()
+    kinds = {"A": "a folder", "B": "a folder", "C": "a link", "E": "a pipe"}
+    assert rejected == {team: f"expected a regular file, found {kind}" for team, kind in kinds.items()}
+    assert "the folder of team “D” has no submission" in err
+    assert "these folders are empty: “D/sub”" in err
 
 
 @pytest.mark.filterwarnings("default")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.child.overheard import caught
-from podium.metric import shapes
+from podium.metric import adapted, shapes
 from podium.metric.contract import VISIBLE_ERRORS, Companion, Metric, Variants
 from podium.metric.shapes import demand
 from podium.words.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
@@ -101,7 +101,7 @@ def _around_prepare(metric: Metric, prepare: Function) -> Function:
         with entered(metric.path, _of_solution, metric.is_own):
             prepared = prepare(solution, *arguments, **named)
             if not metric.is_own:  # podium's tests hold podium's own metrics to the contract
-                demand(shapes.check_prepared(metric, prepared, len(solution)))
+                prepared = adapted.in_form(metric, prepared, len(solution))
             return _with_guarded_steps(metric, prepared)
 
     return guarded_prepare
@@ -140,9 +140,11 @@ def _step(kind: type, name: str) -> Function:
             with entered(metric.path, _of_submission, metric.is_own):
                 result = original(*arguments, **named)
                 if not metric.is_own and name in ("statistics", "count"):
+                    result = adapted.as_numbers(result)
                     demand(shapes.check_numbers(metric, prepared, result))
                 elif not metric.is_own and name == "measures":
                     sums, *_ = *arguments, *named.values()
+                    result = adapted.as_measures(result, sums)
                     demand(shapes.check_measures(metric, prepared, sums, result))
                 return result
         finally:

@@ -6,10 +6,8 @@ Podium makes these demands wherever it meets a stranger's metric, because everyt
 finds what only shows when a submission is scored again; its findings are of the class `Finding`, too.
 """
 
-import dataclasses
 import enum
 import inspect
-import itertools
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -149,69 +147,6 @@ def check_prepare(metric: Metric) -> Iterator[Finding]:
                 f"{metric.path.name}: prepare(): expected the parameter {parameter!s:.60}, as score() has it, "
                 f"found prepare() {found:.60}",
             )
-
-
-def check_prepared(metric: Metric, prepared: Any, rows: int) -> Iterator[Finding]:
-    """Check what ``prepare`` returned for a solution of so many rows."""
-    demands = itertools.chain(
-        _demands_on_class(prepared),
-        _demands_on_items(prepared, rows),
-        _demands_on_groups(prepared),
-        _demands_on_names(prepared),
-    )
-    return first_unmet(STATISTICS, f"{metric.path.name}: prepare()", demands)
-
-
-def _demands_on_class(prepared: Any) -> Iterator[Demand]:
-    kind = type(prepared).__name__
-    yield dataclasses.is_dataclass(prepared), "a frozen dataclass", kind
-    frozen = prepared.__dataclass_params__.frozen
-    yield frozen, "a frozen dataclass", f"{kind}, which is not frozen"
-    for name in ("items", "item_of_row", "labels", "groups", "measure_names", "statistics", "measures"):
-        yield hasattr(prepared, name), f"an object with {name}", f"{kind} without it"
-
-
-def _demands_on_items(prepared: Any, rows: int) -> Iterator[Demand]:
-    items, item_of_row = prepared.items, np.asarray(prepared.item_of_row)
-    are_texts = isinstance(items, list) and bool(items) and all(isinstance(item, str) for item in items)
-    found: object = f"{type(items).__name__} {_shortened(items)}"
-    yield are_texts, "items to be a list of texts with at least one", found
-    descents = [f"{one!r} before {next_!r}" for one, next_ in itertools.pairwise(items) if one >= next_]
-    yield not descents, "items to be sorted and to differ from each other", "".join(descents[:1])
-    fits = item_of_row.shape == (rows,) and item_of_row.dtype.kind in "iu"
-    expected = f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution"
-    yield fits, expected, f"{item_of_row.dtype} of shape {item_of_row.shape}"
-    values = np.unique(item_of_row)
-    expected = f"item_of_row to hold each index from 0 to {len(items) - 1} of the items"
-    found = f"{len(values)} different values from {values[0]} to {values[-1]}" if rows else "no row"
-    yield np.array_equal(values, np.arange(len(items))), expected, found
-
-
-def _demands_on_groups(prepared: Any) -> Iterator[Demand]:
-    labels, groups, items = prepared.labels, np.asarray(prepared.groups), len(prepared.items)
-    are_pairs = isinstance(labels, list) and bool(labels) and all(map(_is_label, labels))
-    yield are_pairs, "labels to be a list of (attribute, value) of texts", _shortened(labels)
-    fits = groups.ndim == 2 and groups.shape[1] == items and groups.dtype.kind in "iu"
-    found = f"{groups.dtype} of shape {groups.shape}"
-    yield fits, f"groups to be whole numbers of shape (attributes, {items})", found
-    attributes = list(dict.fromkeys(attribute for attribute, _ in labels))
-    expected = f"groups to have one row for each of the {len(attributes)} attributes of the labels"
-    yield len(attributes) == len(groups), expected, len(groups)
-    are_indices = int(groups.min()) >= 0 and int(groups.max()) < len(labels)
-    expected = f"groups to be indices from 0 to {len(labels) - 1} of the labels"
-    yield are_indices, expected, f"{groups.min()} to {groups.max()}"
-    for number, attribute in enumerate(attributes):
-        others = {labels[group][0] for group in np.unique(groups[number]).tolist()} - {attribute}
-        yield not others, f"row {number} of groups to name groups of {attribute}", f"some of {others}"
-    empty = len(labels) - len(np.unique(groups))
-    yield empty == 0, "every group of the labels to have an item", f"{empty} without"
-
-
-def _demands_on_names(prepared: Any) -> Iterator[Demand]:
-    names = prepared.measure_names
-    fits = isinstance(names, list) and names[:1] == ["score"] and len(set(names)) == len(names)
-    expected = 'measure_names to be a list of different texts that begins with "score"'
-    yield fits, expected, _shortened(names)
 
 
 def check_numbers(metric: Metric, prepared: Any, numbers: Any) -> Iterator[Finding]:
@@ -366,12 +301,3 @@ def _kinds(value: object) -> str:
         inside = value
     kinds = sorted({type(each).__name__ for each in inside})
     return type(value).__name__ + (f" of {', '.join(kinds)}" if kinds else "")
-
-
-def _is_label(label: object) -> bool:
-    return isinstance(label, tuple) and len(label) == 2 and all(isinstance(text, str) for text in label)
-
-
-def _shortened(value: object, most: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= most else text[:most] + "…"

@@ -1,0 +1,229 @@
+"""What a stranger's ``prepare`` returns, brought into the form that podium works with.
+
+A metric's author writes what is natural: any class, tuples or arrays, items in any order, labels that are
+numbers. `in_form` asks for what podium uses and converts it, once, so nobody else has to know. What was
+returned in that form already is used as it is.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from podium.metric.contract import ALL_ITEMS, Metric
+from podium.metric.shapes import STATISTICS, Demand, demand, first_unmet
+from podium.words.arrays import Floats, Ints
+
+SHOWN = 60  # characters of a value in a message
+GROUP = "group"  # the attribute of labels that name none
+
+
+class Form(NamedTuple):
+    """The attributes of a prepared solution; `podium.metric.contract.Prepared` says what they mean."""
+
+    items: list[str]
+    item_of_row: Ints
+    labels: list[tuple[str, str]]
+    groups: Ints
+    measure_names: list[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Adapted:
+    """A prepared solution around the one that a stranger's ``prepare`` returned."""
+
+    items: list[str]
+    item_of_row: Ints
+    labels: list[tuple[str, str]]
+    groups: Ints
+    form: Form  # of the whole solution; this may be a part of it
+    original: Any
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the original has, for its companion."""
+        if name.startswith("__") or name == "original":  # pickle asks before anything is there
+            raise AttributeError(name)
+        return getattr(self.original, name)
+
+    @property
+    def measure_names(self) -> list[str]:
+        """The names of the measures, without those of groups that this part has not."""
+        absent = {f"{attribute} = {value}" for attribute, value in {*self.form.labels} - {*self.labels}}
+        return [name for name in self.form.measure_names if name not in absent]
+
+    def statistics(self, submission: pd.DataFrame) -> Any:
+        """The numbers of each item, as the original gives them."""
+        return self.original.statistics(submission)
+
+    def measures(self, sums: npt.ArrayLike) -> Any:
+        """The measures that the original computes, with sums of 0 for groups that this part has not."""
+        given, names = np.asarray(sums), self.form.measure_names
+        whole = np.zeros((*given.shape[:-2], len(self.form.labels), given.shape[-1]))
+        whole[..., [self.form.labels.index(label) for label in self.labels], :] = given
+        values = as_measures(self.original.measures(whole), whole)
+        if np.shape(values)[-1:] != (len(names),):
+            return values  # whoever called tells what is wrong
+        return values[..., [names.index(name) for name in self.measure_names]]
+
+
+def in_form(metric: Metric, prepared: Any, rows: int) -> Any:
+    """Bring what ``prepare`` returned for a solution of so many rows into form, or say what it lacks."""
+    place = f"{metric.path.name}: prepare()"
+    demand(first_unmet(STATISTICS, place, _demands_on_class(prepared)))
+    items = _texts(prepared.items)
+    labels, groups = _groups(getattr(prepared, "labels", None), getattr(prepared, "groups", None), len(items))
+    names = _texts(getattr(prepared, "measure_names", ["score"]))
+    form = Form(items, _whole(prepared.item_of_row), labels, groups, names)
+    demand(first_unmet(STATISTICS, place, _demands(form, rows)))
+    if _is_in_form(prepared, form):
+        return prepared
+    return Adapted(form.items, form.item_of_row, form.labels, form.groups, form, prepared)
+
+
+def _is_in_form(prepared: Any, form: Form) -> bool:
+    """Whether podium can use a prepared solution as it is, and replace its fields to make a part of it."""
+    is_dataclass = dataclasses.is_dataclass(prepared)
+    replaceable = (
+        {field.name for field in dataclasses.fields(prepared) if field.init} if is_dataclass else set()
+    )
+    if not {"items", "labels", "groups"} <= replaceable:
+        return False
+    arrays = prepared.item_of_row, prepared.groups
+    are_arrays = all(isinstance(each, np.ndarray) and each.dtype.kind in "iu" for each in arrays)
+    lists = prepared.items, prepared.labels, getattr(prepared, "measure_names", None)
+    are_lists = all(isinstance(each, list) and {*map(type, each)} <= {str, tuple} for each in lists)
+    return are_arrays and are_lists and np.array_equal(prepared.groups, form.groups) and lists == form[::2]
+
+
+# ---- Conversions -------------------------------------------------------------------------------------------
+
+
+def as_numbers(numbers: Any) -> Any:
+    """Statistics as an array of floats, (n, k), if that is what they are; one number per item may be (n,)."""
+    array = np.asarray(numbers)
+    if array.dtype.kind not in "fiub":
+        return numbers
+    return (array[:, np.newaxis] if array.ndim == 1 else array).astype(np.float64, copy=False)
+
+
+def as_measures(values: Any, sums: Any) -> Floats:
+    """Measures of sums as an array, (…, m); one measure alone may be (…)."""
+    array = np.asarray(values, dtype=np.float64)
+    return array[..., np.newaxis] if array.shape == np.shape(sums)[:-2] else array
+
+
+def _texts(values: Any) -> list[str]:
+    """A list of texts; empty if there is nothing to list.
+
+    >>> _texts(np.array([2, 10], dtype=np.int16)), _texts(("a", 1.5)), _texts(None)
+    (['2', '10'], ['a', '1.5'], [])
+    """
+    if isinstance(values, str):
+        return [values]
+    return [str(value) for value in values] if isinstance(values, Iterable) else []
+
+
+def _whole(values: Any) -> npt.NDArray[Any]:
+    """An array of whole numbers, if that is what they are; several arrays may stand in a list."""
+    try:
+        array = np.asarray(
+            [np.asarray(each) for each in values] if isinstance(values, list | tuple) else values
+        )
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
+    is_whole = array.size and bool((numbers == np.rint(numbers)).all())
+    return array.astype(np.int64) if is_whole else array
+
+
+def _groups(labels: Any, groups: Any, items: int) -> tuple[list[tuple[str, str]], npt.NDArray[Any]]:
+    """The labels of all groups and the group of each item, (attributes, n), from any of the forms of both."""
+    if labels is None and groups is None:
+        return [ALL_ITEMS], np.zeros((1, items), dtype=np.int64)
+    if isinstance(groups, Mapping | pd.DataFrame):
+        return _named_groups({str(attribute): groups[attribute] for attribute in groups})
+    pairs = [_label(label) for label in labels] if isinstance(labels, Iterable) else []
+    members = _whole(groups)
+    members = members[np.newaxis] if members.ndim == 1 else members
+    first = {attribute: number for number, (attribute, _) in reversed([*enumerate(pairs)])}
+    offsets = sorted(first.values())
+    if members.ndim == 2 and members.size and len(members) == len(offsets):
+        # Behind the first attribute, a number 0 says that each attribute has numbers of its own.
+        own = members.min(axis=1) == 0
+        members = members + np.where(own, offsets, 0).astype(members.dtype)[:, np.newaxis]
+    return pairs, members
+
+
+def _named_groups(values: Mapping[str, Any]) -> tuple[list[tuple[str, str]], npt.NDArray[Any]]:
+    """Number the groups of each attribute in the order of their sorted names."""
+    labels: list[tuple[str, str]] = []
+    members = []
+    for attribute, of_items in values.items():
+        codes, names = pd.factorize(np.array(_texts(of_items), dtype=object), sort=True)
+        members.append(codes + len(labels))
+        labels += [(attribute, name) for name in names]
+    return labels, _whole(members)
+
+
+def _label(label: Any) -> tuple[str, str]:
+    """A pair of an attribute and a value; a value alone is of the only attribute."""
+    is_pair = isinstance(label, tuple | list | np.ndarray) and len(label) == 2
+    return (str(label[0]), str(label[1])) if is_pair else (GROUP, str(label))
+
+
+# ---- Demands -----------------------------------------------------------------------------------------------
+
+
+def _demands_on_class(prepared: Any) -> Iterator[Demand]:
+    for name in ("items", "item_of_row", "statistics", "measures"):
+        found = f"{type(prepared).__name__} without it"
+        yield hasattr(prepared, name), f"an object with {name}", found
+
+
+def _demands(form: Form, rows: int) -> Iterator[Demand]:
+    yield from _demands_on_items(form.items, form.item_of_row, rows)
+    yield from _demands_on_groups(form.labels, form.groups, len(form.items))
+    names = form.measure_names
+    fits = names[:1] == ["score"] and len(set(names)) == len(names)
+    yield fits, 'measure_names to be different texts that begin with "score"', _shown(names)
+
+
+def _demands_on_items(items: list[str], item_of_row: npt.NDArray[Any], rows: int) -> Iterator[Demand]:
+    yield bool(items), "items to name at least one", "none"
+    repeated = pd.Series(items).duplicated()
+    yield not repeated.any(), "items to differ from each other", f"{items[int(repeated.argmax())]!r} twice"
+    fits = item_of_row.shape == (rows,) and item_of_row.dtype.kind in "iu"
+    expected = f"item_of_row to be whole numbers of shape ({rows},), one for each row of the solution"
+    yield fits, expected, f"{item_of_row.dtype} of shape {item_of_row.shape}"
+    values = np.unique(item_of_row)
+    expected = f"item_of_row to hold each index from 0 to {len(items) - 1} of the items"
+    found = f"{len(values)} different values from {values[0]} to {values[-1]}" if rows else "no row"
+    yield np.array_equal(values, np.arange(len(items))), expected, found
+
+
+def _demands_on_groups(labels: list[tuple[str, str]], groups: npt.NDArray[Any], items: int) -> Iterator[Demand]:
+    yield bool(labels), "labels to name the groups of the items", "none"
+    yield len(set(labels)) == len(labels), "labels to differ from each other", _shown(labels)
+    fits = groups.ndim == 2 and groups.shape[1] == items and groups.dtype.kind in "iu"
+    found = f"{groups.dtype} of shape {groups.shape}"
+    yield fits, f"groups to be whole numbers of shape (attributes, {items})", found
+    attributes = list(dict.fromkeys(attribute for attribute, _ in labels))
+    expected = f"groups to have one row for each of the {len(attributes)} attributes of the labels"
+    yield len(attributes) == len(groups), expected, len(groups)
+    are_indices = int(groups.min()) >= 0 and int(groups.max()) < len(labels)
+    expected = f"groups to be indices from 0 to {len(labels) - 1} of the labels"
+    yield are_indices, expected, f"{groups.min()} to {groups.max()}"
+    for number, attribute in enumerate(attributes):
+        others = {labels[group][0] for group in np.unique(groups[number]).tolist()} - {attribute}
+        yield not others, f"row {number} of groups to name groups of {attribute}", f"some of {others}"
+    empty = len(labels) - len(np.unique(groups))
+    yield empty == 0, "every group of the labels to have an item", f"{empty} without"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"

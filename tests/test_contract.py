@@ -24,7 +24,7 @@ from podium.metric import hosted, shapes
 from podium.scoring import evaluating, explain
 from podium.words.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
 from tests.support import host_line
-from tests.support.new_metric import SAMPLES, SOLUTION, SUBMISSION, TEMPLATE, metric_with
+from tests.support.new_metric import GROUPED, SAMPLES, SOLUTION, SUBMISSION, TEMPLATE, metric_with
 
 # Places in the template's metric.
 SUM = "prepared.groups))[0])"
@@ -41,7 +41,7 @@ CHECKED = "ids, labels = (texts(submission, column, ParticipantVisibleError) for
 
 def line_of(text: str) -> int:
     """The line of the template in which a text begins."""
-    before, _, _ = (TEMPLATE / "metric.py").read_text(encoding="utf-8").partition(text)
+    before, _, _ = GROUPED.read_text(encoding="utf-8").partition(text)
     return 1 + before.count("\n")
 
 

@@ -196,15 +196,24 @@ class Measured(Grouped, Protocol):
 
 
 class Prepared(Measured, Protocol):
-    """A prepared solution, which a metric's ``prepare`` returns. It is a frozen dataclass.
+    """A prepared solution, which a metric's ``prepare`` returns: an object of any class with these names.
 
-    Podium makes a part of it, such as the Public items or a fold, by replacing `items`, `labels` and `groups`.
-    Therefore `statistics` must not use `labels` and `groups`, and `measures` may use only `labels`.
+    The kinds below are those that podium works with, and it makes them of what it gets. `items` and
+    `measure_names` may be any sequences, and every number of any width. `labels` may be values of any type
+    alone if there is one attribute. `groups` may have numbers for each attribute that begin at 0. Or it may be
+    a mapping from attributes to the value of each item, without `labels`; then the groups of an attribute have
+    the order of their values, compared as texts. Without both there is one group, and without `measure_names`
+    the score is the only measure.
+
+    Podium makes a part of a prepared solution, such as the Public items or a fold. Therefore `statistics` must
+    not use `labels` and `groups`, and `measures` may use only `labels`. A part of a dataclass is made by
+    replacing `items`, `labels` and `groups`. Otherwise `measures` gets sums of 0 for a group that the part has
+    not.
 
     Attributes
     ----------
     items : list of str
-        The ids of the n items, such as essays: sorted, and each once.
+        The ids of the n items, such as essays: each once, in any order.
     item_of_row : (rows,) int
         For each row of the solution, the index of its item in `items`.
     labels : list of (attribute, value)
@@ -226,6 +235,10 @@ class Prepared(Measured, Protocol):
     >>> groups = [[0, 0, 1], [2, 3, 2]]  # essay 2 was written by a girl in grade 10
     >>> [labels[group] for group in (groups[0][1], groups[1][1])]
     [('gender', 'female'), ('grade', '10')]
+
+    The same groups as a mapping:
+
+    >>> groups = {"gender": ["female", "female", "male"], "grade": [8, 10, 8]}
     """
 
     @property
@@ -258,9 +271,9 @@ class Prepared(Measured, Protocol):
 
         Notes
         -----
-        ``score()`` has to equal, to the last bit, the first measure of the sums of these numbers over each
-        group. Podium adds them item by item in the order of `items`, as ``numpy.cumsum`` and ``numpy.bincount``
-        do. ``numpy.sum`` adds in another order, so its last bit may differ.
+        ``score()`` has to equal, up to rounding, the first measure of the sums of these numbers over each
+        group. Both may differ by a millionth of the score, or by what the measure changes if each sum does by a
+        millionth of the sum of the absolute values. The number that is told is the one that ``score()`` gave.
         """
         ...
 

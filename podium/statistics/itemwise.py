@@ -118,9 +118,7 @@ def item_wise(
 
     Notes
     -----
-    The score has to be the formula of the sums to the last bit. Sums of whole numbers, such as counts, are the
-    same in any order. Other numbers have to be added in the order of the ids, compared as texts, as in
-    ``np.cumsum(numbers[solution[row_id_column_name].astype(str).argsort()], axis=0)[-1]``.
+    The score has to be the formula of the sums up to rounding, so ``score`` may add the numbers in any order.
 
     Podium alone calls ``prepare``. So the import of this function stands there, and the rest of the file runs
     where podium is not installed.

@@ -85,7 +85,7 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     0.5
     """
     prepared = prepare(solution, row_id_column_name)
-    return float(prepared.measures(sums_of_groups(prepared.statistics(submission), prepared.groups))[0])
+    return float(prepared.statistics(submission)[:, 0].mean())
 
 
 # ---- The statistics: numbers of each item whose sums decide everything -----------------------------------
@@ -97,17 +97,13 @@ def prepare(solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
     ids, truth, group = (texts(solution, column, HostVisibleError) for column in columns)
     if not ids.is_unique:
         raise HostVisibleError(f"{row_id_column_name}: expected each id once, found one twice")
-    # An item may have several rows, such as a query with its documents.  Then take the column of the queries
-    # here: items = sorted(set(queries)), and the indexer of the queries as item_of_row.
-    items = sorted(ids)
-    group_of_item = group.set_axis(ids)[items]
-    groups = sorted(set(group_of_item))
+    # An item may have several rows, such as a query with its documents. Then the items are the different
+    # queries, and item_of_row has for each row the place of its query among them.
     return Prepared(
-        items=items,
-        item_of_row=pd.Index(items).get_indexer(pd.Index(ids)),
-        labels=[("group", name) for name in groups],
-        groups=pd.Index(groups).get_indexer(pd.Index(group_of_item))[np.newaxis],  # a row for each attribute
-        truth=truth.set_axis(ids)[items].tolist(),
+        items=ids.tolist(),
+        item_of_row=np.arange(len(ids)),
+        groups={"group": group.tolist()},
+        truth=truth.to_numpy(),
         row_id_column_name=row_id_column_name,
     )
 
@@ -118,26 +114,25 @@ class Prepared:
 
     items: list[str]
     item_of_row: npt.NDArray[np.int64]
-    labels: list[tuple[str, str]]
-    groups: npt.NDArray[np.int64]
-    truth: list[str]
+    groups: dict[str, list[str]]
+    truth: npt.NDArray[np.object_]
     row_id_column_name: str
 
     @property
     def measure_names(self) -> list[str]:
         """The names of what `measures` returns. The first is the score."""
-        return ["score", *(f"{attribute} = {value}" for attribute, value in self.labels)]
+        return ["score", *(f"group = {name}" for name in sorted(set(self.groups["group"])))]
 
     def statistics(self, submission: pd.DataFrame) -> npt.NDArray[np.float64]:
         """Return two numbers of each item, (n, 2): whether its label is right, and 1."""
         columns = (self.row_id_column_name, "label")
         ids, labels = (texts(submission, column, ParticipantVisibleError) for column in columns)
         answers = labels.set_axis(ids)
-        if sorted(answers.index) != self.items:
+        if sorted(answers.index) != sorted(self.items):
             expected = "expected the ids of the sample submission, each once"
             raise ParticipantVisibleError(f"{self.row_id_column_name}: {expected}")
-        right = answers[self.items].to_numpy(dtype=object) == np.array(self.truth, dtype=object)
-        return np.stack([right, np.ones(len(self.items))], axis=1).astype(np.float64)
+        right = answers[self.items].to_numpy(dtype=object) == self.truth
+        return np.stack([right, np.ones(len(right))], axis=1)
 
     def measures(self, sums: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the shares of right labels, (…, 1 + groups), from the sums over each group, (…, groups, 2)."""
@@ -145,17 +140,6 @@ class Prepared:
         share = right.sum(axis=-1) / rows.sum(axis=-1)
         with np.errstate(invalid="ignore"):  # A group without items has no share.
             return np.concatenate([share[..., np.newaxis], right / rows], axis=-1)
-
-
-def sums_of_groups(
-    statistics: npt.NDArray[np.float64], groups: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Add the statistics of each group, item by item, so that the last bit is the same everywhere."""
-    number = int(groups.max()) + 1
-    columns = [
-        sum(np.bincount(members, column, minlength=number) for members in groups) for column in statistics.T
-    ]
-    return np.stack(columns, axis=-1)
 
 
 # ---- Input and checking ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ If a segment has no effectiveness or no words, its whole essay is left out. Othe
 segment would be punished. Overlaps are removed by the metric's rule.
 """
 
+import contextlib
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -37,6 +38,7 @@ from podium.scoring.explain import SMALL_SUBPOPULATION
 from podium.spans.segments import predictionstrings, unified, word_positions
 from podium.spans.vocabulary import LABEL, PROBABILITIES, TYPES
 from podium.tables.formats import read_texts
+from podium.tables.offsets import AnnotatedText, Place
 from podium.words.arrays import Bools, Ints
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
@@ -56,9 +58,9 @@ DEMOGRAPHICS = (
     "student_disability_status",
 )
 OFFSETS = ("discourse_start", "discourse_end")
-TEXT = "full_text"
+TEXT, QUOTE = "full_text", "discourse_text"
 TYPE, WORDS = "discourse_type", "predictionstring"
-USED = (*ESSAY_IDS, TYPE, WORDS, LABEL, *OFFSETS, TEXT, PROMPT, *DEMOGRAPHICS)
+USED = (*ESSAY_IDS, TYPE, WORDS, LABEL, *OFFSETS, TEXT, QUOTE, PROMPT, *DEMOGRAPHICS)
 # Names that other corpora give to these columns, for a hint.
 ELSEWHERE = {
     "essay_id": (
@@ -85,8 +87,13 @@ UNTOLD = "Effective"
 ESSAY_ID, ROW_ID = "essay_id", "row_id"
 BEYOND = "segments with words beyond their text"
 DIFFERENT = "segments whose words are not those of their characters"
+COUNTED = f"segments whose characters are counted otherwise than from 0 in {TEXT}: read as their {QUOTE} says"
+CONTRADICTED = f"segments whose words are not those of their {QUOTE}"
+MOST_CONTRADICTED = 0.1  # of the segments; the positions of a corpus with more are those of other texts
+CUT = "segments whose characters end beyond their text: cut"
 TWICE = "segments that repeat an earlier one of their essay: does the corpus contain essays twice?"
 TWINS = "essays with the text of another one: kept together"
+WARNED = (BEYOND, COUNTED, DIFFERENT, CONTRADICTED, TWICE, TWINS)
 # With fewer segments per essay, the column may name segments instead of essays. The Feedback Prize has 9.
 FEW_SEGMENTS = 1.5
 CHARACTERS_SHOWN = 60
@@ -272,7 +279,8 @@ def _complete_segments(
 
     Also tell which essays are complete, (essays,), and count for the report what was left out or changed.
     """
-    first, last, beyond, cut, different = _words(annotations.columns)
+    found = _words(annotations.columns)
+    first, last, beyond = found.first, found.last, found.beyond
     effective = annotations.effective
     complete = np.ones(essays, dtype=bool)
     complete[essay[(effective < 0) | (last < first) | beyond]] = False
@@ -289,8 +297,7 @@ def _complete_segments(
         "segments without words": int((last < first).sum()),
         BEYOND: int(beyond.sum()),
         "essays with such a segment: left out": int((~complete).sum()),
-        "segments whose characters end beyond their text: cut": cut,
-        DIFFERENT: different,
+        **found.counts,
         "segments that overlap an earlier one: trimmed": int((kept.first > first[kept.row]).sum()),
         "segments with at most one word left: discarded": len(given.row) - len(kept.row),
         TWICE: _repeated(given),
@@ -300,7 +307,7 @@ def _complete_segments(
 
 def _warnings(counts: Mapping[str, int], segments: int, essays: int, named: str) -> list[str]:
     """List what the host should look at; `named` is the column that names the essays."""
-    warnings = [f"{what}: {counts[what]:,}" for what in (BEYOND, DIFFERENT, TWICE, TWINS) if counts[what]]
+    warnings = [f"{what}: {counts[what]:,}" for what in WARNED if counts[what]]
     if segments < FEW_SEGMENTS * essays:
         few = f"{segments:,} segments in {essays:,} essays"
         warnings.insert(0, f"{few}: does {named} name the essays, or their segments?")
@@ -419,41 +426,107 @@ def _of_essays(column: Column, essay: Ints, first_row: Ints) -> list[str | None]
     return [column.values[code] or None for code in codes.tolist()]
 
 
-def _words(columns: dict[str, Column]) -> tuple[Ints, Ints, Bools, int, int]:
-    """Find the first and the last word of each segment, and tell whether they are beyond its text; all (n,).
+class _Found(NamedTuple):
+    """The words of each segment, (n,)."""
 
-    The last word is before the first one if the segment has none. The two numbers count the segments whose
-    characters end beyond the text, and those whose words are not those of their characters.
-    """
+    first: Ints
+    last: Ints  # before the first one if the segment has none
+    beyond: Bools  # whether there are words beyond the text
+    counts: dict[str, int]  # for the report: of segments that were cut, or that say different things
+
+
+def _words(columns: dict[str, Column]) -> _Found:
+    """Find the words of each segment, and hold against each other what the corpus says of them."""
     rows = len(columns[TYPE].codes)
-    first, last, beyond, cut = np.zeros(rows, dtype=int), np.full(rows, -1), np.zeros(rows, dtype=bool), 0
+    first, last, beyond = np.zeros(rows, dtype=int), np.full(rows, -1), np.zeros(rows, dtype=bool)
+    counts: dict[str, int] = {}
     if {*OFFSETS, TEXT} <= columns.keys():
-        first, last, cut = _words_of_characters(columns)
-    if WORDS not in columns:
-        return first, last, beyond, cut, 0
-    column = columns[WORDS]
-    firsts, lasts = unified().parse_predictionstrings([text or "0" for text in column.values])
-    given_first, given_last = firsts[column.codes], lasts[column.codes]
-    column.check(given_last < 0, "positions such as '45 46 47', counted from 0, without a gap")
-    given_last = np.where(column.mapped(len) == 0, -1, given_last)
-    if TEXT in columns:
-        words = columns[TEXT].mapped(lambda text: len(text.split()))
-        beyond = (words > 0) & (given_last >= words)
-    both = (given_last >= given_first) & (last >= first)
-    different = int((both & ((first != given_first) | (last != given_last))).sum())
-    return given_first, given_last, beyond, 0, different
+        first, last, counts = _words_of_characters(columns)
+    if WORDS in columns:
+        column = columns[WORDS]
+        firsts, lasts = unified().parse_predictionstrings([text or "0" for text in column.values])
+        given_first, given_last = firsts[column.codes], lasts[column.codes]
+        column.check(given_last < 0, "positions such as '45 46 47', counted from 0, without a gap")
+        given_last = np.where(column.mapped(len) == 0, -1, given_last)
+        if TEXT in columns:
+            words = columns[TEXT].mapped(lambda text: len(text.split()))
+            beyond = (words > 0) & (given_last >= words)
+        both = (given_last >= given_first) & (last >= first)
+        counts[DIFFERENT] = int((both & ((first != given_first) | (last != given_last))).sum())
+        first, last = given_first, given_last
+    if {QUOTE, TEXT} <= columns.keys():
+        counts[CONTRADICTED] = _contradicted(columns, first, np.where(beyond, -1, last))
+    return _Found(first, last, beyond, {CUT: 0, COUNTED: 0, DIFFERENT: 0, CONTRADICTED: 0} | counts)
 
 
-def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, int]:
-    """Find the words of each segment by its characters, and count the segments that end beyond their text."""
+def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, dict[str, int]]:
+    """Find the words of each segment by its characters, and count what is said of these in the report."""
     start, end = (_offsets(columns[name]) for name in OFFSETS)
     located = (start >= 0) & (end >= 0)
     columns[OFFSETS[1]].check(located & (end <= start), f"more than {OFFSETS[0]}")
     text = columns[TEXT]
+    counted_otherwise = 0
+    if QUOTE in columns:
+        start, end, counted_otherwise = _as_quoted(columns, start, end, located)
     first, last = np.zeros_like(start), np.full_like(start, -1)
     rows = np.flatnonzero(located)
     first[rows], last[rows] = word_positions(text.values, text.codes[rows], start[rows], end[rows])
-    return first, last, int((located & (end > text.mapped(len))).sum())
+    cut = int((located & (end > text.mapped(len))).sum())
+    return first, last, {CUT: cut, COUNTED: counted_otherwise}
+
+
+def _as_quoted(columns: dict[str, Column], start: Ints, end: Ints, located: Bools) -> tuple[Ints, Ints, int]:
+    """Take the characters as the quotes of an essay say that they are counted, and count what was changed."""
+    text, quote = columns[TEXT], columns[QUOTE]
+
+    def is_right(row: int) -> bool:
+        said = quote.values[quote.codes[row]]
+        return not said or said == text.values[text.codes[row]][start[row] : end[row]]
+
+    doubtful = {text.codes[row] for row in np.flatnonzero(located).tolist() if not is_right(row)}
+    start, end, changed = start.copy(), end.copy(), 0
+    for code in doubtful:
+        rows = np.flatnonzero(located & (text.codes == code))
+        places = [
+            Place([(start[row], end[row])], quote.values[quote.codes[row]] or None, "") for row in rows.tolist()
+        ]
+        with contextlib.suppress(ValueError):  # A place lies beyond the text.
+            found = AnnotatedText(text.values[code], wrote=True).find([places])[0]
+            if sum(each.is_true for each in found) <= len(found) / 2:
+                continue
+            for row, each in zip(rows.tolist(), found):
+                if each.is_true and each.ends != [(start[row], end[row])]:
+                    (start[row], end[row]), changed = each.ends[0], changed + 1
+    return start, end, changed
+
+
+def _contradicted(columns: dict[str, Column], first: Ints, last: Ints) -> int:
+    """Count the segments that quote other words than theirs; refuse the corpus if they are many."""
+    text, quote = columns[TEXT], columns[QUOTE]
+    rows = np.flatnonzero((last >= first) & (quote.mapped(len) > 0) & (text.mapped(len) > 0))
+    words = [each.split() for each in text.values]
+    wrong = [
+        row
+        for row in rows.tolist()
+        if not _are_quoted(quote.values[quote.codes[row]], words[text.codes[row]][first[row] : last[row] + 1])
+    ]
+    if len(wrong) > MOST_CONTRADICTED * len(rows):
+        row = wrong[0]
+        found = " ".join(words[text.codes[row]][first[row] : last[row] + 1])
+        said = quote.values[quote.codes[row]]
+        raise HostError(
+            f"{QUOTE}: expected the words of each segment in {TEXT}, found others in {len(wrong):,} of "
+            f"{counted(len(rows), 'segment')}, such as {said[:CHARACTERS_SHOWN]!r} where the positions of row "
+            f"{quote.rows[row] + 1:,} lead to {found[:CHARACTERS_SHOWN]!r}: are they positions of other texts? "
+            f"If they are right, leave {QUOTE} out"
+        )
+    return len(wrong)
+
+
+def _are_quoted(quote: str, words: list[str]) -> bool:
+    """Whether a quote has these words; of the first and the last one it may have a part."""
+    said = "".join(quote.split())
+    return "".join(words[1:-1]) in said and said in "".join(words)
 
 
 def _offsets(column: Column) -> Ints:

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import itertools
 import re
 import shutil
 from collections.abc import Mapping
@@ -313,6 +314,69 @@ def test_segments_that_end_beyond_the_text_are_cut(by_offsets):
     both = pd.concat([files.private["solution.csv"], files.public["train.csv"]])
     last = both.loc[both["essay_id"] == essay, "predictionstring"].str.split().str[-1].astype(int).max()
     assert last == len(text.split()) - 1
+
+
+# --- quotes ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def quoted(by_offsets) -> pd.DataFrame:
+    """A corpus whose segments are quoted, with lines and characters beyond U+FFFF."""
+    letters = "abcdefghijkl😀nopqrstuvwxyz"
+
+    def changed(place: int, letter: str) -> str:
+        return letters[place * place % len(letters)] if letter != " " else " \n"[place % 5 == 0]
+
+    texts = ["".join(itertools.starmap(changed, enumerate(text))) for text in by_offsets["full_text"]]
+    quotes = [
+        text[int(start) : int(end)]
+        for text, start, end in zip(texts, by_offsets["discourse_start"], by_offsets["discourse_end"])
+    ]
+    return by_offsets.assign(full_text=texts, discourse_text=quotes)
+
+
+def shifted(frame: pd.DataFrame, count) -> pd.DataFrame:
+    """The corpus with other starts and ends: `count` tells that of a character from its text and its place."""
+    places = {
+        column: [count(text, int(place), column) for text, place in zip(frame["full_text"], frame[column])]
+        for column in corpus.OFFSETS
+    }
+    return frame.assign(**places)
+
+
+WAYS = {
+    "two characters for the end of a line": lambda text, place, _: place + text[:place].count("\n"),
+    "units of UTF-16": lambda text, place, _: len(text[:place].encode("utf-16-le")) // 2,
+    "from 1": lambda text, place, _: place + 1,
+    "an end that belongs to its segment": lambda text, place, column: place - (column == corpus.OFFSETS[1]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_quotes_tell_how_characters_are_counted(quoted, way):
+    expected, files = make(quoted), make(shifted(quoted, WAYS[way]))
+    for name, table in tables(expected).items():
+        pd.testing.assert_frame_equal(tables(files)[name], table)
+    assert expected.warnings == []
+    assert [warning.rpartition(": ")[0] for warning in files.warnings] == [corpus.COUNTED]
+
+
+def test_a_corpus_that_contradicts_its_quotes_is_refused(quoted):
+    message = (
+        r"^discourse_text: expected the words of each segment in full_text, found others in \d+ of \d+ segments"
+    )
+    with pytest.raises(HostError, match=message):
+        make(shifted(quoted, lambda text, place, _: place + 23))
+
+
+def test_a_few_other_quotes_are_counted(quoted, whole):
+    """Whether the positions are those of characters or of words; a missing quote contradicts nothing."""
+    quotes = quoted["discourse_text"].astype(object).copy()
+    quotes[5], quotes[9] = "Something else is said there.", None
+    words = quoted.assign(predictionstring=whole["predictionstring"]).drop(columns=list(corpus.OFFSETS))
+    for frame in (quoted, words):
+        files = make(frame.assign(discourse_text=quotes))
+        assert files.warnings == [f"{corpus.CONTRADICTED}: 1"]
 
 
 # --- the report -------------------------------------------------------------------------------------

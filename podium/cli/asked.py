@@ -26,6 +26,11 @@ class Options(OfLimits, OfMetric):
         Print JSON instead of tables.
     rows : FILE
         Write what became of every row into this .csv, .csv.gz or .parquet.
+    table : FILE
+        Write a table for a paper, with the submissions as rows: .tex (with booktabs), .md or .csv; with
+        --bootstrap it has intervals.
+    measures : NAME
+        A measure that is a column of --table; may be repeated (default: all measures).
     bootstrap : N
         Print 95% intervals from N resamples (default: none; 1000 in the report).
     report : HTML
@@ -67,6 +72,8 @@ class Options(OfLimits, OfMetric):
     bare: Annotated[bool, "-b"] = False
     json: bool = False
     rows: Path | None = None
+    table: Path | None = None
+    measures: Sequence[str] = ()
     bootstrap: Annotated[int | None, positive] = None
     report: Path | None = None
     texts: Path | None = None

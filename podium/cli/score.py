@@ -31,6 +31,8 @@ def run(options: Options) -> None:
     metric = hosted.load(options.metric)
     given = hosted.parse_parameters(metric, options.set)
     has_texts = metric.companion.add_texts is not None and is_table_name(options.texts or "")
+    if options.measures and options.table is None:
+        raise UsageError("--measures needs --table")
     if options.texts is not None and options.report is None and not has_texts:
         raise UsageError("--texts needs --report")
     warn = (lambda notices: None) if options.json else console.warn
@@ -42,7 +44,7 @@ def run(options: Options) -> None:
     if options.bare:
         mistakes = [told for each in everything for _, told in each.explanation.mistakes]
         console.warn([*done.chosen, *dict.fromkeys(mistakes)])
-    if not options.bare or options.rows is not None or options.report is not None:
+    if not options.bare or (options.rows, options.report, options.table) != (None, None, None):
         tell(done, options)
     if options.bare:
         print(*(each.score for each in everything), sep="\n")
@@ -58,6 +60,8 @@ def tell(done: Any, options: Options) -> None:
             raise UsageError(f"--rows: {options.metric} has no companion that explains rows")
         write_table(explain.rows(done.evaluation), options.rows)
     intervals, comparisons = resampled(done, options)
+    if options.table is not None:
+        write_table_for_a_paper(options.table, done, options)
     if options.report is not None:
         write_report(options.report, done, intervals, comparisons, options)
     if not options.bare:
@@ -72,7 +76,7 @@ def _check(options: Options) -> None:
         raise UsageError(f"{repeated[0]} is given twice: name each submission to compare with once")
     more = options.texts, options.essays, options.side
     inputs = [options.solution, *options.submission, options.metric, *more]
-    arguments.check_outputs([options.rows, options.report, options.side_form], inputs)
+    arguments.check_outputs([options.rows, options.report, options.side_form, options.table], inputs)
 
 
 def resampled(done: Any, options: Options) -> tuple[Any, dict[str, Any]]:
@@ -140,6 +144,15 @@ def write_report(path: Path, done: Any, intervals: Any, comparisons: dict[str, A
     page.write(html, path)
 
 
+def write_table_for_a_paper(path: Path, done: Any, options: Options) -> None:
+    """Write the measures of all submissions as a table in LaTeX, Markdown or CSV."""
+    from podium.report import paper
+
+    scored = dict(zip(names_of(options.submission), [done.evaluation, *done.others.values()]))
+    results = paper.of_evaluations(scored, options.measures, options.bootstrap, options.seed, options.items)
+    paper.write(results, path)
+
+
 def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options: Options) -> None:
     """Print notices, scores and tables."""
     from podium.cli import console
@@ -176,7 +189,7 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
         if is_one and (resolution := resolution_of(done, comparisons, options)):
             print("", *resolution, sep="\n")
     print(f"\n{evaluation.signature}")
-    for path in (options.rows, options.report, options.side_form):
+    for path in (options.rows, options.report, options.side_form, options.table):
         if path is not None:
             print(f"written to {path}")
 

@@ -1,0 +1,128 @@
+"""Tables for a paper: what is bold, what is marked, and what LaTeX and Markdown make of foreign names."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import podium
+from podium import cli, statistics
+from podium.metric import hosted
+from podium.report import paper
+from podium.words.errors import UsageError
+from tests.support.boards import TABLE_2
+
+SOLUTION, SUBMISSION = (
+    pd.read_csv(hosted.ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")
+)
+FORMULA = "50% of R&D_1 \\input{x} ~^# $y$ a|b *c* <d> [e](f) `g`"
+
+
+@pytest.fixture(scope="module")
+def evaluations() -> dict[str, podium.scoring.evaluating.Evaluation]:
+    """Three submissions: the sample, nearly the same, and one that lacks a third of its segments."""
+    samples = {
+        "whole": SUBMISSION,
+        FORMULA: SUBMISSION.sample(frac=0.97, random_state=1),
+        "part": SUBMISSION.sample(frac=0.6, random_state=0),
+    }
+    solution = podium.prepare(SOLUTION, subpopulation_column_names="")
+    return {name: podium.score(solution, submission) for name, submission in samples.items()}
+
+
+def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked(evaluations: Any) -> None:
+    results = paper.of_evaluations(evaluations, ["score", "F1 of Lead", "F1 of Claim"])
+    whole, near, part = evaluations.values()
+    for column, measure in enumerate(results.measures):
+        values = [each.measures[measure] for each in evaluations.values()]
+        assert results.is_best[:, column].tolist() == [value == max(values) for value in values]
+    assert results.is_best[0, 0]
+    assert results.is_alike[:, 0].tolist() == [False, True, False]
+    for row, other in ((1, near), (2, part)):
+        low, high = statistics.compare(whole, other).table[["low", "high"]].iloc[0]
+        assert results.is_alike[row, 0] == (low <= 0 <= high)
+    assert results.ends is None
+    assert results.caption == f"{whole.signature}; 40 essays."
+
+
+def test_markdown_parses_with_any_name(evaluations: Any, tmp_path: Path) -> None:
+    markdown = pytest.importorskip("markdown")
+    results = paper.of_evaluations(evaluations, resamples=50)
+    paper.write(results, tmp_path / "t.md")
+    page = markdown.markdown((tmp_path / "t.md").read_text(encoding="utf-8"), extensions=["tables"])
+    rows = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
+    assert [row.count("<t") for row in rows] == [1 + len(results.measures)] * 4
+    assert "<em>c</em>" not in page
+    assert "<a " not in page
+    assert len(re.findall("<strong>", page)) == results.is_best.sum()
+    assert page.count("†") == results.is_alike.sum() + 1
+
+
+def test_csv_has_all_digits(evaluations: Any, tmp_path: Path) -> None:
+    results = paper.of_evaluations(evaluations, ["score"])
+    paper.write(results, tmp_path / "t.csv")
+    table = pd.read_csv(tmp_path / "t.csv")
+    assert table["score"].tolist() == [each.score for each in evaluations.values()]
+    assert table.iloc[:, 2].tolist() == [0, 1, 0]
+
+
+def test_lower_may_be_better(tmp_path: Path) -> None:
+    (tmp_path / "mae.py").write_text(
+        "import pandas as pd\n\n\ndef higher_is_better() -> bool:\n    return False\n\n\n"
+        "def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:\n"
+        "    both = solution.merge(submission, on=row_id_column_name)\n"
+        "    return float((both['y_x'] - both['y_y']).abs().mean())\n"
+    )
+    draw = np.random.default_rng(0)
+    solution = pd.DataFrame({"id": range(80), "y": draw.normal(size=80)})
+    near, far = (solution.assign(y=solution["y"] + draw.normal(size=80) * by) for by in (0.1, 1.0))
+    scored = {
+        name: podium.score(solution, each, metric=tmp_path / "mae.py")
+        for name, each in (("n", near), ("f", far))
+    }
+    results = paper.of_evaluations(scored, resamples=200)
+    assert results.is_best.tolist() == [[True], [False]]
+    assert not results.is_alike.any()
+    assert (results.ends[:, 0, 0] < results.values[:, 0]).all()
+
+
+def test_a_measure_that_is_not_there_and_a_form_that_is_not_written(evaluations: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"--measures recall: expected one of score, .*, F1 of Lead, "):
+        paper.of_evaluations(evaluations, ["recall"])
+    with pytest.raises(UsageError, match=r"expected a name that ends in \.tex, \.md, \.csv"):
+        paper.write(paper.of_table(TABLE_2), tmp_path / "t.docx")
+
+
+def test_numbers_of_a_source_are_written_as_they_stand() -> None:
+    """The table of the memo, whose fastest team has the lowest runtime."""
+    written = paper.markdown(paper.of_table(TABLE_2, "Efficiency.", lower=["runtime"]))
+    rows = [line.strip("| ").split(" | ") for line in written.splitlines()[2:6]]
+    assert rows[0] == ["Red", "**0.600**", "50"]
+    assert rows[3] == ["Yellow", "0.580", "**40**"]
+
+
+def test_the_command_writes_a_table(tmp_path: Path, capsys: Any) -> None:
+    files = [str(hosted.ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
+    out = tmp_path / "t.tex"
+    assert cli.main(["score", *files, "--table", str(out), "--measures", "F1 of Lead"]) == 0
+    assert f"written to {out}\n" in capsys.readouterr().out
+    assert "sample\\_submission.csv & \\textbf{0.7461} \\\\" in out.read_text()
+    assert cli.main(["score", *files, "--measures", "F1 of Lead"]) == 2
+    assert cli.main(["score", *files, "--table", files[1]]) == 2  # which is an input
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX here")
+def test_latex_sets_any_name(evaluations: Any, tmp_path: Path) -> None:
+    table = paper.latex(paper.of_evaluations(evaluations, ["score"], resamples=50))
+    before, behind = r"\documentclass{article}\usepackage{booktabs}\begin{document}", r"\end{document}"
+    document = f"{before}\n{table}{behind}\n"
+    (tmp_path / "t.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout[-2000:]

@@ -48,8 +48,10 @@ class OfBoard:
         """Read the leaderboard, and print what was left out of a platform's export."""
         from podium.cli.console import warn
         from podium.ranking.exports import read_board
+        from podium.tables import names
 
         board, notices = read_board(self.board)
+        names.check_names(filter(None, board["team"]), "team", self.board)
         warn(notices)
         return board
 

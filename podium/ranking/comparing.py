@@ -15,7 +15,7 @@ from podium.ranking.job import versions
 from podium.ranking.rules import PATHS, Options, fault_in, refuse_empty
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find
-from podium.tables.files import is_url
+from podium.tables.files import is_url, read_bytes
 from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed, printable
@@ -73,7 +73,8 @@ def compared(
     ]
     try:
         outputs, again = _ranked_again(facts, options, files, home, jobs)
-        differences += _changed_files(facts, outputs, again, home)
+        changed = _changed_submissions(files, again["submissions"], facts["submissions"])
+        differences += [*changed, *_changed_files(facts, outputs, again, home, not changed)]
     except HostError as problem:  # with these inputs there is no board at all
         differences.append(str(problem))
     return differences, _notices(facts, home, others)
@@ -159,29 +160,37 @@ def _ranked_again(
 
 
 def _changed_files(
-    facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path
+    facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path, is_same: bool
 ) -> list[str]:
-    """List submissions, tables, pages and parts of the record that come out differently."""
-    differences = _changed_submissions(again["submissions"], facts["submissions"])
+    """List tables, pages and, if all else is the same, the line of the record that comes out differently."""
+    differences: list[str] = []
     for file in sorted(outputs.keys() | facts["outputs"].keys()):
         differences += _changed_file(file, outputs.get(file), facts["outputs"].get(file), home)
     record_again = run_json.text_of(again).encode()
-    if not differences and (home / RUN).read_bytes() != record_again:
+    if is_same and not differences and (home / RUN).read_bytes() != record_again:
         difference = _first_difference((home / RUN).read_bytes(), record_again)
         differences.append(f"{RUN} comes out differently{difference}")
     return differences
 
 
-def _changed_submissions(now: list[dict[str, str]], then: list[dict[str, str]]) -> list[str]:
+def _changed_submissions(
+    files: Sequence[Submission], now: list[dict[str, str]], then: list[dict[str, str]]
+) -> list[str]:
     """List submissions that are not those that were scored, or of which the manifest says something else."""
     of_now = {(each["team"], each["submission"]): each for each in now}
-    return [
-        f"{each['team']}/{each['submission']}{what} is {other.get(name, NONE)}, was {each.get(name, NONE)}"
-        for each in then
-        if (other := of_now.get((each["team"], each["submission"]))) is not None
-        for name, what in OF_SUBMISSIONS.items()
-        if each.get(name) != other.get(name)
-    ]
+    paths = {each[:2]: {"sha256": each.path, "side_sha256": each.side} for each in files}
+    differences = []
+    for each in [each for each in then if (each["team"], each["submission"]) in of_now]:
+        key = each["team"], each["submission"]
+        for name, what in OF_SUBMISSIONS.items():
+            was, comes = each.get(name), of_now[key].get(name)
+            path = paths[key].get(name)
+            ends = (
+                run_json.of_line_ends(read_bytes(path), was) if path and was and comes and was != comes else ""
+            )
+            told = f"{'/'.join(key)}{what} is {comes or NONE}, was {was or NONE}{ends}"
+            differences += [told] if was != comes else []
+    return differences
 
 
 def _changed_file(file: str, again: bytes | None, recorded: str | None, home: Path) -> list[str]:

@@ -212,7 +212,7 @@ def _with_parameters(options: Options, parameters: dict[str, Any]) -> Options:
 def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     """Read and check what is asked for, beside the solution and the submissions."""
     runtimes = None if options.runtimes is None else speed.RUNTIMES.read(options.runtimes)
-    selection = None if options.selection is None else _read_selection(options.selection, files)
+    selection = _selection(options, files)
     failed = read_failed(options.failed)
     speed.check_teams(runtimes, files)
     nearly = names.near_misses(((team,) for team in failed["team"]), ((each.team,) for each in files))
@@ -223,6 +223,14 @@ def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     was_read = any(each.path for each in files)  # what was only stored has no path
     manifest = content_digest(options.submissions) if was_read and is_manifest(options.submissions) else None
     return Inputs(files, failed, teams, runtimes, selection, site_board, manifest)
+
+
+def _selection(options: Options, files: Sequence[Submission]) -> pd.DataFrame | None:
+    """Read the selection; without one, and without a rule, that of the manifest counts, if it has one."""
+    if options.selection is not None:
+        return _read_selection(options.selection, files)
+    selected = [each[:2] for each in files if each.selected and not options.rules.choose]
+    return pd.DataFrame(selected, columns=speed.KEYS) if selected else None
 
 
 def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:

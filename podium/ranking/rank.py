@@ -61,7 +61,8 @@ def rank(
         The right answers: .csv, .csv.gz, .parquet, a URL, or an official file.
     submissions : str or path, optional
         A folder or URL with a file or a folder for each team; or a manifest, which is a CSV with the columns
-        team and path and, if you like, submission, submitted_at, public_score and side.
+        team and path and, if you like, submission, submitted_at, public_score, selected ("yes" for the files
+        that count if neither `select` nor `choose` is given) and side.
     runtimes : str or path, optional
         The ``runtimes.csv`` of `podium run`, or a CSV with the columns team and runtime (seconds). Without it,
         speed is not rewarded.

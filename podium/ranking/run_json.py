@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from podium.child.limits import Limits
-from podium.metric import executed, hosted
+from podium.metric import hosted
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import content_digest, versions
+from podium.ranking.job import content_digest, sha256, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import CIRCUMSTANCES, HEADING, PATHS, RUN, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute
 from podium.running.settings import LARGEST
-from podium.tables.files import is_url, open_regular
+from podium.tables.files import is_url, open_regular, read_bytes
 from podium.words.errors import UsageError
 from podium.words.version import __version__
 from podium.words.wording import printable
@@ -34,16 +34,18 @@ __all__ = [
     "changed_metric",
     "check_addresses",
     "facts_of",
+    "of_line_ends",
     "options_of",
     "read",
     "text_of",
 ]
 
-OF_MANIFEST = ("submitted_at", "public_score")  # what a manifest says of a submission
+OF_MANIFEST = ("submitted_at", "public_score", "selected")  # what a manifest says of a submission
 FOLDERS = ("submissions", "side")  # each submission stands in run.json with the hashes of its files
 SHA256 = re.compile("[0-9a-f]{64}")
 BESIDE = "beside"  # the other files that a metric executes, with their SHA-256
 NECESSARY = ("metric", "solution", "submissions")  # without these inputs there is no run
+MARK = "\ufeff".encode()  # a byte order mark
 OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
 
 
@@ -171,8 +173,8 @@ def options_of(facts: dict[str, Any], folder: Path) -> Options:
 
 def as_published(submission: Submission, facts: Mapping[str, str]) -> Submission:
     """Add to a submission what run.json has kept from a manifest."""
-    submitted_at, public_score = (facts.get(name, "") for name in OF_MANIFEST)
-    return submission._replace(submitted_at=submitted_at, public_score=public_score)
+    submitted_at, public_score, selected = (facts.get(name, "") for name in OF_MANIFEST)
+    return submission._replace(submitted_at=submitted_at, public_score=public_score, selected=selected)
 
 
 def changed_inputs(facts: Mapping[str, Any], options: Options) -> list[str]:
@@ -183,13 +185,14 @@ def changed_inputs(facts: Mapping[str, Any], options: Options) -> list[str]:
 def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:
     """Say if any file that the metric would execute is not that of the run; then nobody vouches for it."""
     path, then = options.metric, facts["inputs"]["metric"]
-    (_, now), *others = executed.digests(hosted.files_of(path)).items()
+    (_, now), *others = hosted.files_of(path).items()
     whole = f"the metric {path}"
     files, recorded = {whole: now} | dict(others), {whole: then["sha256"]} | then.get(BESIDE, {})
     return [
-        _changed(name if name == whole else f"{name} beside the metric", files.get(name), recorded.get(name))
+        change
         for name in files | recorded
-        if files.get(name) != recorded.get(name)
+        for what in [name if name == whole else f"{name} beside the metric"]
+        for change in _changed(what, files.get(name), recorded.get(name))
     ]
 
 
@@ -200,17 +203,29 @@ def _changed_input(facts: Mapping[str, Any], options: Options, name: str) -> lis
     path, then = options.paths.get(name), facts["inputs"][name]
     if path is None or then is None or "sha256" not in then:
         return []
-    now = content_digest(path)
-    return [] if now == then["sha256"] else [_changed(f"the {name} {path}", now, then["sha256"])]
+    what = f"the {name} {path}"
+    if is_url(path) or not os.path.isdir(path):
+        return _changed(what, read_bytes(path), then["sha256"])
+    return [f"{what} has changed since the earlier run"] if content_digest(path) != then["sha256"] else []
 
 
-def _changed(what: str, now: str | None, then: str | None) -> str:
-    """Say that a file is not what it was in a run, or that there is one more or less."""
+def _changed(what: str, now: bytes | None, then: str | None) -> list[str]:
+    """Say if a file is not what it was in a run, or if there is one more or less."""
     if then is None:
-        return f"{what} would be executed, but the earlier run does not name it"
+        return [f"{what} would be executed, but the earlier run does not name it"]
     if now is None:
-        return f"{what} is not there or not executed any more"
-    return f"{what} has changed since the earlier run: SHA-256 is {now}, was {then}"
+        return [f"{what} is not there or not executed any more"]
+    digest = sha256(now)
+    was = f"SHA-256 is {digest}, was {then}{of_line_ends(now, then)}"
+    return [] if digest == then else [f"{what} has changed since the earlier run: {was}"]
+
+
+def of_line_ends(now: bytes, then: str) -> str:
+    """Say, behind two digests, if only the line ends or the byte order mark of a file have changed."""
+    plain = now.removeprefix(MARK).replace(b"\r\n", b"\n")
+    forms = [mark + text for mark in (b"", MARK) for text in (plain, plain.replace(b"\n", b"\r\n"))]
+    is_same = then in map(sha256, forms)
+    return "; only its line ends or its byte order mark differ" if is_same else ""
 
 
 def check_addresses(options: Options, named: Collection[str], option: Callable[[str], str]) -> None:

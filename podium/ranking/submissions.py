@@ -14,7 +14,7 @@ import pandas as pd
 from podium.metric import hosted
 from podium.tables import names
 from podium.tables.files import TABLE_SUFFIXES, check_address, is_url
-from podium.tables.schema import TEXT, TIME, Table, number
+from podium.tables.schema import TEXT, TIME, Table, number, one_of
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed, printable
 
@@ -29,6 +29,7 @@ MANIFEST = Table(
     submitted_at=TIME.optional,
     public_score=number("a number").optional._replace(is_text=True),
     side=TEXT.optional,
+    selected=one_of("yes").optional,
 )
 LISTED = Table(key=["team", "submission"], team=TEXT, submission=TEXT)
 FAILED = Table(team=TEXT, model=TEXT._replace(is_filled=False), reason=TEXT._replace(is_filled=False))
@@ -52,6 +53,7 @@ class Submission(NamedTuple):
     size: int = 0  # the size of the file in bytes, or 0 if it is not known
     submitted_at: str = ""  # the time of submission, as a manifest has it
     public_score: str = ""  # the Public score, as a manifest has it
+    selected: str = ""  # "yes" if it is one of those that the team selected, as a manifest has it
     side: str = ""  # the path of the host's file beside it, see `podium.contest.reading.add_side`
     # The hashes of what was scored, see `podium.ranking.job.digests_of`. They are compared if the file is read
     # again.
@@ -62,7 +64,7 @@ def find(source: str, side: str | None = None) -> list[Submission]:
     """Find the submissions in a folder, at a URL, or in a manifest.
 
     A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
-    ``public_score`` and ``side``, too.  Its paths are relative to the folder in which it is.
+    ``public_score``, ``selected`` and ``side``, too.  Its paths are relative to the folder in which it is.
 
     What the system leaves in folders, and what is no table by its name, is left out with a warning.
     """
@@ -218,7 +220,7 @@ def _of_manifest(source: str) -> list[Submission]:
     submissions = []
     for row in table.to_dict("records"):
         path = resolved(str(row["path"]))
-        given = {name: str(row.get(name) or "") for name in ("submitted_at", "public_score")}
+        given = {name: str(row.get(name) or "") for name in ("submitted_at", "public_score", "selected")}
         name = str(row.get("submission") or path.replace("\\", "/").rpartition("/")[2])
         size = 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)
         side = resolved(str(row["side"])) if row.get("side") else ""

@@ -258,6 +258,32 @@ def test_the_public_scores_of_a_manifest_choose_where_there_are_no_others(folder
     assert table["given_public_score"].tolist() == [0.2, 0.9, 0.1]
 
 
+def test_what_a_manifest_calls_selected_counts_without_a_better_selection(folder, says, call):
+    for name, scores in {"a1": (0.5, 0.9), "a2": (0.6, 0.6), "a3": (0.7, 0.7), "b": (0.5, 0.5)}.items():
+        says(name, *scores)
+    rows = [
+        (name[0].upper(), f"teams/{name}.csv", word)
+        for name, word in {"a1": "", "a2": "yes", "a3": "", "b": ""}.items()
+    ]
+    pd.DataFrame(rows, columns=["team", "path", "selected"]).to_csv(folder / "manifest.csv", index=False)
+    (folder / "selected.csv").write_text("team,submission\nA,a3.csv\n")
+
+    def chosen(*options: object) -> list[str]:
+        assert call(*options, teams="manifest.csv")[0] == 0
+        files = pd.read_csv(folder / "final" / "all_submissions.csv")
+        return files.loc[files["chosen"], "submission"].tolist()
+
+    assert chosen() == ["a2.csv", "b.csv"]
+    assert podium.verify(folder / "final", jobs=1)
+    record = json.loads((folder / "final" / "run.json").read_text())
+    assert [each.get("selected", "") for each in record["submissions"]] == ["", "yes", "", ""]
+    assert chosen("--select", folder / "selected.csv") == ["a3.csv", "b.csv"]
+    assert chosen("--choose", "private") == ["a1.csv", "b.csv"]
+    (folder / "manifest.csv").write_text((folder / "manifest.csv").read_text().replace("yes", "no"))
+    code, _, err = call(teams="manifest.csv")
+    assert (code, "row number 2: expected one of yes in the column selected, found 'no'" in err) == (4, True)
+
+
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [

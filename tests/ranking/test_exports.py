@@ -108,3 +108,9 @@ def test_a_column_that_may_have_the_runtimes_is_named(boosted, column, is_named)
     code, _, err = boosted(f"team,score,{column}\nRed,0.7,80\nBlue,0.6,59\n")
     assert code == 0
     assert (f"if {column} has runtimes, give them in seconds in a column runtime" in err) == is_named
+
+
+@pytest.mark.parametrize("other", ["red", "Red ", "Red\u200b", "Ｒed"])
+def test_teams_that_look_alike_are_refused(boosted, other):
+    code, _, err = boosted(f"{BOARD}{other},0.5,60\n")
+    assert (code, "expected the names of teams to differ in more than case" in err) == (4, True)

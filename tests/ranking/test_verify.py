@@ -113,6 +113,36 @@ def test_other_line_ends_are_told_as_such(run_copy, computed, monkeypatch, alter
     assert f"{TABLE} comes out differently: {what}" in told(run_copy, computed, monkeypatch)
 
 
+@pytest.mark.parametrize("alter", [b"\r\n", b"\xef\xbb\xbf"], ids=["line ends", "byte order mark"])
+def test_inputs_of_which_only_line_ends_differ_are_told_as_such(says_folder, says, rank_says, alter):
+    """A program that copies a repository may change them."""
+
+    def converted(content: bytes) -> bytes:
+        return content.replace(b"\n", alter) if alter.isspace() else alter + content
+
+    says("a", 0.5)
+    files = {name: says_folder / name for name in ("solution.csv", "runtimes.csv", "teams/a.csv", "says.py")}
+    files["runtimes.csv"].write_text("team,runtime\na,5\n")
+    assert rank_says(files["runtimes.csv"], "--resamples", 0)[0] == 0
+    said = "; only its line ends or its byte order mark differ"
+    for name, path in files.items():
+        before = path.read_bytes()
+        path.write_bytes(converted(before))
+        differences = podium.verify(says_folder / "final", jobs=1).differences
+        assert any(said in each for each in differences), name
+        path.write_bytes(before + b"\n")
+        differences = podium.verify(says_folder / "final", jobs=1).differences
+        assert differences
+        assert not any(said in each for each in differences), name
+        path.write_bytes(before)
+    assert podium.verify(says_folder / "final", jobs=1)
+    for path in files.values():
+        path.write_bytes(converted(path.read_bytes()))
+    assert rank_says(files["runtimes.csv"], "--resamples", 0)[0] == 0
+    files["solution.csv"].write_text("id\n1\n2\n")  # the other way round
+    assert any(said in each for each in podium.verify(says_folder / "final", jobs=1).differences)
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -8,7 +8,7 @@ A population of items is made, with teams whose answers to every item are known.
 with replacement, and podium says what it says about the board.  Then 20 other test sets of the same size are
 drawn, and the program looks who is first there, and whether intervals hold the values of the population.
 
-What the page prints is compared with what came.  "More than 80 of 100" and "in hardly any case" are true for
+What the page prints is compared with what came.  "More than 90 of 100" and "in hardly any case" are true for
 a range of shares.  So they count as the share in this range that is nearest to the mean of what came after all
 such statements of a kind.  A withheld number says nothing.  After ± stands the standard error over boards.
 

@@ -186,7 +186,12 @@ def kinds() -> dict[str, tuple[Callable[[], Population], int]]:
     return {
         "Unified Metric, no groups": (lambda: unified(pool, (1,)), 400),
         "Unified Metric, 8 equal groups": (lambda: unified(pool, (1,) * 8), 800),
-        "Unified Metric, a low group of 9%": (lambda: unified(pool, (0.09, 0.07, 0.84), (0.3, 0, 0)), 800),
+        # With fewer items in the smallest group that decides, nothing is called detectable.
+        "Unified Metric, a low group of 9%": (lambda: unified(pool, (0.09, 0.07, 0.84), (0.3, 0, 0)), 3000),
+        "Unified Metric, a lower group of 10%": (
+            lambda: unified(pool, (0.4, 0.3, 0.2, 0.1), (0, 0, 0, 0.1)), 2400,
+        ),
+        "Unified Metric, shares 60-25-10-5": (lambda: unified(pool, (0.6, 0.25, 0.1, 0.05)), 4200),
         "Unified Metric, 40 long essays": (lambda: long_essays(pool), 40),
         "SciFact": (scifact, 300),
         "accuracy": (lambda: means(True), 300),

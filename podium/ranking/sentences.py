@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
-CERTAIN = 0.85  # from this share on, no number is given
+CERTAIN = 1 - LIKELY  # from this share on, no number is given
 NAMED = 3
 MOST_NAMED = 10  # of the teams that may be the best
 CHARACTERS_SHOWN = 60  # of a team's name in a sentence
@@ -82,7 +82,7 @@ def in_cases(share: float) -> str:
     """Write a share of new competitions as a frequency, rounded to tens, because it is not known any better.
 
     >>> in_cases(0.56), in_cases(0.02), in_cases(0.97)
-    ('in about 60 of 100 cases', 'in hardly any case', 'in more than 80 of 100 cases')
+    ('in about 60 of 100 cases', 'in hardly any case', 'in more than 90 of 100 cases')
     """
     if math.isnan(share):
         return "–"
@@ -94,19 +94,19 @@ def in_cases(share: float) -> str:
 def about(share: float) -> str:
     """Write a share as so many out of 100 for a sentence.
 
-    >>> about(0.56), about(0.93)
-    ('about 60', 'more than 80')
+    >>> about(0.56), about(0.97)
+    ('about 60', 'more than 90')
     """
-    return f"about {tens(share)}" if share < CERTAIN else "more than 80"
+    return f"about {tens(share)}" if share < CERTAIN else "more than 90"
 
 
 def tens(share: float) -> str:
-    """Round a share to tens out of 100, and a small one to 10. No number above 80 is given.
+    """Round a share to tens out of 100, and a small one to 10. No number above 90 is given.
 
-    >>> tens(0.56), tens(0.051), tens(0.93)
-    ('60', '10', '>80')
+    >>> tens(0.56), tens(0.051), tens(0.97)
+    ('60', '10', '>90')
     """
-    return ">80" if share >= CERTAIN else str(10 * max(1, round(share * 10)))
+    return ">90" if share >= CERTAIN else str(10 * max(1, round(share * 10)))
 
 
 def name_of(team: object) -> str:

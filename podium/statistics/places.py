@@ -26,11 +26,8 @@ FOUNDERS_AT_ONCE = 256  # teams that are compared with all others in one step
 # The stream of random numbers; the draws of items, runtimes and the population have others.
 STREAM = 4
 
-# A team that is so many standard deviations behind the leader is excluded at once. The limit q_j is below 5 for
-# 2,000 teams.
-FAR_BEHIND = 6.0
-
-# Each team is compared with so many others at most, and with all of them for so many teams.
+# Each team is compared with so many others at most, and with all of them for so many teams.  Without this
+# limit, a board of 2,000 teams takes a minute.
 RIVALS, TYPICAL = 100, 10
 
 # Standard deviations up to this one, relative to the scores, are rounding.
@@ -170,21 +167,14 @@ def may_be_best(draws: Scores | npt.ArrayLike, places: int = 1, *, higher_is_bet
     centers = drawn.mean(axis=0)
     errors = drawn - centers
     nothing = ROUNDING * max(np.abs(centers).max(initial=0), 1)
-    number_far = np.zeros(len(centers), dtype=np.int64)
-    for leader in np.argsort(-centers, kind="stable")[:places]:
-        distance = FAR_BEHIND * (errors - errors[:, [leader]]).std(axis=0) + nothing
-        number_far += centers[leader] - centers > distance
-    is_far = number_far >= places
-    teams[numbers[is_far]] = False
     rivals = _rivals(centers)
     of_rivals = errors[:, rivals]
-    near = np.flatnonzero(~is_far)
     wider = 1.0
     if len(rivals) < len(centers):
-        some = near[:: -(-len(near) // TYPICAL)]
+        some = range(0, len(centers), -(-len(centers) // TYPICAL))
         limits = [[_limit(each, errors[:, [k]], nothing)[0] for each in (errors, of_rivals)] for k in some]
         wider = max([1.0, *(with_all / with_rivals for with_all, with_rivals in limits if with_rivals > 0)])
-    for team in near:
+    for team in range(len(centers)):
         behind = centers[rivals] - centers[team]
         quantile, deviation = _limit(of_rivals, errors[:, [team]], nothing)
         limit = np.where(deviation > nothing, wider * quantile * deviation, nothing)
@@ -261,7 +251,9 @@ def _leading(draws: Floats) -> Bools:
     best has proven its lead.
     """
     number = int(may_be_best(draws).sum())
-    return may_be_best(draws, max(number // 2, 1)) if number > 1 else np.zeros(draws.shape[1], dtype=bool)
+    if number < 2:
+        return np.zeros(draws.shape[1], dtype=bool)
+    return may_be_best(draws, max(min(number, RIVALS) // 2, 1))  # all of the first ones are among the rivals
 
 
 def _measured_again(measured: Floats, drawn: Floats, random: np.random.Generator) -> Floats:

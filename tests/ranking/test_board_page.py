@@ -344,13 +344,13 @@ def test_the_sentences_for_the_jury():
     assert not any("95% confidence" in sentence or "first again" in sentence for sentence in same.summary)
 
 
-def test_no_number_above_80_is_printed_of_what_comes_true_less_often():
-    certainty = chance(4, first_again=[0.93, 0.04, 0.02, 0.01], prize_again=[0.99, 0.86, 0.84, 0.3])
+def test_no_number_above_90_is_printed():
+    certainty = chance(4, first_again=[0.96, 0.02, 0.01, 0.01], prize_again=[0.99, 0.95, 0.94, 0.3])
     html = page.of_board(run_of(board_of(4), boosted=False, chance=certainty))
-    assert ' data-value="0.93">&gt;80</td>' in html
-    assert "T1 would be first in more than 80 of 100 cases." in html
-    assert html.count(">in more than 80 of 100 cases</td>") == 2
-    assert html.count(">in about 80 of 100 cases</td>") == 1
+    assert ' data-value="0.96">&gt;90</td>' in html
+    assert "T1 would be first in more than 90 of 100 cases." in html
+    assert html.count(">in more than 90 of 100 cases</td>") == 2
+    assert html.count(">in about 90 of 100 cases</td>") == 1
 
 
 def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
@@ -365,7 +365,7 @@ def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
         "T1 and T2 sent the same file, with a score of 0.60000; the earlier submission puts T1 first."
         in summary
     )
-    assert f"{sent} would be first in more than 80 of 100 cases, T4 in about 10." in summary
+    assert f"{sent} would be first in about 90 of 100 cases, T4 in about 10." in summary
     assert f"one of these 2: {sent}, T4." in summary
     assert "prizes: T2; T3 sent the same file, and the shorter runtime decides." in summary
 

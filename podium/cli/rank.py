@@ -24,6 +24,7 @@ CHARACTERS_SHOWN = 40  # of a team's name in the table
 METAVARS = {
     "out": "FOLDER", "metric": "METRIC", "teams": "CSV", "team": "NAME", "again": "FOLDER", "choose": "RULE",
     "select": "CSV", "deadline": "TIME", "site_board": "CSV", "side": "FOLDER", "failed": "CSV",
+    "left_out": "CSV", "before": "FOLDER",
     "items": "COLUMN", "dask": "ADDRESS", "time_limit": "TIME", "memory_limit": "SIZE", "idle_limit": "TIME",
 }  # fmt: skip
 
@@ -66,6 +67,8 @@ def print_team(final: "FinalBoard", team: str) -> None:
     files = final.submissions
     for _, file in files[files["team"] == team].iterrows():
         print(f"  {file['submission']}: {file['rejected'] or file['why']}")
+        for told in final.mistakes.get((team, file["submission"]), []):
+            print(f"    {told}")
     for _, model in final.failed[final.failed["team"] == team].iterrows():
         print(f"  model {model['model']}: failed: {model['reason']}")
 

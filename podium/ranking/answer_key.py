@@ -16,7 +16,7 @@ import pandas as pd
 from podium.scoring.answers import Answers
 from podium.words.arrays import Bools, Floats, Ints
 
-__all__ = ["MOST_FILES", "Suspicion", "expected", "signs", "told"]
+__all__ = ["MOST_FILES", "Suspicion", "expected", "right", "signs", "told"]
 
 MOST_FILES = 10  # distinct files, the best ones
 FEWEST_FILES = 5  # with fewer, chance gives the same other answer too easily
@@ -52,7 +52,7 @@ def told(asked: pd.DataFrame, answers: Sequence[Answers], number: int) -> pd.Dat
     Where an item has several things, such as segments, the most suspicious one is named.
     """
     labels = np.array([*sorted(asked["label"].unique()), ""], dtype=object)
-    true, item = np.searchsorted(labels[:-1].astype(str), asked["label"].astype(str)), asked["item"].to_numpy()
+    true, item = _true(asked), asked["item"].to_numpy()
     given = np.stack([each.codes for each in answers])
     same, other = _same_other(given, true)
     size = np.bincount(item, minlength=number)
@@ -62,30 +62,40 @@ def told(asked: pd.DataFrame, answers: Sequence[Answers], number: int) -> pd.Dat
         np.divide(sums, len(answers) * size, out=shares, where=size > 0)
         return shares
 
-    right = (given == true).sum(axis=0)
+    hits = (given == true).sum(axis=0)
     answered = np.stack([np.bincount(item, each.is_answered, minlength=number) > 0 for each in answers])
     worst = (
-        pd.Series(same * (len(answers) + 1) - right)
-        .groupby(item)
-        .idxmax()
-        .reindex(range(number), fill_value=-1)
+        pd.Series(same * (len(answers) + 1) - hits).groupby(item).idxmax().reindex(range(number), fill_value=-1)
     )
     table = pd.DataFrame(
         {
             "answered": answered.sum(axis=0),
-            "alike": share(same),
-            "unsolved": 1 - share(right),
+            "agree": share(same),
+            "unsolved": 1 - share(hits),
             "against": _against(item, answers, number),
         }
     )
     at = worst.to_numpy()
     for name, of_things in (
-        ("thing", asked["row"].to_numpy()),
+        ("row", asked["row"].to_numpy()),
         ("label", labels[true]),
         ("answer", labels[other]),
     ):
         table[name] = np.append(of_things, "")[at]
     return table.assign(things=size)
+
+
+def right(asked: pd.DataFrame, answers: Sequence[Answers], number: int) -> Floats:
+    """The share of right answers to each of so many items in each file, (n, files)."""
+    true, item = _true(asked), asked["item"].to_numpy()
+    size = np.maximum(np.bincount(item, minlength=number), 1)
+    shares = [np.bincount(item, each.codes == true, minlength=number) / size for each in answers]
+    return np.stack(shares, axis=1)
+
+
+def _true(asked: pd.DataFrame) -> Ints:
+    """The labels of things by their places among the sorted ones, (m,)."""
+    return np.asarray(np.unique(asked["label"].to_numpy(dtype=object), return_inverse=True)[1], dtype=np.int64)
 
 
 def _same_other(given: Ints, true: Ints) -> tuple[Ints, Ints]:
@@ -117,7 +127,7 @@ def signs(table: pd.DataFrame, files: int) -> list[Suspicion]:
     steps = files if is_single else STEPS
     found = []
     for name, least in (
-        ("alike", ALIKE if is_single else ALIKE_IN_SEVERAL),
+        ("agree", ALIKE if is_single else ALIKE_IN_SEVERAL),
         ("unsolved", UNSOLVED),
         ("against", AGAINST),
     ):

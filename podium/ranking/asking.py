@@ -35,10 +35,12 @@ class Desk(NamedTuple):
         answers = passes.from_store(self.workers, work, dict(enumerate(entries)), self.store, title)
         return [answers[number] for number in range(len(entries))]
 
-    def read_again(self, question: Question[Submission, R], submissions: Sequence[Submission]) -> list[R]:
+    def read_again(
+        self, question: Question[Submission, R], submissions: Sequence[Submission], title: str
+    ) -> list[R]:
         """Ask about submissions whose files are read again, for what the store does not know of them."""
         work = functools.partial(_answered, self.job, question)
-        answers = passes.once_more(self.workers, work, dict(enumerate(submissions)))
+        answers = passes.once_more(self.workers, work, dict(enumerate(submissions)), title)
         return [answers[number] for number in range(len(submissions))]
 
     def load(self, entry: str) -> bytes | None:

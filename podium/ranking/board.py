@@ -17,7 +17,17 @@ import pandas as pd
 
 from podium.contest import reading
 from podium.metric.contract import Prepared
-from podium.ranking import choice, decisions, examining, robustness, similarity, site, speed, uncertainty
+from podium.ranking import (
+    choice,
+    decisions,
+    examining,
+    leaving_out,
+    robustness,
+    similarity,
+    site,
+    speed,
+    uncertainty,
+)
 from podium.ranking.asking import Desk
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.decisions import Prizes
@@ -48,6 +58,8 @@ class Inputs(NamedTuple):
     selection: pd.DataFrame | None = None
     site_board: SiteBoard | None = None  # the board that the competition's site shows
     manifest: str | None = None  # the SHA-256 of the manifest, if there is one
+    left_out: pd.DataFrame = leaving_out.NOTHING  # the items that count for nobody
+    earlier: pd.DataFrame | None = None  # the ranks and scores of an earlier board
 
 
 def board_of(

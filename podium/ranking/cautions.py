@@ -1,5 +1,6 @@
 """What a reader of a board must look at before a prize is given."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -12,7 +13,7 @@ from podium.statistics.doubts import FEWEST_ITEMS
 from podium.tables.names import of_other_scripts
 from podium.words.wording import counted, listed, together
 
-__all__ = ["better_groups_that_lower", "cautions"]
+__all__ = ["better_groups_that_lower", "cautions", "shared_mistakes"]
 
 FALLING = -0.05  # a score clearly falls with that of a group if a point there costs so much
 
@@ -61,6 +62,17 @@ def better_groups_that_lower(
             f"{group}, by {falls} for each 0.01 of that group's score: this is how the metric weighs groups"
         )
     return told
+
+
+def shared_mistakes(mistakes: Sequence[Sequence[tuple[str, str]]]) -> list[str]:
+    """Name the kinds of mistakes that half of the distinct files share, which is a doubt about the solution."""
+    kinds = Counter(kind for of_file in mistakes for kind in {kind for kind, _ in of_file})
+    return [
+        f"{number:,} of {counted(len(mistakes), 'distinct file')} seem to have {kind}: look at the solution, "
+        "too, because so many teams hardly make the same mistake"
+        for kind, number in sorted(kinds.items())
+        if number >= max(2, len(mistakes) / 2)
+    ]
 
 
 def _decided_by_names(

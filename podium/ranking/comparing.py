@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.metric import hosted
-from podium.ranking import making, output, run_json
+from podium.ranking import leaving_out, making, output, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import PATHS, Options, fault_in, refuse_empty
 from podium.ranking.run_json import RUN
@@ -47,6 +47,8 @@ def compared(
     refuse_empty({**given, "deadline": deadline})
     facts = run_json.read(folder)
     recorded = run_json.options_of(facts, home)
+    if "before" in given:
+        given = {**given, "before": leaving_out.board_in(given["before"])}
     options = recorded._replace(**given)
     if deadline is not None:
         options = options._replace(rules=options.rules._replace(deadline=deadline))
@@ -247,7 +249,7 @@ def _around(line: str, other: str) -> str:
 
 def _strangers(facts: dict[str, Any], home: Path, all_options: Sequence[Options]) -> list[str]:
     """List the files below the folder that are neither parts of the board, nor inputs, nor of the store."""
-    parts = {RUN, ".lock", *facts["outputs"]}
+    parts = {RUN, ".lock", output.ITEMS, *facts["outputs"]}
     inputs = [
         os.path.realpath(path) for options in all_options for path in options.paths.values() if path is not None
     ]

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from podium.ranking import choice
+from podium.ranking.rules import LONGEST_REASON
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.tables import names
 from podium.tables.schema import TEXT, Table, one_of, wrong
@@ -34,7 +35,6 @@ TEAMS = Table(
     reason=TEXT.optional,
 )
 NOTHING_DECIDED = pd.DataFrame(columns=COLUMNS)
-LONGEST_REASON = 300  # characters, because it stands on the page
 A_DATE = len("2024-01-23")
 START = datetime(1970, 1, 1, tzinfo=UTC)
 RANKS = (

@@ -90,7 +90,7 @@ def under_other_statistics(
 ) -> dict[str, Floats]:
     """Score the files that count with other statistics.  They are read again, and must not have changed."""
     question = functools.partial(robustness.of_statistics, desk.solution.deciding)
-    scores = _by_name(desk.read_again(question, files))
+    scores = _by_name(desk.read_again(question, files, "variants"))
     names = robustness.names_of_steps(desk.solution, scores, leaderboard)
     return {names.get(name, name): each for name, each in scores.items()}
 

@@ -1,6 +1,7 @@
 """A final board, as `podium.rank` returns it, and what it is made from."""
 
 import html
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,11 @@ class FinalBoard:
         Each team with its score and its rank here and on the site's board, if that was given.
     groups : DataFrame or None
         The score of each team in each sub-population; None if the metric has none.
+    items : DataFrame or None
+        The items, such as essays, and what the best files answer to them, those to look at first. It is written
+        to ``items.csv`` and never published; None if nothing can be compared.
+    changes : DataFrame or None
+        Each team with its rank and its score here and on the earlier board, if that was given.
     variants : DataFrame or None
         The first team and the order of teams under each other decision about the metric and the rewards.
     """
@@ -68,6 +74,10 @@ class FinalBoard:
     resamples: int = 0  # the number of draws
     chance: Certainty | None = None  # what chance may have done; None without draws or statistics
     site: pd.DataFrame | None = None
+    items: pd.DataFrame | None = None
+    changes: pd.DataFrame | None = None
+    # What the companion takes for a mistake in a file, by its team and its name.
+    mistakes: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     groups: pd.DataFrame | None = None
     group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
     variants: pd.DataFrame | None = None

@@ -7,6 +7,7 @@ import os
 import platform
 import threading
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ import pandas as pd
 from podium.child.limits import Limits
 from podium.contest import reading, way
 from podium.metric import executed, hosted
-from podium.ranking import store
+from podium.ranking import leaving_out, store
 from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission, absolute
 from podium.scoring import evaluating
@@ -39,6 +40,7 @@ class Job(NamedTuple):
     measured: str  # a hash of the parameters that change measures but not statistics
     limits: Limits = Limits()  # what reading and scoring one submission may take
     part: str = ""  # the only part of the solution that counts; else all of it
+    left_out: tuple[str, ...] = ()  # the items that count for nobody
 
 
 PREPARED: dict[Job, evaluating.Solution] = {}  # of this process, the latest ones
@@ -71,11 +73,13 @@ def make_job(options: Options, source: Location) -> Job:
     items = tuple(sorted(options.parameters.items()))
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
+    left_out = tuple(sorted(leaving_out.read(options.left_out)["item"]))
     known += [part] if part else []
+    known += [("left out", *left_out)] if left_out else []
     known += [others] if others else []
     measured = [item for item in items if item[0] in of_measures]
     digests = (solution_digest, _hash(repr(known)), _hash(repr(measured)))
-    return Job(metric, solution, items, metric_digests, *digests, options.limits, part)
+    return Job(metric, solution, items, metric_digests, *digests, options.limits, part, left_out)
 
 
 def _hash(text: str) -> str:
@@ -127,14 +131,19 @@ def new_solution_of(job: Job) -> evaluating.Solution:
     So what becomes of some submissions does not depend on those that this process has scored before.
     """
     first = solution_of(job)
-    return first if first.metric.is_own else _prepared(job, hosted.anew(first.metric, "anew"), first.table)
+    if first.metric.is_own:
+        return first
+    new = _prepared(job, hosted.anew(first.metric, "anew"), first.table)
+    return replace(new, narrowed_from=first.narrowed_from)
 
 
 def _prepared(job: Job, metric: hosted.Metric, source: way.Source) -> evaluating.Solution:
     """Prepare the solution with this metric."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
-        return way.prepared(metric, source, dict(job.parameters), part=job.part)
+        return leaving_out.narrowed(
+            way.prepared(metric, source, dict(job.parameters), part=job.part), job.left_out
+        )
 
 
 def probe(job: Job | None = None, submission: Submission | None = None) -> dict[str, str]:

@@ -16,9 +16,10 @@ from podium.contest import recorded
 from podium.judge import trials
 from podium.metric import hosted
 from podium.metric.shapes import demand
-from podium.ranking import decisions, output, page, passes, run_json, site, speed
+from podium.ranking import decisions, leaving_out, output, page, passes, run_json, site, speed
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs, board_of
+from podium.ranking.doubted import with_doubts
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, digests_of, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE, TEAM_PAGE
@@ -65,7 +66,8 @@ RENAMED = {"select": "selection"}
 def _paths(given: Mapping[str, Any]) -> dict[str, Any]:
     """The paths and addresses that were given, by their names in `Options`; the metric always is."""
     named = {RENAMED.get(name, name): path for name, path in given.items() if path is not None}
-    return {name: os.fspath(named[name]) for name in PATHS if name in named and name != "metric"}
+    paths = {name: os.fspath(named[name]) for name in PATHS if name in named and name != "metric"}
+    return paths | ({"before": leaving_out.board_in(paths["before"])} if "before" in paths else {})
 
 
 def _among(wanted: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,11 +160,11 @@ def _failed_beside(runtimes: str | None) -> str | None:
 def _again(given: Mapping[str, Any], parameters: dict[str, Any]) -> tuple[Options, Inputs, Path, ScoreAll]:
     """Read what an earlier run stored, with inputs that were moved, other parameters, rules or tables."""
     folder, out = Path(given["again"]), Path(given["out"])
-    reading = ("part", "side", "variants", "dask")
+    reading = ("part", "side", "variants", "dask", "left_out")
     if any(given[name] for name in reading) or given["metric"] != "unified":
         raise UsageError(
-            "--again: expected none of --metric, --part, --side, --variants or --dask, because those of "
-            "the earlier run are used and no submission is read"
+            "--again: expected none of --metric, --part, --side, --variants, --dask or --left-out, because "
+            "those of the earlier run are used and no submission is read"
         )
     if os.path.realpath(out) == os.path.realpath(folder):
         raise UsageError(f"--out {out}: expected another folder than that of --again")
@@ -222,7 +224,9 @@ def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     site_board = None if options.site_board is None else site.read(options.site_board)
     was_read = any(each.path for each in files)  # what was only stored has no path
     manifest = content_digest(options.submissions) if was_read and is_manifest(options.submissions) else None
-    return Inputs(files, failed, teams, runtimes, selection, site_board, manifest)
+    left_out = leaving_out.read(options.left_out)
+    earlier = None if options.before is None else leaving_out.read_earlier(options.before)
+    return Inputs(files, failed, teams, runtimes, selection, site_board, manifest, left_out, earlier)
 
 
 def _selection(options: Options, files: Sequence[Submission]) -> pd.DataFrame | None:
@@ -269,7 +273,7 @@ def _ranked(
     final = replace(final, facts=run_json.facts_of(final, desk, inputs, scored, command))
     files = files_of(final)
     final.facts["outputs"] = output.digests(files)
-    output.write(files, final.folder, final.facts)
+    output.write(files | output.private(final), final.folder, final.facts)
     return final
 
 
@@ -283,7 +287,8 @@ def scored_board(
 ) -> tuple[FinalBoard, list[passes.Scored]]:
     """Score everything, and make the board; with what became of the submissions."""
     scored = score_all(desk, inputs.submissions, options.rules.seed)
-    return board_of(options, inputs, desk, scored, folder), scored
+    final = board_of(options, inputs, desk, scored, folder)
+    return with_doubts(final, inputs, desk, scored), scored
 
 
 @contextmanager
@@ -293,6 +298,10 @@ def desk_of(
     """Prepare the solution, and start the workers, here or on a Dask cluster."""
     source = read_once(absolute(options.solution))
     job = make_job(options, source)
+    if job.left_out:
+        whole = solution_of(job._replace(left_out=(), part=""), source)
+        for told in leaving_out.check(whole, leaving_out.read(options.left_out), options.left_out):
+            warnings.warn(told, stacklevel=2)
     solution = solution_of(job, source)  # If it is wrong, that is an error before any work begins.
     if dask is None:
         # A stranger's metric may crash on a submission, which must not take the command along.

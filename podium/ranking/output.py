@@ -18,7 +18,7 @@ from podium.tables.files import keep_mode
 from podium.tables.formats import table_bytes
 from podium.words.errors import UsageError
 
-__all__ = ["PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "tables", "write"]
+__all__ = ["ITEMS", "PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "private", "tables", "write"]
 
 STORE = "store"
 NEW = ".new-"  # begins the name of a folder in which files are written before they are moved
@@ -34,7 +34,9 @@ TABLES = {
     "variants": "variants.csv",
     "similar": "similar.csv",
     "site": "site.csv",
+    "changes": "changes.csv",
 }
+ITEMS = "items.csv"  # tells what the answers are, so that it is not published, and no page names its content
 
 
 def tables(final: FinalBoard) -> dict[str, bytes]:
@@ -44,6 +46,11 @@ def tables(final: FinalBoard) -> dict[str, bytes]:
         for name, file in TABLES.items()
         if (table := getattr(final, name)) is not None and len(table)
     }
+
+
+def private(final: FinalBoard) -> dict[str, bytes]:
+    """Write the table that lies beside a board and is no part of it."""
+    return {} if final.items is None else {ITEMS: table_bytes(final.items)}
 
 
 def digests(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -70,7 +77,7 @@ def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> N
                 (beside / current).write_bytes(content)
                 keep_mode(folder / current, beside / current)
             (folder / RUN).unlink(missing_ok=True)
-            for name in {*TABLES.values(), PAGE, TEAM_PAGE} - files.keys():
+            for name in {*TABLES.values(), PAGE, TEAM_PAGE, ITEMS} - files.keys():
                 (folder / name).unlink(missing_ok=True)
             for current in [*files, RUN]:
                 os.replace(beside / current, folder / current)

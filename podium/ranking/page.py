@@ -90,6 +90,7 @@ def of_team(final: FinalBoard, team: str) -> str:
         facts=final.facts,
         boosted=final.facts["boosted"],
         files=drawing.records(files),
+        mistakes=final.mistakes,
         decision=decisions_about[0] if decisions_about else None,
         failed=drawing.records(final.failed[final.failed["team"] == team]),
         better_ranks=BETTER_RANKS,

@@ -525,9 +525,8 @@ def _hold(
     if text:
         each = submissions[number]
         raise HostError(f"{each.team}/{each.name}: {text}")
-    store.save(
-        folder, results[number].entry, store.encode(header | {"held": job.measured}, store.decode(entry))
-    )
+    passed = store.encode(header | {"held": job.measured}, store.decode(entry), store.packed_of(entry))
+    store.save(folder, results[number].entry, passed)
 
 
 def stored(job: Job, contents: Sequence[str], folder: Path, workers: Workers) -> list[Scored]:

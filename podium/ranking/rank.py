@@ -34,6 +34,8 @@ def rank(
     deadline: str | None = None,
     site_board: str | os.PathLike[str] | None = None,
     side: str | os.PathLike[str] | None = None,
+    left_out: str | os.PathLike[str] | None = None,
+    before: str | os.PathLike[str] | None = None,
     failed: str | os.PathLike[str] | None = None,
     max_boost: float | None = None,
     eligibility_ratio: float | None = None,
@@ -107,6 +109,11 @@ def rank(
     side : str or path, optional
         A folder of tables with what only the host can say of a submission, such as READ//ABLE's M7: TEAM.csv,
         or TEAM/SUBMISSION.csv if a team has several submissions.
+    left_out : str or path, optional
+        A CSV with the columns item and reason: items, such as essays, that count for nobody, in any submission.
+        Their number and the reasons are published on the page, and the items in ``run.json``.
+    before : str or path, optional
+        The folder of an earlier board. A sentence and the table ``changes.csv`` say what has changed since.
     failed : str or path, optional
         The models that failed, to be named on the page: a CSV with the columns team, model and reason. The
         default is the ``failed.csv`` beside the runtimes, where `podium run` puts it.

@@ -12,6 +12,7 @@ __all__ = [
     "CIRCUMSTANCES",
     "HEADING",
     "LAST",
+    "LONGEST_REASON",
     "PATHS",
     "RUN",
     "Options",
@@ -21,7 +22,10 @@ __all__ = [
     "refuse_empty",
 ]
 
-PATHS = ("metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side")
+PATHS = (
+    "metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side",
+    "left_out", "before",
+)  # fmt: skip
 HEADING = ("title", "organizer", "team")  # what the page says beside the ranking: no rank depends on it
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot be computed again
@@ -29,6 +33,7 @@ CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot b
 # The most draws, which tell a share to a thousandth; a seed of the machine's size; more prizes than teams.
 MOST = {"resamples": 100_000, "seed": 2**63 - 1, "prizes": 1_000_000}
 
+LONGEST_REASON = 300  # characters, because it stands on the page
 LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
 
 
@@ -115,6 +120,8 @@ class Options(NamedTuple):
     side: str | None = None  # the folder with the host's file beside each submission
     teams: str | None = None  # the table of what a jury decided about teams
     site_board: str | None = None  # the board that the competition's site shows
+    left_out: str | None = None  # the table of the items that count for nobody
+    before: str | None = None  # the table of an earlier board
     part: str = ""  # the only part of the solution that counts, such as "Public"; else all of it
     rules: Rules = Rules()
     title: str = "The final board"  # the name of the competition

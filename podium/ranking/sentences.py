@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium.ranking import site
+from podium.ranking import leaving_out, site
 from podium.ranking.decisions import Prizes
 from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
@@ -173,9 +173,20 @@ def summary_by_question(
         questions["How much of that is luck?"] = [*again, *_of_the_best(board, facts, prizes, entries, chance)]
     questions["Who gets the last prize?"] = _of_the_last_prize(board, facts, prizes, entries, chance)
     questions["What did the jury decide?"] = _of_the_jury(facts)
+    questions["What was left out?"] = _of_left_out(facts)
     questions["Is it the site's board?"] = [site.sentence(facts["site"])] if "site" in facts else []
     questions["Do other decisions matter?"] = _of_decisions(board, variants)
     return {question: answer for question, answer in questions.items() if answer}
+
+
+def _of_left_out(facts: dict[str, Any]) -> list[str]:
+    """Say which items count for nobody, and what has changed since an earlier board."""
+    items, told = facts.get("left_out", []), list[str]()
+    if items:
+        told.append(leaving_out.with_reasons(items, facts["item"]))
+    if "before" in facts:
+        told.append(leaving_out.sentence(facts["before"], len(items), facts["item"]))
+    return [f"{text[0].upper()}{text[1:]}." for text in told]
 
 
 def why_not_better(

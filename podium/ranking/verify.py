@@ -59,6 +59,8 @@ def verify(
     side: str | os.PathLike[str] | None = None,
     teams: str | os.PathLike[str] | None = None,
     site_board: str | os.PathLike[str] | None = None,
+    left_out: str | os.PathLike[str] | None = None,
+    before: str | os.PathLike[str] | None = None,
     deadline: str | None = None,
     jobs: int = 0,
 ) -> Verification:
@@ -75,6 +77,8 @@ def verify(
         companion and what they import from their folder have the recorded SHA-256.
     metric, solution, submissions, runtimes, selection, failed, side, teams, site_board : str or path, optional
         Where this input is now, if it is not where ``run.json`` says.
+    left_out, before : str or path, optional
+        The same.
     deadline : str, optional
         The deadline that was announced. By default it is the one in ``run.json``.
     jobs : int

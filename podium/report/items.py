@@ -75,7 +75,7 @@ def section(evaluation: Evaluation, texts: Mapping[str, str], most_items: int) -
         return None
     points = _points(evaluation)
     shown, total = points.index[:most_items].tolist(), points.sum()
-    groups = explain.groups_of_items(evaluation)
+    groups = explain.groups_of_items(evaluation.prepared)
     columns = _columns(explanation, roles)
     swatches = _swatches(labels(evaluation)) if roles.label else {}
     rows = _rows(explanation, roles, shown, columns, swatches)

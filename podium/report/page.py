@@ -270,7 +270,7 @@ def _group_of(evaluation: Evaluation, cause: str) -> dict[str, Any] | None:
     lost = explanation.losses[cause].groupby(explanation.rows[item]).sum()
     shares = explain.shares(lost.reindex(evaluation.prepared.items, fill_value=0.0))
     found: dict[str, Any] | None = None
-    for attribute, values in explain.groups_of_items(evaluation).items():
+    for attribute, values in explain.groups_of_items(evaluation.prepared).items():
         for value, share in shares.groupby(values).sum().items():
             size = int((values == value).sum())
             is_more = size >= explain.SMALL_SUBPOPULATION and share > size / len(values)

@@ -31,6 +31,10 @@ class Answers(NamedTuple):
     probabilities: Floats  # which are given to what else is true of the thing, NaN for none
     is_answered: Bools  # whether the submission says anything about the thing's item
 
+    def taken(self, some: Bools) -> "Answers":
+        """Select some of the things."""
+        return Answers(self.columns, self.codes[some], self.probabilities[some], self.is_answered[some])
+
 
 @functools.lru_cache(maxsize=2)
 def asked(solution: Solution, columns: tuple[str, ...]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.metric.contract import Explanation
+from podium.metric.contract import Explanation, Prepared
 from podium.scoring.evaluating import Evaluation
 from podium.tables import ids
 from podium.words.arrays import Floats
@@ -61,9 +61,8 @@ def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:
     return quotient
 
 
-def groups_of_items(evaluation: Evaluation) -> pd.DataFrame:
+def groups_of_items(prepared: Prepared) -> pd.DataFrame:
     """List the groups of each item."""
-    prepared = evaluation.prepared
     columns = {prepared.labels[of[0]][0]: [prepared.labels[group][1] for group in of] for of in prepared.groups}
     columns.pop("(all)", None)
     return pd.DataFrame(columns, index=pd.Index(prepared.items))
@@ -78,7 +77,7 @@ def rows(evaluation: Evaluation) -> pd.DataFrame:
         table = pd.concat([table, values.assign(level=level)], ignore_index=True)
     if item is None:
         return table
-    groups = groups_of_items(evaluation)
+    groups = groups_of_items(evaluation.prepared)
     groups = groups.rename(columns={name: f"{name} of {item}" for name in groups if name in table})
     return table.join(groups, on=item)
 

@@ -223,7 +223,7 @@ def test_groups_beside_columns_of_their_name():
 
 
 def test_groups(evaluation):
-    groups = explain.groups_of_items(evaluation)
+    groups = explain.groups_of_items(evaluation.prepared)
     assert groups.index.tolist() == evaluation.prepared.items
     assert list(groups) == ["ell_status", "economically_disadvantaged"]
     for row in evaluation.explanation.groups.itertuples():

@@ -56,12 +56,12 @@ def test_what_files_say_otherwise_is_counted():
     files = [Answers((), *each) for each in zip(labels, probabilities, said)]
     table = answer_key.told(asked, files, 3)
     assert table["answered"].tolist() == [4, 3, 0]
-    assert table["alike"].tolist()[:2] == [(3 + 1) / 8, 0]
+    assert table["agree"].tolist()[:2] == [(3 + 1) / 8, 0]
     assert table["unsolved"].tolist()[:2] == [1 - (1 + 3) / 8, 1 - 3 / 4]
     assert table["against"].tolist()[0] == 6 / 8
     assert table["against"].isna().tolist() == [False, True, True]  # too few
-    assert table["alike"].isna().tolist() == [False, False, True]
-    assert table[["thing", "label", "answer"]].iloc[0].tolist() == ["r", "a", "b"]
+    assert table["agree"].isna().tolist() == [False, False, True]
+    assert table[["row", "label", "answer"]].iloc[0].tolist() == ["r", "a", "b"]
     assert answer_key.signs(table, 4) == []  # too few files
 
 
@@ -76,7 +76,7 @@ def test_the_expectation_follows_what_is_below_the_border():
     assert answer_key.expected(np.full(30, 10), 10, 8) <= 30  # of nothing below, anything follows
 
 
-@pytest.mark.parametrize(("change", "sign"), [("types", "alike"), ("effectiveness", "against"), ("", "")])
+@pytest.mark.parametrize(("change", "sign"), [("types", "agree"), ("effectiveness", "against"), ("", "")])
 def test_essays_whose_labels_are_exchanged_are_named(change, sign):
     solution, model = make_competition(300, 7)
     unified = hosted.load("unified")

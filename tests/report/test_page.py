@@ -732,7 +732,7 @@ def test_filters_by_type_outcome_and_cause(opened, page, evaluation):
 def test_sorts_and_searches(opened, page, evaluation):
     driver = opened(page)
     by_points = explain.points_by_item(evaluation).index.tolist()
-    groups = explain.groups_of_items(evaluation)
+    groups = explain.groups_of_items(evaluation.prepared)
     choose(driver, "group", "ell_status: Yes")
     assert set(shown(driver)) == set(groups.index[groups["ell_status"] == "Yes"])
     choose(driver, "group", "all")

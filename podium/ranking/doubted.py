@@ -1,0 +1,68 @@
+"""The step after a board is made: may the solution be wrong, and what has changed since an earlier board?"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from podium.contest import constant
+from podium.ranking import below_constant, leaving_out, suspects
+from podium.ranking.asking import Desk
+from podium.ranking.board import Inputs
+from podium.ranking.cautions import shared_mistakes
+from podium.ranking.final import FinalBoard
+from podium.ranking.passes import Scored
+from podium.ranking.sentences import name_of
+
+__all__ = ["with_doubts"]
+
+
+def with_doubts(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Scored]) -> FinalBoard:
+    """Add to a board what makes one doubt the solution, and what has changed since an earlier board."""
+    items, of_items = _of_items(final, desk, scored)
+    facts = dict(final.facts)
+    facts["warnings"] = [*facts["warnings"], *_of_files(final, inputs, desk, scored), *of_items]
+    changes = None
+    if len(inputs.left_out):
+        facts["left_out"] = inputs.left_out.to_dict("records")
+    if inputs.earlier is not None:
+        changes, facts["before"] = leaving_out.changes(final.leaderboard, inputs.earlier)
+    mistakes = {
+        (file.team, file.name): [sentence for _, sentence in each.mistakes]
+        for file, each in zip(inputs.submissions, scored)
+        if each.mistakes
+    }
+    return replace(final, facts=facts, items=items, changes=changes, mistakes=mistakes)
+
+
+def _of_files(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Scored]) -> list[str]:
+    """Say which mistake most files share, and that even the best one is worse than a constant answer."""
+    pairs = [(file, each) for file, each in zip(inputs.submissions, scored) if each.scores is not None]
+    distinct = {each.fingerprint + each.side_digest: each.mistakes for _, each in pairs}
+    told = shared_mistakes([*distinct.values()])
+    better = desk.solution.higher_is_better
+    first = final.leaderboard.sort_values("score", ascending=not better, kind="stable").iloc[0]
+    of_constant = below_constant.score_of(desk, *zip(*pairs))
+    if of_constant is not None and constant.is_worse(first["score"], of_constant, better):
+        whose = f"even the best score, that of {name_of(first['team'])}"
+        told.append(constant.sentence(whose, first["score"], of_constant, better))
+    return told
+
+
+def _of_items(final: FinalBoard, desk: Desk, scored: Sequence[Scored]) -> tuple[pd.DataFrame | None, list[str]]:
+    """List the items, those that the best files answer otherwise first, and say how many to look at."""
+    board, files = final.leaderboard, final.submissions
+    counts = files[files["chosen"]]
+    number_of = dict(zip(counts["team"], counts.index))
+    rows = suspects.best_rows(board, final.entries, desk.solution.higher_is_better)
+    teams = board["team"].iloc[rows].tolist()
+    entries = [desk.load(scored[number_of[team]].entry) for team in teams]
+    told = suspects.of_best(desk.solution, [entry for entry in entries if entry is not None])
+    if told is None:
+        return None, []
+    table, facts = told
+    pairs = final.similar[final.similar[["team", "other_team"]].isin(teams).all(axis=1)]
+    alike = len({*pairs["team"], *pairs["other_team"]})
+    noun = final.facts["item"] if desk.solution.prepared else "row"
+    sentence = suspects.sentence(facts, noun, alike)
+    return table, [sentence] if sentence else []

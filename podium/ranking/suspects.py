@@ -1,0 +1,175 @@
+"""The items of a board, the most suspicious first: where its best files answer otherwise than the solution.
+
+The table is for those who can mend the solution.  It is never published, because it tells what the answers are.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from podium.metric.contract import Prepared
+from podium.ranking import answer_key, store
+from podium.ranking.answer_key import Suspicion
+from podium.scoring.answers import Answers, asked, unpack
+from podium.scoring.evaluating import ALL, Solution
+from podium.scoring.explain import groups_of_items
+from podium.words.arrays import Bools, Floats
+from podium.words.wording import counted
+
+__all__ = ["best_rows", "of_best", "sentence"]
+
+DIGITS = 4
+AT_ONCE = 2048  # items whose scores are computed at once
+SAID = {
+    "agree": "the same other answer", "unsolved": "solved by none", "against": "probabilities against it",
+}  # fmt: skip
+
+
+Told = tuple[pd.DataFrame, dict[str, Any]]  # a row for each item, and how many of them to look at
+
+
+def best_rows(leaderboard: pd.DataFrame, entries: Sequence[int], higher_is_better: bool) -> list[int]:
+    """The rows of the best files by score, each file once."""
+    sign = -1 if higher_is_better else 1
+    order = np.argsort(sign * leaderboard["score"].to_numpy(dtype=np.float64), kind="stable").tolist()
+    first_of = {entries[row]: row for row in reversed(order)}
+    return [row for row in order if first_of[entries[row]] == row][: answer_key.MOST_FILES]
+
+
+def of_best(solution: Solution, entries: Sequence[bytes]) -> Told | None:
+    """Tell what the best files say of the items of the part that decides, from their entries of the store.
+
+    It is None if nothing can be compared.  The columns of the table:
+
+    - ``item``, ``why``: its id, and which signs it shows, if so many items show these that chance does not
+      explain it;
+    - ``answered``: how many of the files say anything about it;
+    - ``mean``, ``best``, ``spread``: of the scores that the files would have on this item alone;
+    - ``agree``, ``unsolved``, ``against``: the signs, see `podium.ranking.answer_key`;
+    - ``row``, ``label``, ``answer``: the row, such as a segment, about which most files agree, its label,
+      and what they answer;
+    - the sub-populations.
+    """
+    is_counted, names, groups = _counted(solution)
+    given = _comparable(entries)
+    table = pd.DataFrame({"item": names})
+    found: list[Suspicion] = []
+    if given:
+        things = asked(solution, given[0].columns)
+        some = is_counted[things["item"]]
+        numbers = (np.cumsum(is_counted) - 1)[things["item"][some]]
+        part = [each.taken(some) for each in given]
+        told = answer_key.told(things[some].assign(item=numbers), part, len(table))
+        found = answer_key.signs(told, len(part))
+        table = pd.concat([table, told], axis=1)
+        scores = answer_key.right(things[some].assign(item=numbers), part, len(table))
+    if (of_statistics := _scores(solution, entries)) is not None:
+        scores = of_statistics
+    elif not given:
+        return None
+    best = np.max if solution.higher_is_better else np.min
+    of_scores = {"mean": scores.mean(axis=1), "best": best(scores, axis=1), "spread": scores.std(axis=1)}
+    return _sorted(table.assign(**of_scores), groups, found, solution.higher_is_better, len(given))
+
+
+def _counted(solution: Solution) -> tuple[Bools, list[str], pd.DataFrame]:
+    """Which items decide, their names, and their groups."""
+    part = solution.deciding
+    if not solution.prepared:
+        rows = solution.rows[part][solution.rows[ALL]]
+        names = solution.frame[solution.arguments["row_id_column_name"]][solution.rows[part]]
+        return rows, [*map(str, names)], pd.DataFrame(index=range(len(names)))
+    prepared = solution.prepared[part]
+    return solution.items[part], [*map(str, prepared.items)], groups_of_items(prepared).reset_index(drop=True)
+
+
+def _comparable(entries: Sequence[bytes]) -> list[Answers]:
+    """Read the answers in entries; those of other columns than most cannot be compared."""
+    columns = [store.header_of(entry).get("answered") for entry in entries]
+    usual = Counter(tuple(each) for each in columns if each is not None).most_common(1)
+    if not usual:
+        return []
+    same = [entry for entry, each in zip(entries, columns) if each is not None and tuple(each) == usual[0][0]]
+    return [unpack(store.packed_of(entry), usual[0][0]) for entry in same]
+
+
+def _scores(solution: Solution, entries: Sequence[bytes]) -> Floats | None:
+    """Score each item alone, (n, files), or None without statistics."""
+    if not solution.prepared:
+        return None
+    kept, prepared = solution.items[solution.deciding], solution.prepared[solution.deciding]
+    numbers = [store.decode(entry) for entry in entries]
+    scores = [_alone(prepared, each[kept]) for each in numbers if each is not None]
+    return np.stack(scores, axis=1) if scores else None
+
+
+def _alone(prepared: Prepared, numbers: Floats) -> Floats:
+    """The score of each item alone, (n,), from the statistics of a file, (n, k)."""
+    groups, scores = np.asarray(prepared.groups), []
+    for first in range(0, len(numbers), AT_ONCE):
+        some = numbers[first : first + AT_ONCE]
+        sums = np.zeros((len(some), len(prepared.labels), numbers.shape[1]))
+        for of_attribute in groups[:, first : first + AT_ONCE]:
+            sums[np.arange(len(some)), of_attribute] = some
+        with np.errstate(all="ignore"):
+            scores.append(prepared.measures(sums)[..., 0])
+    return np.concatenate(scores)
+
+
+def _sorted(
+    table: pd.DataFrame, groups: pd.DataFrame, found: Sequence[Suspicion], higher_is_better: bool, files: int
+) -> Told:
+    """Put the most suspicious items first, and count those that show a sign that is told."""
+    why = pd.Series("", index=table.index)
+    suspicion, signs = np.zeros(len(table)), []
+    for sign in found:
+        suspicion = np.maximum(suspicion, table[sign.name].fillna(0.0) * sign.steps / sign.least)
+        if sign.is_told:
+            new = int((sign.shown & (why == "")).sum())
+            signs.append({"sign": sign.name, "items": new, "least": sign.least, "steps": sign.steps})
+            signs[-1]["expected"] = round(sign.expected, 2)
+            why[sign.shown] += np.where(why[sign.shown] == "", "", "; ") + SAID[sign.name]
+    is_single = bool(found) and bool((table["things"] <= 1).all())
+    wanted = ["item", "why", "answered", "mean", "best", "spread", *SAID, "row", "label", "answer"]
+    left_out = {"row"} if is_single else set()
+    columns = [name for name in wanted if name in table or name == "why"]
+    table = table.assign(why=why)[[name for name in columns if name not in left_out]]
+    table = table.dropna(axis=1, how="all").round(DIGITS).join(groups)
+    bad = table["mean"] if higher_is_better else -table["mean"]
+    order = np.lexsort((bad.fillna(np.inf), -suspicion, why == ""))
+    facts = {"files": files, "named": int((why != "").sum()), "single": is_single, "signs": signs}
+    return table.iloc[order].reset_index(drop=True), facts
+
+
+def sentence(facts: dict[str, Any], noun: str, similar: int) -> str:
+    """Say how many items to look at and why, without a verdict; empty if there are none.
+
+    ``similar`` of the files are listed as similar to another one of them.
+    """
+    told: list[str] = []
+    for each in facts["signs"]:
+        if each["items"]:
+            told.append(_of_sign(each, facts, is_first=not told))
+    if not told:
+        return ""
+    near = f"; {similar} of these files are listed as similar to another one" if similar else ""
+    return f"look at {counted(facts['named'], noun)} before the prize: {', and '.join(told)} (items.csv){near}"
+
+
+def _of_sign(sign: dict[str, Any], facts: dict[str, Any], is_first: bool) -> str:
+    """Say how many items show a sign, and how many would be expected to."""
+    number, least, files = sign["items"], sign["least"], f"the {facts['files']} best files"
+    share = "at least half of" if 2 * least == sign["steps"] else f"at least {least} of {sign['steps']} of"
+    if sign["sign"] == "unsolved":
+        text = f"{number:,} {'is' if number == 1 else 'are'} solved by none"
+        return f"{text} of {files}" if is_first else text
+    if sign["sign"] == "against":
+        text = f"on {number:,} {share} the probabilities of {files} speak against what is true"
+    elif facts["single"]:
+        text = f"on {number:,} at least {least} of {files} give the same other answer"
+    else:
+        text = f"on {number:,} {share} the answers of {files} are the same other ones"
+    return f"{text}, where other mistakes would give about {sign['expected']:.0f}"

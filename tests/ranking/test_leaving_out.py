@@ -1,0 +1,107 @@
+"""Items that count for nobody are left out with a reason, and what that changes is told."""
+
+import pandas as pd
+import pytest
+
+from podium.metric import hosted
+from podium.ranking import leaving_out
+from podium.scoring import evaluating
+from podium.words.errors import HostError
+from tests.support.frames import solution
+
+ROWS = [("A", "Lead", "0 1", 1), ("B", "Claim", "0 1", 0), ("C", "Lead", "0 1", 1), ("C", "Claim", "2 3", 1)]
+
+
+@pytest.fixture
+def whole():
+    """A prepared solution of three essays, of which two are Private and one is of a learner of English."""
+    table = solution(*ROWS).assign(Usage=["Private", "Public", "Private", "Private"])
+    table["ell_status"] = ["Yes", "No", "No", "No"]
+    parameters = {"subpopulation_column_names": "ell_status"}
+    return evaluating.prepare(hosted.load("unified"), table, parameters)
+
+
+def table_of(*rows):
+    """A table of items that are left out."""
+    return pd.DataFrame(rows, columns=["item", "reason"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("item,reason\nA,wrong\nA,again", "row number 2: expected another one than in row number 1 in the col"),
+        ("item,reason\nA,", "row number 1: expected a text in the column reason, found an empty cell"),
+        (
+            "item,reason\nA,  ",
+            "row number 1: expected a reason of 1 to 300 characters, which the board tells in",
+        ),
+        ("item\nA", "expected the column reason, found item"),
+        ("item,resaon\nA,wrong", "expected the column reason, found item, resaon"),
+    ],
+)
+def test_a_wrong_table_is_refused(tmp_path, lines, told):
+    (tmp_path / "left_out.csv").write_text(lines)
+    with pytest.raises(HostError, match=told):
+        leaving_out.read(str(tmp_path / "left_out.csv"))
+
+
+def test_rows_of_the_table_of_items_are_read(tmp_path):
+    (tmp_path / "t.csv").write_text("item,why,answered,reason\nA,solved by none,10, wrong type \n")
+    assert leaving_out.read(str(tmp_path / "t.csv")).values.tolist() == [["A", "wrong type"]]
+    assert leaving_out.read(None).empty
+
+
+def test_items_are_refused_that_are_unknown_or_leave_nothing(whole):
+    with pytest.raises(
+        HostError, match=r"t\.csv, row number 2: expected an item of the solution, such as A in the "
+    ):
+        leaving_out.check(whole, table_of(("A", "x"), ("Z", "x")), "t.csv")
+    with pytest.raises(
+        HostError, match=r"t\.csv: expected some items in the Private part that are not left out"
+    ):
+        leaving_out.check(whole, table_of(("A", "x"), ("C", "x")), "t.csv")
+    assert leaving_out.check(whole, table_of(("C", "x")), "t.csv") == []
+
+
+def test_what_follows_from_items_is_told(whole):
+    told = leaving_out.check(whole, table_of(("A", "x"), ("B", "x")), "t.csv")
+    assert told == [
+        "no item of the Public part is left, so there are no Public scores to choose files by",
+        "no item of ell_status = Yes is left, so no score depends on such items any more",
+    ]
+    narrow = leaving_out.narrowed(whole, ["A", "B"])
+    assert narrow.prepared["All"].items == ["C"]
+    assert leaving_out.narrowed(whole, []) is whole
+
+
+def test_the_reasons_are_counted():
+    told = leaving_out.with_reasons(
+        table_of(("A", "wrong type"), ("B", "torn"), ("C", "wrong type")).to_dict("records"), "essay"
+    )
+    assert told == "3 essays were left out after submissions were seen: wrong type (2), torn (1)"
+    assert (
+        leaving_out.with_reasons([{"item": "A", "reason": "torn"}], "row")
+        == "1 row was left out after submissions were seen: torn"
+    )
+
+
+def board(*rows):
+    """A board, or what is read of one."""
+    return pd.DataFrame(rows, columns=["team", "rank", "score"])
+
+
+def test_what_has_changed_since_an_earlier_board_is_told():
+    earlier = board(("Ada", 1, 0.5), ("Bo", 2, 0.4), ("Cy", 3, 0.3), ("Di", 4, 0.2))
+    _, same = leaving_out.changes(earlier, earlier)
+    assert leaving_out.sentence(same, 12, "essay") == (
+        "without 12 essays the first is unchanged; 0 teams moved, the largest change of a score is 0.0000"
+    )
+    later = board(("Bo", 1, 0.41), ("Ada", 2, 0.4006), ("Cy", 3, 0.3), ("Eve", 4, 0.1))
+    table, facts = leaving_out.changes(later, earlier)
+    assert table["team"].tolist() == ["Bo", "Ada", "Cy", "Eve", "Di"]
+    assert table["rank_earlier"].tolist()[:3] == [2, 1, 3]
+    assert table["change"].round(4).tolist()[:3] == [0.01, -0.0994, 0.0]
+    assert leaving_out.sentence(facts, 0, "essay") == (
+        "compared with the earlier board, Bo is first instead of Ada; 2 teams moved, the largest change of a "
+        "score is 0.0994, only on this board: Eve, only on the earlier one: Di"
+    )

@@ -130,7 +130,8 @@ def _tuned(
         console.print_json(values | {"signature": signature, "warnings": notices})
         return tuned.thresholds, [], solution.arguments
     print(tuned)
-    console.print_table("Searches", tuned.searches)
+    if len(tuned.searches) > 1:
+        console.print_table("Searches", tuned.searches)
     console.print_table(f"Nested against before, {options.folds} folds, seed {options.seed}", tuned.comparison)
     console.print_table("Folds, each with the thresholds found on the others", tuned.folds)
     console.print_table("Thresholds", tuned.thresholds)

@@ -174,7 +174,9 @@ def tune(
     further = {} if effectiveness is None else {"effectiveness": f"{effectiveness:g}"}
     if essays < len(prepared.items):
         further["only_predicted"] = f"{essays}/{len(prepared.items)}"
-    temperatures = list(dict.fromkeys([float(problem.prepared.temperature), 0.0]))
+    # Of one group, every temperature makes the same score.
+    has_groups = len(np.unique(problem.prepared.groups)) > 1
+    temperatures = list(dict.fromkeys([float(problem.prepared.temperature), *[0.0] * has_groups]))
     optima = _searched(problem, parts, temperatures)
     counts = {each: problem.joined(each.gaps).counts(each.thresholds) for each in set(optima)}
     # Each search has an optimum on all essays, then one without each fold.

@@ -128,6 +128,15 @@ def moment(text: str) -> datetime.datetime:
     return when if when.tzinfo is None else when.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
+def last_moment(text: str) -> datetime.datetime:
+    """Parse the time at which something ends; a day without a time ends when it is over, in UTC."""
+    when = moment(text)
+    with suppress(ValueError):
+        datetime.date.fromisoformat(text)
+        return when + datetime.timedelta(days=1, seconds=-1)
+    return when
+
+
 def _reader(kind: type[T], is_right: Callable[[T], bool], expected: str) -> Callable[[str], T]:
     """Make a function that parses a number of a kind, and says what was expected in place of a wrong one."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from podium.cli import arguments
-from podium.cli.arguments import OfCompetition, moment, positive
+from podium.cli.arguments import OfCompetition, last_moment, moment, positive
 from podium.words.errors import UsageError
 
 
@@ -31,7 +31,7 @@ class Options(OfCompetition):
     switch : DATE
         When the Private phase begins (not if all rows are Public), in UTC.
     end : DATE
-        When it closes, in UTC.
+        When it closes, in UTC; a day without a time counts to its end.
 
     Other Parameters
     ----------------
@@ -49,7 +49,7 @@ class Options(OfCompetition):
     out: Path
     start: Annotated[datetime, moment]
     switch: Annotated[datetime | None, moment] = None
-    end: Annotated[datetime, moment]
+    end: Annotated[datetime, last_moment]
     per_day: Annotated[int, positive] = 5
     total: Annotated[int | None, positive] = None
     approve_entrants: bool = False
@@ -58,7 +58,7 @@ class Options(OfCompetition):
 def run(options: Options) -> None:
     """Write the bundle, and tell where it is."""
     from podium.hosting.bundles import bundle
-    from podium.hosting.competition import Competition, Terms, keep_parameters
+    from podium.hosting.competition import Competition, Terms, keep_parameters, to_edit
     from podium.metric import hosted
 
     dates = [date for date in (options.start, options.switch, options.end) if date is not None]
@@ -76,3 +76,5 @@ def run(options: Options) -> None:
     kept = keep_parameters(competition)
     if kept:
         print(f"parameters: {kept}")
+    print(f"dates: {terms.told}")
+    print(*to_edit(), sep="\n")

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from podium.cli import arguments
-from podium.cli.arguments import OfCompetition, moment
+from podium.cli.arguments import OfCompetition, last_moment, moment
 from podium.words.errors import UsageError
 
 StepName = Literal[
@@ -32,7 +32,7 @@ class Options(OfCompetition):
     Parameters
     ----------
     deadline : DATE
-        When it closes, in UTC, such as 2027-04-15T23:59Z.
+        When it closes, in UTC, such as 2027-04-15T12:00Z; a day without a time counts to its end.
     launch_at : DATE
         When it opens, in UTC (default: not yet).
     step : STEP
@@ -56,7 +56,7 @@ class Options(OfCompetition):
 
     site: Literal["kaggle"]
     _: KW_ONLY
-    deadline: Annotated[datetime | None, moment] = None
+    deadline: Annotated[datetime | None, last_moment] = None
     launch_at: Annotated[datetime | None, moment] = None
     step: Sequence[StepName] = ()
     dry_run: bool = False

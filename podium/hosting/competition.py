@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +52,13 @@ KINDS = {
     STARTER: "a notebook that makes a first submission",
 }
 OTHER_FILE = "a further file of the hosts"
+GAP = "<!-- Hosts"
+# What podium cannot know, by page.
+MISSING = {
+    "description": "what the task is and what for, who may take part, and what is won",
+    "data-description": "where the data come from, how they were annotated, and under which license they are",
+    "rules": "who may take part, which further data and models may be used, and whom to ask",
+}
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,12 @@ class Terms:
     approve_entrants: bool = False  # whether the host admits each entrant by hand
 
     @property
+    def told(self) -> str:
+        """The dates, as they are printed."""
+        switch = f", the Private phase begins {self.switch} UTC" if self.switch else ""
+        return f"it opens {self.start} UTC{switch}, and it closes {self.end} UTC"
+
+    @property
     def phases(self) -> list[tuple[str, tuple[datetime, datetime], Quota]]:
         """The name, the two dates and the limits of each phase.
 
@@ -144,15 +158,26 @@ def summary(metric: Metric) -> str:
     return ""
 
 
-def pages(competition: Competition) -> dict[str, str]:
-    """Write the competition's pages."""
+def pages(competition: Competition, end: datetime | None) -> dict[str, str]:
+    """Write the competition's pages; those with gaps say in a comment what the hosts should add."""
+    closing = "" if end is None else f"* The competition closes on {end:%Y-%m-%d at %H:%M:%S} UTC.\n"
     texts = [
         f"# {competition.title}\n\n{competition.subtitle}\n",
         _evaluation(competition),
         "\n\n".join(["# Data", *(_described(*each) for each in competition.public.items())]) + "\n",
-        RULES,
+        RULES + closing,
     ]
-    return dict(zip(PAGES, texts, strict=True))
+    return {name: _with_gap(name, text) for name, text in zip(PAGES, texts, strict=True)}
+
+
+def _with_gap(name: str, text: str) -> str:
+    """A page with a comment on what it lacks, which readers do not see."""
+    return f"{text}\n{GAP}: say here {MISSING[name]}. -->\n" if name in MISSING else text
+
+
+def to_edit(folder: str = "", edited: Collection[str] = ()) -> list[str]:
+    """Say which pages have gaps, and what belongs there, unless the host has edited them."""
+    return [f"to edit: {folder}{name}.md: say {MISSING[name]}" for name in MISSING if name not in edited]
 
 
 def _evaluation(competition: Competition) -> str:

@@ -339,7 +339,7 @@ def test_what_the_yaml_says(bundled):
     assert settings["docker_image"] == "codalab/codalab-legacy:py312"
     # The dates are texts, because a date without quotes loses its time on the platform.
     assert [(phase["start"], phase["end"]) for phase in settings["phases"]] == [
-        ("2027-01-15 12:00:00", "2027-03-31 23:59:59"), ("2027-04-01 00:00:00", "2027-04-14 23:59:59"),
+        ("2027-01-15 12:00:00", "2027-03-31 23:59:59"), ("2027-04-01 00:00:00", "2027-04-15 00:00:00"),
     ]  # fmt: skip
     assert [phase["hide_output"] for phase in settings["phases"]] == [False, True]
     assert settings["enable_detailed_results"] is False

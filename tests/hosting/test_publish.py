@@ -80,7 +80,8 @@ def steps(*names):
 
 def steps_done(out: str) -> list[str]:
     """The names of the steps that were done now, not before."""
-    lines = [line for line in out.splitlines() if line[0] != " " and not line.endswith("done before")]
+    lines = [line for line in out.splitlines() if line[0] != " " and not line.startswith("to edit: ")]
+    lines = [line for line in lines if not line.endswith("done before")]
     return list(dict.fromkeys(line.partition(":")[0] for line in lines))
 
 
@@ -122,7 +123,10 @@ def test_all_steps(capsys, site, files, monkeypatch):
     assert f"sandbox: sample_submission.csv Public {site.submissions[0]['publicScore']}, " in out
     requests = len(site.requests)
     monkeypatch.setattr(publish, "now", lambda: datetime(2028, 1, 1))  # Dates that were sent may pass.
-    assert run(capsys, files, *LAUNCH)[1].splitlines() == [f"{step}: done before" for step in ALL_STEPS]
+    out = run(capsys, files, *LAUNCH)[1].splitlines()
+    assert [line for line in out if not line.startswith("to edit: ")] == [
+        f"{step}: done before" for step in ALL_STEPS
+    ]
     assert len(site.requests) == requests
     for step in ("create", "data"):  # A step that is named is repeated.
         assert steps_done(run(capsys, files, *LAUNCH, "--step", step)[1]) == [step]
@@ -196,7 +200,10 @@ def test_it_waits_for_the_click(capsys, site, files, monkeypatch):
     assert "put the content of metric.py into the notebook" in lines[3]
     assert "“Pass complete submission” on, “higher score is better” on" in lines[4]
     assert "       temperature = 80.0" in lines
-    assert lines[-1].startswith("metric: the row id: row_id, Public rows: ")
+    assert lines[-4].startswith("metric: the row id: row_id, Public rows: ")
+    assert lines[-3].startswith(
+        f"to edit: {files / 'kaggle' / 'pages' / 'description'}.md: say what the task is"
+    )
 
 
 # --- faults -----------------------------------------------------------------------------------------
@@ -308,6 +315,8 @@ def test_edited_pages_are_kept_and_others_written_anew(capsys, site, files):
     code, out, _ = run(capsys, files, "--set", "temperature=80", "--step", "pages")
     assert code == 0
     assert out.splitlines()[1] == f"pages: these were edited and stay as they are: {pages / 'rules.md'}"
+    gaps = [line.split(": ")[1] for line in out.splitlines() if line.startswith("to edit: ")]
+    assert gaps == [str(pages / f"{name}.md") for name in ("description", "data-description")]
     assert site.pages["rules"]["content"] == "# Our rules\n"
     assert site.pages["prizes"]["content"] == "# Prizes\n"
     assert "| `temperature` | `80.0` |" in site.pages["evaluation"]["content"]
@@ -323,7 +332,7 @@ def test_what_has_changed_is_sent(capsys, site, files):
         ([], TITLE, "public/train.csv", ["data"]),
         ([], TITLE, "private/solution.csv", ["solution", "metric", "sandbox", "benchmark"]),
         ([], renamed, None, ["pages", "settings"]),
-        (["--deadline", "2027-05-01"], renamed, None, ["settings"]),
+        (["--deadline", "2027-05-01"], renamed, None, ["pages", "settings"]),
     ):
         if changed is not None:
             header, *rows = (files / changed).read_text().splitlines(keepends=True)
@@ -332,7 +341,9 @@ def test_what_has_changed_is_sent(capsys, site, files):
         assert (code, steps_done(out)) == (0, expected)
         assert site.settings["title"] == title[1]
         # A deadline that was given once is kept.
-        assert site.settings["deadline"][:10] == (options[1] if options else "2027-04-15")
+        day = options[1] if options else "2027-04-15"
+        assert site.settings["deadline"] == f"{day}T23:59:59.000Z"
+        assert f"The competition closes on {day} at 23:59:59 UTC." in site.pages["rules"]["content"]
 
 
 def test_a_later_parameter_is_recorded(capsys, site, files):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from podium import cli
+from podium.cli import arguments
 from podium.contest.recorded import RECORD
 from podium.hosting import competition
 from podium.metric import hosted
@@ -242,6 +243,35 @@ def test_neither_the_record_nor_the_copy_is_public_in_a_bundle(capsys):
     with zipfile.ZipFile(Path("out", "competition.zip")) as archive:
         names = [name for name in archive.namelist() if "scoring_program" not in name]
     assert not [name for name in names if RECORD in name or name.endswith("rule.py") or "mine" in name]
+
+
+@pytest.mark.usefixtures("of_patients")
+def test_a_day_ends_everywhere_when_it_is_over(capsys):
+    """The command, both sites and the rules say the same, and the pages name their gaps."""
+    dates = ["--start", "2027-01-01", "--switch", "2027-02-01", "--end", "2027-03-01"]
+    for site, config in (("codabench", "competition.yaml"), ("evalai", "challenge_config.yaml")):
+        code, out, _ = run_podium(capsys, "bundle", site, FILES, "--title", "T", *dates, "--out", site)
+        assert (code, "and it closes 2027-03-01 23:59:59 UTC\n" in out) == (0, True)
+        assert "\nto edit: rules.md: say who may take part" in out
+        with zipfile.ZipFile(next(Path(site).glob("*.zip"))) as archive:
+            contents = {name: archive.read(name).decode(errors="replace") for name in archive.namelist()}
+        assert '"2027-03-01 23:59:59"' in contents[config]
+        rules = next(text for name, text in contents.items() if name.endswith(("rules.md", "rules.html")))
+        assert "* The competition closes on 2027-03-01 at 23:59:59 UTC.\n" in rules
+        assert "<!-- Hosts: say here who may take part" in rules
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("2027-04-15", "2027-04-15 23:59:59"),
+        ("20270415", "2027-04-15 23:59:59"),
+        ("2027-04-15T12:00", "2027-04-15 12:00:00"),
+        ("2027-04-15T00:00+02:00", "2027-04-14 22:00:00"),
+    ],
+)
+def test_when_something_ends(text, ends):
+    assert str(arguments.last_moment(text)) == ends
 
 
 def test_a_metric_that_cannot_be_copied_has_to_be_named(capsys, in_process, tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     leaderboard.  Copies do not count toward the limit of one submission, so a team can send one more.
     """
     keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
-    texts: Content = {f"pages/{name}.md": text.encode() for name, text in pages(competition).items()}
+    texts: Content = {f"pages/{name}.md": text.encode() for name, text in pages(competition, terms.end).items()}
     public: Content = dict(competition.public)
     scoring_program = program.scoring_program(competition) | {
         "metadata.yaml": COMMAND,
@@ -105,7 +105,7 @@ def _phases(terms: Terms) -> list[dict[str, Any]]:
             "description": f"The {part} part of the test set is scored",
             "start": str(start),
             # No phase may start at the time at which another one ends.
-            "end": str(end - timedelta(seconds=1)),
+            "end": str(end - timedelta(seconds=end == terms.switch)),
             "tasks": [index],
             "max_submissions_per_day": limits.per_day,
             "max_submissions": limits.total,

@@ -11,7 +11,7 @@ from typing import Any
 
 from podium.hosting.bundles import program
 from podium.hosting.bundles.program import Content
-from podium.hosting.competition import Competition, Terms, pages
+from podium.hosting.competition import GAP, Competition, Terms, pages
 from podium.hosting.folders import SOLUTION
 from podium.scoring.evaluating import PARTS
 
@@ -32,7 +32,7 @@ def evaluate(*_: object, **__: object) -> None:
 def content(competition: Competition, terms: Terms) -> Content:
     """Make the archive to upload, and the folder of the remote worker."""
     challenge = {
-        **{f"{name}.html": _html(text).encode() for name, text in pages(competition).items()},
+        **{f"{name}.html": _html(text).encode() for name, text in pages(competition, terms.end).items()},
         "logo.png": program.logo(),
         SCRIPT: program.to_zip({"__init__.py": b"from .main import evaluate\n", "main.py": PLACEHOLDER}),
         "challenge_config.yaml": program.to_json(_settings(competition, terms)),
@@ -110,5 +110,7 @@ def _phases(terms: Terms) -> list[dict[str, Any]]:
 
 
 def _html(markdown: str) -> str:
-    """A page in HTML that shows Markdown as it is written."""
-    return f"<pre style='white-space: pre-wrap'>{html.escape(markdown, quote=False)}</pre>\n"
+    """A page in HTML that shows Markdown as it is written, without its comment for the hosts."""
+    text, gap, comment = markdown.partition(f"\n{GAP}")
+    shown = html.escape(text, quote=False)
+    return f"<pre style='white-space: pre-wrap'>{shown}</pre>\n{gap.lstrip()}{comment}"

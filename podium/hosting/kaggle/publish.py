@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from podium.contest import reading, way
 from podium.hosting import leaks, round_trip
-from podium.hosting.competition import PAGES, Competition, keep_parameters, pages
+from podium.hosting.competition import PAGES, Competition, keep_parameters, pages, to_edit
 from podium.hosting.folders import PERFECT, PUBLIC, STARTER
 from podium.hosting.kaggle import acceptance, client, emulate
 from podium.judge.trials import Use
@@ -118,6 +118,8 @@ def publish(plan: Publication, steps: list[str], again: bool, force: bool) -> It
         yield f"{name}: {said}"
         if name == "launch":
             yield from _starter_clicks(plan)
+    own = [Path(path).stem for path in edited]
+    yield from to_edit(f"{plan.own / 'pages'}/", own)
 
 
 def _checked(plan: Publication, steps: list[str]) -> tuple[Publication, dict[str, Any]]:
@@ -280,7 +282,7 @@ def _write_own(plan: Publication, state: dict[str, Any]) -> list[str]:
     _write(plan.own / SETTINGS, json.dumps(_settings(plan), indent=2) + "\n")
     _write_starter(plan)
     edited = []
-    for name, text in pages(plan).items():
+    for name, text in pages(plan, plan.deadline).items():
         path = plan.own / "pages" / f"{name}.md"
         written = state["pages"].get(name)
         if path.exists() and path.read_text(encoding="utf-8") != text and _digest([path]) != written:

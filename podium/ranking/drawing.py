@@ -1,7 +1,7 @@
 """Where the dots, labels and ticks of the page's plots are, from 0 to 1 in both directions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from podium.words.arrays import Floats
 __all__ = ["borders", "intervals", "records", "score_and_runtime", "shake_up"]
 
 TEAMS_DRAWN = 30  # in the plot of scores and runtimes
-TEAMS_NAMED = 8
+RANKS_SHOWN = 10  # so many first teams, and those that win a prize, have their rank in their mark
 LINEAR_UP_TO = 40  # with more ranks, their axis is logarithmic
 TICKS = (1, 3, 10, 30, 100, 300, 1000)  # far enough from each other on a phone
 LOGARITHMIC_FROM = 4  # ratio of the slowest to the fastest runtime from which their axis is logarithmic
@@ -83,9 +83,12 @@ def _ends(row: dict[str, Any]) -> tuple[float, float, float]:
 
 
 def score_and_runtime(leaderboard: pd.DataFrame, rules: Rules) -> dict[str, Any] | None:
-    """Place the first teams by score and runtime, with the borders of the reward; None without a runtime."""
+    """Place the first teams by score and runtime, with the borders of the reward.
+
+    It is None where no two runtimes differ, because then speed has nothing to show.
+    """
     board = leaderboard.dropna(subset=["score", "runtime"]).head(TEAMS_DRAWN)
-    if board.empty:
+    if board["runtime"].nunique() < 2:
         return None
     seconds, score, top = (board[name].to_numpy(np.float64) for name in ("runtime", "score", "boosted_score"))
     eligible = leaderboard[leaderboard["eligible"]]
@@ -103,26 +106,36 @@ def score_and_runtime(leaderboard: pd.DataFrame, rules: Rules) -> dict[str, Any]
     def down(values: npt.ArrayLike) -> Floats:
         return np.asarray((high - np.asarray(values, dtype=np.float64)) / (high - bottom))
 
-    places = list(zip(across(seconds).tolist(), down(top).tolist(), down(score).tolist()))
-    names = [sentences.cut(team, LABEL_CHARACTERS) for team in board["team"].head(TEAMS_NAMED)]
-    shifts = apart([(name, x, y) for name, (x, y, _) in zip(names, places)], [(x, own) for x, _, own in places])
-    dots = [
-        {"team": team, "x": x, "top": y, "y": own, "kind": _kind(is_eligible, boost), "label": "", "shift": 0}
-        | ({"label": names[row], "shift": shifts[row]} if row < len(names) and shifts[row] is not None else {})
-        for row, (team, is_eligible, boost, (x, y, own)) in enumerate(
-            zip(board["team"], board["eligible"], board["boost"], places)
-        )
-    ]
+    places = zip(across(seconds).tolist(), down(top).tolist(), down(score).tolist())
     ticks = _logarithmic_ticks if scale is np.log else _ticks_between
     exact = [tick for tick, _ in ticks(float(seconds.min()), float(seconds.max()))]
     return {
-        "dots": dots,
+        "marks": _marks(board, places),
         "slowest": float(across(slowest)),
         "lowest": float(down(lowest)),
         "limits": (lowest, slowest),
         "x": list(zip(exact, across(exact).tolist())),
         "y": [(tick, 1 - place) for tick, place in _ticks_between(bottom, high)],
     }
+
+
+def _marks(board: pd.DataFrame, places: Iterable[tuple[float, float, float]]) -> list[dict[str, Any]]:
+    """Make a mark for each team, the last one first, so that the better one of two lies above the other.
+
+    The first teams and those that win a prize have their rank in it.  Those at the same place share a mark.
+    """
+    marks: dict[Any, dict[str, Any]] = {}
+    for row, (x, top, own) in zip(records(board), places):
+        is_ranked = row["rank"] <= RANKS_SHOWN or not pd.isna(row.get("prize"))
+        mark = {"x": x, "top": top, "y": own, "kind": _kind(row["eligible"], row["boost"]), "teams": []}
+        place = (round(x, 2), round(top, 2)) if is_ranked else row["team"]
+        teams = marks.setdefault(place, mark | {"is_ranked": is_ranked})["teams"]
+        teams.append(row)
+    for mark in marks.values():
+        ranks = [row["rank"] for row in mark["teams"]]
+        is_range = len(ranks) > 2 and ranks[-1] - ranks[0] == len(ranks) - 1
+        mark["label"] = f"{ranks[0]}–{ranks[-1]}" if is_range else ", ".join(map(str, ranks))
+    return list(marks.values())[::-1]
 
 
 def _kind(is_eligible: bool, boost: float) -> str:

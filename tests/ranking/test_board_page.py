@@ -484,10 +484,34 @@ def test_scores_lie_within_their_intervals_on_one_axis(higher):
     assert page.of_board(run).count('class="point"') == 40 - sum(each is None for each in drawn)
 
 
+def test_the_mark_of_a_team_is_its_rank_or_a_dot():
+    """The first ten and the prizes have their rank; who is at the same place shares a mark with all ranks."""
+    board = board_of(30, runtime=np.linspace(50, 90, 30))
+    prize = pd.Series(range(1, 31)).where(board["rank"].isin([1, 2, 25])).astype("Int64")
+    marks = drawing.score_and_runtime(board.assign(prize=prize), Rules())["marks"]
+    assert [mark["label"] for mark in marks if mark["is_ranked"]] == ["25", *map(str, range(10, 0, -1))]
+    assert len(marks) == 30
+    tied = board_of(6, runtime=[50, 50, 50, 60, 60, 70]).assign(boosted_score=[0.6, 0.6, 0.6, 0.5, 0.5, 0.4])
+    assert [mark["label"] for mark in drawing.score_and_runtime(tied, Rules())["marks"]] == ["6", "4, 5", "1–3"]
+    html = page.of_board(run_of(board))
+    plot = html.partition("<h2>Score and speed")[2].partition("</figure>")[0]
+    assert [int(text) for text in re.findall(r'text-anchor="middle">(\d+)</text></a>', plot)] == [
+        *range(10, 0, -1)
+    ]
+    assert "T1: rank 1, boosted score 0.63000, score 0.60000, 50.0 s</title>" in plot
+    assert 'href="#team-T30"' in plot
+
+
 def test_scores_and_runtimes_lie_within_the_borders_of_the_reward():
     board = boost.boost(TABLE_2)
     plot = drawing.score_and_runtime(board, Rules())
-    dots = {dot["team"]: dot for dot in plot["dots"]}
+    assert [mark["label"] for mark in plot["marks"]] == [
+        "4",
+        "3",
+        "2",
+        "1",
+    ]  # the best one lies above the others
+    dots = {mark["teams"][0]["team"]: mark for mark in plot["marks"]}
     assert {team: dot["kind"] for team, dot in dots.items()} == {
         "Yellow": "boosted", "Blue": "boosted", "Red": "eligible", "Green": "eligible",
     }  # fmt: skip
@@ -496,7 +520,8 @@ def test_scores_and_runtimes_lie_within_the_borders_of_the_reward():
         assert dot["y"] < plot["lowest"]
         assert (dot["top"] < dot["y"]) == (dot["kind"] == "boosted")
     assert plot["limits"] == pytest.approx((0.6 / 1.05, 48))
-    assert drawing.score_and_runtime(board.assign(runtime=np.nan), Rules()) is None
+    for runtime in (np.nan, 40.0):
+        assert drawing.score_and_runtime(board.assign(runtime=runtime), Rules()) is None
     far = drawing.score_and_runtime(board.assign(runtime=[1, 10, 100, 1000]), Rules())
     assert [tick for tick, _ in far["x"]] == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
     steps = np.diff([at for _, at in far["x"]][::3])

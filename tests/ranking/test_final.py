@@ -142,7 +142,8 @@ def test_a_board_in_python_has_the_tables_the_sentences_and_the_picture(finished
     assert f"warning: {board.warnings[0]}" in told
     assert "Ada &lt;b&gt;" in board._repr_html_()
     drawn = ElementTree.fromstring(board.plot().svg)
-    assert len(drawn.findall(".//{*}circle")) == len(teams)
+    ranks = [each.text for each in drawn.findall(".//{*}g/{*}text")]
+    assert sorted(int(rank) for text in ranks for rank in text.split(", ")) == [*range(1, len(teams) + 1)]
     board.plot().save(tmp_path / "board.svg")
     assert (tmp_path / "board.svg").read_text(encoding="utf-8") == board.plot()._repr_svg_()
     by_score = podium.rank(

@@ -77,6 +77,18 @@ all.addEventListener("click", () => {
   everything = true;
   refresh();
 });
+// A row of the board and a mark of the plot show each other.
+const marks = new Map([...document.querySelectorAll("a.mark")].map(mark => [mark.getAttribute("href").slice(1), mark]));
+function tell(anchor) {
+  for (const other of document.querySelectorAll(".told")) other.classList.remove("told");
+  const mark = marks.get(anchor);
+  mark?.classList.add("told");
+  document.getElementById(anchor)?.classList.add("told");
+  const told = document.getElementById("told");
+  if (told) told.textContent = mark ? mark.querySelector("title").textContent : "";
+}
+for (const [anchor, mark] of marks) for (const event of ["mouseenter", "focus", "click"]) mark.addEventListener(event, () => tell(anchor));
+for (const row of rows) row.addEventListener("mouseenter", () => tell(row.id));
 addEventListener("hashchange", goToAnchor);
 document.querySelector(".tools").hidden = false;
 refresh();

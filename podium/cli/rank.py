@@ -53,7 +53,8 @@ def run(options: argparse.Namespace) -> None:
         metric = before.metric
     parameters = hosted.parse_parameters(hosted.load(metric), options.set)
     final = rank.rank(**given, parameters=parameters)
-    print_report(final)
+    if options.again is None or options.team is None:  # an answer to a complaint is about a team alone
+        print_report(final)
     if options.team is not None:
         print_team(final, options.team)
 
@@ -64,13 +65,19 @@ def print_team(final: "FinalBoard", team: str) -> None:
     from podium.words.wording import printable
 
     print(f"\n{printable(team)}, as on {final.folder / TEAM_PAGE}:")
+    row = final.leaderboard[final.leaderboard["team"] == team]
+    for rank, note in zip(row["rank"], row["note"]):
+        print(f"  rank {rank:,} of {len(final.leaderboard):,}{f'; {note}' if note else ''}")
+    for decision in final.facts.get("decisions", []):
+        if decision["team"] == team:
+            print(f"  {decision['status']}{': ' if decision['reason'] else ''}{decision['reason']}")
     files = final.submissions
     for _, file in files[files["team"] == team].iterrows():
         print(f"  {file['submission']}: {file['rejected'] or file['why']}")
         for told in final.mistakes.get((team, file["submission"]), []):
             print(f"    {told}")
     for _, model in final.failed[final.failed["team"] == team].iterrows():
-        print(f"  model {model['model']}: failed: {model['reason']}")
+        print(f"  the model{f' {name}' if (name := model['model']) else ''} failed: {model['reason']}")
 
 
 def print_report(final: "FinalBoard") -> None:
@@ -108,7 +115,5 @@ def print_report(final: "FinalBoard") -> None:
     noted = final.leaderboard[notes != ""]
     console.warn(f"{note}: {listed(list(teams))}" for note, teams in noted.groupby(notes)["team"])
     if tied := sum(map(bool, facts["ties"])):
-        console.warn(
-            [f"teams with the same score as the next one: {tied:,}; the column note says what decided"]
-        )
+        console.warn([f"teams with the same score as the next one: {tied:,}; their notes say what decided"])
     console.warn(facts["warnings"])

@@ -43,6 +43,7 @@ RANKS = (
     "rank_before",
     "public_rank",
 )  # the columns of whole numbers that a baseline has none in
+FARTHEST_ZONE = timedelta(hours=14)  # of local time from UTC
 UNITS = {"day": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
 
 
@@ -180,6 +181,7 @@ def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> t
     is_date = texts.str.len().eq(A_DATE)
     on_the_day = is_date & texts.isin(days)
     behind = pd.Series([time - limit for time in times], index=files.index)
+    _refuse_unlike_zones(files, deadline, texts[(texts != "") & ~is_date & (behind.abs() <= FARTHEST_ZONE)])
     is_late = (behind > timedelta(0)) & ~on_the_day & (texts != "")
     reasons = behind[is_late].map(lambda by: f"submitted {_duration(by)} after the deadline")
     rejected = files["rejected"].where(~is_late | files["rejected"].notna(), reasons)
@@ -196,6 +198,25 @@ def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> t
             f"the deadline, so none of them is left out: {listed(teams)}"
         )
     return files.assign(rejected=rejected), told
+
+
+def _refuse_unlike_zones(files: pd.DataFrame, deadline: str, near: "pd.Series[str]") -> None:
+    """Refuse times near the deadline if only these or only the deadline say their offset from UTC.
+
+    ``near`` has the times that another zone could put on the other side of the deadline.
+    """
+    has_zone = datetime.fromisoformat(deadline).tzinfo is not None
+    unlike = near[near.map(lambda text: (datetime.fromisoformat(text).tzinfo is not None) != has_zone)]
+    if unlike.empty:
+        return
+    teams = sorted(set(files.loc[unlike.index, "team"]))
+    has, have = ("has an offset", "have none") if has_zone else ("has no offset", "have one")
+    one, other = ("without", "with") if has_zone else ("with", "without")
+    raise HostError(
+        f"--deadline {deadline} {has}, and the times of {counted(len(teams), 'team')} near it {have} "
+        f"({listed(teams, 3)}, such as {unlike.iloc[0]}), so it is not known who was late: give the deadline "
+        f"{one} an offset, or these times {other} one"
+    )
 
 
 def _times(texts: Sequence[str]) -> list[timedelta]:

@@ -127,10 +127,10 @@ def _marks(board: pd.DataFrame, places: Iterable[tuple[float, float, float]]) ->
     marks: dict[Any, dict[str, Any]] = {}
     for row, (x, top, own) in zip(records(board), places):
         is_ranked = row["rank"] <= RANKS_SHOWN or not pd.isna(row.get("prize"))
-        mark = {"x": x, "top": top, "y": own, "kind": _kind(row["eligible"], row["boost"]), "teams": []}
         place = (round(x, 2), round(top, 2)) if is_ranked else row["team"]
-        teams = marks.setdefault(place, mark | {"is_ranked": is_ranked})["teams"]
-        teams.append(row)
+        kind = _kind(row["eligible"], row["boost"])
+        new: dict[str, Any] = {"x": x, "top": top, "y": own, "kind": kind, "is_ranked": is_ranked, "teams": []}
+        marks.setdefault(place, new)["teams"].append(row)
     for mark in marks.values():
         ranks = [row["rank"] for row in mark["teams"]]
         is_range = len(ranks) > 2 and ranks[-1] - ranks[0] == len(ranks) - 1

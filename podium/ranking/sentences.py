@@ -360,9 +360,10 @@ def _of_the_best(
         told += (
             f"; a new test set has noise of its own, and another team would be first on it {in_cases(others)}"
         )
-    may_win = int(intervals["may_win_prize"].sum())
-    if 1 < prizes.number < may_win:
-        told += f"; the {prizes.number:,} prizes belong to teams among {may_win:,} (may_win_prize)"
+    may_win = [name for _, name in _names(board, entries, np.flatnonzero(intervals["may_win_prize"]))]
+    if 1 < prizes.number < len(may_win):
+        some = listed(may_win, MOST_NAMED)
+        told += f"; the {prizes.number:,} prizes belong to {prizes.number:,} of these {len(may_win):,}: {some}"
     return [f"{told}."]
 
 

@@ -226,6 +226,28 @@ def test_a_failed_model_may_be_disqualified(competition, tmp_path):
     assert "Decisions about 1 team changed no rank, prize or boost." in board.summary
 
 
+def test_an_answer_to_a_team_is_about_that_team_alone(competition, tmp_path, call):
+    (tmp_path / "failed.csv").write_text("team,model,reason\nGus,,exit code 1\nGus,large,time limit\n")
+    (tmp_path / "teams.csv").write_text("team,status,reason\nAda,disqualified,two accounts\n")
+    again = [
+        "--again",
+        competition / "all",
+        "--failed",
+        tmp_path / "failed.csv",
+        "--teams",
+        tmp_path / "teams.csv",
+    ]
+    for team, lines in {
+        "Ada": ["  disqualified: two accounts", "  Ada.csv: disqualified"],
+        "Gus": ["  the model failed: exit code 1", "  the model large failed: time limit"],
+    }.items():
+        code, out, _ = call("rank", *again, "--team", team, "--out", tmp_path / "o", "--jobs", 1)
+        assert code == 0
+        assert out.splitlines() == ["", f"{team}, as on {tmp_path / 'o' / 'team.html'}:", *lines]
+    page = (tmp_path / "o" / "team.html").read_text()
+    assert "“When a model fails” in <code>docs/how-to/run-models.md</code>" in page
+
+
 # ---- The deadline -----------------------------------------------------------------------------------------
 
 
@@ -258,8 +280,8 @@ def test_what_came_after_the_deadline_is_scored_and_does_not_count(competition, 
         "out: Eve",
     ]
     assert podium.verify(tmp_path / "o", jobs=1)
-    assert not podium.verify(tmp_path / "o", deadline="2026-03-03 00:00", jobs=1)
-    later = podium.rank(again=tmp_path / "o", deadline="2026-03-03T00:00", out=tmp_path / "later", jobs=1)
+    assert not podium.verify(tmp_path / "o", deadline="2026-03-04 00:00", jobs=1)
+    later = podium.rank(again=tmp_path / "o", deadline="2026-03-04T00:00", out=tmp_path / "later", jobs=1)
     assert set(later.leaderboard["team"]) == set(TEAMS)
 
 
@@ -271,6 +293,41 @@ def test_the_time_of_a_deadline_may_have_an_offset(competition, tmp_path):
         competition / "solution.csv", manifest, out=tmp_path / "o", deadline="2026-03-01T01:00+05:00", **QUICK
     )
     assert sorted(board.leaderboard["team"]) == ["Ada", "Bo"]
+
+
+@pytest.mark.parametrize(
+    ("deadline", "time", "told"),
+    [
+        (
+            "2026-03-01T12:00+01:00",
+            "2026-03-01T11:31",
+            "give the deadline without an offset, or these times with",
+        ),
+        (
+            "2026-03-01T12:00",
+            "2026-03-01T11:31+01:00",
+            "give the deadline with an offset, or these times without",
+        ),
+        ("2026-03-01T12:00+01:00", "2026-03-01", None),  # a day has no zone
+        ("2026-03-01T12:00+01:00", "2026-02-28T01:00", None),  # in time wherever the team lives
+        ("2026-03-01T12:00", "2026-03-01T11:31", None),
+    ],
+)
+def test_times_near_the_deadline_say_their_zone_if_it_does(competition, tmp_path, deadline, time, told):
+    """A team whose time has no offset was told that it was late although it was in time."""
+    far = "2026-02-01T12:00+00:00" if "+" not in time else "2026-02-01T12:00"  # which decides nothing
+    manifest = manifest_of(tmp_path, competition, {"Ada": time, "Bo": far})
+    given = (competition / "solution.csv", manifest)
+    if told is None:
+        board = podium.rank(*given, out=tmp_path / "o", deadline=deadline, **QUICK)
+        assert set(board.leaderboard["team"]) == {"Ada", "Bo"}
+        return
+    with pytest.raises(HostError) as error:
+        podium.rank(*given, out=tmp_path / "o", deadline=deadline, **QUICK)
+    assert told in str(error.value)
+    assert f"the times of 1 team near it {'have none' if '+' in deadline else 'have one'} (Ada, " in str(
+        error.value
+    )
 
 
 @pytest.mark.parametrize("deadline", ["2026-03-01", "noon", "2026-13-01T00:00"])

@@ -93,3 +93,20 @@ def test_columns_are_sorted_and_the_line_below_the_prizes_is_drawn_by_rank_alone
     headers[0].click()
     assert shown(driver)[:3] == ["T1", "T2", "T3"]
     assert "by-rank" in driver.find_element("id", "board").get_attribute("class")
+
+
+def test_a_row_of_the_board_and_its_mark_show_each_other(driver, tmp_path):
+    board = board_of(12, runtime=range(50, 62))
+    (tmp_path / "board.html").write_text(page.of_board(run_of(board)), encoding="utf-8")
+    look(driver, 390)
+    visit(driver, (tmp_path / "board.html").as_uri())
+    happens = "arguments[0].dispatchEvent(new MouseEvent(arguments[1]))"
+    told = (
+        "return [...document.querySelectorAll('.told')].map(e => e.id || e.querySelector('title').textContent)"
+    )
+    driver.execute_script(happens, driver.find_element("id", "team-T5"), "mouseenter")
+    row, mark = driver.execute_script(told)
+    assert (row, mark.split(",")[0]) == ("team-T5", "T5: rank 5")
+    driver.execute_script(happens, driver.find_element("css selector", "a.mark[href='#team-T3']"), "click")
+    assert driver.execute_script(told)[0] == "team-T3"
+    assert driver.find_element("id", "told").text.startswith("T3: rank 3, ")

@@ -929,3 +929,21 @@ def test_a_result_writes_its_report(tmp_path):
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<title>Mine</title>" in text
     assert f"{result.score:.4f}" in text
+
+
+def test_a_phone_breaks_no_word_of_a_sub_population(evaluation, opened):
+    driver = opened(report.render(evaluation, "sample"), width=390)
+    broken = """
+    const broken = [];
+    for (const text of document.querySelectorAll("#groups tbody th bdi")) {
+      const node = text.firstChild, range = document.createRange();
+      for (const word of node.textContent.matchAll(/[a-z]+/gi)) {
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map(line => line.top)).size > 1) broken.push(word[0]);
+      }
+    }
+    return broken;
+    """
+    assert driver.execute_script(broken) == []
+    assert len(driver.find_elements("css selector", "#groups tbody th bdi")) >= 6

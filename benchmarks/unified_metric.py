@@ -1,9 +1,10 @@
 """How fast is the Unified Metric?
 
-    python -m benchmarks.unified_metric [FOLDER]
+    python -m benchmarks.unified_metric [FOLDER] [OLDER]
 
 FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
-essays of the same number and size are scored.
+essays of the same number and size are scored.  OLDER is a checkout of an earlier version, such as
+`git worktree add OLDER 4a32bb73` makes of 5.0.0; its `podium score` runs in turns with this one.
 
 Other scorers are timed in the same run:
 
@@ -37,7 +38,7 @@ REPEATS, RIVAL_REPEATS, REPEATS_OF_PROCESSES = 9, 3, 9
 GROWN = 3  # processes of each size
 
 
-def main(folder: Path | None) -> None:
+def main(folder: Path | None = None, older: Path | None = None) -> None:
     """Print all tables."""
     warnings.simplefilter("ignore", metric.TruthOverlapWarning)
     with tempfile.TemporaryDirectory() as temporary:
@@ -50,7 +51,7 @@ def main(folder: Path | None) -> None:
         print(machine())
         print(f"{len(frames[0]):,} true and {len(frames[1]):,} predicted segments", flush=True)
         compare_scorers(*frames)
-        compare_processes(paths)
+        compare_processes(paths, older)
     show_growth()
 
 
@@ -98,34 +99,38 @@ def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
     return list(by_essay.values())
 
 
-def compare_processes(paths: list[Path]) -> None:
-    """Time `podium score` as a process, beside a process that only imports pandas and reads the two files."""
+def compare_processes(paths: list[Path], older: Path | None) -> None:
+    """Time `podium score` as a process, beside one that only reads the two files, and beside an earlier version."""
     names = [str(path) for path in paths]
     read = f"import pandas as pd\nfor path in {names}: pd.read_csv(path, engine='pyarrow')"
-    score = [sys.executable, "-m", "podium", "score"]
     samples = [str(ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
-    commands = [
-        [sys.executable, "-c", read],
-        [*score, *map(str, paths)],
-        [sys.executable, "-c", "import pandas"],
-        [*score, *samples],
-        [sys.executable, "-m", "podium", "--help"],
-    ]
-    base, whole, imports, sample, help_ = seconds_of_processes(commands, REPEATS_OF_PROCESSES)
+    commands = {
+        "import pandas and read the two files": [sys.executable, "-c", read],
+        "podium score: score, Public and Private, tables, notices": podium_of(ROOT, "score", *map(str, paths)),
+        "import pandas": [sys.executable, "-c", "import pandas"],
+        "podium score of the samples": podium_of(ROOT, "score", *samples),
+        "podium --help": podium_of(ROOT, "--help"),
+    }
+    if older is not None:
+        commands["the earlier podium score"] = podium_of(older, "score", *map(str, paths))
+        commands["the earlier podium score of the samples"] = podium_of(older, "score", *samples)
+    seconds = seconds_of_processes([*commands.values()], REPEATS_OF_PROCESSES)
     print_table(
         "Whole processes, least processor seconds",
         ["process", "seconds", "times reading"],
-        [
-            [name, f"{seconds:.2f}", f"{seconds / base:.2f}"]
-            for name, seconds in {
-                "import pandas and read the two files": base,
-                "podium score: score, Public and Private, tables, notices": whole,
-                "import pandas": imports,
-                "podium score of the samples": sample,
-                "podium --help": help_,
-            }.items()
-        ],
+        [[name, f"{taken:.2f}", f"{taken / seconds[0]:.2f}"] for name, taken in zip(commands, seconds)],
     )
+    if older is not None:
+        _, whole, _, sample, _, earlier, earlier_sample = seconds
+        print(
+            f"Times the earlier version: {whole / earlier:.2f}, and {sample / earlier_sample:.2f} of the samples"
+        )
+
+
+def podium_of(checkout: Path, *arguments: str) -> list[str]:
+    """The command line of podium as it stands in a checkout."""
+    given = f"sys.path.insert(0, {str(checkout.resolve())!r}); sys.argv[1:] = {list(arguments)}"
+    return [sys.executable, "-c", f"import sys; {given}; from podium.cli import process; process()"]
 
 
 def show_growth() -> None:
@@ -164,4 +169,4 @@ def show_growth() -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main(*map(Path, sys.argv[1:]))

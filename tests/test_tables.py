@@ -18,7 +18,7 @@ from podium.tables import ids
 from podium.words.errors import HostError, SubmissionRejected
 from tests.hosting.test_bundle import execute, unpack
 from tests.support.command_line import run
-from tests.support.host_line import ACCURACY, run_podium, stay_in_process
+from tests.support.host_line import ACCURACY, SOLUTION, SUBMISSION, run_podium, stay_in_process
 from tests.test_files import parquet_of
 
 TERMS = Terms(datetime(2027, 1, 15), datetime(2027, 4, 1), datetime(2027, 4, 15))
@@ -208,3 +208,18 @@ def test_text_ids_have_one_type_in_both_tables():
     solution = ids.of_solution(pd.DataFrame({"id": ["a", "b"]}, dtype=object), "id")
     submission = ids.as_in(solution, pd.DataFrame({"id": ["b", "a"]}, dtype=object), ["id"])
     assert solution["id"].dtype == submission["id"].dtype == pd.read_csv(io.StringIO("id\na\nb\n"))["id"].dtype
+
+
+@pytest.mark.parametrize("folder", [NUMBERS], indirect=True)
+def test_only_ids_that_are_not_found_are_looked_at_one_by_one(capsys, folder, monkeypatch):
+    looked_at = []
+    number_of = ids.number_of
+    monkeypatch.setattr(ids, "number_of", lambda text: looked_at.append(text) or number_of(text))
+    labels, sample = folder / "labels.csv", folder / "sample.csv"
+    for metric, *tables in (("unified", SOLUTION, SUBMISSION), (folder / "series.py", labels, sample)):
+        assert run(capsys, "score", *tables, "--metric", metric)[0] == 0
+        assert looked_at == []
+    sample.write_text(sample.read_text().replace("\n7,", "\n007,"))
+    code, _, told = run(capsys, "score", labels, sample, "--metric", folder / "series.py")
+    assert (code, "id: '007' is taken for 7, because all ids are whole numbers" in told) == (0, True)
+    assert set(looked_at) == {"007"}

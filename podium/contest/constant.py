@@ -21,9 +21,12 @@ __all__ = ["evaluated", "is_worse", "sentence"]
 def evaluated(solution: Solution, submission: pd.DataFrame) -> Evaluation | None:
     """Score a constant answer: what the companion makes as a sample, or one with the same in every row.
 
-    It is None where such an answer has no score, as where a metric refuses it.
+    It is None where such an answer has no score, as where a metric refuses it, and where the rows of a
+    submission are what somebody has found, such as segments, and not answers to the rows of the solution.
     """
     make = solution.metric.companion.sample_submission
+    if make is None and solution.metric.complete_submission:
+        return None
     truth = solution.frame[solution.rows[ALL]]
     try:
         with warnings.catch_warnings():

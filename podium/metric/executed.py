@@ -110,14 +110,16 @@ class _Finder(importlib.abc.MetaPathFinder):
 _FINDER = _Finder()
 
 
-def open_package(package: str, folder: Path, files: Executed) -> None:
-    """Make a new package of files that were read, whose modules can import each other."""
+def open_package(package: str, folder: Path, files: Executed | None) -> None:
+    """Make a new package of files that were read, or of a folder of podium's own."""
     for name in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
         del sys.modules[name]
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
-    _FINDER.read[package] = (Path(os.path.abspath(folder)), files)
+    if files is not None:
+        _FINDER.read[package] = (Path(os.path.abspath(folder)), files)
     for name in {package.rpartition(".")[0]} - sys.modules.keys() | {package}:
         made = types.ModuleType(name)
-        made.__path__ = []  # so Python's own finders find nothing
+        # Python's own finders find nothing but podium's files.
+        made.__path__ = [str(folder)] if files is None and name == package else []
         sys.modules[name] = made

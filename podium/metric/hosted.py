@@ -149,8 +149,9 @@ def anew(metric: Metric, name: str = "again") -> Metric:
 
 @functools.cache
 def _load_own(name: str) -> Metric:
-    files = executed.of_metric(own.file(name), folder(name))
-    return _load_folder(own.file(name), folder(name), name, files, is_own=True)
+    path, companion = own.file(name), folder(name) / COMPANION_FILE
+    files = {file.name: file.read_bytes() for file in (path, companion) if file.is_file()}
+    return _load_folder(path, folder(name), name, files, is_own=True)
 
 
 def _reduced(metric: Metric) -> tuple[Callable[[str], Metric], tuple[str]]:
@@ -190,8 +191,9 @@ def _load_folder(path: Path, home: Path, key: str, files: Executed, is_own: bool
     """Load a metric file and its companion from what was read of a folder; `key` names the package of both."""
     # Each folder is a package, so that a companion can say ``from . import metric``.
     package = f"{PACKAGE}.{key}"
-    executed.open_package(package, home, files)
-    loaded = _run(path, f"{package}.metric", content=files[path.name])
+    executed.open_package(package, home, None if is_own else files)
+    read = {} if is_own else files  # podium's own are loaded as the package itself is
+    loaded = _run(path, f"{package}.metric", content=read.get(path.name))
     vars(sys.modules[package])["metric"] = loaded
     if not callable(vars(loaded).get("score")):
         raise UsageError(f"{_shown(path)} is not a metric file: it defines no score()")
@@ -203,7 +205,7 @@ def _load_folder(path: Path, home: Path, key: str, files: Executed, is_own: bool
     companion = Companion()
     if COMPANION_FILE in files:
         of_companion = _run(
-            home / COMPANION_FILE, f"{package}.companion", CompanionError, files[COMPANION_FILE]
+            home / COMPANION_FILE, f"{package}.companion", CompanionError, read.get(COMPANION_FILE)
         )
         companion = _defined(of_companion, "companion", None, Companion, error=CompanionError)
     of_strangers = {path.name: files[path.name]} if is_own else files
@@ -256,12 +258,12 @@ def _defined(
 def _run(
     path: Path, name: str, error: type[HostError] = HostError, content: bytes | None = None
 ) -> types.ModuleType:
-    """Run a file, or what was read of it, as a module of this name, and tell the host where it fails."""
-    content = path.read_bytes() if content is None else content
-    if b"\0" in content:
+    """Run what was read of a file, or podium's own, as a module, and tell the host where it fails."""
+    if content is not None and b"\0" in content:
         raise error(f"{_shown(path)} is not UTF-8 text: it has null bytes")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
+    assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
 
     def told(problem: BaseException, description: str) -> ToolError:
@@ -271,7 +273,10 @@ def _run(
     sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
     try:
         with guard.entered(path, told):
-            exec(compile(content, path, "exec", dont_inherit=True), vars(loaded))
+            if content is None:
+                spec.loader.exec_module(loaded)
+            else:
+                exec(compile(content, path, "exec", dont_inherit=True), vars(loaded))
     except BaseException:
         sys.modules.pop(name, None)
         raise

@@ -8,6 +8,7 @@ A metric of one's own gets the ids in the type that `pandas.read_csv` gives here
 column, because it may sort by them, and among texts 10 comes before 2.
 """
 
+import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -33,6 +34,8 @@ def texts(ids: pd.Series) -> pd.Series:
     >>> texts(pd.Series([1.0, 2.0])).tolist(), texts(pd.Series(["01", None, "1e5"])).tolist()
     (['1', '2'], ['01', '', '1e5'])
     """
+    if isinstance(ids.dtype, pd.StringDtype):
+        return ids.astype(object).where(ids.notna(), "")
     if ids.dtype.kind == "f" and ((ids.dropna() % 1 == 0) & (ids.dropna().abs() < 2**53)).all():
         ids = ids.astype("Int64")
     written = [str(value) for value in ids.tolist()]  # pandas' own texts cannot hold half of a character
@@ -104,10 +107,19 @@ def by_number(ids: pd.Series) -> dict[int, str] | None:
     """
     for some in (ids.head(100), ids):  # most columns of texts show it at once
         written = texts(some).unique()
-        numbers = {number_of(text): text for text in written}
-        if None in numbers or len(numbers) < len(written):
+        if len(numbers := _numbers(written)) < len(written):
             return None
-    return {number: text for number, text in numbers.items() if number is not None}
+    return numbers
+
+
+def _numbers(written: Iterable[str]) -> dict[int, str]:
+    """Those of some texts that are whole numbers, by these."""
+    texts = [*written]
+    with contextlib.suppress(ValueError):  # all at once, if all are written as usual
+        numbers = [*map(int, texts)]
+        if [*map(str, numbers)] == texts and all(-LARGEST <= end(numbers) <= LARGEST for end in (min, max)):
+            return dict(zip(numbers, texts))
+    return {number: text for text in texts if (number := number_of(text)) is not None}
 
 
 def of_solution(solution: pd.DataFrame, row_id: str) -> pd.DataFrame:
@@ -140,25 +152,41 @@ def as_in(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[st
 
 def _as_in(wanted: pd.Series, given: pd.Series) -> pd.Series:
     """The ids of a submission in the form and the type of those of the solution."""
-    kinds = wanted.dtype.kind, given.dtype.kind
-    if kinds[0] in "iu" and kinds[1] in "iu":
+    if wanted.dtype.kind not in "iuO" or {wanted.dtype.kind, given.dtype.kind} <= {"i", "u"}:
         return given
-    if kinds[0] not in "iuO":
+    others = _others(wanted, given)
+    is_of_type = given.dtype == wanted.dtype
+    if is_of_type and not others:
         return given
-    are_texts = isinstance(wanted.dtype, pd.StringDtype) and given.dtype == wanted.dtype
-    if are_texts and {*given.tolist()} <= {*wanted.tolist()}:  # as in most submissions, and soon seen
+    if wanted.dtype.kind in "iu":
+        known = {text: number for number, text in (by_number(wanted) or {}).items()}
+        numbers = known | {text: number_of(text) for text in others}
+        return given if None in numbers.values() else texts(given).map(numbers).astype("int64")
+    names = _names(wanted, others)
+    if is_of_type and not names:
         return given
-    known = by_number(wanted)
-    if known is None:
-        return _of_type(texts(given), wanted.dtype) if given.dtype != wanted.dtype else given
     ids = texts(given)
-    numbers = {text: number_of(text) for text in ids.unique()}
-    if kinds[0] in "iu":
-        return given if None in numbers.values() else ids.map(numbers).astype("int64")
-    names = {text: known.get(number, text) for text, number in numbers.items() if number is not None}
-    if all(text == name for text, name in names.items()) and given.dtype == wanted.dtype:
-        return given
-    return _of_type(ids.map(lambda text: names.get(text, text)), wanted.dtype)
+    return _of_type(ids.map(lambda text: names.get(text, text)) if names else ids, wanted.dtype)
+
+
+def _names(wanted: pd.Series, others: Iterable[str]) -> dict[str, str]:
+    """The ids of the solution that others are taken for, if all of the solution's are whole numbers."""
+    known = (by_number(wanted) if others else None) or {}
+    numbers = {text: number for text in others if (number := number_of(text)) is not None}
+    return {text: known[number] for text, number in numbers.items() if number in known}
+
+
+def _others(wanted: pd.Series, given: pd.Series) -> list[str]:
+    """The ids of a submission that are written as none of the solution's, each once."""
+    if isinstance(wanted.dtype, pd.StringDtype) and wanted.dtype == given.dtype:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        ours, theirs = pa.array(wanted), pa.array(given)
+        if ours[: len(theirs)].equals(theirs) or pc.all(pc.is_in(theirs, value_set=ours)).as_py():
+            return []  # as in most submissions
+    known = {*texts(wanted).unique()}
+    return [text for text in texts(given).unique() if text not in known]
 
 
 def _of_type(ids: pd.Series, dtype: Any) -> pd.Series:
@@ -175,16 +203,10 @@ def otherwise_written(solution: pd.DataFrame, submission: pd.DataFrame, columns:
     for column in columns:
         if not all(list(table.columns).count(column) == 1 for table in (solution, submission)):
             continue
-        given = submission[column]
-        known = None if given.dtype.kind in "iu" else by_number(solution[column])
-        if known is None:
-            continue
-        for text in texts(given).unique():
-            number = number_of(text)
-            name = text if number is None else known.get(number, text)
-            if name != text:
-                told.append(f"{column}: {text!r:.40} is taken for {name}, because all ids are whole numbers")
-                break
+        wanted, given = solution[column], submission[column]
+        names = {} if given.dtype.kind in "iu" else _names(wanted, _others(wanted, given))
+        for text, name in [*names.items()][:1]:
+            told.append(f"{column}: {text!r:.40} is taken for {name}, because all ids are whole numbers")
     return told
 
 

@@ -100,7 +100,7 @@ def spans(frame: pd.DataFrame, essays: list[str]) -> list[list[dict[str, Any]]]:
 
 
 def compare_processes(paths: list[Path], older: Path | None) -> None:
-    """Time `podium score` as a process, beside one that only reads the two files, and beside an earlier version."""
+    """Time `podium score` beside a process that only reads the two files, and beside an earlier version."""
     names = [str(path) for path in paths]
     read = f"import pandas as pd\nfor path in {names}: pd.read_csv(path, engine='pyarrow')"
     samples = [str(ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")]
@@ -122,9 +122,8 @@ def compare_processes(paths: list[Path], older: Path | None) -> None:
     )
     if older is not None:
         _, whole, _, sample, _, earlier, earlier_sample = seconds
-        print(
-            f"Times the earlier version: {whole / earlier:.2f}, and {sample / earlier_sample:.2f} of the samples"
-        )
+        of_samples = f"{sample / earlier_sample:.2f} of the samples"
+        print(f"Times the earlier version: {whole / earlier:.2f}, and {of_samples}")
 
 
 def podium_of(checkout: Path, *arguments: str) -> list[str]:

@@ -467,7 +467,7 @@ def _known(out: Path) -> pd.DataFrame:
             raise UsageError(f"{out}: expected a new folder, or one that podium collect has written")
         return pd.DataFrame(columns=list(TABLE_OF_COLLECTED.columns), dtype=object)
     columns = list(TABLE_OF_COLLECTED.columns)
-    table = TABLE_OF_COLLECTED.read(out / COLLECTED).reindex(columns=columns).fillna("")
+    table = TABLE_OF_COLLECTED.read(out / COLLECTED).reindex(columns=columns).astype(object).fillna("")
     for number, path, outcome in table[["number", "path", "outcome"]].itertuples(index=False, name=None):
         if outcome == TAKEN and path != _path_of(number, PurePosixPath(path).name):
             expected = f"the path {SUBMISSIONS}/{number}/FILE"

@@ -5,7 +5,7 @@ speed is rewarded and chance is examined.  So the rest of the board is the one w
 """
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -21,18 +21,36 @@ from podium.words.errors import HostError
 from podium.words.wording import counted, listed, printable
 
 __all__ = [
-    "BASELINE", "DISQUALIFIED", "NOTHING_DECIDED", "NO_PRIZE", "RANKS", "Prizes", "baselines_in", "changes",
-    "competing", "late", "prizes_of", "read", "with_baselines", "with_notes", "with_prizes",
+    "BASELINE",
+    "DISQUALIFIED",
+    "NOTHING_DECIDED",
+    "NO_PRIZE",
+    "RANKS",
+    "Prizes",
+    "accounts_of",
+    "baselines_in",
+    "changes",
+    "competing",
+    "files_of_one",
+    "late",
+    "prizes_of",
+    "read",
+    "table_of_one",
+    "with_baselines",
+    "with_notes",
+    "with_prizes",
 ]  # fmt: skip
 
 NO_PRIZE, BASELINE, DISQUALIFIED = "no prize", "baseline", "disqualified"
 STATUSES = (NO_PRIZE, BASELINE, DISQUALIFIED)
 COLUMNS = ["team", "status", "reason"]
+SAME = "same_as"  # the column with the team to which the files of another one belong, too
 TEAMS = Table(
     key=["team"],
     team=TEXT,
-    status=one_of(*STATUSES),
+    status=one_of(*STATUSES).optional,
     reason=TEXT.optional,
+    same_as=TEXT.optional,
 )
 NOTHING_DECIDED = pd.DataFrame(columns=COLUMNS)
 A_DATE = len("2024-01-23")
@@ -71,20 +89,70 @@ def read(path: str | None, submissions: Sequence[Submission], failed: pd.DataFra
     """Read the table of decisions, and make sure that it speaks of teams that there are; it may be empty."""
     if path is None:
         return NOTHING_DECIDED
-    table = TEAMS.read(path).reindex(columns=COLUMNS)
-    table["reason"] = table["reason"].map(lambda reason: "" if pd.isna(reason) else printable(reason).strip())
+    table = TEAMS.read(path).reindex(columns=[*COLUMNS, SAME]).astype(object).fillna("")
+    table["reason"] = table["reason"].map(lambda reason: printable(reason).strip())
     teams = {each.team for each in submissions} | {*failed["team"]}
-    for row, (team, status, reason) in enumerate(table.itertuples(index=False, name=None)):
-        if team not in teams:
-            alike = [name for name in sorted(teams) if names.key_of(name) == names.key_of(team)]
-            nearest = alike or difflib.get_close_matches(team, sorted(teams), 3, 0.5) or sorted(teams)
-            expected = f"a team with a submission or a failed model, such as {listed(nearest, 3)}"
-            raise HostError(wrong(path, row, "team", expected, team))
+    accounts = {*table.loc[table[SAME] != "", "team"]}
+    for row, (team, status, reason, same) in enumerate(table.itertuples(index=False, name=None)):
+        for column, name in (("team", team), (SAME, same)):
+            if name and name not in teams:
+                raise HostError(wrong(path, row, column, _known_team(name, teams), name))
+        if not status and not same:
+            raise HostError(wrong(path, row, "status", f"one of {', '.join(STATUSES)}", None))
+        if same and (status or same in accounts):
+            expected = "nothing beside a status" if status else "a team that has no other name itself"
+            raise HostError(wrong(path, row, SAME, expected, same))
         if status == DISQUALIFIED and not reason:
             raise HostError(wrong(path, row, "reason", f"why {printable(team)[:60]} is {DISQUALIFIED}", None))
         if len(reason) > LONGEST_REASON:
             raise HostError(wrong(path, row, "reason", f"at most {LONGEST_REASON} characters", reason))
-    return table
+    if not accounts:
+        return table[COLUMNS]
+    return table.assign(status=table["status"].where(table[SAME] == "", "same team as " + table[SAME]))
+
+
+def _known_team(name: str, teams: set[str]) -> str:
+    """Say which team may be meant by a name that is none."""
+    alike = [team for team in sorted(teams) if names.key_of(team) == names.key_of(name)]
+    nearest = alike or difflib.get_close_matches(name, sorted(teams), 3, 0.5) or sorted(teams)
+    return f"a team with a submission or a failed model, such as {listed(nearest, 3)}"
+
+
+# ---- Several accounts of one team --------------------------------------------------------------------------
+
+
+def accounts_of(teams: pd.DataFrame) -> dict[str, str]:
+    """The team to which each account belongs that is not a team of its own."""
+    if SAME not in teams:
+        return {}
+    others = teams[teams[SAME] != ""]
+    return dict(zip(others["team"], others[SAME]))
+
+
+def files_of_one(files: Sequence[Submission], accounts: Mapping[str, str]) -> list[Submission]:
+    """Give the files of accounts to their team, under names that say who sent them."""
+    return [
+        each._replace(team=accounts[each.team], name=f"{each.team}/{each.name}", account=each.team)
+        if each.team in accounts
+        else each
+        for each in files
+    ]
+
+
+def table_of_one(
+    table: pd.DataFrame | None, files: Sequence[Submission], accounts: Mapping[str, str]
+) -> pd.DataFrame | None:
+    """Name teams and files in a table as `files_of_one` does; what a team has, each of its files has."""
+    if table is None or not accounts:
+        return table
+    if "submission" not in table:
+        keys = pd.DataFrame([each[:2] for each in files], columns=["team", "submission"])
+        table = keys.merge(table, on="team")
+    sent = table["submission"].where(~table["team"].isin(accounts), table["team"] + "/" + table["submission"])
+    return table.assign(team=table["team"].map(lambda team: accounts.get(team, team)), submission=sent)
+
+
+# ---- Who competes ------------------------------------------------------------------------------------------
 
 
 def baselines_in(teams: pd.DataFrame) -> list[str]:
@@ -110,7 +178,10 @@ def with_notes(leaderboard: pd.DataFrame, teams: pd.DataFrame) -> pd.DataFrame:
     """Say in the notes of a board, and in a column, what was decided about a team."""
     if teams.empty:
         return leaderboard
-    of_team = {team: ": ".join(filter(None, each)) for team, *each in teams.itertuples(index=False, name=None)}
+    rows = teams[COLUMNS].itertuples(index=False, name=None)
+    of_team = {team: ": ".join(filter(None, each)) for team, *each in rows}
+    for account, team in accounts_of(teams).items():
+        of_team[team] = "; ".join(filter(None, [of_team.get(team, ""), f"with the files of {account}"]))
     decided = leaderboard["team"].map(of_team).fillna("")
     notes = ["; ".join(filter(None, both)) for both in zip(decided, leaderboard["note"])]
     return leaderboard.assign(

@@ -226,7 +226,20 @@ def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     manifest = content_digest(options.submissions) if was_read and is_manifest(options.submissions) else None
     left_out = leaving_out.read(options.left_out)
     earlier = None if options.before is None else leaving_out.read_earlier(options.before)
-    return Inputs(files, failed, teams, runtimes, selection, site_board, manifest, left_out, earlier)
+    inputs = Inputs(files, failed, teams, runtimes, selection, site_board, manifest, left_out, earlier)
+    return _of_accounts(inputs, decisions.accounts_of(teams))
+
+
+def _of_accounts(inputs: Inputs, accounts: Mapping[str, str]) -> Inputs:
+    """Give what accounts have to the teams to which they belong."""
+    files, board = inputs.submissions, inputs.site_board
+    return inputs._replace(
+        submissions=decisions.files_of_one(files, accounts),
+        failed=inputs.failed.assign(team=[accounts.get(team, team) for team in inputs.failed["team"]]),
+        runtimes=decisions.table_of_one(inputs.runtimes, files, accounts),
+        selection=decisions.table_of_one(inputs.selection, files, accounts),
+        site_board=board and board._replace(teams=[accounts.get(team, team) for team in board.teams]),
+    )
 
 
 def _selection(options: Options, files: Sequence[Submission]) -> pd.DataFrame | None:

@@ -392,11 +392,16 @@ def _of_the_last_prize(
 
 def _of_the_jury(facts: dict[str, Any]) -> list[str]:
     """Say what the decisions about teams have changed, compared with the same scores without any."""
-    if not facts.get("decisions"):
-        return []
-    about = counted(len(facts["decisions"]), "team")
+    told = [
+        f"The files of {name_of(each['team'])} count as those of {name_of(each['same_as'])}."
+        for each in facts.get("decisions", [])
+        if each.get("same_as")
+    ]
+    if not (others := len(facts.get("decisions", [])) - len(told)):
+        return told
+    about = counted(others, "team")
     if (changes := facts.get("changes")) is None:
-        return [f"Something was decided about {about}."]
+        return [*told, f"Something was decided about {about}."]
     names = {what: [name_of(team) for team in teams] for what, teams in changes.items()}
     parts = []
     if moved := names["moved_up"]:
@@ -409,8 +414,8 @@ def _of_the_jury(facts: dict[str, Any]) -> list[str]:
         elif lost:
             parts.append(f"no {what} goes to {together(lost, NAMED)} any more")
     if not parts:
-        return [f"Decisions about {about} changed no rank, prize or boost."]
-    return [f"By decisions about {about}: {'; '.join(parts)}."]
+        return [*told, f"Decisions about {about} changed no rank, prize or boost."]
+    return [*told, f"By decisions about {about}: {'; '.join(parts)}."]
 
 
 def _of_decisions(board: pd.DataFrame, table: pd.DataFrame | None) -> list[str]:

@@ -39,7 +39,7 @@ from podium.spans.segments import predictionstrings, unified, word_positions
 from podium.spans.vocabulary import LABEL, PROBABILITIES, TYPES
 from podium.tables.formats import read_texts
 from podium.tables.offsets import AnnotatedText, Place
-from podium.words.arrays import Bools, Ints
+from podium.words.arrays import Bools, Ints, by_essay
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
 
@@ -454,7 +454,7 @@ def _words(columns: dict[str, Column]) -> _Found:
         both = (given_last >= given_first) & (last >= first)
         counts[DIFFERENT] = int((both & ((first != given_first) | (last != given_last))).sum())
         first, last = given_first, given_last
-    if {QUOTE, TEXT} <= columns.keys():
+    if QUOTE in columns:
         counts[CONTRADICTED] = _contradicted(columns, first, np.where(beyond, -1, last))
     return _Found(first, last, beyond, {CUT: 0, COUNTED: 0, DIFFERENT: 0, CONTRADICTED: 0} | counts)
 
@@ -502,23 +502,26 @@ def _as_quoted(columns: dict[str, Column], start: Ints, end: Ints, located: Bool
 
 def _contradicted(columns: dict[str, Column], first: Ints, last: Ints) -> int:
     """Count the segments that quote other words than theirs; refuse the corpus if they are many."""
-    text, quote = columns[TEXT], columns[QUOTE]
-    rows = np.flatnonzero((last >= first) & (quote.mapped(len) > 0) & (text.mapped(len) > 0))
-    words = [each.split() for each in text.values]
-    wrong = [
-        row
-        for row in rows.tolist()
-        if not _are_quoted(quote.values[quote.codes[row]], words[text.codes[row]][first[row] : last[row] + 1])
-    ]
+    quote = columns[QUOTE]
+    text = columns.get(TEXT, quote._replace(values=[""], codes=np.zeros_like(quote.codes)))
+    rows = np.flatnonzero((last >= first) & (quote.mapped(len) > 0))
+    wrong = list[tuple[str, str, int]]()
+    for code, some in by_essay(text.codes[rows]):  # The words of all texts at once would take much memory.
+        words = text.values[code].split()
+        for row in rows[some].tolist():
+            said, number = quote.values[quote.codes[row]], int(last[row] - first[row]) + 1
+            here = words[first[row] : last[row] + 1]
+            if words and not _are_quoted(said, here):
+                wrong.append((said, repr(" ".join(here)[:CHARACTERS_SHOWN]), row))
+            elif not words and abs(len(said.split()) - number) > 1:  # A word may be cut at each end.
+                wrong.append((said, counted(number, "word"), row))
     if len(wrong) > MOST_CONTRADICTED * len(rows):
-        row = wrong[0]
-        found = " ".join(words[text.codes[row]][first[row] : last[row] + 1])
-        said = quote.values[quote.codes[row]]
+        said, found, row = wrong[0]
         raise HostError(
-            f"{QUOTE}: expected the words of each segment in {TEXT}, found others in {len(wrong):,} of "
+            f"{QUOTE}: expected the words of each segment, found others in {len(wrong):,} of "
             f"{counted(len(rows), 'segment')}, such as {said[:CHARACTERS_SHOWN]!r} where the positions of row "
-            f"{quote.rows[row] + 1:,} lead to {found[:CHARACTERS_SHOWN]!r}: are they positions of other texts? "
-            f"If they are right, leave {QUOTE} out"
+            f"{quote.rows[row] + 1:,} lead to {found}: are they positions of other texts? If they are right, "
+            f"leave {QUOTE} out"
         )
     return len(wrong)
 

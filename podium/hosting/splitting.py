@@ -249,10 +249,10 @@ def _meaning(value: str) -> str:
 def _split_already(labels: pd.DataFrame) -> Iterator[str]:
     """Name columns that split the labels already, by their name or by values for training and for a test."""
     for name, cells in labels.items():
-        if cells.nunique() > MOST_VALUES:
+        values = cells.dropna().drop_duplicates()
+        if not 1 < len(values) <= MOST_VALUES:
             continue
-        values = set(ids.texts(cells).str.strip().str.casefold()) - {""}
-        means = {_meaning(value) for value in values}
+        means = set(map(_meaning, ids.texts(values).str.strip()))
         is_named = str(name).casefold() in ("split", USAGE.casefold()) and not means <= {*PARTS, IGNORED}
         if is_named or (TRAIN in means and (TESTED in means or means.issuperset(PARTS))):
             yield str(name)

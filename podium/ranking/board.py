@@ -328,7 +328,11 @@ def _items(solution: Solution, column: str) -> dict[str, Any]:
     noun = identifiers[0].removesuffix("_id").replace("_", " ") if identifiers else "item"
     if prepared is None or column:
         number = len(solution.items_of(solution.deciding, column).stratum)
-        return {"items": number, "item": column.replace("_", " ") or "row", "halves": prepared is None}
+        return {
+            "items": number,
+            "item": column.replace("_", " ").replace(",", " or ") or "row",
+            "halves": prepared is None,
+        }
     return {"items": len(prepared.items), "item": noun, "halves": False}
 
 

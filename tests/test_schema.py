@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from podium.tables.schema import TEXT, TIME, Table, number, one_of
+from podium.tables.schema import NAME, REMARK, TEXT, TIME, Table, number, one_of, whole
 from podium.words.errors import HostError, SubmissionRejected
 
 RUNS = Table(
@@ -53,6 +53,27 @@ def test_one_sentence_names_the_file_the_row_and_the_cell(tmp_path, text, told):
         read(tmp_path, text)
     assert str(error.value).startswith(str(tmp_path / "runs.csv"))
     assert told in str(error.value)
+
+
+def test_what_readers_see_moves_no_cursor_and_names_can_be_published(tmp_path):
+    table, path = Table(name=NAME.optional, remark=REMARK.optional), tmp_path / "said.csv"
+    path.write_text("name,remark\nZoë,a\x1b[2Jb\u202ec\nBo,\n")
+    assert table.read(path)["remark"].tolist() == ["a\\x1b[2Jb\\u202ec", None]
+    for name in ("a\x1b[2Jb", "a\u202eb", "\u200b"):
+        path.write_text(f"name,remark\n{name},\n")
+        with pytest.raises(
+            HostError, match="row number 1: expected a name that can be published in the column"
+        ):
+            table.read(path)
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "1.5", "1e300", "11", "x", "inf", "9" * 400, "\x1b1"])
+def test_a_whole_number_has_a_least_and_a_largest_value(cell):
+    table = Table(rank=whole("a rank", 1, 10).optional)
+    right = pd.DataFrame({"rank": ["1", "10", "2.0", None]})
+    assert len(table.checked(right, "the file")) == 4
+    with pytest.raises(HostError, match="row number 1: expected a rank from 1 to 10 in the column rank"):
+        table.checked(pd.DataFrame({"rank": [cell]}), "the file")
 
 
 def test_a_long_cell_is_cut_and_a_table_has_an_error_of_its_own():

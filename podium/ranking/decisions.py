@@ -16,7 +16,7 @@ from podium.ranking import choice
 from podium.ranking.rules import LONGEST_REASON
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.tables import names
-from podium.tables.schema import TEXT, Table, one_of, wrong
+from podium.tables.schema import REMARK, TEXT, Table, one_of, wrong
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed, printable
 
@@ -49,7 +49,7 @@ TEAMS = Table(
     key=["team"],
     team=TEXT,
     status=one_of(*STATUSES).optional,
-    reason=TEXT.optional,
+    reason=REMARK.optional,
     same_as=TEXT.optional,
 )
 NOTHING_DECIDED = pd.DataFrame(columns=COLUMNS)
@@ -90,7 +90,7 @@ def read(path: str | None, submissions: Sequence[Submission], failed: pd.DataFra
     if path is None:
         return NOTHING_DECIDED
     table = TEAMS.read(path).reindex(columns=[*COLUMNS, SAME]).astype(object).fillna("")
-    table["reason"] = table["reason"].map(lambda reason: printable(reason).strip())
+    table["reason"] = table["reason"].str.strip()
     teams = {each.team for each in submissions} | {*failed["team"]}
     accounts = {*table.loc[table[SAME] != "", "team"]}
     for row, (team, status, reason, same) in enumerate(table.itertuples(index=False, name=None)):

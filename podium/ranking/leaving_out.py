@@ -15,7 +15,7 @@ import pandas as pd
 from podium.ranking.rules import LONGEST_REASON
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Solution
-from podium.tables.schema import TEXT, Table, number, wrong
+from podium.tables.schema import NAME, REMARK, TEXT, Table, number, whole, wrong
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
 
@@ -31,9 +31,9 @@ __all__ = [
     "with_reasons",
 ]
 
-ITEMS = Table(key=["item"], item=TEXT, reason=TEXT)
+ITEMS = Table(key=["item"], item=TEXT, reason=REMARK)
 NOTHING = pd.DataFrame(columns=["item", "reason"])
-BOARD = Table(key=["team"], team=TEXT, rank=number("a rank", least=1).optional, score=number("a score"))
+BOARD = Table(key=["team"], team=NAME, rank=whole("a rank", 1, 10**9).optional, score=number("a score"))
 BOARD_FILE = "final_leaderboard.csv"
 
 

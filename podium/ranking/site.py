@@ -13,7 +13,7 @@ import pandas as pd
 
 from podium.ranking.exports import read_site
 from podium.tables import names
-from podium.tables.schema import Cells, wrong
+from podium.tables.schema import Cells, whole, wrong
 from podium.words.arrays import Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed, printable
@@ -27,7 +27,7 @@ NAMED = 3  # teams in the sentence
 MOST_DIGITS = 17  # of a score behind the point; a float has no more
 # A site may show a word instead of a score, but a number that no float holds is none.
 SCORE = Cells("a score of at most 40 characters that a float can hold", lambda cells: cells.map(_is_score))
-RANK = Cells("a whole number from 1 to 1,000,000,000", lambda cells: cells.map(_is_rank))
+RANK = whole("a rank", 1, 10**9)
 
 
 class SiteBoard(NamedTuple):
@@ -111,11 +111,6 @@ def of_board(leaderboard: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
 def _is_score(text: str) -> bool:
     """Tell whether a site may show this in place of a score."""
     return len(text) <= 40 and not math.isinf(_numbers([text])[0])
-
-
-def _is_rank(text: str) -> bool:
-    """Tell whether a text is a rank; a table may have been saved with a point behind it."""
-    return bool(re.fullmatch(r"[1-9][0-9]{0,8}(\.0+)?|1000000000", text))
 
 
 def _numbers(texts: list[str]) -> Floats:

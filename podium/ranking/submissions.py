@@ -14,9 +14,9 @@ import pandas as pd
 from podium.metric import hosted
 from podium.tables import names
 from podium.tables.files import TABLE_SUFFIXES, check_address, is_url
-from podium.tables.schema import TEXT, TIME, Table, number, one_of
+from podium.tables.schema import REMARK, TEXT, TIME, Table, number, one_of
 from podium.words.errors import HostError, UsageError
-from podium.words.wording import listed, printable
+from podium.words.wording import listed
 
 __all__ = [
     "Submission", "absolute", "errors_of_boost", "find", "is_manifest", "read_failed",
@@ -32,7 +32,8 @@ MANIFEST = Table(
     selected=one_of("yes").optional,
 )
 LISTED = Table(key=["team", "submission"], team=TEXT, submission=TEXT)
-FAILED = Table(team=TEXT, model=TEXT._replace(is_filled=False), reason=TEXT._replace(is_filled=False))
+SAID = REMARK._replace(is_filled=False)  # by podium run of a model, in the model's own words
+FAILED = Table(team=TEXT, model=SAID, reason=SAID)
 # Files with these endings lie in folders and are not submissions to any metric.  Workbooks and archives are not
 # among them.  A participant may have taken one for a submission, and its rejection says what to do.
 NO_TABLES = frozenset(
@@ -235,8 +236,6 @@ def read_failed(source: str | None) -> pd.DataFrame:
     if source is None:
         return pd.DataFrame(columns=[*FAILED.columns])
     table = FAILED.read(source).fillna("")
-    for column in ("model", "reason"):  # a model's own words may move the cursor
-        table[column] = table[column].map(printable)
     names.check_names(table["team"], "team", source)
     return table
 

@@ -17,10 +17,11 @@ import pandas as pd
 
 from podium.tables.files import Location
 from podium.tables.formats import read_table
+from podium.tables.names import fault_of_name
 from podium.words.errors import HostError, ToolError
 from podium.words.wording import listed, printable, spreadsheet_original
 
-__all__ = ["TEXT", "TIME", "Cells", "Table", "number", "one_of", "wrong"]
+__all__ = ["NAME", "REMARK", "TEXT", "TIME", "Cells", "Table", "number", "one_of", "whole", "wrong"]
 
 NEAR = 0.85  # so similar is a column whose name is misspelled
 
@@ -33,6 +34,7 @@ class Cells(NamedTuple):
     is_text: bool = True  # whether its cells are texts as they stand in the file
     is_needed: bool = True  # whether every table has it
     is_filled: bool = True  # whether no cell of it is empty
+    is_shown: bool = False  # whether readers see it as it stands, so that nothing in it may move a cursor
 
     @property
     def optional(self) -> "Cells":
@@ -56,6 +58,8 @@ def _is_time(text: object) -> bool:
 
 
 TEXT = Cells("a text", lambda cells: cells.notna())
+REMARK = TEXT._replace(is_shown=True)
+NAME = Cells("a name that can be published", lambda cells: cells.map(lambda name: not fault_of_name(str(name))))
 TIME = Cells("a time in ISO 8601, such as 2024-01-23T23:59", lambda cells: cells.map(_is_time))
 
 
@@ -74,6 +78,16 @@ def number(what: str, least: float = -math.inf, above: float = -math.inf) -> Cel
         return (numbers >= least) & (numbers > above) & (numbers < math.inf)
 
     return Cells(expected, fits, is_text=False)
+
+
+def whole(what: str, least: int, most: int) -> Cells:
+    """A column of whole numbers."""
+
+    def fits(cells: "pd.Series[Any]") -> "pd.Series[bool]":
+        numbers = pd.to_numeric(cells, errors="coerce")
+        return numbers.between(least, most) & (numbers % 1 == 0)
+
+    return Cells(f"{what} from {least:,} to {most:,}", fits, is_text=False)
 
 
 class Table:
@@ -95,6 +109,8 @@ class Table:
         for name in [name for name, column in columns.items() if column.is_text]:
             # Podium may have made the text safe for spreadsheets.
             table[name] = table[name].map(lambda cell: spreadsheet_original(str(cell)), na_action="ignore")
+            if columns[name].is_shown:
+                table[name] = table[name].map(printable, na_action="ignore")
         table = table.astype(object).where(table.notna(), None)
         for name, column in columns.items():
             cells = table[name]

@@ -78,7 +78,7 @@ def test_where_most_differ_the_sentence_says_what_would_explain_it(tmp_path):
         *(
             (
                 f"team,score,rank\nAda,0.5,{rank}\n",
-                "row number 1: expected a whole number from 1 to .* column rank",
+                "row number 1: expected a rank from 1 to .* column rank",
             )
             for rank in ("1e300", "1.5", "0", "-1", "\x1b[2J", "٣", "=2", "9" * 400)
         ),

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from podium import statistics
-from podium.metric import hosted
+from podium.metric import adapted, hosted
 from podium.metric.contract import Metric, Prepared
 from podium.metric.guard import is_refusal
 from podium.metric.shapes import (
@@ -27,6 +27,7 @@ from podium.metric.shapes import (
     COMPANION,
     DIRECTION,
     FINITE,
+    SIGNATURE,
     STATISTICS,
     TRUTH,
     Demand,
@@ -41,7 +42,7 @@ from podium.metric.shapes import (
 )
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Evaluation
-from podium.words.arrays import Floats
+from podium.words.arrays import Bools, Floats
 from podium.words.errors import CompanionError, MetricError, SubmissionRejected, ToolError
 from podium.words.wording import counted, listed
 
@@ -460,16 +461,14 @@ def companion_submissions(evaluation: Evaluation) -> Iterator[Finding]:
 def has_no_empty_cells(evaluation: Evaluation) -> Iterator[Finding]:
     """Look for empty cells in the truth, which many metrics leave out and no submission may have."""
     solution = evaluation.solution
-    for name, cells in solution.frame.items():
-        rows = np.flatnonzero(cells.isna().to_numpy() & solution.rows[evaluating.ALL])
-        if len(rows):
-            empty = counted(len(rows), "empty cell")
-            numbers = listed([f"{row + 1:,}" for row in rows.tolist()])
-            is_answer = name in evaluation.submission
-            never = (
-                "; platforms refuse an empty answer, so no submission can be right there" if is_answer else ""
-            )
-            yield note(TRUTH, f"the solution: {empty} in {name}, in row number {numbers}{never}")
+    empty: Bools = solution.frame.isna().to_numpy() & solution.rows[evaluating.ALL][:, np.newaxis]
+    columns = [str(name) for number, name in enumerate(solution.frame) if empty[:, number].any()]
+    if columns:
+        numbers = listed([f"{row + 1:,}" for row in np.flatnonzero(empty.any(axis=1)).tolist()])
+        found = f"{counted(int(empty.sum()), 'empty cell')} in {listed(columns)}, in row number {numbers}"
+        cure = "; platforms refuse an empty answer, so the metric has to leave such cells out"
+        is_answer = any(name in evaluation.submission for name in columns)
+        yield note(TRUTH, f"the solution: {found}{cure if is_answer else ''}")
 
 
 def names_its_parts(evaluation: Evaluation) -> Iterator[Finding]:
@@ -483,6 +482,11 @@ def names_its_parts(evaluation: Evaluation) -> Iterator[Finding]:
             if values and values <= {"public", "private", "ignored"}:
                 cure = f"if so, call the column {evaluating.USAGE}, as platforms do"
                 yield note(BOTH_PARTS, f"the column {name} of the solution looks like its parts: {cure}")
+
+
+def takes_row_ids(evaluation: Evaluation) -> Iterator[Finding]:
+    """Tell how the name of the row ids reaches a metric whose parameters are not those of platforms."""
+    return adapted.check_row_ids(evaluation.solution.metric)
 
 
 def _numbers(evaluation: Evaluation) -> Floats:
@@ -528,6 +532,7 @@ class Check(NamedTuple):
 
 
 CHECKS = (
+    Check(SIGNATURE, takes_row_ids, Use.KEEP),
     Check(TRUTH, has_no_empty_cells, Use.KEEP),
     Check(BOTH_PARTS, names_its_parts, Use.KEEP),
     Check(AGAIN, keeps_nothing),
@@ -544,7 +549,7 @@ CHECKS = (
     Check(COMPANION, explains, Use.CHECK),
     Check(COMPANION, companion_submissions, Use.CHECK),
 )
-QUIET = (TRUTH, BOTH_PARTS)  # a list of findings has no line that all is well there
+QUIET = (SIGNATURE, TRUTH, BOTH_PARTS)  # a list of findings has no line that all is well there
 # Podium's tests hold its own metrics to the contract, but not the data, on which these depend.
 OF_DATA = (BOTH_PARTS, FINITE)
 

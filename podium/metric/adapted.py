@@ -1,4 +1,4 @@
-"""What a stranger's ``prepare`` returns, brought into the form that podium works with.
+"""What a stranger's metric defines and returns, brought into the form that podium works with.
 
 A metric's author writes what is natural: any class, tuples or arrays, items in any order, labels that are
 numbers. `in_form` asks for what podium uses and converts it, once, so nobody else has to know. What was
@@ -6,7 +6,9 @@ returned in that form already is used as it is.
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,12 +16,68 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.metric.contract import ALL_ITEMS, Metric
-from podium.metric.shapes import STATISTICS, Demand, demand, first_unmet
+from podium.metric.contract import ALL_ITEMS, REQUIRED, Metric
+from podium.metric.shapes import SIGNATURE, STATISTICS, Demand, Finding, demand, first_unmet, note, where
 from podium.words.arrays import Floats, Ints
 
 SHOWN = 60  # characters of a value in a message
 GROUP = "group"  # the attribute of labels that name none
+
+
+# ---- The signature of score() ------------------------------------------------------------------------------
+
+
+def in_signature(score: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a ``score`` take ``row_id_column_name`` third, whose third parameter has another name or meaning."""
+    names_ids = _names_ids(score)
+    if names_ids is None:
+        return score
+
+    @functools.wraps(score, updated=())
+    def adapted_score(solution: Any, submission: Any, row_id_column_name: str, **named: Any) -> Any:
+        given = [row_id_column_name] if names_ids else []
+        return score(solution, submission, *given, **named)
+
+    signature = inspect.signature(score)
+    first, rest = [*signature.parameters.values()][:2], [*signature.parameters.values()][2 + names_ids :]
+    third = inspect.Parameter(REQUIRED[2], inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str)
+    adapted_score.__signature__ = signature.replace(parameters=[*first, third, *rest])  # type: ignore[attr-defined]
+    return adapted_score
+
+
+def own_arguments(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments by the names that the file itself gives them, for whoever calls the file's ``score``."""
+    score = inspect.unwrap(metric.score)
+    names_ids = _names_ids(score)
+    if names_ids is None:
+        return dict(arguments)
+    others = {name: value for name, value in arguments.items() if name != REQUIRED[2]}
+    third = [*inspect.signature(score).parameters][2:3] if names_ids else []
+    return dict.fromkeys(third, arguments[REQUIRED[2]]) | others
+
+
+def check_row_ids(metric: Metric) -> Iterator[Finding]:
+    """Tell that ``score`` does not take the name of the row ids as platforms give it."""
+    names_ids = _names_ids(inspect.unwrap(metric.score))
+    if names_ids is not None:
+        how = "gives it to the third parameter" if names_ids else "does not give it"
+        text = f"{where(metric)}: it has no parameter {REQUIRED[2]}, so podium {how}; sites may name it"
+        yield note(SIGNATURE, text)
+
+
+def _names_ids(score: Callable[..., Any]) -> bool | None:
+    """Whether the third parameter is the name of the ids by its position; None if it is by its own name."""
+    parameters = [*inspect.signature(score).parameters.values()] if inspect.isfunction(score) else []
+    names = [parameter.name for parameter in parameters]
+    if names[:2] != [*REQUIRED[:2]] or REQUIRED[2] in names:
+        return None
+    for third in parameters[2:3]:
+        is_text = third.annotation in (str, "str", third.empty)
+        return is_text and third.default is third.empty and third.kind is third.POSITIONAL_OR_KEYWORD
+    return False
+
+
+# ---- What prepare() returns --------------------------------------------------------------------------------
 
 
 class Form(NamedTuple):

@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from podium.metric import executed, guard, own, shapes
+from podium.metric import adapted, executed, guard, own, shapes
 from podium.metric.contract import REQUIRED, Companion, Metric
 from podium.metric.executed import COMPANION_FILE, METRIC_FILE, Executed
 from podium.metric.guard import PACKAGE
@@ -69,7 +69,10 @@ def find(metric: str | Path) -> Path:
             f"{', '.join(names())}"
         )
     if path.suffix != ".py":
-        raise UsageError(f"{path} is not a Python file")
+        cure = (
+            ": save the cell that defines score() as a file that ends in .py" if path.suffix == ".ipynb" else ""
+        )
+        raise UsageError(f"{path} is not a Python file{cure}")
     return path
 
 
@@ -232,7 +235,7 @@ def _metric(
         is_own=is_own,
         name=_defined(loaded, "NAME", of_path, str),
         version=_defined(loaded, "__version__", "?", str),
-        score=loaded.score,
+        score=loaded.score if is_own else adapted.in_signature(loaded.score),
         prepare=prepare,
         direction=_defined(loaded, "higher_is_better", None, Callable, types.NoneType),
         complete_submission=_defined(loaded, "COMPLETE_SUBMISSION", False, bool),
@@ -304,13 +307,19 @@ def stands_beside(path: Path, package: str) -> bool:
 def _how_to_load(problem: BaseException, path: Path) -> str:
     """Tell the host what to do about a file that cannot be loaded, as the end of a message, or ""."""
     if isinstance(problem, SyntaxError):
-        return f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
+        return of_notebook(problem) or f"; this is Python {sys.version_info.major}.{sys.version_info.minor}"
     if not isinstance(problem, ModuleNotFoundError):
         return ""
     package = (problem.name or "").partition(".")[0]
     if stands_beside(path, package):
         return f". {path.name} is uploaded alone: copy into it what it needs of {package}"
     return ". Install it where podium is installed"
+
+
+def of_notebook(problem: BaseException) -> str:
+    """Say what to do about a line that only a notebook understands, as the end of a message, or ""."""
+    is_magic = isinstance(problem, SyntaxError) and (problem.text or "").lstrip().startswith(("%", "!"))
+    return "; a line that begins with % or ! is a notebook's: take it out" if is_magic else ""
 
 
 def higher_is_better(metric: Metric, arguments: Mapping[str, Any]) -> bool:

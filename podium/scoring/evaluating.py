@@ -33,6 +33,9 @@ USAGE = ids.USAGE
 ALL = "All"
 PARTS = ("Public", "Private")
 IGNORED = "Ignored"
+OTHER_ROWS = (
+    "if submissions may have other rows than the solution, the metric file says COMPLETE_SUBMISSION = True"
+)
 ROWS_SHOWN = 20  # of a table in a notebook
 
 
@@ -220,7 +223,7 @@ class Evaluation:
         """All measures on the whole solution, by name, "score" first. An undefined measure is NaN."""
         if self.statistics is None:
             return {"score": self.score}
-        return statistics.measures(self.prepared, self.statistics)
+        return statistics.measures(self.prepared, self.statistics) | {"score": self.score}
 
     @property
     def notices(self) -> list[str]:
@@ -499,7 +502,17 @@ def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
     is_part = len(solution.rows.keys() & {*PARTS}) == 1  # the host ranks with one part of a solution alone
     if is_part and row_id in submission:
         submission = submission[ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))]
-    return ids.in_order(solution.frame, submission, row_id)
+    return aligned(solution.frame, submission, row_id)
+
+
+def aligned(frame: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
+    """Put the rows of a submission into the order of a solution; tell the host what other rows need."""
+    try:
+        return ids.in_order(frame, submission, row_id)
+    except SubmissionRejected as problem:
+        if row_id in submission and sorted(ids.texts(frame[row_id])) != sorted(ids.texts(submission[row_id])):
+            problem.for_host = OTHER_ROWS
+        raise
 
 
 def _check_row_ids(solution: Solution, row_id: str) -> None:

@@ -336,6 +336,63 @@ def test_files_of_libraries_are_no_fault(in_process, tmp_path, monkeypatch):
     assert failures(source.replace(SCORES, ""), tmp_path, **tables) == {}
 
 
+OWN_FILES = """import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/truth", "w") as file:
+            file.write("1")
+        with open(folder + "/truth") as file:
+            file.read()
+    open("answers.csv", "w").close()
+    """
+
+
+@pytest.mark.parametrize(
+    ("line", "opened"),
+    [
+        (OWN_FILES, ""),
+        ("open('weights.json').close()\n    ", "weights.json"),
+        ("import os; os.chdir('..')\n    ", ""),
+    ],
+)
+def test_only_files_that_were_there_count_as_opened(in_process, tmp_path, line, opened):
+    """A metric may write files of its own and read them, as those of COCO and of TM-score do."""
+    (tmp_path / "weights.json").write_text("{}")
+    (tmp_path / "submission.csv").write_text("id\n")
+    truth = pd.DataFrame({"id": [1, 2], "answer": [0, 1]})
+    tables = {"tables": (truth, truth), "arguments": {"row_id_column_name": "id"}}
+    source = changed("return float(np.mean(", f"{line}return float(np.mean(").replace(SCORES, "")
+    told = failures(source, tmp_path, **tables)
+    assert [text.rpartition("/")[2] for name, text in told.items() if name == check.ANSWERED["opens"]] == [
+        opened
+    ] * bool(opened)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "is_left"),
+    [
+        ("import joblib; joblib.Parallel(n_jobs=2)(joblib.delayed(bool)(x) for x in (1, 0))", False),
+        ("import concurrent.futures as f; f.ThreadPoolExecutor(1).submit(int).result()", False),
+        ("import subprocess; subprocess.Popen(['sleep', '60'])", True),
+        ("import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()", True),
+    ],
+)
+def test_only_what_outlives_the_end_is_left_behind(tmp_path, line, is_left):
+    truth = pd.DataFrame({"id": [1, 2], "answer": [0, 1]})
+    tables = {"tables": (truth, truth), "arguments": {"row_id_column_name": "id"}, "quick": True}
+    source = changed("return float(np.mean(", f"{line}\n    return float(np.mean(").replace(SCORES, "")
+    assert (check.ANSWERED["left"] in failures(source, tmp_path, **tables)) is is_left
+
+
+@pytest.mark.parametrize(
+    ("line", "is_loud"),
+    [("import joblib", False), ("from joblib import load", True), ("import joblib; joblib.load", True)],
+)
+def test_only_what_joblib_loads_runs_as_a_program(in_process, tmp_path, line, is_loud):
+    told = verdicts(f"{GOOD}\n{line}\n", tmp_path, NOTE)
+    assert (check.RUNS_TEXT in told) is is_loud
+
+
 def test_what_an_earlier_call_left_is_seen_in_a_new_process(capsys, in_process, tmp_path):
     """The doctest's solution has two rows, and the given one has four."""
     source = changed(

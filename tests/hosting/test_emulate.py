@@ -79,15 +79,22 @@ def test_parameters(capsys, accuracy, in_process):
 
 
 EMPTY = "host only: the column answer is empty in row number 5"
+OTHER = f"host only: {evaluating.OTHER_ROWS}"
 
 
 @pytest.mark.parametrize(
     ("submission", "message"),
     [
         ("key,answer\n1,1\n", "ID column id not found in submission"),
-        ("id,answer\n1,1\n2,1\n", "Submission has 2 rows but 5 were expected."),
-        ("id,answer\n1,1\n2,1\n3,1\n4,1\n6,1\n", "Solution and submission values for id do not match"),
-        ("id,answer\n1,1\n2,1\n3,1\n4,1\n4,1\n", "Solution and submission values for id do not match"),
+        ("id,answer\n1,1\n2,1\n", f"Submission has 2 rows but 5 were expected.\n{OTHER}"),
+        (
+            "id,answer\n1,1\n2,1\n3,1\n4,1\n6,1\n",
+            f"Solution and submission values for id do not match\n{OTHER}",
+        ),
+        (
+            "id,answer\n1,1\n2,1\n3,1\n4,1\n4,1\n",
+            f"Solution and submission values for id do not match\n{OTHER}",
+        ),
         ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,\n", f"Submission contains null values\n{EMPTY}"),
         ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,NA\n", f"Submission contains null values\n{EMPTY}"),
     ],
@@ -152,20 +159,20 @@ def test_the_participant_s_error_is_shown(capsys, accuracy, in_process, text, sh
             "HostVisibleError: labels are wrong (line 14, in score)",
         ),
         ("return 1 / 0", "ZeroDivisionError: division by zero (line 14, in score)"),
-        ("return 1", "ValueError: it returned int; Kaggle takes one finite float"),
+        ("return '1'", "ValueError: it returned str; Kaggle takes one finite float"),
         ("return math.nan", "ValueError: it returned nan; Kaggle takes one finite float"),
     ],
 )
 def test_anything_else_looks_the_same_to_the_participant(capsys, accuracy, in_process, body, detail):
     code, out, err = run_podium(capsys, "emulate", *accuracy(body, FIVE))
     assert (code, out) == (4, "")
-    assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}\n"
+    assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}, in the Public part\n"
 
 
 def test_a_metric_that_ends_its_process(capsys, accuracy):
     _, _, err = run_podium(capsys, "emulate", *accuracy("import os; os._exit(9)", FIVE))
     detail = "the metric file ended its process: exit code 9."
-    assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}\n"
+    assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}, in the Public part\n"
 
 
 @pytest.mark.slow
@@ -210,7 +217,8 @@ def test_another_python_scores(capsys, accuracy, monkeypatch):
 def test_a_metric_that_does_not_end(capsys, accuracy, monkeypatch):
     monkeypatch.setattr(fresh, "TIME_LIMIT", 1.5)
     _, _, err = run_podium(capsys, "emulate", *accuracy("while True: pass", FIVE))
-    assert err == f"error: {emulate.UNEXPECTED}\nhost only: the metric file is still running after 2 s\n"
+    told = "host only: the metric file is still running after 2 s, in the Public part"
+    assert err == f"error: {emulate.UNEXPECTED}\n{told}\n"
 
 
 @pytest.mark.slow

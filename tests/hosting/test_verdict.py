@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -184,14 +185,112 @@ def test_every_part_has_a_score(files: Path, capsys: pytest.CaptureFixture[str])
     assert re.search(r"FAIL  returns a finite float: .* found nan in Public\n", out)
 
 
+def test_a_part_on_which_a_metric_fails_is_named_in_every_mode(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as a log loss where the Public part lacks a class."""
+    metric(files, "if solution['label'].nunique() < 2: raise ValueError('one class')", "return share")
+    truth = pd.read_csv(PAIR[0])
+    truth[(truth["Usage"] == "Private") | (truth["label"] == "cat")].to_csv("one.csv", index=False)
+    pd.read_csv("one.csv")[["id"]].assign(label="dog").to_csv("dogs.csv", index=False)
+    for command in (["check"], ["check", "--quick"], ["emulate"], ["score", "--metric"]):
+        code, out, err = run_podium(capsys, *command, "hosts.py", "one.csv", "dogs.csv")
+        assert code == 4
+        assert "ValueError: one class" in out + err
+        assert "Public part" in out + err
+
+
+NO_ROW_IDS = """
+import pandas as pd
+
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, THIRD) -> float:
+    right = solution["label"] == submission["label"]
+    return float(right[solution[ID] != "r0"].mean()) * points
+
+def higher_is_better() -> bool:
+    return True
+"""
+THIRDS = {
+    "by position": ("animal_column_name: str, points: float = 1.0", "animal_column_name", ""),
+    "not at all": ("points: float, rounds: int = 1", "'id'", "points=1.0"),
+    "without others": ("*, points: float = 1.0", "'id'", ""),
+}
+
+
+@pytest.mark.parametrize(("third", "row_id", "given"), THIRDS.values(), ids=THIRDS)
+def test_a_metric_without_a_parameter_for_the_row_ids_is_used(
+    files: Path, capsys: pytest.CaptureFixture[str], third: str, row_id: str, given: str
+) -> None:
+    (files / "hosts.py").write_text(NO_ROW_IDS.replace("THIRD", third).replace("ID", row_id))
+    sets = ["--set", given] if given else []
+    for name in ("score", "check", "emulate", "rank"):
+        code, out, _ = run_podium(capsys, *COMMANDS[name], *sets)
+        assert (name, code) == (name, 0)
+        assert name == "rank" or "0.250000" in out
+        if name == "check":
+            assert "note  takes solution, submission, row_id_column_name first: hosts.py, line 7: " in out
+
+
+def test_a_metric_that_averages_over_all_columns_is_used(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A further column changes its score whatever its name is, and a site sends what participants send."""
+    metric(
+        files,
+        "own = [each for each in submission if each != row_id_column_name]",
+        "return float(sum((submission[each] == solution['label']).mean() for each in own) / len(own))",
+    )
+    Path("hosts.py").write_text(Path("hosts.py").read_text().replace('"label" not in', '"guess" not in'))
+    Path("hosts.py").write_text(
+        Path("hosts.py").read_text().replace('submission["label"]', 'submission["guess"]')
+    )
+    ANSWERS.rename(columns={"label": "guess"}).to_csv("guesses.csv", index=False)
+    TRUTH.to_csv("truth.csv", index=False)
+    code, out, _ = run_podium(capsys, "check", "hosts.py", "truth.csv", "guesses.csv")
+    assert code == 0
+    assert "note  ignores columns that it does not ask for: " in out
+    assert "and the same with such columns of any other name\n" in out
+    assert run_podium(capsys, "score", "--metric", "hosts.py", "truth.csv", "guesses.csv")[0] == 0
+
+
+def test_other_rows_than_those_of_the_solution_have_a_switch(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metric(files)
+    pd.read_csv(PAIR[1]).head(3).to_csv("short.csv", index=False)
+    for command in (["check"], ["emulate"], ["score", "--metric"]):
+        code, out, err = run_podium(capsys, *command, "hosts.py", PAIR[0], "short.csv")
+        assert code == (4 if command == ["check"] else 3)
+        assert "the metric file says COMPLETE_SUBMISSION = True" in out + err
+
+
+@pytest.mark.parametrize("line", ["!pip install -q numpy", "%%writefile metric.py"])
+def test_a_cell_of_a_notebook_is_told_as_such(
+    files: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    Path("cell.py").write_text(f"{line}\n{metric(files).read_text()}")
+    for command in (["check"], ["score", "--metric"]):
+        code, out, err = run_podium(capsys, *command, "cell.py", *PAIR)
+        assert code == 4
+        assert "a line that begins with % or ! is a notebook's: take it out" in out + err
+    Path("cell.ipynb").write_text("{}")
+    code, _, err = run_podium(capsys, "score", "--metric", "cell.ipynb", *PAIR)
+    assert (code, "save the cell that defines score() as a file that ends in .py" in err) == (2, True)
+
+
 def test_empty_cells_of_the_truth_are_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metric(files)
     truth = pd.read_csv(PAIR[0])
     truth["label"] = truth["label"].where(truth.index != 3)
+    truth["weight"] = np.where(truth.index == 1, np.nan, 1)
     truth.to_csv("gap.csv", index=False)
     code, out, _ = run_podium(capsys, "check", "hosts.py", "gap.csv", PAIR[1])
     assert code == 0
-    assert "note  has the truth of every row: the solution: 1 empty cell in label, in row number 4; " in out
+    assert out.count("has the truth of every row") == 1
+    assert "the solution: 2 empty cells in label, weight, in row number 2, 4; platforms refuse" in out
 
 
 ASSIGN = """both = solution.copy()

@@ -101,7 +101,7 @@ def _measures_of(evaluation: evaluating.Evaluation, part: str) -> dict[str, floa
     values = {"score": evaluation.scores[part]}
     if evaluation.statistics is not None:
         of_part = evaluation.statistics[evaluation.solution.items[part]]
-        values |= statistics.measures(evaluation.solution.prepared[part], of_part)
+        values = statistics.measures(evaluation.solution.prepared[part], of_part) | values
     if not math.isfinite(values["score"]):
         raise ValueError("the score is not finite")
     return {name: float(value) for name, value in values.items() if math.isfinite(value)}

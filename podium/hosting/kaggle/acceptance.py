@@ -17,7 +17,7 @@ from podium.hosting.bundles.program import imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
 from podium.judge import trials
-from podium.metric import hosted, shapes
+from podium.metric import adapted, hosted, shapes
 from podium.metric.guard import is_refusal
 from podium.metric.shapes import Finding, Level
 from podium.scoring import evaluating
@@ -66,12 +66,12 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 INSTALLED = ("numpy", "pandas")
-FURTHER = ("scipy", "sklearn")  # packages that Kaggle's image certainly has, too
+FURTHER = ("joblib", "scipy", "sklearn")  # packages that Kaggle's image certainly has, too
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
 T = TypeVar("T")
 EvaluationOrFinding = evaluating.Evaluation | Finding  # a scored submission, or why there is none
 # What runs a text or a file as a program.
-LOUD = {"eval", "exec", "pickle", "dill", "joblib", "marshal", "shelve", "read_pickle"}
+LOUD = {"eval", "exec", "pickle", "dill", "joblib.load", "marshal", "shelve", "read_pickle"}
 
 
 def check_contract(
@@ -98,9 +98,8 @@ def check_contract(
     if scored is None:
         further = trials.says_direction(metric, {}, trials.Use.KEEP) + further
         return [loads, *further, Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission")]
-    if quick:
-        return [loads, *further, Finding(CONTRACT, Level.SKIPPED, LEFT_OUT)]
-    return [loads, *_held(metric, scored), *further]
+    left_out = [Finding(CONTRACT, Level.SKIPPED, LEFT_OUT)] if quick else []
+    return [loads, *left_out, *_held(metric, scored, trials.Use.EACH if quick else trials.Use.CHECK), *further]
 
 
 def score(
@@ -110,11 +109,11 @@ def score(
     return _or_why_not(lambda: way.unjudged(way.prepared(metric, tables[0], arguments), tables[1]))
 
 
-def _held(metric: hosted.Metric, scored: EvaluationOrFinding) -> list[Finding]:
+def _held(metric: hosted.Metric, scored: EvaluationOrFinding, use: trials.Use) -> list[Finding]:
     """What the checks of the contract find, or why they could not be made."""
     if isinstance(scored, Finding):
         return [scored]
-    found = _or_why_not(lambda: trials.verdict(scored, trials.Use.CHECK))
+    found = _or_why_not(lambda: trials.verdict(scored, use))
     if isinstance(found, Finding):
         return [found]
     if metric.is_own:  # podium's tests hold podium's own metrics to the contract
@@ -193,7 +192,7 @@ def check(
             warnings.simplefilter("ignore")
             tree = ast.parse(source, path.name)
     except (HostError, SyntaxError, ValueError) as problem:
-        return [Finding(COMPILES, Level.FAIL, " ".join(str(problem).split()))]
+        return [Finding(COMPILES, Level.FAIL, " ".join(str(problem).split()) + hosted.of_notebook(problem))]
     packages = imported(tree)
     beside = [name for name in sorted(packages) if hosted.stands_beside(path, name)]
     of_text = [Finding(COMPILES), _check_imports(packages, beside), *_check_loud(tree)]
@@ -204,7 +203,9 @@ def check(
         rows = tables[0].drop(columns=USAGE, errors="ignore")
         columns = fresh.columns_of(rows), fresh.columns_of(tables[1])
     interpreter = fresh.environment(python, to_install(packages))
-    return [*of_text, *_tried(source, columns, arguments or {}, interpreter, quick)]
+    metric = loaded(path, needed=False) if arguments else None
+    own = arguments if metric is None else adapted.own_arguments(metric, arguments or {})
+    return [*of_text, *_tried(source, columns, own or {}, interpreter, quick)]
 
 
 def _tried(
@@ -218,6 +219,8 @@ def _tried(
             answers |= fresh.run_fresh(do, interpreter, source=source, **further)
         except HostError as problem:
             answers[key] = Level.FAIL.value, str(problem)
+    if "left" in answers and answers["left"][0] == Level.FAIL.value:
+        answers |= fresh.run_fresh("ends", interpreter, source=source, frames=columns, arguments=arguments)
     if interpreter == sys.executable:
         answers |= _of_pandas_alone(answers, source, task)
     for key, name in ANSWERED.items():
@@ -278,10 +281,11 @@ def _used(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.lineno, node.module or ""
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.lineno, node.func.id
-        elif isinstance(node, ast.Attribute) and node.attr == "read_pickle":
-            yield node.lineno, node.attr
+        elif isinstance(node, ast.Attribute):
+            yield node.lineno, node.attr if node.attr == "read_pickle" else ast.unparse(node)
 
 
 def to_install(packages: Collection[str]) -> set[str]:
@@ -307,8 +311,12 @@ def _check_imports(imported: set[str], beside: list[str]) -> Finding:
         alone = f"it imports a file beside it{name}, but is uploaded alone: copy what it needs"
         return Finding(IMPORTS, Level.FAIL, alone)
     others = sorted(imported - KNOWN)
-    doubt = f"it imports {', '.join(others)}: make sure that Kaggle's image has it" if others else ""
-    return _found(IMPORTS, doubt, Level.NOTE)
+    if others:
+        doubt = f"it imports {', '.join(others)}: make sure that Kaggle's image has it"
+        return Finding(IMPORTS, Level.NOTE, doubt)
+    return Finding(
+        IMPORTS, text=f"{kernel.UTILITIES} is a stand-in here" if kernel.UTILITIES in imported else ""
+    )
 
 
 def _found(name: str, fault: str, level: Level = Level.FAIL) -> Finding:

@@ -1,6 +1,7 @@
 """Treat a submission as Kaggle would, and show what Kaggle would show, as far as this is known."""
 
 import ast
+import contextlib
 import csv
 import io
 import sys
@@ -15,7 +16,7 @@ from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts, written_rows
 from podium.hosting.kaggle import acceptance, fresh, kernel
-from podium.metric import hosted
+from podium.metric import adapted, hosted
 from podium.metric.shapes import FINITE, Finding, Level
 from podium.scoring import evaluating
 from podium.scoring.evaluating import ALL, USAGE
@@ -55,7 +56,7 @@ def emulate(
                 f"{metric.path.name} is uploaded alone: copy into it what it needs of {package}, which stands "
                 "beside it"
             )
-    row_id = arguments["row_id_column_name"]
+    row_id, arguments = arguments["row_id_column_name"], adapted.own_arguments(metric, arguments)
     columns.require(solution, [row_id], "the solution")
     submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)
     parts = evaluating.rows_of_parts(solution)
@@ -64,10 +65,20 @@ def emulate(
         rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
         theirs = submission if complete_submission else submission[parts[part]]
         frames = {"solution": fresh.columns_of(rows), "submission": fresh.columns_of(theirs)}
-        answer = run_part(interpreter, seconds_left, source=source, arguments=arguments, **frames)
+        with _named(part):
+            answer = run_part(interpreter, seconds_left, source=source, arguments=arguments, **frames)
         score = PartScore(part, **answer)
         seconds_left -= score.seconds
         yield score
+
+
+@contextlib.contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Say to the host in which part a metric fails."""
+    try:
+        yield
+    except HostError as problem:
+        raise HostError(f"{problem}{'' if part == ALL else f', in the {part} part'}") from None
 
 
 def read_solution(metric: hosted.Metric | None, path: Location, row_id: str | None = None) -> pd.DataFrame:
@@ -131,7 +142,7 @@ def as_kaggle_aligns(
 ) -> pd.DataFrame:
     """Make the checks that Kaggle makes before it calls the metric, and put rows into the solution's order."""
     if not complete_submission:
-        return ids.in_order(solution, submission, row_id)
+        return evaluating.aligned(solution, submission, row_id)
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     ids.refuse_empty(submission)
@@ -147,7 +158,8 @@ def check_alignment(
     try:
         as_kaggle_aligns(solution, submission, row_id, complete_submission)
     except SubmissionRejected as problem:
-        yield Finding(FINITE, Level.FAIL, f"Kaggle rejects the submission: {problem}")
+        cure = f" ({problem.for_host})" if problem.for_host else ""
+        yield Finding(FINITE, Level.FAIL, f"Kaggle rejects the submission: {problem}{cure}")
     except (HostError, KeyError):
         return
 

@@ -16,7 +16,9 @@ import math
 import os
 import pickle
 import platform
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -41,6 +43,7 @@ DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
 SKIPPED = ("SkipTest", "Skipped")  # how unittest and pytest leave a test out
 LONGEST_TEXT = 1000  # characters of an error's text
 LONGEST_MESSAGE = 280  # characters: Kaggle cuts longer messages
+SECONDS_TO_END, SECONDS_BETWEEN_LOOKS = 5.0, 0.05  # of a program that has scored
 SLOW = 10.0  # seconds of processor time after which a call of score is called slow
 PARTICIPANTS_ERROR = "ParticipantVisibleError"
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
@@ -57,11 +60,14 @@ def main(task_file: str, answer_file: str) -> None:
     task = pickle.loads(Path(task_file).read_bytes())
     if task.pop("as_before", False):
         infer_texts(False)
-    answer = TASKS[task.pop("do")](**task)
+    do = task.pop("do")
+    ends_as_usual = do == "once"
+    answer = TASKS[do](**task)
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # a thread that the metric has left behind is not waited for
+    if not ends_as_usual:
+        os._exit(0)  # a thread that the metric has left behind is not waited for
 
 
 def run_cell(source: str, name: str = "__main__") -> types.ModuleType:
@@ -182,7 +188,8 @@ def score_given(
 ) -> Answer:
     """Score the given files, and check that this prints nothing, warns of nothing and opens no file."""
     opened: list[str] = []
-    there = {path.name for path in Path().iterdir()}
+    home = Path.cwd()
+    there = {path.name for path in home.iterdir()}
     printed = io.StringIO()
     before = running()
     with (
@@ -197,7 +204,7 @@ def score_given(
     if printed.getvalue().strip():
         told.append(f"it prints {shortened(printed.getvalue(), 60)}")
     answer = {"left": passed_unless(left_behind(running() - before))}
-    if gone := sorted(there - {path.name for path in Path().iterdir()}):
+    if gone := sorted(there - {path.name for path in home.iterdir()}):
         answer["opens"] = FAIL, f"score() deletes files of the current folder: {', '.join(gone)}"
         return answer
     if told or calls[-1].raised is None:
@@ -210,12 +217,11 @@ def score_given(
 def running() -> set[tuple[str, int]]:
     """List what a platform would wait for: threads that are not daemons, and the children of this process."""
     threads = {("thread", each.ident or 0) for each in threading.enumerate() if not each.daemon}
-    children = set()
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            if int(fields[1]) == os.getpid() and fields[0] != "Z":
-                children.add(("process", int(path.parent.name)))
+    children = {
+        ("process", int(pid))
+        for pid, (state, parent, *_) in processes()
+        if parent == str(os.getpid()) and state != "Z"
+    }
     return threads | children
 
 
@@ -229,11 +235,47 @@ def left_behind(left: set[tuple[str, int]]) -> str:
     return f"score() leaves {told} behind, and the site waits: end what is begun there" if told else ""
 
 
+def score_once(source: str, frames: tuple[Answer, Answer], arguments: dict[str, Any]) -> Answer:
+    """Score the given files and do nothing else, in a program that then ends as any other."""
+    with contextlib.suppress(BaseException):  # another task tells it
+        run_cell(source).score(*map(pd.DataFrame, frames), **arguments)
+    return {}
+
+
+def ends(**task: Any) -> Answer:
+    """Check whether a program that scores once ends, and takes what score() has begun with it."""
+    Path("once").write_bytes(pickle.dumps(task | {"do": "once"}))
+    process = subprocess.Popen([sys.executable, "-I", __file__, "once", "answered"])
+    while not Path("answered").exists() and process.poll() is None:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    until = time.monotonic() + SECONDS_TO_END
+    while (process.poll() is None or left_in_session()) and time.monotonic() < until:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    return {} if process.poll() is None or left_in_session() else {"left": (PASS, "")}
+
+
+def left_in_session() -> list[str]:
+    """The processes of the session of this one, besides itself."""
+    return [
+        pid
+        for pid, (state, *_, session) in processes()
+        if session == str(os.getsid(0)) and state != "Z" and pid != str(os.getpid())
+    ]
+
+
+def processes() -> Iterator[tuple[str, list[str]]]:
+    """List all processes: the number, and the state, the parent, the group and the session."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            yield path.parent.name, text.rpartition(")")[2].split()[:4]
+
+
 @contextlib.contextmanager
 def watched(opened: list[str]) -> Iterator[None]:
-    """Note the files that are opened, except those of libraries and those that an import opens."""
+    """Note the files that are opened, except those of libraries, those that an import opens, and new ones."""
     own = tuple(filter(None, {sys.prefix, sys.base_prefix, *sys.path, "/proc", "/sys", "/dev", "/etc", "/usr"}))
-    is_on = True
+    is_on, begun = True, time_of_files()
 
     def note(event: str, details: tuple[Any, ...]) -> None:
         if not (is_on and event == "open" and isinstance(details[0], str | bytes)):
@@ -242,7 +284,8 @@ def watched(opened: list[str]) -> Iterator[None]:
         frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and "importlib" not in frame.f_code.co_filename:
             frame = frame.f_back
-        if frame is None and not path.startswith(own) and path not in opened:
+        is_foreign = frame is None and not path.startswith(own) and path not in opened
+        if is_foreign and is_looked_for(path, details[2], begun):
             opened.append(path)
 
     sys.addaudithook(note)
@@ -250,6 +293,20 @@ def watched(opened: list[str]) -> Iterator[None]:
         yield
     finally:
         is_on = False
+
+
+def time_of_files() -> int:
+    """The time of a file that is made now; the clock of the file system is a coarse one."""
+    with tempfile.TemporaryFile() as file:
+        return os.stat(file.fileno()).st_ctime_ns
+
+
+def is_looked_for(path: str, flags: int, begun: int) -> bool:
+    """Whether a file was there before score() began, or is opened to be read and is not there."""
+    try:
+        return os.stat(path).st_ctime_ns < begun
+    except OSError:
+        return not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
 
 
 def check_annotations(function: types.FunctionType) -> Answer:
@@ -590,6 +647,8 @@ TASKS: dict[str, Callable[..., Answer]] = {
     "check": try_file,
     "import": import_module,
     "score": score_part,
+    "ends": ends,
+    "once": score_once,
     "cells": run_cells,
 }
 

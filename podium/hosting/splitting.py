@@ -192,10 +192,7 @@ def _groups(labels: pd.DataFrame, items: str, of_rows: Texts) -> Texts:
     by = ids.named(items, labels)
     columns.require(labels, by, "--items")
     for name in by:
-        missing = np.flatnonzero(labels[name].isna())
-        if len(missing):
-            expected = f"a value of {name} in every row of the labels"
-            raise HostError(f"--items: expected {expected}, found none in row number {missing[0] + 1:,}")
+        _require_values(labels, name, "--items")
         columns.require_one_value(ids.texts(labels[name]), of_rows, f"--items: expected one {name}")
     together = ids.together(labels, by)
     largest = np.bincount(together).max()
@@ -208,6 +205,14 @@ def _groups(labels: pd.DataFrame, items: str, of_rows: Texts) -> Texts:
     return ids.texts(labels[by[0]]).to_numpy()[first[together]]
 
 
+def _require_values(labels: pd.DataFrame, name: str, where: str) -> None:
+    """Refuse a column with an empty cell."""
+    missing = np.flatnonzero(labels[name].isna())
+    if len(missing):
+        expected = f"a value of {name} in every row of the labels"
+        raise HostError(f"{where}: expected {expected}, found none in row number {missing[0] + 1:,}")
+
+
 # ---- A split that is there already -----------------------------------------------------------------------
 
 
@@ -217,10 +222,11 @@ def _as_split(labels: pd.DataFrame, name: str, groups: Texts, draw: Draw) -> tup
     Returns what the report says of it, too.
     """
     columns.require(labels, [name], "--split")
+    _require_values(labels, name, "the parts")
     values = ids.texts(labels[name]).str.strip().str.casefold()
     given = {value.casefold(): _meaning(part) for value, part in draw.meanings.items()}
     parts = values.map(lambda value: given.get(value) or _meaning(value))
-    if unknown := sorted(set(labels[name][parts == ""].astype(str))):
+    if unknown := sorted(set(ids.texts(labels[name])[parts == ""])):
         example = f"--split {name}={TRAIN}:{unknown[0]}"
         raise HostError(
             f"{name}: expected the words train, test, {', '.join(PARTS)} or {IGNORED}, found "

@@ -795,6 +795,11 @@ def test_rows_of_one_patient_stay_together(capsys, tmp_path):
             "--items patient, ward: expected rows that can be drawn apart, found 120 of 120 that",
         ),
         (
+            {"Usage": ["Public", None] * 60},
+            "patient",
+            "the parts: expected a value of Usage in every row of the labels, found none in row number 2",
+        ),
+        (
             {"Usage": ["Public", "Private"] * 30 + ["Private", "Public"] * 30},
             "patient",
             "Usage: expected one part for all rows of the same patient, found Public and Private for 'p",

@@ -3,13 +3,14 @@
 import itertools
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from podium.metric import hosted
+from podium.metric import executed, hosted
 from podium.ranking import leaving_out, making, output, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import PATHS, Options, fault_in, refuse_empty
@@ -58,6 +59,7 @@ def compared(
     _check_places(options, [name for name in PATHS if name not in given])
     if changed := run_json.changed_metric(facts, options):
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
+    _announce(hosted.find(options.metric))
     _check_parameters(options)
     strangers = _strangers(facts, home, (options, recorded))
     parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
@@ -80,6 +82,14 @@ def compared(
     except HostError as problem:  # with these inputs there is no board at all
         differences.append(str(problem))
     return differences, _notices(facts, home, others)
+
+
+def _announce(metric: Path) -> None:
+    """Say which files of a metric that is not podium's own are going to be executed."""
+    if not hosted.is_own(metric):
+        digests = executed.digests(hosted.files_of(metric))
+        files = ", ".join(f"{metric.with_name(name)} (SHA-256 {digest})" for name, digest in digests.items())
+        print(printable(f"executing the metric: {files}"), file=sys.stderr)
 
 
 def _check_places(options: Options, names: Sequence[str]) -> None:

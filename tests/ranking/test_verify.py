@@ -268,7 +268,7 @@ SPRUNG = "raise SystemExit('executed')"
         (without("companion.py"), "companion.py beside the metric is not there or not executed any more"),
     ],
 )
-def test_every_file_that_a_metric_executes_is_recorded(says_folder, says, call, change, told):
+def test_every_file_that_a_metric_executes_is_recorded(says_folder, says, call, capsys, change, told):
     home = says_folder / "mine"
     home.mkdir()
     says("a", 0.5)
@@ -284,7 +284,11 @@ def test_every_file_that_a_metric_executes_is_recorded(says_folder, says, call, 
     contexts = {path.name for of in ("alone", "final") for path in (says_folder / of / "store").glob("*/*")}
     # What a companion makes of files changes statistics, too. A constant answer is kept as well.
     assert len(contexts) == 2 * 2
+    capsys.readouterr()
     assert podium.verify(says_folder / "final", jobs=1)
+    announced = {"metric.py": content_digest(home / "metric.py"), **recorded}
+    files = ", ".join(f"{home / name} (SHA-256 {digest})" for name, digest in announced.items())
+    assert capsys.readouterr().err.startswith(f"executing the metric: {files}\n")
     change(home)
     differences = podium.verify(says_folder / "final", jobs=1).differences
     assert differences[0].startswith(told)

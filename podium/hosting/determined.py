@@ -1,85 +1,107 @@
-"""Does one column determine another, whatever words, codes, units or order it is written in?
+"""Does a column tell the answers of a solution, whatever words, codes, units or order it is written in?
 
-A feature that merely predicts well does not. The functions take texts of the same rows; a number is the
-evidence that a message shows, and 0.0 means that nothing is determined.
+There is one kind of evidence. Rows that a column says the same of, or that are neighbors in its order, are
+compared in pairs. If their answers are alike far more often than those of any two rows, the column tells them.
+A feature that merely predicts them well does not.
+
+A column is compared with all answers at once: first some pairs with every answer, then all pairs with the few
+answers that are left. So the time grows with the number of columns, and not with its square.
 """
 
 import itertools
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from podium.scoring.evaluating import USAGE
+from podium.words.arrays import Bools, Floats, Ints
+
 LEAST_ROWS = 20  # fewer rows tell nothing
-PURE = 0.98  # of the rows with a value have one class
-MOST_CODES = 5  # values for each class
+MOST_ROWS = 2_000  # more would only take time
+SOME_PAIRS = 256  # are compared first
+PURE = 0.98  # of the rows that a column says the same of have one answer
+ALIKE = PURE**2  # of their pairs
+MOST_CODES = 5  # values for each answer
+FEATURE = 0.9  # a number that is right so often is a good feature
 LEAST_CORRELATION = 0.99  # of what is possible with the ties of the column
 LEAST_BINS = 0.95  # the correlation itself, which is small if a column has few values
 LEAST_NUMBERS = 10  # different ones; fewer are classes
+MARK = 5  # times as often as the next value: a value that stands for nothing, as 0 where others were measured
 CLEARLY = 0.75  # of the way from chance to certainty
 LEAST_EVIDENCE = math.log(1e6)  # the odds against chance
+NAMED_EVIDENCE = math.log(50)  # the same for a column that has the name of the answer
 NOTHING = re.compile(r"|nan|NaN|null|NULL|None|NA|N/A|n/a|<NA>|NaT|-|\?|-1|-1\.0|-9+|-9+\.0")  # says nothing
 COMMA = re.compile(r"-?\d+,\d+")  # a decimal comma
+TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+WORDS = (0, 1, 2, 3, -1)  # places of words that are looked at
+
+Cells = Sequence[str]
+Compare = Callable[[Ints, Ints], Any]  # of pairs with answers, by their numbers
 
 
-def classes_told(cells: Sequence[str], truths: Sequence[str], most_codes: int = MOST_CODES) -> float:
-    """How pure the classes of the rows with the same value are, if nearly each value has one class.
+class Told(NamedTuple):
+    """What a column tells."""
 
-    Rows that say nothing, and values of a single row, do not count. A class has at most so many codes.
+    answer: str  # a column of the solution
+    form: str  # what of the cells tells it, such as "the length of "
+    example: int  # the number of a row that shows it
+    rate: float  # how often it is right
+    chance: float  # how often anything would be
+    rows: int  # how many rows were compared
 
-    >>> classes_told(["a", "b", "c"] * 20, ["x", "y", "x"] * 20)
-    1.0
-    >>> classes_told(["a", "b", "a"] * 20, ["x", "y", "y"] * 20)
-    0.0
+
+class Answers:
+    """The columns of a solution that only the host knows, of which any two cells are quickly compared."""
+
+    def __init__(self, table: pd.DataFrame, ids: Ints | None = None, places: Ints | None = None) -> None:
+        """Take a table of texts, and of each row the number of its id and its place among the rows of an id."""
+        self.names = [str(name) for name in table]
+        self.places = np.zeros(len(table), dtype=np.int64) if places is None else places
+        self.ids = np.arange(len(table)) if ids is None else ids
+        cells, written = pd.factorize(table.to_numpy(dtype=object).ravel())
+        same, texts = pd.factorize(np.array([_canonical(text) for text in written], dtype=object))
+        self.code_of = {text: code for code, text in enumerate(texts)}
+        self.codes = same[cells].reshape(table.shape).astype(np.int64)
+        self.sorted = self._sorted()
+        self.chances = np.array([share_of(codes, self.places, codes, self.places) for codes in self.codes.T])
+        numbers = np.array([number_of(text) for text in texts])[self.codes]
+        many = [len(np.unique(each[~np.isnan(each)])) > LEAST_NUMBERS for each in numbers.T]
+        self.numeric = np.flatnonzero(many)  # columns
+        self.ranks = pd.DataFrame(numbers[:, self.numeric]).rank().to_numpy(dtype=np.float32)
+
+    def _sorted(self) -> Ints:
+        """The codes, sorted within each id, whose rows may have any order."""
+        if not self.places.any():
+            return self.codes
+        by_place, result = np.lexsort((self.places, self.ids)), self.codes.copy()
+        for column, codes in enumerate(self.codes.T):
+            result[by_place, column] = codes[np.lexsort((codes, self.ids))]
+        return result
+
+
+def _canonical(text: str) -> str:
+    """A text whose case, spaces and ending zeros do not count."""
+    number = number_of(text)
+    return text.strip().casefold() if math.isnan(number) else f"{number:.12g}"
+
+
+def share_of(codes: Ints, places: Ints, own: Ints, at: Ints) -> float:
+    """The mean share that some codes have among those of the rows with the same place within their id.
+
+    So an answer that the place tells, such as the first of five paragraphs, is told by chance.
     """
-    of_value: dict[str, Counter[str]] = defaultdict(Counter)
-    said = 0
-    for cell, truth in zip(cells, truths):
-        if not NOTHING.fullmatch(cell):
-            of_value[cell][truth] += 1
-            said += 1
-    repeated = [each for each in of_value.values() if each.total() > 1]
-    rows = sum(each.total() for each in repeated)
-    together = sum(repeated, Counter[str]())
-    # Many values, such as those of patients who have one diagnosis each, are groups and no codes.
-    if rows < LEAST_ROWS or rows < said / 2 or len(repeated) > most_codes * len(together):
-        return 0.0
-    majority = [max(each.values()) for each in repeated]
-    pure = sum(each.total() for each, most in zip(repeated, majority) if most >= PURE * each.total())
-    # Of small groups, many are pure by chance: each row is told by the others of its group.
-    told = sum(most for most in majority if most > 1) / rows
-    is_evident = tells(told, _chance(repeated, together), rows - len(repeated))
-    return told if pure >= PURE * rows and is_evident else 0.0
-
-
-def _chance(groups: Sequence[Counter[str]], together: Counter[str]) -> float:
-    """The share of rows in the most frequent class of their group, if classes are dealt out at random."""
-    rows = together.total()
-    dealt = np.random.default_rng(0).permutation(np.repeat(np.arange(len(together)), list(together.values())))
-    ends = np.cumsum([each.total() for each in groups])[:-1]
-    return float(sum(np.bincount(group).max() for group in np.split(dealt, ends)) / rows)
-
-
-def numbers_told(cells: Sequence[str], truths: Sequence[str]) -> float:
-    """How well the order of a column's numbers is that of others, if it is, up or down; ties do not count.
-
-    >>> round(numbers_told([str(-(n**3)) for n in range(30)], [str(n) for n in range(30)]), 6)
-    1.0
-    """
-    if len(set(truths)) <= LEAST_NUMBERS:
-        return 0.0
-    read = np.array([(number_of(cell), number_of(truth)) for cell, truth in zip(cells, truths)]).reshape(-1, 2)
-    column, numbers = read[~np.isnan(read).any(axis=1)].T
-    if len(column) < LEAST_ROWS or len(np.unique(numbers)) <= LEAST_NUMBERS or len(np.unique(column)) < 2:
-        return 0.0
-    ranks, truly = (pd.Series(each).rank().to_numpy() for each in (column, numbers))
-    correlation = float(np.corrcoef(ranks, truly)[0, 1])
-    possible = float(np.corrcoef(np.sort(ranks), np.sort(truly))[0, 1])
-    is_told = abs(correlation) > LEAST_CORRELATION * possible and abs(correlation) > LEAST_BINS
-    return abs(correlation) if is_told else 0.0
+    if not len(own):
+        return 1.0
+    width = 2 + max(int(codes.max()), int(own.max()))
+    keys, counts = np.unique(places * width + codes, return_counts=True)
+    wanted = at * width + own
+    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return float((np.where(keys[found] == wanted, counts[found], 0) / np.bincount(places)[at]).mean())
 
 
 def number_of(cell: str) -> float:
@@ -93,32 +115,8 @@ def number_of(cell: str) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def order_told(truths: Sequence[str]) -> float:
-    """The share of neighbors with the same class, or the correlation of neighbors, if truths are sorted.
-
-    >>> order_told(["x"] * 15 + ["y"] * 15)
-    0.9655172413793104
-    """
-    if len(truths) < LEAST_ROWS:
-        return 0.0
-    counts = Counter(truths)
-    numbers = np.array([number_of(each) for each in truths])
-    if len(counts) > LEAST_NUMBERS and not np.isnan(numbers).any():
-        ranks = pd.Series(numbers).rank().to_numpy()
-        correlation = float(np.corrcoef(ranks[:-1], ranks[1:])[0, 1])
-        return correlation if correlation > LEAST_CORRELATION else 0.0
-    equal = sum(one == other for one, other in itertools.pairwise(truths)) / (len(truths) - 1)
-    chance = sum((number / len(truths)) ** 2 for number in counts.values())
-    return equal if tells(equal, chance, len(truths) - 1) else 0.0
-
-
-def natural(item: str) -> list[tuple[int, str]]:
-    """The key by which ids are sorted so that x10 comes after x9."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", item)]
-
-
 def tells(rate: float, chance: float, number: int, least: float = LEAST_EVIDENCE) -> bool:
-    """Whether so many truths are told at a rate that chance does not explain."""
+    """Whether so many answers are told at a rate that chance does not explain."""
     if chance >= 1 or (rate - chance) / (1 - chance) < CLEARLY:
         return False
     # Chernoff's bound: the logarithm of the odds against this rate.
@@ -126,3 +124,226 @@ def tells(rate: float, chance: float, number: int, least: float = LEAST_EVIDENCE
     if rate < 1:
         evidence += number * (1 - rate) * math.log((1 - rate) / (1 - chance))
     return evidence >= least
+
+
+def natural(item: str) -> list[tuple[int, str]]:
+    """The key by which ids are sorted so that x10 comes after x9."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", item)]
+
+
+# ---- A column ------------------------------------------------------------------------------------------------
+
+
+def told(cells: Cells, rows: Ints, answers: Answers, name: str = "", *, has_order: bool = True) -> Told | None:
+    """What a column with this name tells of these rows of the solution, in any of its forms."""
+    if cells and name not in answers.names and len(set(cells)) < 2:
+        return None
+    # Neighbors have nothing else in common, and of very many rows some are enough.
+    order = np.random.default_rng(0).permutation(len(rows))[: 10 * MOST_ROWS]
+    found = next(_told([cells[row] for row in order], rows[order], answers, name, has_order), None)
+    return None if found is None else found._replace(example=int(order[found.example]))
+
+
+def _told(cells: Cells, rows: Ints, answers: Answers, name: str, has_order: bool) -> Iterator[Told]:
+    """The same for rows in a random order."""
+    for form, values in _forms(cells):
+        codes, texts = pd.factorize(np.array(values, dtype=object))
+        if len(texts) < 2 and (form or name not in answers.names):
+            continue
+        is_nothing = np.array([NOTHING.fullmatch(text) is not None for text in texts])[codes]
+        said = np.flatnonzero(~is_nothing)[:MOST_ROWS]
+        own = np.array([answers.code_of.get(_canonical(text), -1) for text in texts])[codes]
+        numbers = np.array([number_of(text) for text in texts])[codes]
+        by_order = said[_once(rows[said])]
+        ordered = [values[row] for row in by_order] if has_order else []
+        tests = [
+            (said, _as_they_are(own[said], rows[said], answers, "" if form else name)),
+            (said, _by_groups(codes[said], rows[said], answers)),
+            (by_order, _by_numbers(numbers[by_order], rows[by_order], answers)),
+            (by_order, _by_ranges(ordered, numbers[by_order], rows[by_order], answers)),
+        ]
+        for at, test in tests:
+            for found in test:
+                yield found._replace(form=form, example=int(at[found.example]))
+        once = _once(rows)
+        for found in _by_absence((is_nothing | _stand_out(codes))[once], rows[once], answers):
+            yield found._replace(form=f"the missing cells of {form}", example=int(once[found.example]))
+
+
+def told_by_number(counts: Ints, rows: Ints, answers: Answers) -> Told | None:
+    """What is told by how often a file names the ids of some rows."""
+    order = np.random.default_rng(0).permutation(len(rows))
+    counts, rows = counts[order], rows[order]
+    tests = (_by_absence(counts == 0, rows, answers), _by_groups(counts, rows, answers))
+    return next(itertools.chain(*tests), None)
+
+
+def told_by_order(rows: Ints, answers: Answers) -> Told | None:
+    """What the order of some rows tells: neighbors have the same answer, or numbers rise or fall."""
+    rows = rows[answers.places[rows] == 0]
+    if len(rows) < LEAST_ROWS:
+        return None
+    one, other = rows[:-1], rows[1:]
+    for column, rate in _pairs(one, other, answers):
+        codes = answers.codes[rows, column]
+        chance = share_of(codes, np.zeros_like(rows), codes, np.zeros_like(rows))
+        if tells(rate, chance, len(one)):
+            return Told(answers.names[column], "", 0, rate, chance, len(rows))
+    ranks = np.nan_to_num(answers.ranks[rows])
+    for column, of_column in zip(answers.numeric.tolist(), ranks.T):
+        if (rate := float(_correlation(of_column[:-1], of_column[1:]))) > LEAST_CORRELATION:
+            return Told(answers.names[column], "", 0, rate, 0, len(rows))
+    return None
+
+
+def _forms(cells: Cells) -> Iterator[tuple[str, Cells]]:
+    """A column, and what its texts may tell by a part of them or by their length."""
+    yield "", cells
+    some = cells[:SOME_PAIRS]
+    if sum(math.isnan(number_of(cell)) for cell in some) > len(some) / 2:
+        yield "the first letter of ", [cell[:1] for cell in cells]
+        yield "the length of ", [str(len(cell)) if cell else "" for cell in cells]
+        words = [TOKEN.findall(cell) for cell in cells]
+        for place in WORDS:
+            form = "the last word of " if place < 0 else f"word {place + 1} of "
+            yield form, [each[place] if len(each) > max(place, 1) else "" for each in words]
+
+
+def _likely(number: int, chances: Floats, alike: Compare) -> list[tuple[int, float]]:
+    """The answers that are right in far more pairs than by chance, and how often they are."""
+    columns, rate = np.flatnonzero(chances < 1), np.zeros(len(chances))
+    for most, least in ((SOME_PAIRS, CLEARLY - 0.25), (number, CLEARLY)):
+        some = np.linspace(0, number - 1, min(most, number)).astype(np.int64)
+        rate = alike(some, columns).mean(axis=0) if number else np.zeros(len(columns))
+        is_kept = rate - chances[columns] >= least * (1 - chances[columns])
+        columns, rate = columns[is_kept], rate[is_kept]
+    return list(zip(columns.tolist(), rate.tolist()))
+
+
+def _pairs(one: Ints, other: Ints, answers: Answers) -> list[tuple[int, float]]:
+    """The answers that are alike in far more of these pairs of rows than in any two."""
+
+    def alike(some: Ints, columns: Ints) -> Any:
+        """Compare some of the pairs."""
+        return np.equal(answers.codes[np.ix_(one[some], columns)], answers.codes[np.ix_(other[some], columns)])
+
+    return _likely(len(one), answers.chances, alike)
+
+
+def _as_they_are(own: Ints, rows: Ints, answers: Answers, name: str) -> Iterator[Told]:
+    """The answers themselves; a column of their name may have errors."""
+    order = np.lexsort((own, answers.ids[rows]))
+    own, rows = own[order], rows[np.lexsort((answers.places[rows], answers.ids[rows]))]
+
+    def alike(some: Ints, columns: Ints) -> Any:
+        """Compare some of the cells with the answers."""
+        return np.equal(answers.sorted[np.ix_(rows[some], columns)], own[some, np.newaxis])
+
+    named = [answers.names.index(name)] if name in answers.names else []
+    others = _likely(len(rows), answers.chances, alike) if len(np.unique(own)) > 1 else []
+    for column in [*named, *(column for column, _ in others)]:
+        right = answers.sorted[rows, column] == own
+        chance = share_of(answers.sorted[:, column], answers.places, own, answers.places[rows])
+        rate, least = (
+            float(right.mean()) if len(right) else 0.0,
+            NAMED_EVIDENCE if column in named else LEAST_EVIDENCE,
+        )
+        if (column in named or rate >= PURE) and tells(rate, chance, len(_once(rows)), least):
+            yield Told(answers.names[column], "", int(order[np.argmax(right)]), rate, chance, len(rows))
+
+
+def _by_groups(values: Ints, rows: Ints, answers: Answers) -> Iterator[Told]:
+    """Nearly each value stands for one answer. Values of a single row do not count."""
+    first = _once(rows, values)
+    values, rows = values[first], rows[first]
+    places = answers.places[rows]
+    keys = values * (1 + answers.places.max(initial=0)) + places
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(np.diff(keys[order]) == 0)
+    one, other = order[same], order[same + 1]
+    repeated = np.union1d(one, other)
+    # Many values, such as those of patients who have one diagnosis each, are groups and no codes.
+    number = len(np.unique(values[repeated]))
+    for column, rate in (
+        _pairs(rows[one], rows[other], answers) if len(repeated) >= max(LEAST_ROWS, len(rows) / 2) else ()
+    ):
+        own = answers.codes[rows[repeated], column]
+        chance = share_of(own, places[repeated], own, places[repeated])
+        # What keeps rows together, such as a patient, determines their part, and does not tell which one it is.
+        most = (1 if answers.names[column] == USAGE else MOST_CODES) * len(np.unique(own))
+        if number <= most and rate >= ALIKE and tells(rate, chance, len(one)):
+            yield Told(answers.names[column], "", int(first[one[0]]), rate, chance, len(rows))
+
+
+def _by_numbers(numbers: Floats, rows: Ints, answers: Answers) -> Iterator[Told]:
+    """The numbers have the order of other numbers, or the opposite one; ties do not count."""
+    present = np.flatnonzero(~np.isnan(numbers))
+    if len(present) < LEAST_ROWS or len(np.unique(numbers[present])) < 2 or answers.places[rows].any():
+        return
+    columns = np.arange(len(answers.numeric))
+    for most, least in ((SOME_PAIRS, LEAST_BINS - 0.05), (len(present), LEAST_BINS)):
+        some = present[np.linspace(0, len(present) - 1, min(most, len(present))).astype(np.int64)]
+        ranks = pd.Series(numbers[some]).rank().to_numpy(dtype=float)
+        others = np.nan_to_num(answers.ranks[np.ix_(rows[some], columns)])
+        columns = columns[np.abs(_correlation(ranks, others)) > least]
+    for column in columns.tolist():
+        both = present[~np.isnan(answers.ranks[rows[present], column])]
+        ranks, truly = (
+            pd.Series(each).rank().to_numpy(dtype=float)
+            for each in (numbers[both], answers.ranks[rows[both], column])
+        )
+        rate = abs(float(_correlation(ranks, truly)))
+        possible = float(_correlation(np.sort(ranks), np.sort(truly)))
+        if len(np.unique(truly)) > LEAST_NUMBERS and rate > max(LEAST_BINS, LEAST_CORRELATION * possible):
+            yield Told(answers.names[answers.numeric[column]], "", int(both[0]), rate, 0, len(both))
+
+
+def _once(rows: Ints, values: Ints | int = 0) -> Ints:
+    """The places of the first of equal rows with equal values; what is said again is no new evidence."""
+    keys = values * (1 + rows.max(initial=0)) + rows
+    return np.sort(np.unique(keys, return_index=True)[1])
+
+
+def _correlation(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
+    """The correlation of an array with the columns of another one; 0 where one is constant."""
+    one, other = one - one.mean(), other - other.mean(axis=0)
+    size = np.sqrt((one @ one) * (other * other).sum(axis=0))
+    return np.asarray(one @ other / np.where(size > 0, size, 1), dtype=float)
+
+
+def _by_ranges(texts: Cells, numbers: Floats, rows: Ints, answers: Answers) -> Iterator[Told]:
+    """The ranges that the numbers or texts of each answer have do not meet."""
+    if len(set(texts)) <= LEAST_NUMBERS or answers.places[rows].any():
+        return
+    is_number = ~np.isnan(numbers)
+    if is_number.mean() > 0.5:
+        order = np.flatnonzero(is_number)[np.argsort(numbers[is_number], kind="stable")]
+    else:
+        order = np.array(sorted(range(len(texts)), key=lambda row: natural(texts[row])))
+    for column, _ in _pairs(rows[order[:-1]], rows[order[1:]], answers):
+        _, own, counts = np.unique(answers.codes[rows[order], column], return_inverse=True, return_counts=True)
+        middles = [np.median(np.flatnonzero(own == each)) for each in range(len(counts))]
+        expected = np.repeat(np.argsort(middles), counts[np.argsort(middles)])
+        rate, chance = float((own == expected).mean()), max(FEATURE, counts.max() / len(own))
+        if rate >= PURE and tells(rate, chance, len(rows)):
+            yield Told(answers.names[column], "", int(order[0]), rate, chance, len(own))
+
+
+def _by_absence(is_absent: Bools, rows: Ints, answers: Answers) -> Iterator[Told]:
+    """The rows of one answer, and no others, say nothing, or are the only ones that say something."""
+    for side in (is_absent, ~is_absent) if not answers.places[rows].any() else ():
+        members, share = rows[side], float(side.mean())
+        for column, _ in _pairs(members[:-1], members[1:], answers) if len(members) < len(rows) else ():
+            codes, counts = np.unique(answers.codes[members, column], return_counts=True)
+            rate = float(((answers.codes[rows, column] == codes[counts.argmax()]) == side).mean())
+            if rate >= PURE and tells(rate, max(share, 1 - share), len(rows)):
+                yield Told(
+                    answers.names[column], "", int(np.argmax(side)), rate, max(share, 1 - share), len(rows)
+                )
+
+
+def _stand_out(codes: Ints) -> Bools:
+    """The cells with a value that is far more frequent than all others, as 0 where others were measured."""
+    counts = np.bincount(codes)
+    first, second = np.sort(counts)[:-3:-1] if len(counts) > LEAST_NUMBERS else (0, 1)
+    return np.asarray((codes == counts.argmax()) & bool(first >= MARK * second))

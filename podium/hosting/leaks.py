@@ -3,12 +3,13 @@
 `podium make` checks the files that it has written.  `podium publish` and `podium bundle` check the files again
 before they are sent, because anybody may have added a file or a column in the meantime.
 
-Every file is unpacked and decoded.  Wherever it names an id of the test set, the values beside the id are
-taken: those of its row or object, those up to the next id, and the last one before it.  If the truth of an id
-is among them much more often than that of another id would be, the file reveals the solution.
+Every file is unpacked and decoded.  It is a table or a text.  In a table, the cells of a row stand beside its
+id, and in a text the words around an id do; the names and sizes of files are a text, too.  What stands beside
+the ids makes columns, and so does how often a file lists them.  `determined` says whether a column tells an
+answer of the solution.
 """
 
-import math
+import hashlib
 import re
 import warnings
 from collections import Counter, defaultdict
@@ -21,139 +22,54 @@ import pandas as pd
 
 from podium.contest import recorded
 from podium.contest.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
-from podium.hosting.determined import (
-    LEAST_EVIDENCE,
-    LEAST_ROWS,
-    MOST_CODES,
-    PURE,
-    classes_told,
-    natural,
-    numbers_told,
-    order_told,
-    tells,
-)
-from podium.hosting.folders import METRIC, PERFECT, PUBLIC, SOLUTION, STARTER, public_files, read_csv
+from podium.hosting import determined
+from podium.hosting.determined import LEAST_ROWS, MOST_ROWS, Answers, Told, natural
+from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files, read_csv
+from podium.hosting.phrases import Ids, Phrases, words_of, written
 from podium.hosting.unpacking import decoded, tables_of, unpacked
 from podium.scoring.evaluating import USAGE
 from podium.tables.files import Location
+from podium.words.arrays import Ints
 from podium.words.errors import HostError
 from podium.words.wording import listed
 
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance
-
-MOST_VALUES = 2  # beside an id for each of its truths: many values together do not tell which is true
-MOST_CLASSES = 0.75  # of the values that there are, for the same reason
-NAMED_EVIDENCE = math.log(50)  # the same for a column that has the name of the truth and nothing but truths
-
-MOST_IDS = 2_000  # of a table or text; more would only take time
-MOST_BESIDE = 80  # words before or after an id
-MOST_IN_CELL = 2_000  # characters
-UNIQUE = 0.9  # of the rows of a table, by whose cells a row is known
+MOST_LABELS = 200  # of an answer with so many different ones, each is looked for in texts
+MOST_BESIDE = 80  # words after an id that are looked at
+WORDS_AFTER, WORDS_BEFORE, LABELS = 12, 2, 3  # words and labels that are columns of their own
+MOST_IN_FILE = 2_000  # characters of a file that may be about one id
+LEAST_SHARE = 0.05  # of the test set: fewer rows that are elsewhere, too, are no news
+ID_COLUMNS = 3  # columns of a table that are taken for its ids
 NATURAL = 2  # times as many equal rows as within the test set are no copies of its rows
-MOST_LISTED = 0.9  # of the ids: a file that names more of them does not tell them apart
-MOST_PLACES = 12  # places in lines whose ids are also looked at alone
-LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words
+UNLIKELY = 10  # times as many equal rows as if the columns had nothing to do with each other are no chance
+PLACES = 12  # places in lines whose ids are also looked at alone
 CHUNK = 1 << 20  # characters of a text that are looked at together
-
-# Words consist of letters, digits and minus signs, so that the ending of a file is a word of its own.
-SPACES = bytes(code if chr(code).isalnum() or code >= 128 or code == ord("-") else 32 for code in range(256))
-WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")  # 7.0 is 7
-POINT = re.compile(r"(?<=\d)\.(?=\d)")  # 7.2 is one word, and no class 2
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
-Found = dict[str, set[str]]  # for each id, the values that stand beside it
-Places = dict[object, list[tuple[int, int, str]]]  # by group, where ids begin and end
-
-
-def words_of(text: str) -> list[bytes]:
-    """Split a text into words, whatever their case.
-
-    >>> words_of("Images/R01_cat.PNG: -1.0")
-    [b'images', b'r01', b'cat', b'png', b'-1']
-    """
-    return _pieces_of(POINT.sub("\N{MIDDLE DOT}", WHOLE.sub("", text)) if "." in text else text)
-
-
-def _pieces_of(text: str) -> list[bytes]:
-    """Split a text into words, of which 7.2 is two."""
-    return text.lower().encode("utf-8", "replace").translate(SPACES).split()
-
-
-class Phrases:
-    """Texts of one or several words, such as ids, that are looked for among words."""
-
-    def __init__(self, texts: Iterable[str], *, joined: bool = False) -> None:
-        """Take the words of texts, also `joined` by hyphens or with spaces instead of them, as ids may be."""
-        self.texts: dict[tuple[bytes, ...], str] = {}
-        lengths: dict[bytes, set[int]] = defaultdict(set)
-        for text in texts:
-            words = tuple(words_of(text)[:LONGEST_PHRASE])
-            others = (
-                [(b"-".join(words),), tuple(b" ".join(words).replace(b"-", b" ").split())] if joined else []
-            )
-            pieces = tuple(_pieces_of(text)[:LONGEST_PHRASE])  # as with a decimal comma
-            for form in filter(None, dict.fromkeys([words, pieces, *others])):
-                if any(form):
-                    self.texts.setdefault(form, text)
-                    lengths[form[0]].add(len(form))
-        self.lengths = {word: sorted(those, reverse=True) for word, those in lengths.items()}
-
-    def within(self, words: Sequence[bytes]) -> Iterator[tuple[int, int, str]]:
-        """Find the phrases among some words: where each begins and ends, and its text."""
-        end = 0
-        for place, word in enumerate(words):
-            for length in self.lengths.get(word, ()) if place >= end else ():
-                text = self.texts.get(tuple(words[place : place + length]))
-                if text is not None:
-                    end = place + length
-                    yield place, end, text
-                    break
-
-    def first_in(self, cell: str) -> str | None:
-        """The first phrase in a cell, perhaps in the name of a file or in an address."""
-        return next((text for _, _, text in self.within(words_of(cell[:200]))), None)
-
-    def may_be_in(self, lines: Sequence[str]) -> bool:
-        """Whether a phrase begins with one of the words in some lines."""
-        return not self.lengths.keys().isdisjoint(_pieces_of(" ".join(lines)))  # 7 is among those of 7.0, too
-
-
-@dataclass(frozen=True)
-class Truth:
-    """The values of a column of the solution for the ids of another column."""
-
-    name: str
-    of_id: Mapping[str, set[str]]
-    share: Mapping[str, float]  # for each value, the chance that it is a truth of an id that is drawn at random
+Columns = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the solution knows."""
+    """What the solution knows, and what the public files say of it."""
 
-    ids_of: Mapping[str, Collection[str]]  # the ids of each column that has some
-    ids: Phrases
-    rows: Sequence[str]  # the ids of the rows, in the order of the solution
-    numbered: Mapping[int, str]  # the ids by their numbers, if nothing else tells them apart
-    part_of: Mapping[str, str]  # "Public" or "Private", for each id
-    truths: Sequence[Truth]
-    values: Phrases
-    texts: dict[str, str] = field(default_factory=dict)  # the id of each text of the test set
-    features: list[pd.DataFrame] = field(default_factory=list)  # what public tables say of ids, by id
-    named_in: list[tuple[str, str]] = field(default_factory=list)  # ids, and the files that name them
-    # how many ids of each column were compared, for tables that come in pieces
-    compared: Counter[object] = field(default_factory=Counter)
-
-    def values_in(self, words: Sequence[bytes]) -> set[str]:
-        """The values of the solution that stand among some words."""
-        return {value for _, _, value in self.values.within(words)}
+    ids: Sequence[Ids]  # of each column that has some
+    row_ids: Sequence[str]  # or those of items whose rows podium has numbered
+    parts: Sequence[str]  # "Public" or "Private", for each row
+    answers: Answers
+    labels: Phrases
+    texts: dict[int, int] = field(default_factory=dict)  # the row of each text of the test set, by its hash
+    # what public tables say of rows, as hashes, because cells may be texts of essays
+    features: list[tuple[Mapping[str, list[int]], Ints]] = field(default_factory=list)
+    # how often the ids of a column are named, by file and column
+    listed: dict[tuple[str, str, int], Ints] = field(default_factory=dict)
 
     @property
-    def orders(self) -> list[Sequence[str]]:
-        """The ids of the rows as a file without ids may have them: in the order of the solution, and sorted."""
-        ordered = sorted(self.rows, key=natural)
-        return [self.rows, ordered] if ordered != list(self.rows) else [self.rows]
+    def orders(self) -> list[Ints]:
+        """The rows as a file without ids may have them: in the order of the solution, and sorted."""
+        by_name = sorted(range(len(self.row_ids)), key=lambda row: natural(self.row_ids[row]))
+        return [np.arange(len(by_name)), *([np.array(by_name)] if by_name != sorted(by_name) else [])]
 
 
 @dataclass(frozen=True)
@@ -193,11 +109,11 @@ def refuse(
     record = recorded.read(folder)
     solution = solution or folder / PRIVATE / SOLUTION
     known = _known(solution, items, record.public_columns if record else ())
-    cure = "Give the rows other ids, as podium make does by --new-ids"
+    cure = "Take it out"
     try:
-        _check_ids(known)
-        cure = "Take it out"
         unreadable = _search(folder, further, known, record.innocent if record else {})
+        cure = "Give the rows other ids, as podium make does by --new-ids"
+        _check_ids(known)
     except Revealed as problem:
         where = f"see {PUBLIC_COLUMNS} and {INNOCENT} in {RECORD}"
         if record is None:
@@ -217,41 +133,37 @@ def _search(
 ) -> list[str]:
     """Search every file for participants, and list those that cannot be searched."""
     further, private = list(further), _digests(folder / PRIVATE)
-    names, unreadable = list[tuple[Path, str]](), list[str]()
-    for file, name, content, text in _public_files(folder, further):
+    pieces, unreadable = defaultdict[str, list[bytes]](list), list[str]()
+    starts = dict[str, str]()
+    for _, name, content, text in _public_files(folder, further):
         _check_copy(name, content, private)
-        # The number of a notebook's cell is no id.
-        path = Path(file if file.endswith(".ipynb") else name)
-        names.append((path, (text or "")[:MOST_IN_CELL]))
+        starts.setdefault(name, (text or "")[:MOST_IN_FILE])
+        pieces[name].append(hashlib.sha256(content or b"").digest() + len(content or b"").to_bytes(8))
         if text is None:
             unreadable.append(name)
-    _check_names(names, known)
+    _check_files(starts, pieces, known)
     # The files are read again instead of being held, because they may be larger than the memory.
     for check in (_check_near_ids, _check_other_ids):
-        for file, name, _, text in _public_files(folder, further):
+        for path, name, _, text in _public_files(folder, further):
             try:
                 if text is not None:
-                    check(Text(name, text, innocent.get(file.removeprefix(f"{PUBLIC}/"), ())), known)
+                    check(Text(name, text, innocent.get(path.removeprefix(f"{PUBLIC}/"), ())), known)
             except (HostError, MemoryError):
                 raise
             except Exception:  # JSON of another shape than any library expects must not stop the others
                 unreadable.append(name)
-    if (
-        len({file for _, file in known.named_in}) <= MOST_PLACES
-    ):  # not those of pictures, each of which is named after its id
-        for truth in known.truths:
-            _determined(PUBLIC, "in the names of the files that list ids", known.named_in, truth)
+    for (name, _, kind), times in known.listed.items():
+        first = known.ids[kind].rows[known.ids[kind].starts]
+        found = determined.told_by_number(times, first, known.answers)
+        _demand_nothing(found, name, "which ids it lists, and how often", times.tolist(), first, known)
     return unreadable
 
 
 def _check_near_ids(text: Text, known: Known) -> None:
-    """Compare what stands near ids with their truths, in the tables of a text and in its lines."""
+    """Compare what stands near ids with the answers, in the tables of a text and in its lines."""
     for table in text.tables():
-        _learn_texts(text.name, table, known)
         _check_table(text.name, table, known)
-        _check_positions(text.name, table, known)
-    # an excused column is known in tables alone
-    if not text.excused and any(known.ids.may_be_in(lines) for lines in _chunks(text.content)):
+    if not text.excused:  # an excused column is known in tables alone
         _check_text(text, known)
 
 
@@ -303,290 +215,248 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
     header = next(rows)
     table = pd.DataFrame(rows, columns=header, dtype=object)
     row_id, *others = header
-    id_columns = [row_id, *(name for name in others if len(table) and set(items).issuperset(table[name]))]
-    values = [name for name in others if name not in {*id_columns, *TEXT_COLUMNS, *public_columns}]
-    phrases = Phrases(value for name in values for value in table[name].unique())
-    parts = table[USAGE] if USAGE in table else ["test"] * len(table)
+    of_items = [name for name in others if len(table) and set(items).issuperset(table[name])]
+    ids = [Ids(name, table[name].tolist()) for name in (row_id, *of_items)]
+    secret = [name for name in others if name not in {*of_items, *TEXT_COLUMNS, *public_columns}]
+    # The rows of an item that podium numbers itself, as E1:0 and E1:1, have an order that all may know.
+    whole = next((each for each in ids if _are_numbered(ids[0], each)), ids[0])
+    places = np.array(pd.Series(whole.numbers).groupby(whole.numbers).cumcount(), dtype=np.int64)
+    values = [table[name].unique() for name in secret]
     known = Known(
-        ids_of={name: table[name].unique().tolist() for name in id_columns},
-        ids=Phrases((item for name in id_columns for item in table[name]), joined=True),
-        rows=table[row_id].tolist(),
-        numbered=_numbered(table[row_id].tolist()),
-        part_of={item: part for name in id_columns for item, part in zip(table[name], parts)},
-        truths=[_truth(name, table[of], table[name], phrases) for name in values for of in id_columns],
-        values=phrases,
+        ids,
+        [whole.texts[number] for number in whole.numbers],
+        table[USAGE].tolist() if USAGE in table else ["test"] * len(table),
+        Answers(table[secret], whole.numbers, places),
+        Phrases(value for of_column in values if len(of_column) <= MOST_LABELS for value in of_column),
     )
-    _learn_texts(SOLUTION, table, known)
+    for name in table.columns.intersection(list(TEXT_COLUMNS)):
+        _learn_texts(SOLUTION, name, table[name].tolist(), np.arange(len(table)), known)
     return known
 
 
-def _numbered(ids: Sequence[str]) -> dict[int, str]:
-    """The ids by their numbers, if each has one and the same text before it."""
-    parts = [re.fullmatch(r"(.*?)(\d+)", each) for each in ids]
-    numbers = {int(part[2]): each for part, each in zip(parts, ids) if part}
-    same = len({part[1] if part else None for part in parts}) == 1
-    return numbers if same and len(numbers) == len(ids) else {}
+def _are_numbered(rows: Ids, items: Ids) -> bool:
+    """Whether the ids of rows are those of items and a number, as podium makes them."""
+    pairs = zip(rows.numbers.tolist(), items.numbers.tolist())
+    return rows is not items and all(rows.texts[row].startswith(f"{items.texts[item]}:") for row, item in pairs)
 
 
-def _truth(name: str, ids: Iterable[str], values: Iterable[str], phrases: Phrases) -> Truth:
-    """The truths of each id in a column of the solution."""
-    of_id: Found = defaultdict(set)
-    for item, value in zip(ids, values):
-        same = phrases.texts.get(tuple(words_of(value)[:LONGEST_PHRASE]))
-        if same is not None:
-            of_id[item].add(same)
-    share: dict[str, float] = defaultdict(float)
-    for those in of_id.values():
-        for value in those:
-            share[value] += 1 / len(those) / len(of_id)
-    return Truth(name, dict(of_id), dict(share))
+def _demand_nothing(
+    found: Told | None, name: str, where: str, cells: Sequence[object], rows: Ints, known: Known
+) -> None:
+    """Refuse a file that tells an answer."""
+    if found is not None:
+        place = f"by {found.form}{where}" if found.form else f"in {where}"
+        example = f"{str(cells[found.example])[:40]!r} of {known.row_ids[rows[found.example]]}"
+        right = f"{found.rate:.0%} of {found.rows:,} ids of the test set"
+        raise Revealed(
+            f"{name} reveals {found.answer} of {SOLUTION} {place}, such as {example}: it is right for {right}, "
+            f"and would be for {found.chance:.0%} by chance"
+        )
 
 
 # ---- What stands beside the ids ------------------------------------------------------------------------------
 
 
 def _check_ids(known: Known) -> None:
-    """Compare the parts of ids, such as img, 17 and cat of "img17_cat", with their truths."""
-    for column, ids in known.ids_of.items():
-        parts = [re.findall(r"[0-9]+|[^\W\d_]+", item) for item in ids]
-        if len({len(each) for each in parts}) == 1:
-            columns = {f"part {number}": those for number, those in enumerate(zip(*parts), 1)}
-            _check_table(SOLUTION, pd.DataFrame({"": ids} | columns), known, f"in {{}} of the ids in {column}")
+    """Compare the parts of ids that participants see, such as cat of "img17_cat", with the answers."""
+    for ids in [known.ids[kind] for kind in {kind for _, _, kind in known.listed}]:
+        parts = [re.findall(r"[0-9]+|[^\W\d_]+", item) for item in ids.texts]
+        for number, cells in enumerate(zip(*parts), 1) if len({*map(len, parts)}) == 1 else ():
+            rows = ids.rows[ids.starts]
+            found = determined.told(cells, rows, known.answers, has_order=False)
+            _demand_nothing(found, SOLUTION, f"part {number} of the ids in {ids.name}", cells, rows, known)
 
 
-def _check_complete(files: Iterable[Path], known: Known) -> None:
+def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]], known: Known) -> None:
+    """Compare the folders, names, sizes and beginnings of files that are named after ids."""
+    for ids in known.ids:
+        # Ids that have hyphens are found beside others, too.
+        stems = {name: Path(name).stem for name in sorted(starts, key=natural)}
+        stems |= {
+            name: stem.replace("-", " ") for name, stem in stems.items() if not ids.phrases.first_in(stem)
+        }
+        items = {name: ids.phrases.first_in(stem) for name, stem in stems.items()}
+        of_id = {name: item for name, item in items.items() if item is not None}
+        sizes = {name: sum(int.from_bytes(piece[-8:]) for piece in those) for name, those in pieces.items()}
+        lines = [
+            f"{Path(name).parent.name} {stems[name]} {sizes[name]} {' '.join(starts[name].split())}"
+            for name in of_id
+        ]
+        _check_text(
+            Text(PUBLIC, "\n".join(lines), ()), known, "the folders, names, sizes and beginnings of files: "
+        )
+        _check_complete(of_id, ids)
+        _check_copies(of_id, pieces)
+
+
+def _check_complete(of_id: Mapping[str, str], ids: Ids) -> None:
     """Warn if most ids have a file, such as a picture, and some have none."""
-    ids = set(known.rows)
     of_kind: dict[tuple[Path, str], set[str]] = defaultdict(set)
-    for path in files:
-        of_kind[path.parent, path.suffix].add(known.ids.first_in(path.stem) or "")
-    for (folder, suffix), named in of_kind.items():
-        lacking = [item for item in known.rows if item not in named]
-        if lacking and len(ids & named) > len(ids) / 2:
+    for name, item in of_id.items():
+        of_kind[Path(name).parent, Path(name).suffix].add(item)
+    for (folder, suffix), those in of_kind.items():
+        lacking = [item for item in ids.texts if item not in those]
+        if lacking and len(those) > len(ids.texts) / 2:
             warnings.warn(
-                f"{folder}: {len(set(lacking)):,} of {len(ids):,} ids of the test set have no file {suffix}, "
+                f"{folder}: {len(lacking):,} of {len(ids.texts):,} ids of the test set have no file {suffix}, "
                 f"such as {lacking[0]}",
                 stacklevel=2,
             )
 
 
-def _check_names(files: Sequence[tuple[Path, str]], known: Known) -> None:
-    """Compare the folders, names and beginnings of files that are named after ids."""
-    rows = [
-        (stem, path.parent.name, stem, content, content.partition(" ")[0].strip())
-        for path, content in files
-        for stem in dict.fromkeys([path.stem, path.stem.replace("-", " ")])
-    ]
-    _check_complete([path for path, _ in files], known)
-    table = pd.DataFrame(rows, columns=["", "folders", "names", "contents", "first words"])
-    _check_table(PUBLIC, table, known, "in the {} of files")
+def _check_copies(of_id: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]]) -> None:
+    """Warn if files that are named after ids have the bytes of other files."""
+    other = {tuple(those): name for name, those in pieces.items() if name not in of_id}
+    twins = {name: other[tuple(pieces[name])] for name in of_id if tuple(pieces[name]) in other}
+    if len(twins) >= LEAST_SHARE * len(of_id) > 0:
+        first = min(twins)
+        what = f"files of the test set have the bytes of other files, such as {first} and {twins[first]}"
+        _warn_of_twins(len(twins), len(of_id), what, "COLUMN")
 
 
-def _check_table(name: str, table: pd.DataFrame, known: Known, where: str = "in the column {}") -> None:
-    """Compare each column of a table with the truths of the ids in its rows; ids may be in any column."""
-    columns = {str(column): cells.tolist() for column, cells in table.items()}
-    for named, cells in columns.items():
-        column = (name, named, *columns)
-        if known.compared[column] >= MOST_IDS:
-            continue
-        beside = {other: columns[other] for other in columns if other != named}
-        readings = [ids for ids in _ids_in(cells, known) if ids]
-        for ids in readings:
-            _compare_columns(name, beside, ids, known, where)
-        if not readings:
-            continue
-        ids = readings[0]
-        known.compared[column] += len(ids)
-        _check_order(name, list(ids.values()), known)
-        truths = {truth.name for truth in known.truths}
-        others = [other for other in table if str(other) not in {named, *truths, *known.ids_of}]
-        if others and len(ids) >= LEAST_ROWS:
-            features = table.iloc[list(ids)][others].set_axis(list(ids.values())).rename(columns=str)
-            known.features.append(features.map(hash))  # a cell may be the text of an essay
+def _check_table(name: str, table: pd.DataFrame, known: Known) -> None:
+    """Compare each column of a table with the answers of the ids in its rows; ids may be in any column."""
+    columns, readings, is_exact = _columns(table, known), [], False
+    for kind, ids in enumerate(known.ids):
+        for named, cells in columns.items():
+            at, numbers = ids.named_in(cells)
+            distinct = len(np.unique(numbers))
+            if distinct >= LEAST_ROWS or (distinct and named == ids.name):
+                readings.append((distinct, kind, named, at, numbers))
+    readings = sorted(readings, key=lambda reading: -reading[0])[:ID_COLUMNS]
+    for _, kind, named, at, numbers in readings:
+        beside = {other: [cells[row] for row in at] for other, cells in columns.items() if other != named}
+        _compare(name, beside, kind, numbers, known, "the column {}", named)
+        if columns[named][at[0]] in known.ids[kind].number_of:
+            is_exact = True
+            _learn(name, beside, known.ids[kind].rows_of(numbers), known)
+    if not is_exact:
+        _check_positions(name, columns, known)
 
 
-def _check_other_ids(text: Text, known: Known) -> None:
-    """Look for rows of the test set under other ids, by their texts and by their features."""
-    for table in text.tables() if known.texts or known.features else ():
-        _check_test_texts(text.name, table, known)
-        _check_twins(text.name, table, known)
+def _columns(table: pd.DataFrame, known: Known) -> Columns:
+    """The columns of a table, or of one that lies on its side, with the ids in a row."""
+    header = [str(column) for column in table]
+    exact = known.ids[0].number_of
+    for cells in [header, *table.iloc[:LEAST_ROWS].to_numpy(dtype=object).tolist()]:
+        if len(exact.keys() & set(cells)) >= LEAST_ROWS:
+            lines = [header, *table.to_numpy(dtype=object).tolist()]
+            return {f"{line[0]}" if number else "": list(map(str, line[1:])) for number, line in
+                    enumerate([cells, *(line for line in lines if line is not cells)])}  # fmt: skip
+    return {str(column): cells.tolist() for column, cells in table.items()}
 
 
-def _check_twins(name: str, table: pd.DataFrame, known: Known) -> None:
-    """Compare rows that have the features of a row of the test set, under another id, with its truths."""
-    columns = {str(column): cells.tolist() for column, cells in table.items()}
-    for features in known.features:
-        shared = [name for name in features if name in columns]
-        if not shared:
-            continue
-        of_row = dict(zip(features[shared].itertuples(index=False, name=None), features.index))
-        if len(of_row) < UNIQUE * len(features):
-            continue
-        rows = enumerate(zip(*(map(hash, columns[name]) for name in shared)))
-        twins = {row: of_row[cells] for row, cells in rows if cells in of_row}
-        # Rows that are equal by chance, as those of all who gave the same answers, are no copies.
-        by_chance = NATURAL * (len(features) - len(of_row)) * len(table) / len(features)
-        if len(set(twins.values())) >= LEAST_ROWS + by_chance:
-            others = {name: cells for name, cells in columns.items() if name not in shared}
-            where = f"in the column {{}}, of rows with the same {listed(shared)}"
-            _compare_columns(name, others, twins, known, where)
+def _check_positions(name: str, columns: Columns, known: Known) -> None:
+    """Compare a table that has a row for each row of the solution with the answers by their order."""
+    number = len(known.row_ids)
+    if {len(cells) for cells in columns.values()} == {number - 1}:  # the first row was taken for names
+        columns = {column: [column, *cells] for column, cells in columns.items()}
+    for order in known.orders if {len(cells) for cells in columns.values()} == {number} else ():
+        _check_columns(name, columns, order, known, "the column {}, by the order of the rows")
+        for cells in columns.values():
+            if all(cell.isdecimal() and len(cell) < 18 for cell in cells):
+                places = np.array(list(map(int, cells)))
+                if sorted(places - places.min()) == list(range(number)) and places.min() < 2:
+                    _check_columns(
+                        name, columns, order[places - places.min()], known, "the column {}, by row numbers"
+                    )
 
 
-def _check_positions(name: str, table: pd.DataFrame, known: Known) -> None:
-    """Compare a table that has a row for each row of the solution with the truths by their order."""
-    if len(table) == len(known.rows) - 1:  # the first row was taken for names of columns
-        table = pd.concat([pd.DataFrame([dict(zip(table.columns, table.columns))]), table])
-    if len(table) == len(known.rows):
-        columns = {str(column): cells.astype(str).tolist() for column, cells in table.items()}
-        for order in known.orders:
-            ids = dict(enumerate(order))
-            _compare_columns(name, columns, ids, known, "in the column {}, by the order of the rows")
-
-
-def _ids_in(cells: Sequence[str], known: Known) -> list[dict[int, str]]:
-    """The ids in some cells, by row: spelled as they are, or else by their numbers, and by their positions."""
-    ids: dict[int, str] = {}
-    step = -(-len(cells) // MOST_IDS) or 1  # all parts of a long table are looked at
-    if known.ids.may_be_in(cells):
-        for row in (row for start in range(step) for row in range(start, len(cells), step)):
-            item = known.ids.first_in(cells[row])
-            if item is not None:
-                ids[row] = item
-                if len(ids) == MOST_IDS:
-                    break
-    if ids or not all(cell.isdecimal() and len(cell) < 18 for cell in cells):
-        return [dict(sorted(ids.items()))]
-    numbers = list(map(int, cells))
-    found = {row: known.numbered[number] for row, number in enumerate(numbers) if number in known.numbered}
-    numbered = [found] if len(set(found.values())) == len(found) else []
-    if len(numbers) != len(known.rows) or sorted(numbers) not in (
-        list(range(len(numbers))),
-        list(range(1, len(numbers) + 1)),
-    ):
-        return numbered
-    first = min(numbers)
-    positions = [{row: order[number - first] for row, number in enumerate(numbers)} for order in known.orders]
-    return numbered + positions
-
-
-def _compare_columns(
-    name: str, columns: Mapping[str, Sequence[str]], ids: Mapping[int, str], known: Known, where: str
+def _compare(
+    name: str, columns: Columns, kind: int, numbers: Ints, known: Known, where: str, named: str | None
 ) -> None:
-    """Compare the columns beside ids with their truths."""
-    beside = {other: [cells[row] for row in ids] for other, cells in columns.items()}
-    for other, values in beside.items():
-        found = [(item, value.strip()) for item, value in zip(ids.values(), values)]
-        _compare_cells(name, where.format(other), found, known, other)
+    """Compare columns beside some ids with their answers, and note which ids a file names."""
+    ids = known.ids[kind]
+    rows = ids.rows_of(numbers)
+    _check_columns(name, columns, rows, known, where)
+    if named is not None:
+        times = np.bincount(numbers, minlength=len(ids.texts))
+        known.listed[name, named, kind] = known.listed.get((name, named, kind), 0) + times
+    texts = [ids.texts[number] for number in numbers]
+    if (np.diff(rows) < 0).any() and texts != sorted(texts, key=natural):
+        found = determined.told_by_order(rows, known.answers)
+        _demand_nothing(found, name, "the order of its rows", texts, rows, known)
+
+
+def _check_columns(name: str, columns: Columns, rows: Ints, known: Known, where: str) -> None:
+    """Compare columns that have a cell for each of some rows of the solution with their answers."""
     # With one-hot columns, the values are the names of the columns whose cells are 1.
-    on = [" ; ".join(n for n, v in zip(beside, row) if YES.fullmatch(v)) for row in zip(*beside.values())]
-    _compare_cells(name, "as the name of a column with 1", list(zip(ids.values(), on)), known)
+    on = [" ; ".join(n for n, v in zip(columns, cells) if YES.fullmatch(v)) for cells in zip(*columns.values())]
+    for column, cells in [*columns.items(), *([("", on)] if columns else [])]:
+        found = determined.told(cells, rows, known.answers, column)
+        place = where.format(column) if column or cells is not on else "the names of the columns with 1"
+        _demand_nothing(found, name, place, cells, rows, known)
 
 
-def _check_order(name: str, ids: Sequence[str], known: Known) -> None:
-    """Refuse a file in which the order of the rows tells their truths, unless the ids have this order, too."""
-    order = {item: position for position, item in enumerate(known.rows)}
-    positions = [order[item] for item in ids if item in order]
-    if len(positions) < len(ids) or positions == sorted(positions) or list(ids) == sorted(ids, key=natural):
-        return
-    for truth in known.truths:
-        if told := order_told([_only(truth, item) or "" for item in ids]):
-            raise Revealed(
-                f"{name} reveals {truth.name} of {SOLUTION} by the order of its rows: of neighbors, {told:.0%} "
-                "are alike"
-            )
-
-
-def _compare_cells(
-    name: str, where: str, cells: Sequence[tuple[str, str]], known: Known, column: str = ""
-) -> None:
-    """Compare cells with the truths of their ids, also if each truth has another word or number for it."""
-    found: Found = defaultdict(set)
-    for item, cell in cells:
-        found[item] |= known.values_in(words_of(cell[:MOST_IN_CELL]))
-    for truth in known.truths:
-        _compare(name, where, found, truth, is_named=column == truth.name)
-        if column not in known.ids_of:
-            _determined(name, where, cells, truth)
-
-
-def _determined(name: str, where: str, cells: Sequence[tuple[str, str]], truth: Truth) -> None:
-    """Refuse a file if its cells determine the truths of their ids, in whatever form."""
-    rows = [(cell, only) for item, cell in cells if (only := _only(truth, item)) is not None]
-    column, truths = [cell for cell, _ in rows], [only for _, only in rows]
-    # What keeps rows together, such as a patient, determines their part, and does not tell which one it is.
-    most_codes = 1 if truth.name == USAGE else MOST_CODES
-    if told := classes_told(column, truths, most_codes) or numbers_told(column, truths):
-        raise Revealed(
-            f"{name} reveals {truth.name} of {SOLUTION} {where}, in another form: the values there determine "
-            f"{told:.1%} of it for {len(rows):,} ids of the test set"
-        )
-
-
-def _only(truth: Truth, item: str) -> str | None:
-    """The truth of an id that has a single one."""
-    values = truth.of_id.get(item, ())
-    return next(iter(values)) if len(values) == 1 else None
-
-
-def _check_text(text: Text, known: Known) -> None:
-    """Compare what stands near the ids in a text with their truths.
+def _check_text(text: Text, known: Known, where: str = "") -> None:
+    """Compare what stands near the ids in a text with their answers.
 
     Ids may be short numbers, which stand elsewhere, too.  So the ids in each place of a line are also looked at
     alone.
     """
-    found: dict[tuple[str, object], Found] = defaultdict(lambda: defaultdict(set))
-    # A file may have the name of a class and list its ids.
-    for lines in _chunks(f"{text.name}\n{text.content}"):
-        if known.ids.may_be_in(lines):
-            words, places = _words_and_places(lines, known)
-            headings = _last_values(words, known)
-            for group, those in places.items():
-                following = [start for start, _, _ in those[1:]] + [len(words)]
-                for (start, end, item), limit in zip(those, following):
-                    after = words[end : min(limit, end + MOST_BESIDE)]
-                    found["after ids", group][item] |= known.values_in(after)
-                    found["before ids", group][item] |= headings[start]
-            if len(places["all"]) >= MOST_IDS:
+    for kind, ids in enumerate(known.ids):
+        numbers: dict[int | None, list[int]] = defaultdict(list)
+        columns: dict[int | None, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        # A file may have the name of a class and list its ids. In JSON, lines end by \\n.
+        for lines in _chunks(f"{text.name}\n{text.content}".replace("\\n", "\n")):
+            words, found = _ids_among(lines, ids)
+            labels = [(start, label) for start, _, label in known.labels.within(words if found else ())]
+            for group in (None, *range(PLACES)):
+                those = [each for each in found if group in (None, each[0])]
+                numbers[group] += [ids.number_of[item] for *_, item in those]
+                for row in _near(those, words, labels):
+                    for column, word in row.items():
+                        columns[group][column].append(word)
+            if len(numbers[None]) >= MOST_ROWS:
                 break
-    everywhere = {item for (_, group), beside in found.items() if group == "all" for item in beside}
-    is_code = not {STARTER, METRIC}.isdisjoint(Path(text.name).parts)  # its numbers may look like ids
-    if len(everywhere) <= MOST_LISTED * len(known.rows) and not is_code:
-        known.named_in.extend((item, text.name) for item in everywhere)
-    for (where, _), beside in found.items():
-        for truth in known.truths:
-            _compare(text.name, where, beside, truth)
+        for group, of_group in numbers.items():
+            beside = {
+                name: cells for name, cells in columns[group].items() if sum(map(bool, cells)) > len(cells) / 2
+            }
+            is_whole = group is None and len(of_group) < MOST_ROWS
+            _compare(
+                text.name,
+                beside,
+                kind,
+                np.array(of_group, dtype=np.int64),
+                known,
+                where + "{}",
+                "" if is_whole else None,
+            )
 
 
-def _words_and_places(lines: Sequence[str], known: Known) -> tuple[list[bytes], Places]:
-    """The words of some lines, and where ids begin and end: all of them, and those of each place in a line."""
-    words = list[bytes]()
-    places: Places = defaultdict(list)
-    for line in lines:
-        of_line = words_of(line)
-        for start, end, item in known.ids.within(of_line):
-            place = (len(words) + start, len(words) + end, item)
-            places["all"].append(place)
-            if start < MOST_PLACES:
-                places[start].append(place)
+def _ids_among(lines: Sequence[str], ids: Ids) -> tuple[list[bytes], list[tuple[int, int, int, str]]]:
+    """The words of some lines, and their ids: the place in its line, where it begins and ends, and its text."""
+    words, found = list[bytes](), list[tuple[int, int, int, str]]()
+    for line in lines if ids.phrases.may_be_in(lines) else ():
+        of_line, start = words_of(line), len(words)
+        found += [(place, start + place, start + end, item) for place, end, item in ids.phrases.within(of_line)]
         words += of_line
-        if len(places["all"]) >= MOST_IDS:
+        if len(found) >= MOST_ROWS:
             break
-    return words, places
+    return words, found
 
 
-def _last_values(words: Sequence[bytes], known: Known) -> list[set[str]]:
-    """For each place among some words, the last value of each truth before it, perhaps a heading."""
-    begins = {end: value for _, end, value in known.values.within(words)}
-    last: dict[str, str] = {}
-    headings = [set[str]()]
-    for place in range(1, len(words)):
-        value = begins.get(place)
-        if value is not None:
-            last |= {truth.name: value for truth in known.truths if value in truth.share}
-            headings.append(set(last.values()))
-        else:
-            headings.append(headings[-1])
-    return headings
+def _near(
+    found: Sequence[tuple[int, int, int, str]], words: Sequence[bytes], labels: Sequence[tuple[int, str]]
+) -> Iterator[dict[str, str]]:
+    """The words and labels near each of some ids, as columns."""
+    at = 0
+    ends = [start for _, start, _, _ in found[1:]] + [len(words)]
+    for (_, start, end, _), limit in zip(found, ends):
+        while at < len(labels) and labels[at][0] < start:
+            at += 1
+        after = [*map(written, words[end : min(limit, end + WORDS_AFTER)])]
+        near = [label for place, label in labels[at : at + LABELS] if place < min(limit, end + MOST_BESIDE)]
+        before = [*map(written, words[max(0, start - WORDS_BEFORE) : start][::-1])]
+        row = {"the label before ids": labels[at - 1][1] if at else ""}
+        for name, cells, most in (
+            ("word {} after ids", after, WORDS_AFTER),
+            ("label {} after ids", near, LABELS),
+            ("word {} before ids", before, WORDS_BEFORE),
+        ):
+            row |= {name.format(n + 1): cells[n] if len(cells) > n else "" for n in range(most)}
+        yield row
 
 
 def _chunks(text: str) -> Iterator[list[str]]:
@@ -595,60 +465,105 @@ def _chunks(text: str) -> Iterator[list[str]]:
         yield text[start : start + CHUNK].split("\n")
 
 
-# ---- The comparison ------------------------------------------------------------------------------------------
+# ---- Rows of the test set under other ids --------------------------------------------------------------------
 
 
-def _compare(name: str, where: str, found: Found, truth: Truth, *, is_named: bool = False) -> None:
-    """Refuse a file if the truths of ids stand beside them much more often than those of other ids would.
-
-    What was true before, such as the region of last year, predicts well and is no leak. So all but a column
-    with the name of the truth has to determine it.
-    """
-    ids = [item for item in found if item in truth.of_id]
-    right = {item: found[item] & truth.of_id[item] for item in ids}
-    if not any(right.values()):
-        return
-    rate = sum(len(right[item]) / len(truth.of_id[item]) for item in ids) / len(ids)
-    chance = sum(truth.share.get(value, 0) for item in ids for value in found[item]) / len(ids)
-    number = sum(len(found[item] & truth.share.keys()) / len(truth.of_id[item]) for item in ids) / len(ids)
-    if number > min(MOST_VALUES, MOST_CLASSES * len(truth.share)) or (rate < PURE and not is_named):
-        return
-    if tells(rate, chance, len(ids), NAMED_EVIDENCE if is_named else LEAST_EVIDENCE):
-        item = next(item for item in ids if right[item])
-        raise Revealed(
-            f"{name} reveals {truth.name} of {SOLUTION} {where}, such as {min(right[item])!r} of {item}: "
-            f"it is there for {rate:.0%} of {len(ids):,} ids of the test set, and would be for {chance:.0%} by "
-            "chance"
-        )
+def _learn(name: str, columns: Columns, rows: Ints, known: Known) -> None:
+    """Keep what a public table says of rows of the test set."""
+    some = np.unique(np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.int64))
+    features = {
+        column: [_key(cells[row]) for row in some]
+        for column, cells in columns.items()
+        if column not in {*known.answers.names, *(ids.name for ids in known.ids)}
+    }
+    if features and len(rows) >= LEAST_ROWS:
+        known.features.append((features, rows[some]))
+    for column in features:
+        cells = columns[column]
+        is_text = sum(map(len, cells)) >= SHORTEST_TEXT * len(cells) and len(set(cells)) > len(cells) / 2
+        if column in TEXT_COLUMNS or is_text:
+            _learn_texts(name, column, cells, rows, known)
 
 
-# ---- Texts of the test set -----------------------------------------------------------------------------------
-
-
-def _learn_texts(name: str, table: pd.DataFrame, known: Known) -> None:
+def _learn_texts(name: str, column: str, cells: Sequence[str], rows: Ints, known: Known) -> None:
     """Keep the texts of the test set, and check that equal ones are in one part."""
-    for of in known.ids_of.keys() & table.columns:
-        for column in table.columns.intersection(list(TEXT_COLUMNS)):
-            for item, text in zip(table[of], table[column]):
-                if item in known.part_of and text.strip():
-                    first = known.texts.setdefault(_normalized(text), item)
-                    if known.part_of[first] != known.part_of[item]:
-                        raise HostError(
-                            f"{name}: the text of {item} ({known.part_of[item]}) is that of {first} "
-                            f"({known.part_of[first]}), too: expected equal texts in one part"
-                        )
+    for cell, row in zip(cells, rows.tolist()):
+        first = known.texts.setdefault(_key(cell), row) if cell.strip() else row
+        if known.parts[first] != known.parts[row] and column in TEXT_COLUMNS:
+            raise HostError(
+                f"{name}: the text of {known.row_ids[row]} ({known.parts[row]}) is that of "
+                f"{known.row_ids[first]} ({known.parts[first]}), too: expected equal texts in one "
+                f"part, as --items {column} keeps them"
+            )
 
 
-def _check_test_texts(name: str, table: pd.DataFrame, known: Known) -> None:
+def _key(cell: str) -> int:
+    """A number for a cell, whose case and spaces do not count."""
+    return hash(" ".join(cell.split()).casefold())
+
+
+def _check_other_ids(text: Text, known: Known) -> None:
+    """Look for rows of the test set under other ids, by their texts and by their features."""
+    for table in text.tables() if known.texts or known.features else ():
+        columns = {str(column): cells.tolist() for column, cells in table.items()}
+        of_ids = [(sum(cell in ids.number_of for cell in cells), column == ids.name, column, ids)
+                  for ids in known.ids for column, cells in columns.items()]  # fmt: skip
+        _, _, named, ids = max(of_ids, key=lambda each: (each[1] and each[0] > 0, each[0]))
+        others = [row for row, cell in enumerate(columns[named]) if cell not in ids.number_of]
+        columns = {column: [cells[row] for row in others] for column, cells in columns.items()}
+        _check_test_texts(text.name, columns, known)
+        _check_twins(text.name, columns, known)
+
+
+def _check_test_texts(name: str, columns: Columns, known: Known) -> None:
     """Check that no cell is a text of the test set under another id, where its labels may be known."""
-    for row in zip(*(cells.tolist() for _, cells in table.items())) if known.texts else ():
-        for cell in row:
-            owner = known.texts.get(_normalized(cell)) if len(cell) >= SHORTEST_TEXT else None
-            if owner is not None and known.part_of[owner] not in map(known.part_of.get, row):
+    for column, cells in columns.items() if known.texts else ():
+        keys = {_key(cell) for cell in cells if len(cell) >= SHORTEST_TEXT}
+        if twins := [known.texts[key] for key in keys & known.texts.keys()]:
+            if Path(name).name != LEARNED:
                 where = f"which is in {SOLUTION}, under another id"
-                raise HostError(f"{name} has the text of {owner}, {where}: take it out")
+                raise HostError(f"{name} has the text of {known.row_ids[min(twins)]}, {where}: take it out")
+            _warn_of_twins(len(twins), len(known.texts), f"texts of the test set stand in {name}, too", column)
 
 
-def _normalized(text: str) -> str:
-    """A text whose case and spaces do not count."""
-    return " ".join(text.split()).casefold()
+def _check_twins(name: str, columns: Columns, known: Known) -> None:
+    """Compare rows that have the features of a row of the test set, under another id, with its answers."""
+    for features, rows in known.features:
+        shared = [column for column in features if column in columns]
+        keys = list(zip(*(features[column] for column in shared)))
+        cells = list(zip(*(map(_key, columns[column]) for column in shared)))
+        row_of = dict(zip(keys, rows.tolist()))
+        twins = {row: row_of[key] for row, key in enumerate(cells) if key in row_of}
+        number, where = len(set(twins.values())), f"with the same {listed(shared)}"
+        # Rows that are equal by chance, as those of all who gave the same answers, are no copies.
+        again = len(keys) - len(row_of)
+        if Path(name).name == LEARNED and number < len(row_of) / 2:
+            if number > UNLIKELY * _expected(keys, cells) and number >= LEAST_SHARE * len(row_of):
+                cure = shared[0] if len(shared) == 1 else "COLUMN"
+                _warn_of_twins(number, len(row_of), f"rows of the test set stand in {name}, too, {where}", cure)
+        elif twins and number >= LEAST_ROWS + NATURAL * again * len(cells) / len(keys):
+            others = {
+                column: [those[row] for row in twins]
+                for column, those in columns.items()
+                if column not in shared
+            }
+            place = f"the column {{}}, of rows {where}"
+            _check_columns(name, others, np.array(list(twins.values())), known, place)
+
+
+def _expected(one: Sequence[tuple[int, ...]], other: Sequence[tuple[int, ...]]) -> float:
+    """How many rows of two tables would be equal if their columns had nothing to do with each other."""
+    chance = 1.0
+    for first, second in zip(zip(*one), zip(*other)):
+        counts = Counter(second)
+        chance *= sum(counts[key] for key in first) / len(first) / len(second)
+    return chance * len(one) * len(other)
+
+
+def _warn_of_twins(number: int, of: int, what: str, column: str) -> None:
+    """Warn that something is in the test set and elsewhere."""
+    warnings.warn(
+        f"{number:,} of {of:,} ({number / of:.0%}) {what}: whoever learns from the others "
+        f"may know their answers; podium make --items {column} keeps together what belongs together",
+        stacklevel=2,
+    )

@@ -1,6 +1,5 @@
 """Unpack and decode files of any kind, and find the tables in them, so that they can be searched."""
 
-import base64
 import bz2
 import contextlib
 import gzip
@@ -10,19 +9,15 @@ import re
 import tarfile
 import warnings
 import zipfile
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any, BinaryIO, cast
 
 import pandas as pd
-from pyarrow import parquet
 
 from podium.tables.files import parse_json
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
-LIST = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
-BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{64,}={0,2}\s*")
 NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # characters that control something else
 TEXT_PICKLE = re.compile(rb"\([dl]p?\d*\n|c[\w.]+\n[\w.]+\n|[VS].*\np\d+\n")  # of protocol 0
 MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
@@ -43,11 +38,6 @@ def unpacked(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes | None]]:
             yield from unpacked(called, stream)
         for piece in _pieces(file) if inner is None else ():
             yield name, piece
-            if name.endswith(".ipynb"):
-                yield from _of_notebook(name, piece)
-            with contextlib.suppress(ValueError):  # it is no base64
-                if BASE64.fullmatch(piece):
-                    yield from unpacked(name, io.BytesIO(base64.b64decode(piece)))
     except MemoryError:
         raise
     except Exception:  # each library has its own for a damaged file
@@ -59,7 +49,7 @@ def _inside(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]] | None:
     head = file.read(4096)
     file.seek(0)
     if head.startswith(b"PAR1"):
-        return iter([*_metadata(name, file), (name, _of_parquet(file))])
+        return iter([(name, _of_parquet(file))])
     for start, unpack in PACKED.items():
         if head.startswith(start):
             return iter([(name, unpack(file))])
@@ -71,27 +61,10 @@ def _inside(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]] | None:
     return _of_tar(name, file) if head[257:262] == b"ustar" else None
 
 
-def _of_notebook(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """The sources and the outputs of a notebook's cells, whose lines JSON writes as parts of texts."""
-    with contextlib.suppress(ValueError, AttributeError, TypeError):  # it is no notebook
-        for number, cell in enumerate(parse_json(content)["cells"], 1):
-            outputs = [text for each in cell.get("outputs", ()) for text in (each, each.get("data", {}))]
-            texts = [value for each in [cell, *outputs] for value in each.values()]
-            for text in texts:
-                lines = (
-                    "".join(text) if isinstance(text, list) and all(isinstance(t, str) for t in text) else text
-                )
-                if isinstance(lines, str) and len(lines.split()) > 1:
-                    yield f"{name}/cell {number}", lines.encode("utf-8", "replace")
-
-
 def _of_zip(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
     """The files in a zip archive."""
     with zipfile.ZipFile(file) as archive:
-        yield f"{name}/comment", io.BytesIO(archive.comment)
         for each in archive.namelist():
-            if comment := archive.getinfo(each).comment:
-                yield f"{name}/{each}/comment", io.BytesIO(comment)
             if not each.endswith("/"):
                 with archive.open(each) as member:
                     yield f"{name}/{each}", cast(BinaryIO, member)
@@ -109,15 +82,6 @@ def _of_tar(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
 def _of_parquet(file: BinaryIO) -> BinaryIO:
     """A Parquet file as CSV, with its index, which may tell something, too."""
     return io.BytesIO(pd.read_parquet(file).to_csv().encode())
-
-
-def _metadata(name: str, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
-    """What the schema of a Parquet file says beside its columns."""
-    about = parquet.read_schema(file).metadata or {}
-    file.seek(0)
-    for key, value in about.items():
-        if key != b"pandas":
-            yield f"{name}/{key.decode(errors='replace')}", io.BytesIO(value)
 
 
 PACKED: dict[bytes, Callable[[Any], Any]] = {
@@ -188,9 +152,9 @@ def decoded(content: bytes) -> str | None:
 
 
 def tables_of(text: str) -> list[pd.DataFrame]:
-    """The tables in a text, whose cells are str: JSON, JSON Lines, lines with delimiters, and lists."""
+    """The tables in a text, whose cells are str: JSON, JSON Lines, and lines with delimiters."""
     tables = [table for table in _tables_in(_from_json(text)) if len(table)]
-    return tables or [*_from_lines(text), *_from_lists(text)]
+    return tables or list(_from_lines(text))
 
 
 def _from_lines(text: str) -> Iterator[pd.DataFrame]:
@@ -203,17 +167,6 @@ def _from_lines(text: str) -> Iterator[pd.DataFrame]:
         yield pd.read_csv(
             file, sep=separator, dtype=object, na_filter=False, index_col=False, on_bad_lines="skip"
         )
-
-
-def _from_lists(text: str) -> Iterator[pd.DataFrame]:
-    """Lists of the same length, such as ``ids = ["r1", "r2"]`` and ``labels = c("cat", "dog")``, as columns."""
-    of_length: dict[int, list[list[str]]] = defaultdict(list)
-    for found in LIST.finditer(text):
-        cells = found[1].split(",")
-        if len(cells) > 1:
-            of_length[len(cells)].append(cells)
-    for lists in of_length.values():
-        yield pd.DataFrame({f"list {number}": cells for number, cells in enumerate(lists[:MOST_FIELDS], 1)})
 
 
 def _from_json(text: str) -> Any:

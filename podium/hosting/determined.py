@@ -40,11 +40,10 @@ COMMA = re.compile(r"-?\d+,\d+")  # a decimal comma
 TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 WORDS = (0, 1, 2, 3, -1)  # places of words that are looked at
 
-Cells = Sequence[str]
 Compare = Callable[[Ints, Ints], Any]  # of pairs with answers, by their numbers
 
 
-class Told(NamedTuple):
+class Evidence(NamedTuple):
     """What a column tells."""
 
     answer: str  # a column of the solution
@@ -55,7 +54,7 @@ class Told(NamedTuple):
     rows: int  # how many rows were compared
 
 
-class Answers:
+class Secrets:
     """The columns of a solution that only the host knows, of which any two cells are quickly compared."""
 
     def __init__(self, table: pd.DataFrame, ids: Ints | None = None, places: Ints | None = None) -> None:
@@ -134,7 +133,9 @@ def natural(item: str) -> list[tuple[int, str]]:
 # ---- A column ------------------------------------------------------------------------------------------------
 
 
-def told(cells: Cells, rows: Ints, answers: Answers, name: str = "", *, has_order: bool = True) -> Told | None:
+def told(
+    cells: Sequence[str], rows: Ints, answers: Secrets, name: str = "", *, has_order: bool = True
+) -> Evidence | None:
     """What a column with this name tells of these rows of the solution, in any of its forms."""
     if cells and name not in answers.names and len(set(cells)) < 2:
         return None
@@ -144,7 +145,7 @@ def told(cells: Cells, rows: Ints, answers: Answers, name: str = "", *, has_orde
     return None if found is None else found._replace(example=int(order[found.example]))
 
 
-def _told(cells: Cells, rows: Ints, answers: Answers, name: str, has_order: bool) -> Iterator[Told]:
+def _told(cells: Sequence[str], rows: Ints, answers: Secrets, name: str, has_order: bool) -> Iterator[Evidence]:
     """The same for rows in a random order."""
     for form, values in _forms(cells):
         codes, texts = pd.factorize(np.array(values, dtype=object))
@@ -170,7 +171,7 @@ def _told(cells: Cells, rows: Ints, answers: Answers, name: str, has_order: bool
             yield found._replace(form=f"the missing cells of {form}", example=int(once[found.example]))
 
 
-def told_by_number(counts: Ints, rows: Ints, answers: Answers) -> Told | None:
+def told_by_number(counts: Ints, rows: Ints, answers: Secrets) -> Evidence | None:
     """What is told by how often a file names the ids of some rows."""
     order = np.random.default_rng(0).permutation(len(rows))
     counts, rows = counts[order], rows[order]
@@ -178,7 +179,7 @@ def told_by_number(counts: Ints, rows: Ints, answers: Answers) -> Told | None:
     return next(itertools.chain(*tests), None)
 
 
-def told_by_order(rows: Ints, answers: Answers) -> Told | None:
+def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
     """What the order of some rows tells: neighbors have the same answer, or numbers rise or fall."""
     rows = rows[answers.places[rows] == 0]
     if len(rows) < LEAST_ROWS:
@@ -188,15 +189,15 @@ def told_by_order(rows: Ints, answers: Answers) -> Told | None:
         codes = answers.codes[rows, column]
         chance = share_of(codes, np.zeros_like(rows), codes, np.zeros_like(rows))
         if tells(rate, chance, len(one)):
-            return Told(answers.names[column], "", 0, rate, chance, len(rows))
+            return Evidence(answers.names[column], "", 0, rate, chance, len(rows))
     ranks = np.nan_to_num(answers.ranks[rows])
     for column, of_column in zip(answers.numeric.tolist(), ranks.T):
         if (rate := float(_correlation(of_column[:-1], of_column[1:]))) > LEAST_CORRELATION:
-            return Told(answers.names[column], "", 0, rate, 0, len(rows))
+            return Evidence(answers.names[column], "", 0, rate, 0, len(rows))
     return None
 
 
-def _forms(cells: Cells) -> Iterator[tuple[str, Cells]]:
+def _forms(cells: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """A column, and what its texts may tell by a part of them or by their length."""
     yield "", cells
     some = cells[:SOME_PAIRS]
@@ -220,7 +221,7 @@ def _likely(number: int, chances: Floats, alike: Compare) -> list[tuple[int, flo
     return list(zip(columns.tolist(), rate.tolist()))
 
 
-def _pairs(one: Ints, other: Ints, answers: Answers) -> list[tuple[int, float]]:
+def _pairs(one: Ints, other: Ints, answers: Secrets) -> list[tuple[int, float]]:
     """The answers that are alike in far more of these pairs of rows than in any two."""
 
     def alike(some: Ints, columns: Ints) -> Any:
@@ -230,7 +231,7 @@ def _pairs(one: Ints, other: Ints, answers: Answers) -> list[tuple[int, float]]:
     return _likely(len(one), answers.chances, alike)
 
 
-def _as_they_are(own: Ints, rows: Ints, answers: Answers, name: str) -> Iterator[Told]:
+def _as_they_are(own: Ints, rows: Ints, answers: Secrets, name: str) -> Iterator[Evidence]:
     """The answers themselves; a column of their name may have errors."""
     order = np.lexsort((own, answers.ids[rows]))
     own, rows = own[order], rows[np.lexsort((answers.places[rows], answers.ids[rows]))]
@@ -249,10 +250,10 @@ def _as_they_are(own: Ints, rows: Ints, answers: Answers, name: str) -> Iterator
             NAMED_EVIDENCE if column in named else LEAST_EVIDENCE,
         )
         if (column in named or rate >= PURE) and tells(rate, chance, len(_once(rows)), least):
-            yield Told(answers.names[column], "", int(order[np.argmax(right)]), rate, chance, len(rows))
+            yield Evidence(answers.names[column], "", int(order[np.argmax(right)]), rate, chance, len(rows))
 
 
-def _by_groups(values: Ints, rows: Ints, answers: Answers) -> Iterator[Told]:
+def _by_groups(values: Ints, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
     """Nearly each value stands for one answer. Values of a single row do not count."""
     first = _once(rows, values)
     values, rows = values[first], rows[first]
@@ -272,10 +273,10 @@ def _by_groups(values: Ints, rows: Ints, answers: Answers) -> Iterator[Told]:
         # What keeps rows together, such as a patient, determines their part, and does not tell which one it is.
         most = (1 if answers.names[column] == USAGE else MOST_CODES) * len(np.unique(own))
         if number <= most and rate >= ALIKE and tells(rate, chance, len(one)):
-            yield Told(answers.names[column], "", int(first[one[0]]), rate, chance, len(rows))
+            yield Evidence(answers.names[column], "", int(first[one[0]]), rate, chance, len(rows))
 
 
-def _by_numbers(numbers: Floats, rows: Ints, answers: Answers) -> Iterator[Told]:
+def _by_numbers(numbers: Floats, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
     """The numbers have the order of other numbers, or the opposite one; ties do not count."""
     present = np.flatnonzero(~np.isnan(numbers))
     if len(present) < LEAST_ROWS or len(np.unique(numbers[present])) < 2 or answers.places[rows].any():
@@ -295,7 +296,7 @@ def _by_numbers(numbers: Floats, rows: Ints, answers: Answers) -> Iterator[Told]
         rate = abs(float(_correlation(ranks, truly)))
         possible = float(_correlation(np.sort(ranks), np.sort(truly)))
         if len(np.unique(truly)) > LEAST_NUMBERS and rate > max(LEAST_BINS, LEAST_CORRELATION * possible):
-            yield Told(answers.names[answers.numeric[column]], "", int(both[0]), rate, 0, len(both))
+            yield Evidence(answers.names[answers.numeric[column]], "", int(both[0]), rate, 0, len(both))
 
 
 def _once(rows: Ints, values: Ints | int = 0) -> Ints:
@@ -311,7 +312,7 @@ def _correlation(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
     return np.asarray(one @ other / np.where(size > 0, size, 1), dtype=float)
 
 
-def _by_ranges(texts: Cells, numbers: Floats, rows: Ints, answers: Answers) -> Iterator[Told]:
+def _by_ranges(texts: Sequence[str], numbers: Floats, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
     """The ranges that the numbers or texts of each answer have do not meet."""
     if len(set(texts)) <= LEAST_NUMBERS or answers.places[rows].any():
         return
@@ -326,10 +327,10 @@ def _by_ranges(texts: Cells, numbers: Floats, rows: Ints, answers: Answers) -> I
         expected = np.repeat(np.argsort(middles), counts[np.argsort(middles)])
         rate, chance = float((own == expected).mean()), max(FEATURE, counts.max() / len(own))
         if rate >= PURE and tells(rate, chance, len(rows)):
-            yield Told(answers.names[column], "", int(order[0]), rate, chance, len(own))
+            yield Evidence(answers.names[column], "", int(order[0]), rate, chance, len(own))
 
 
-def _by_absence(is_absent: Bools, rows: Ints, answers: Answers) -> Iterator[Told]:
+def _by_absence(is_absent: Bools, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
     """The rows of one answer, and no others, say nothing, or are the only ones that say something."""
     for side in (is_absent, ~is_absent) if not answers.places[rows].any() else ():
         members, share = rows[side], float(side.mean())
@@ -337,7 +338,7 @@ def _by_absence(is_absent: Bools, rows: Ints, answers: Answers) -> Iterator[Told
             codes, counts = np.unique(answers.codes[members, column], return_counts=True)
             rate = float(((answers.codes[rows, column] == codes[counts.argmax()]) == side).mean())
             if rate >= PURE and tells(rate, max(share, 1 - share), len(rows)):
-                yield Told(
+                yield Evidence(
                     answers.names[column], "", int(np.argmax(side)), rate, max(share, 1 - share), len(rows)
                 )
 

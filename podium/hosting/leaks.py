@@ -23,7 +23,7 @@ import pandas as pd
 from podium.contest import recorded
 from podium.contest.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
 from podium.hosting import determined
-from podium.hosting.determined import LEAST_ROWS, MOST_ROWS, Answers, Told, natural
+from podium.hosting.determined import LEAST_ROWS, MOST_ROWS, Evidence, Secrets, natural
 from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files, read_csv
 from podium.hosting.phrases import Ids, Phrases, words_of, written
 from podium.hosting.unpacking import decoded, tables_of, unpacked
@@ -47,7 +47,7 @@ PLACES = 12  # places in lines whose ids are also looked at alone
 CHUNK = 1 << 20  # characters of a text that are looked at together
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
-Columns = Mapping[str, Sequence[str]]
+Beside = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Known:
     ids: Sequence[Ids]  # of each column that has some
     row_ids: Sequence[str]  # or those of items whose rows podium has numbered
     parts: Sequence[str]  # "Public" or "Private", for each row
-    answers: Answers
+    answers: Secrets
     labels: Phrases
     texts: dict[int, int] = field(default_factory=dict)  # the row of each text of the test set, by its hash
     # what public tables say of rows, as hashes, because cells may be texts of essays
@@ -226,7 +226,7 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
         ids,
         [whole.texts[number] for number in whole.numbers],
         table[USAGE].tolist() if USAGE in table else ["test"] * len(table),
-        Answers(table[secret], whole.numbers, places),
+        Secrets(table[secret], whole.numbers, places),
         Phrases(value for of_column in values if len(of_column) <= MOST_LABELS for value in of_column),
     )
     for name in table.columns.intersection(list(TEXT_COLUMNS)):
@@ -241,7 +241,7 @@ def _are_numbered(rows: Ids, items: Ids) -> bool:
 
 
 def _demand_nothing(
-    found: Told | None, name: str, where: str, cells: Sequence[object], rows: Ints, known: Known
+    found: Evidence | None, name: str, where: str, cells: Sequence[object], rows: Ints, known: Known
 ) -> None:
     """Refuse a file that tells an answer."""
     if found is not None:
@@ -334,7 +334,7 @@ def _check_table(name: str, table: pd.DataFrame, known: Known) -> None:
         _check_positions(name, columns, known)
 
 
-def _columns(table: pd.DataFrame, known: Known) -> Columns:
+def _columns(table: pd.DataFrame, known: Known) -> Beside:
     """The columns of a table, or of one that lies on its side, with the ids in a row."""
     header = [str(column) for column in table]
     exact = known.ids[0].number_of
@@ -346,7 +346,7 @@ def _columns(table: pd.DataFrame, known: Known) -> Columns:
     return {str(column): cells.tolist() for column, cells in table.items()}
 
 
-def _check_positions(name: str, columns: Columns, known: Known) -> None:
+def _check_positions(name: str, columns: Beside, known: Known) -> None:
     """Compare a table that has a row for each row of the solution with the answers by their order."""
     number = len(known.row_ids)
     if {len(cells) for cells in columns.values()} == {number - 1}:  # the first row was taken for names
@@ -363,7 +363,7 @@ def _check_positions(name: str, columns: Columns, known: Known) -> None:
 
 
 def _compare(
-    name: str, columns: Columns, kind: int, numbers: Ints, known: Known, where: str, named: str | None
+    name: str, columns: Beside, kind: int, numbers: Ints, known: Known, where: str, named: str | None
 ) -> None:
     """Compare columns beside some ids with their answers, and note which ids a file names."""
     ids = known.ids[kind]
@@ -378,7 +378,7 @@ def _compare(
         _demand_nothing(found, name, "the order of its rows", texts, rows, known)
 
 
-def _check_columns(name: str, columns: Columns, rows: Ints, known: Known, where: str) -> None:
+def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: str) -> None:
     """Compare columns that have a cell for each of some rows of the solution with their answers."""
     # With one-hot columns, the values are the names of the columns whose cells are 1.
     on = [" ; ".join(n for n, v in zip(columns, cells) if YES.fullmatch(v)) for cells in zip(*columns.values())]
@@ -468,7 +468,7 @@ def _chunks(text: str) -> Iterator[list[str]]:
 # ---- Rows of the test set under other ids --------------------------------------------------------------------
 
 
-def _learn(name: str, columns: Columns, rows: Ints, known: Known) -> None:
+def _learn(name: str, columns: Beside, rows: Ints, known: Known) -> None:
     """Keep what a public table says of rows of the test set."""
     some = np.unique(np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.int64))
     features = {
@@ -515,7 +515,7 @@ def _check_other_ids(text: Text, known: Known) -> None:
         _check_twins(text.name, columns, known)
 
 
-def _check_test_texts(name: str, columns: Columns, known: Known) -> None:
+def _check_test_texts(name: str, columns: Beside, known: Known) -> None:
     """Check that no cell is a text of the test set under another id, where its labels may be known."""
     for column, cells in columns.items() if known.texts else ():
         keys = {_key(cell) for cell in cells if len(cell) >= SHORTEST_TEXT}
@@ -526,7 +526,7 @@ def _check_test_texts(name: str, columns: Columns, known: Known) -> None:
             _warn_of_twins(len(twins), len(known.texts), f"texts of the test set stand in {name}, too", column)
 
 
-def _check_twins(name: str, columns: Columns, known: Known) -> None:
+def _check_twins(name: str, columns: Beside, known: Known) -> None:
     """Compare rows that have the features of a row of the test set, under another id, with its answers."""
     for features, rows in known.features:
         shared = [column for column in features if column in columns]

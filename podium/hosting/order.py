@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from podium.contest import way
-from podium.hosting.determined import Answers, natural, told_by_order
+from podium.hosting.determined import Secrets, natural, told_by_order
 from podium.judge import trials
 from podium.scoring import evaluating
 from podium.tables import ids
@@ -67,7 +67,7 @@ def told_by_ids(row_ids: pd.Series, answers: pd.DataFrame) -> str:
     """Name a column of answers, which are texts, that the order of the ids tells; nothing if there is none."""
     texts = ids.texts(row_ids).tolist()
     rows = np.array(sorted(range(len(texts)), key=lambda row: natural(texts[row])), dtype=np.int64)
-    told = told_by_order(rows, Answers(answers.fillna("").astype(str)))
+    told = told_by_order(rows, Secrets(answers.fillna("").astype(str)))
     return told.answer if told else ""
 
 

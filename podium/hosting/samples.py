@@ -89,7 +89,7 @@ def made(
         if not shown:
             reasons.append(f"no label occurs twice in {counted(len(learned), 'row')}")
             continue
-        sample = truth[[row_id]].assign(**chosen)
+        sample = truth[[row_id]].join(pd.DataFrame(chosen, index=truth.index))
         scores, why = _scored(solution, sample)
         if not why:
             return _without_idle(solution, sample, scores)

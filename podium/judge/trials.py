@@ -285,7 +285,7 @@ def ignores_further_columns(evaluation: Evaluation) -> Iterator[Finding]:
     text = f"{place} {_named(further)}, found {scored!r} instead of {expected!r}"
     foreign = {f"{name} of nobody": cells for name, cells in columns.items()}
     with contextlib.suppress(ToolError):
-        if _same(scored, _score(evaluation, (frame, answers.assign(**foreign)))):
+        if _same(scored, _score(evaluation, (frame, _with(answers, foreign)))):
             yield note(COLUMNS, f"{text}, and the same with such columns of any other name")
             return
     yield failure(COLUMNS, f"{text}; select the columns that you need before you join tables")
@@ -296,13 +296,18 @@ def _named(columns: Iterable[str]) -> str:
     return f"({', '.join(columns):.60})"
 
 
+def _with(answers: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Add new columns all at once, because pandas adds them one by one in quadratic time."""
+    return pd.concat([answers, pd.DataFrame(columns, index=answers.index)], axis=1)
+
+
 def _gained(
     evaluation: Evaluation, further: pd.DataFrame, frame: pd.DataFrame, answers: pd.DataFrame
 ) -> tuple[float, float, dict[str, Any]] | None:
     """Find columns that change a score: the score without them, the one with them, and what they are."""
     expected = _score(evaluation, (frame, answers))
     for columns in _further_columns(further, len(answers)):
-        scored = _score(evaluation, (frame, answers.assign(**columns)))
+        scored = _score(evaluation, (frame, _with(answers, columns)))
         if not _same(expected, scored):
             return expected, scored, columns
     return None

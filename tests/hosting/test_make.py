@@ -17,7 +17,7 @@ import podium
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
 from podium.cli.make import secret_seed
-from podium.hosting import corpus, folders, making, splitting
+from podium.hosting import corpus, folders, making, samples, splitting
 from podium.metric import hosted
 from podium.tables import files
 from podium.words.errors import HostError, UsageError
@@ -551,7 +551,7 @@ def test_values_are_written_as_they_were_read(capsys, in_process, tmp_path, by_w
     ends = np.array(["a\r\nb", "c\rd", 'e, "f"\n', "g", " h ", "NA", "001", "9", "9.0"], dtype=object)
     number = pd.factorize(by_words["id"])[0]
     texts = np.array([f"{ends[n % 9]}{n}" + " w" * 2000 for n in range(number.max() + 1)], dtype=object)[number]
-    frame = by_words.assign(full_text=texts, grade_level=ends[number % 9], gender="9")
+    frame = by_words.assign(full_text=texts, grade_level=ends[number // 3 % 9], gender="9")
     path = tmp_path / "corpus.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
@@ -1140,3 +1140,22 @@ def test_a_column_that_splits_the_labels_is_told(capsys, labels, column, values,
     pd.read_csv(labels).assign(**{column: values * 20}).to_csv(labels, index=False)
     code, _, err = make_labels(capsys, labels, "--test", 0.5)
     assert (code, f"--split {column} takes its parts" in err) == (0, is_told)
+
+
+@pytest.mark.parametrize("wanted", ["answer", "all"])
+def test_a_sample_of_many_columns_takes_few_trials(tmp_path, monkeypatch, wanted):
+    """Columns that the metric ignores are left out together; of many that it wants, few are tried."""
+    demand = "if len(submission.columns) < 300: raise ParticipantVisibleError('all columns')"
+    (tmp_path / "metric.py").write_text(
+        ACCURACY.replace("BODY", EQUAL if wanted == "answer" else f"{demand}\n    {EQUAL}")
+    )
+    labels = pd.DataFrame(
+        {"id": range(40), **{f"x{n}": [n % 7] * 40 for n in range(300)}, "answer": [*"aab", "b"] * 10}
+    )
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    scored, trials = samples._scored, []
+    monkeypatch.setattr(samples, "_scored", lambda *given: trials.append(given) or scored(*given))
+    made = making.make_files(hosted.load(tmp_path), tmp_path / "labels.csv", None, making.Draw(1))
+    shown = list(made.public["sample_submission.csv"])
+    assert shown == (["id", "answer"] if wanted == "answer" else list(labels)[: len(shown)])
+    assert len(trials) <= 64

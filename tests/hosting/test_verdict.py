@@ -11,7 +11,7 @@ import podium
 from podium import cli
 from podium.metric import hosted
 from podium.words.errors import ContractWarning, HostError
-from tests.support.host_line import ACCURACY, run_podium, stay_in_process
+from tests.support.host_line import ACCURACY, EQUAL, run_podium, stay_in_process
 
 pytestmark = [
     pytest.mark.filterwarnings("always::podium.words.errors.ContractWarning"),
@@ -306,6 +306,19 @@ def test_a_submission_must_not_overwrite_the_truth(tmp_path: Path, guess: str) -
     path.write_text(ACCURACY.replace("BODY", ASSIGN))
     with pytest.raises(HostError, match=r"for a submission with further columns \(label\), found"):
         podium.score(TRUTH, ANSWERS[["id"]].assign(prediction=guess), metric=path)
+
+
+@pytest.mark.filterwarnings("error::pandas.errors.PerformanceWarning")
+def test_many_further_columns_are_added_at_once(tmp_path: Path) -> None:
+    """One by one, pandas takes quadratic time for them, and says so."""
+    path = tmp_path / "hosts.py"
+    path.write_text(ACCURACY.replace("BODY", EQUAL))
+    further = pd.DataFrame({f"x{number}": range(len(TRUTH)) for number in range(300)})
+    truth = pd.concat([TRUTH.rename(columns={"label": "answer"}), further], axis=1)
+    score = podium.score(truth, ANSWERS.rename(columns={"label": "answer"}), metric=path).score
+    assert (
+        score == podium.score(truth.iloc[:, :3], ANSWERS.rename(columns={"label": "answer"}), metric=path).score
+    )
 
 
 @pytest.mark.parametrize(

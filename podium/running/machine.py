@@ -58,6 +58,9 @@ def make_ready(engine: str, models: list[Model], settings: Settings) -> ReadyMac
     return ReadyMachine(hardware.describe(), settings, ready, failures)
 
 
+COMMAND_NOT_FOUND = 127  # the exit code of shells and env
+
+
 def _ready(model: Model, settings: Settings) -> Model:
     """The model, with its image if it is a container; a ValueError says why it cannot run."""
     if model.kind is Kind.CONTAINER:
@@ -114,6 +117,8 @@ def run_once(model: Model, settings: Settings, log: Log) -> Run:
     if made.outcome not in (Outcome.EXIT, Outcome.DISK):
         return made
     known = [stopped.where(model, log.end)]
+    if made.exit_code == COMMAND_NOT_FOUND:
+        known.append(stopped.missing_program(model, log.end))
     if model.entry == "run.sh":  # shells differ
         known.append(f"run by {' '.join(sandbox.program_of(model)[:-1])}")
     return made._replace(reason=made.reason + "".join(f" ({one})" for one in known if one))

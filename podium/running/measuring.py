@@ -66,6 +66,7 @@ class Run(NamedTuple):
     name: str = ""  # of the submission's file
     submission: bytes = b""  # its content
     printed: str = ""  # what the model printed at last or left behind: it may be texts of the hidden data
+    outlived: bool = False  # whether a process that it had started was still there when its first one had ended
 
 
 class Log:
@@ -212,20 +213,25 @@ def watched(
                 used = used_by(process)
             finally:
                 timer.cancel()
-                _kill(process)  # also what it left running
+                outlived = _kill(process)  # also what it left running
                 taken = time.perf_counter() - start
                 if end_orphans and end_orphans():  # the search alone is podium's time
-                    taken = time.perf_counter() - start
-    return Run(Outcome.DONE, "", taken, used, exit_code=process.returncode), not late.is_set()
+                    outlived, taken = True, time.perf_counter() - start
+    return Run(
+        Outcome.DONE, "", taken, used, exit_code=process.returncode, outlived=outlived
+    ), not late.is_set()
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a program, and with it all processes of its session where the system has sessions."""
-    with contextlib.suppress(OSError):
+def _kill(process: "subprocess.Popen[bytes]") -> bool:
+    """Kill a program with all of its session, where systems have sessions; tell if anybody was left there."""
+    try:
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+    except OSError:
+        return False
+    return hasattr(os, "killpg")
 
 
 def used_by(process: "subprocess.Popen[bytes]") -> Used:

@@ -22,7 +22,7 @@ from podium.running.progress import tell
 from podium.tables.names import fault_of_name, is_of_system, left_out
 from podium.words import progress
 from podium.words.errors import UsageError
-from podium.words.wording import printable
+from podium.words.wording import listed, printable
 
 SHELL_SCRIPTS = ("run", "run.sh")
 SCRIPTS = ("run", "run.py", "run.sh")
@@ -35,12 +35,16 @@ IMAGE = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}"
 )
 LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the names
+# A file that may be a program, also one that podium does not start, as it is named otherwise.
+PROGRAM = re.compile(r"^(run|container)(\.|$)|\.(py|ipynb|sh|r|jl|exe|zip|tar|tgz)(\.|$)", re.IGNORECASE)
+# What Git has in place of a large file that was not fetched.
+POINTER, LARGEST_POINTER = b"version https://git-lfs.github.com/spec/v1\n", 1024
 MOST_FILES = 200_000  # in a model's folder
 MOST_MODELS = 100  # in a team's folder
 BLOCK = 512  # bytes, in which POSIX counts what a file takes on the disk
 LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
 READ_AT_ONCE = 2**22  # bytes
-NAMES_SHOWN = 5  # in a message
+NAMES_SHOWN, DATA_SHOWN = 5, 50  # in a message
 FIRST_LINE = 256  # bytes of the line that names the interpreter, as in the kernel
 MOST_OF_A_NOTEBOOK = 1 << 28  # bytes of one whose language and cells are looked at
 SCRIPT_READ = 1 << 20  # bytes of a script in which line ends are looked for
@@ -115,32 +119,60 @@ def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model]
     models = [one for one in found if isinstance(one, Model)]
     if not models and _entries(folder):
         raise UsageError(f"{folder} is a model itself: give the folder that has a folder per team, or --one")
+    if data := [f"{one.team}/{one.name}" for one in found if isinstance(one, _Data)]:
+        named = listed([*map(printable, data)], DATA_SHOWN)
+        warnings.warn(f"beside models, without a program, and therefore not run: {named}", stacklevel=4)
     return models, [one for one in found if isinstance(one, Failure)]
 
 
-def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure]:
-    """The models in a team's folder."""
+class _Data(NamedTuple):
+    """What lies in a team's folder beside its models, and is none."""
+
+    team: str
+    name: str
+
+
+def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure | _Data]:
+    """What lies in a team's folder: the models, what cannot run, and data."""
     try:
-        folders = _folders_of(team)
+        _require_folder(team)
+        there = [] if _entries(team) else _visible(team)
     except (ValueError, OSError) as problem:
         return [as_failure(team.name, "", problem)]
-    return [find_model(path, team.name, name, most_bytes) for path, name in folders]
-
-
-def _folders_of(team: Path) -> list[tuple[Path, str]]:
-    """The folder of each model of a team, with the model's name; a ValueError says what is there instead."""
-    if team.is_symlink() or not team.is_dir():
-        what = "a link" if team.is_symlink() else "a file"
-        raise ValueError(f"expected a folder with {ENTRIES}, found {what}{_unpack([team])}")
-    if _entries(team):
-        return [(team, "")]
-    inner = [path for path in _visible(team) if path.is_dir() and not path.is_symlink()]
-    if len(inner) > MOST_MODELS:
-        raise ValueError(f"more than {MOST_MODELS} models")
     # What cannot be read is taken for a model, for which the reason is found later.
-    return [(path, path.name) for path in inner if not os.access(path, os.R_OK) or _entries(path)] or [
-        (team, "")
+    inner = [path for path in there if _entries(path) or (path.is_dir() and not os.access(path, os.R_OK))]
+    if len(inner) > MOST_MODELS:
+        return [Failure(printable(team.name), "", f"more than {MOST_MODELS} models")]
+    if not inner:
+        return [find_model(team, team.name, "", most_bytes)]
+    return [
+        find_model(path, team.name, path.name, most_bytes)
+        if path in inner or _may_be_meant(path)
+        else _Data(team.name, path.name)
+        for path in there
     ]
+
+
+def _require_folder(path: Path) -> None:
+    """Raise a ValueError if something is no folder of its own."""
+    if path.is_symlink() or not path.is_dir():
+        what = "a link" if path.is_symlink() else "a file"
+        raise ValueError(f"expected a folder with {ENTRIES}, found {what}{_unpack([path])}")
+
+
+def _may_be_meant(path: Path) -> bool:
+    """Whether somebody may have taken something for a model: a link, an archive, or a folder with a program."""
+    return path.is_symlink() or bool(_unpack([path])) or (path.is_dir() and bool(_program_in(path)))
+
+
+def _program_in(folder: Path) -> str:
+    """The path of the first file of a folder, or of the folders within it, that may be a program, or ""."""
+    paths = [
+        os.path.relpath(entry.path, folder)
+        for entry in itertools.islice(paths_in(folder), MOST_FILES)
+        if PROGRAM.search(entry.name)
+    ]
+    return min(paths, default="")
 
 
 def find_model(folder: Path, team: str, name: str = "", most_bytes: float = math.inf) -> Model | Failure:
@@ -151,6 +183,7 @@ def find_model(folder: Path, team: str, name: str = "", most_bytes: float = math
                 raise ValueError(f"its name: {fault}")
             if len(text.encode()) > LONGEST_NAME:
                 raise ValueError(f"its name is longer than {LONGEST_NAME} bytes")
+        _require_folder(folder)
         entry, kind = _entry(folder)
         _require_small(folder, most_bytes)
         return Model(team, name, folder, entry, kind)
@@ -188,11 +221,13 @@ def _entry(folder: Path) -> tuple[str, Kind]:
     entries = _entries(folder)
     if not entries:
         there = _visible(folder)
-        others = ", ".join(path.name for path in there[:NAMES_SHOWN]) or "nothing"
+        deeper = {path: _program_in(path) for path in there if path.is_dir() and not path.is_symlink()}
+        found = [path.name + (f"/{deeper[path]}" if deeper.get(path) else "") for path in there]
+        others = listed(found, NAMES_SHOWN) or "nothing"
         raise ValueError(f"there is no model: expected {ENTRIES}, found {others}{_unpack(there)}")
     if len(entries) > 1:
-        listed = ", ".join(entries[:NAMES_SHOWN])
-        raise ValueError(f"expected one model in the folder, found {len(entries)}: {listed}")
+        several = listed(entries, NAMES_SHOWN)
+        raise ValueError(f"expected one model in the folder, found {len(entries)}: {several}")
     [name] = entries
     path = folder / name
     if not stat.S_ISREG(path.lstat().st_mode):
@@ -276,17 +311,29 @@ def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:
 
 
 def _require_small(folder: Path, most_bytes: float) -> None:
-    """Raise a ValueError if a folder has too many files, or too many bytes by their apparent size."""
-    about = [entry.stat(follow_symlinks=False) for entry in itertools.islice(paths_in(folder), MOST_FILES + 1)]
-    if len(about) > MOST_FILES:
+    """Raise a ValueError if a folder has too many files or bytes by their apparent size, or a pointer."""
+    entries = [*itertools.islice(paths_in(folder), MOST_FILES + 1)]
+    if len(entries) > MOST_FILES:
         raise ValueError(f"more than {MOST_FILES:,} files")
-    files = [each for each in about if stat.S_ISREG(each.st_mode)]
+    about = {entry.path: entry.stat(follow_symlinks=False) for entry in entries}
+    files = [each for each in about.values() if stat.S_ISREG(each.st_mode)]
     size = sum(each.st_size for each in files)
     if size > most_bytes:
         held = sum(getattr(each, "st_blocks", math.inf) * BLOCK for each in files)
         sparse = f", of which the disk holds {held / 2**30:,.1f} GB (sparse files)" if held < size / 2 else ""
         limit = f"expected at most {most_bytes / 2**30:,.4g} GB of files (--folder-limit)"
         raise ValueError(f"{limit}, found {size / 2**30:,.1f} GB{sparse}")
+    for path, each in sorted(about.items()):
+        if stat.S_ISREG(each.st_mode) and len(POINTER) < each.st_size < LARGEST_POINTER and _is_pointer(path):
+            name = os.path.relpath(path, folder)
+            raise ValueError(f"{name} is a pointer of Git LFS in place of the file: fetch it with git lfs pull")
+
+
+def _is_pointer(path: str) -> bool:
+    """Whether a file is what Git LFS has in place of another one."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:  # who may not read it is told later
+        return file.read(len(POINTER)) == POINTER
+    return False
 
 
 def with_digest(model: Model) -> Model:

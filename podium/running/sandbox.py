@@ -49,10 +49,14 @@ exec 3<&0 </dev/null 4>/dev/null
 echo ready
 read go <&3
 (read end <&3; kill -9 -1) >&2 &
+watcher=$!
 [ "$begins" ] && exec 5>&1
 "$@" >&2 3<&- 4>&-
 code=$?
 exec 2>&4
+kill -9 "$watcher"
+wait "$watcher"
+kill -9 -1 && outlived=yes || outlived=
 left=yes
 while [ "$left" ]; do
     kill -9 -1
@@ -72,6 +76,7 @@ while [ "$left" ]; do
     done
 done
 echo "$code"
+echo "$outlived"
 echo $(stat -f -c %a . /tmp /dev/shm)
 set --
 for name in submission.csv submission.csv.gz submission.parquet; do
@@ -167,7 +172,7 @@ def _measured(
                 seconds, busy = time.perf_counter() - start, core_seconds(cores) - busy
                 late.append(is_late)
             with _killed_after(constants.SECONDS_TO_SEND, process):
-                left = _left(tells)
+                outlived, left = bool(tells.readline().strip()), _left(tells)
         except BaseException:
             _kill(process)
             raise
@@ -176,7 +181,7 @@ def _measured(
         raise UsageError(no_sandbox(log.end))
     used = (group.used() if group else used).since(before)
     others = max(busy - used.user_seconds, 0.0) / (seconds * len(cores))
-    run = Run(Outcome.DONE, "", seconds, used, others, int(code or -9))
+    run = Run(Outcome.DONE, "", seconds, used, others, int(code or -9), outlived=outlived)
     left = left._replace(is_whole=process.returncode == 0)
     return judged(run, bool(code) or not any(each.is_set() for each in late), left, settings, log)
 

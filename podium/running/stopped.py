@@ -21,6 +21,9 @@ EXCEPTIONS = "|".join(
 )
 RAISED = re.compile(rf"^({EXCEPTIONS})(?::|$)", re.MULTILINE)
 CELL = re.compile(rf"^cell (\d{{1,5}}) of \d+ failed(?:: ({EXCEPTIONS})\b)?", re.MULTILINE)
+WORD = re.compile(r"[\w.+/-]+")
+# As shells, env and podium say it.
+NOT_FOUND = re.compile(rf"({WORD.pattern})['’]?: (?:command )?(?:not found|No such file)")
 IN_CELL = re.compile(r"^(?:Cell )?In ?\[\d+\], line (\d{1,7})", re.MULTILINE)
 
 
@@ -31,6 +34,15 @@ def where(model: Model, printed: str) -> str:
     """
     raised, place = _in_notebook(model, printed) if model.kind is Kind.NOTEBOOK else _in_script(model, printed)
     return f"{place}: {raised}" if place and raised else place
+
+
+def missing_program(model: Model, printed: str) -> str:
+    """Say which program was not found, if the output names one that the model's script names, too."""
+    path = model.folder / model.entry
+    source = path.read_bytes()[:LONGEST_SOURCE].decode("utf-8", "replace") if path.is_file() else ""
+    words = set(WORD.findall(source))
+    named = next((name for name in reversed(NOT_FOUND.findall(printed)) if name in words), "a program")
+    return f"{named} was not found"
 
 
 def _in_script(model: Model, printed: str) -> tuple[str, str]:

@@ -72,7 +72,8 @@ def judged(run: Run, in_time: bool, left: Left, settings: Settings, log: Log) ->
 def _taken(run: Run, left: Left) -> Run:
     """A run that ended well, with the one submission that it left, or with what is wrong with it."""
     if not left.names:
-        reason = "no submission.csv"
+        left_running = "; what the model had left running when its first process ended, was ended, too"
+        reason = "no submission.csv" + left_running * run.outlived
     elif len(left.names) > 1:
         reason = f"{' and '.join(left.names)} are there, expected one"
     elif left.content is None:

@@ -155,6 +155,23 @@ def test_a_notebook_installs_wheels_and_imports_modules_beside_it(tmp_path: Path
             r"exit code 1: ERROR: Could not find a version \| … \| 1 \| 2 \| 3 \| 4 \| 5$",
         ),
         ("exit 7", Outcome.EXIT, r"exit code 7 \(run by sh\)$"),
+        (
+            "echo it\npython2 predict.py",
+            Outcome.EXIT,
+            r"exit code 127 \(run.sh, line 2\) \(python2 was not found\) \(run by sh\): it \| ",
+        ),
+        # What a model prints does not choose the words.
+        (
+            "echo 'x: sec''ret: not found' >&2; exit 127",
+            Outcome.EXIT,
+            r"exit code 127 \(a program was not found\) \(run by sh\): x: secret: not found$",
+        ),
+        (
+            "echo it; (sleep 100; echo a,b >submission.csv) &",
+            Outcome.SUBMISSION,
+            "no submission.csv; what the model had left running when its first process ended, was ended, too$",
+        ),
+        ("echo it; (sleep 0) & wait; (sleep .01; :)", Outcome.SUBMISSION, "no submission.csv$"),
         ("echo loading\nsleep 100", Outcome.TIME, r"time limit of 2 s \(--time-limit\): loading$"),
     ],
 )

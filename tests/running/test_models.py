@@ -28,7 +28,8 @@ def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
     write_model(tmp_path / "Red" / ".ipynb_checkpoints")
     for name in ("README.md", "desktop.ini", ".DS_Store"):
         (tmp_path / name).write_text("not a model")
-    with pytest.warns(UserWarning, match="3 files of the system left out: “.DS_Store”, “.git”, “desktop.ini”$"):
+    left_out = "3 files of the system left out: “.DS_Store”, “.git”, “desktop.ini”$"
+    with pytest.warns(UserWarning, match=left_out), pytest.warns(UserWarning, match="not run: Red/data$"):
         models, failures = find_models(tmp_path)
     assert [(model.key, model.entry, model.kind) for model in models] == [
         (".NET Ninjas", "run.py", Kind.SCRIPT),
@@ -49,6 +50,49 @@ def test_a_name_that_can_be_published_runs(tmp_path: Path, name: str) -> None:
     models, failures = find_models(tmp_path)
     assert [model.team for model in models] == [name]
     assert [failure.team for failure in failures] == [f"{name} 2"]
+
+
+def test_whatever_lies_beside_a_model_ran_failed_or_is_named(tmp_path: Path) -> None:
+    teams = {
+        "alpha": ("big/main.py", "old/predict.ipynb.txt", "README.md"),
+        "eps": ("big.zip", "v3.tar.gz", "packed/model.zip"),
+        "eta": ("v2/Run.py", "w/Dockerfile", "w/deep/weights.bin"),
+        "theta": ("v2/repo/run.py", "v3/a/b/model.R"),
+    }
+    for team, names in teams.items():
+        write_model(tmp_path / team / "good")
+        for name in names:
+            write_model((tmp_path / team / name).parent, name=Path(name).name)
+    write_model(tmp_path / "gamma" / "a" / "b")
+    (tmp_path / "eps" / "two").symlink_to(tmp_path / "eps" / "good")
+    (tmp_path / "eps" / "loop").symlink_to(tmp_path / "eps" / "loop")
+    with pytest.warns(UserWarning, match=r"without a program, and therefore not run: alpha/README.md, eta/w$"):
+        models, failures = find_models(tmp_path)
+    assert [model.key for model in models] == [f"{team}/good" for team in teams]
+    found = {f"{each.team}/{each.model}": each.reason.rpartition(", found ")[2] for each in failures}
+    assert found == {
+        "alpha/big": "main.py",
+        "alpha/old": "predict.ipynb.txt",
+        "eps/big.zip": "a file; unpack it",
+        "eps/loop": "a link",
+        "eps/packed": "model.zip; unpack it",
+        "eps/two": "a link",
+        "eps/v3.tar.gz": "a file; unpack it",
+        "eta/v2": "Run.py",
+        "gamma/": "a/b/run.py",
+        "theta/v2": "repo/run.py",
+        "theta/v3": "a/b/model.R",
+    }
+
+
+def test_a_pointer_of_git_lfs_is_named_before_any_run(tmp_path: Path) -> None:
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d' * 32}\nsize 12345678\n"
+    write_model(write_model(tmp_path / "Blue") / "weights", pointer, "model.pkl")
+    write_model(write_model(tmp_path / "Red"), "version https://git-lfs.github.com/spec\n" * 5, "notes.txt")
+    models, [failure] = find_models(tmp_path)
+    assert [model.team for model in models] == ["Red"]
+    told = "is a pointer of Git LFS in place of the file: fetch it with git lfs pull"
+    assert failure == Failure("Blue", "", f"{os.path.join('weights', 'model.pkl')} {told}")
 
 
 def test_a_team_has_at_most_so_many_models(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 import warnings
 import zipfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -308,7 +308,7 @@ def of_evalai(exports: Sequence[Path], files: Path | None) -> list[Entry]:
     """List the entries of EvalAI's tables of all submissions; members and addresses in them go nowhere."""
     if files is not None and not files.is_dir():
         raise UsageError(f"there is no folder {files}")
-    entries, seen = list[Entry](), set[tuple[str, ...]]()
+    entries, seen, below = list[Entry](), set[tuple[str, ...]](), {} if files is None else _by_folder(files)
     for path in exports:
         rows = _rows(TABLE_OF_EVALAI, read_texts(path, HostError), path)
         for row in rows:
@@ -320,17 +320,26 @@ def of_evalai(exports: Sequence[Path], files: Path | None) -> list[Entry]:
             if row["Status"] != "finished":
                 reason = f"its status is {row['Status']}"
             fetch = functools.partial(_fetched, address)
-            read = fetch if files is None else functools.partial(_found, files, number)
+            read = fetch if files is None else functools.partial(_found, below, number)
             about = row["Team Name"], row["Submitted At"], row["Challenge Phase"]
             made = Entry(number, f"submission {number}", *about, reason=reason)
             entries.append(made._replace(read=None if reason else read))
     return entries
 
 
-def _found(folder: Path, number: str) -> Sent:
+def _by_folder(files: Path) -> dict[str, list[Path]]:
+    """List what lies below each folder of downloaded files, by the folder's name."""
+    below = defaultdict[str, list[Path]](list)
+    for path in sorted(files.rglob("*")):
+        for name in {*path.relative_to(files).parent.parts}:
+            below[name].append(path)
+    return below
+
+
+def _found(below: Mapping[str, list[Path]], number: str) -> Sent:
     """Read the file of a submission that lies below a folder submission_NUMBER."""
-    below = [path for path in sorted(folder.rglob("*")) if f"submission_{number}" in path.parent.parts]
-    sent = [path for path in below if path.is_file() and judge.counts(PurePosixPath(path.name))]
+    paths = below.get(f"submission_{number}", [])
+    sent = [path for path in paths if path.is_file() and judge.counts(PurePosixPath(path.name))]
     if len(sent) != 1:
         found = listed([printable(each.name)[:40] for each in sent], 3) or "none"
         raise LeftOut(f"expected one file below submission_{number}, found {found}")

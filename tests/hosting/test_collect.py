@@ -143,10 +143,11 @@ def test_evalai(tmp_path: Path) -> None:
         (43, "Leer", "submitted", ""),
         (44, "Weg", "finished", "https://evalai.example/44.csv"),
     )
-    file = tmp_path / "media" / "phase_9" / "submission_41" / "x.csv"
+    media = tmp_path / "submission_44" / "media"  # what lies above the folder says nothing
+    file = media / "phase_9" / "submission_41" / "x.csv"
     file.parent.mkdir(parents=True)
     file.write_text(CSV, "utf-8")
-    collected = collect("evalai", path, out=tmp_path / "out", files=tmp_path / "media")
+    collected = collect("evalai", path, out=tmp_path / "out", files=media)
     assert outcomes(collected) == {
         "41": "taken",
         "42": "its status is failed",

@@ -191,7 +191,6 @@ def kinds() -> dict[str, tuple[Callable[[], Population], int]]:
         "Unified Metric, a lower group of 10%": (
             lambda: unified(pool, (0.4, 0.3, 0.2, 0.1), (0, 0, 0, 0.1)), 2400,
         ),
-        "Unified Metric, shares 60-25-10-5": (lambda: unified(pool, (0.6, 0.25, 0.1, 0.05)), 4200),
         "Unified Metric, 40 long essays": (lambda: long_essays(pool), 40),
         "SciFact": (scifact, 300),
         "accuracy": (lambda: means(True), 300),

@@ -15,11 +15,13 @@ from podium.words.arrays import Bools, Floats, Ints
 LEVEL = 0.95
 
 # The standard deviation of true scores takes so many values on a grid, which reaches from 0 to so many standard
-# deviations of the observed scores.  Two teams need so wide a grid; a finer one changes no number on a page.
+# deviations of the observed scores.  Half as far, fields in even steps are told 3 points less than now, which
+# is too little already, and twice as far, two equals far ahead are told 3 points more.
 DEVIATIONS, WIDEST = 120, 3.0
 
 # Teams whose draws differ by less than this share of the distance that nearly all pairs are below are near
-# copies.  Where all teams share the hard items, correlations lie so close together that they tell nothing.
+# copies, also where most teams are.  Where all teams share the hard items, correlations lie so close together
+# that they tell nothing.
 NEAR_COPIES, MOST_PAIRS = 0.1, 0.9
 FOUNDERS_AT_ONCE = 256  # teams that are compared with all others in one step
 
@@ -229,9 +231,10 @@ def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
     middle, common = of_families(centers[np.newaxis])[0], of_families(errors)
     deviations = common - common.mean(axis=1, keepdims=True)
     scores = _true_scores(middle, deviations, random)
-    leading = _leading(of_families(draws.population))
-    if leading.any():
-        scores[:, leading] = _true_scores(middle[leading], deviations[:, leading], random)
+    leading, proven = _leading(of_families(draws.population))
+    of_leading = _true_scores(middle[leading], deviations[:, leading], random)
+    is_level = random.random(len(scores)) >= proven
+    scores[np.ix_(is_level, leading)] = of_leading[is_level]
     scores = scores[:, family_of]
     for family in np.flatnonzero(sizes > 1).tolist():
         members = np.flatnonzero(family_of == family)
@@ -242,18 +245,21 @@ def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
     return scores
 
 
-def _leading(draws: Floats) -> Bools:
-    """Find the teams whose true scores have a distribution of their own, (t,), from draws of all, (r, t).
+def _leading(draws: Floats) -> tuple[Bools, float]:
+    """Find the teams whose true scores have a distribution of their own, (t,), and how little that counts.
 
     A field often has levels, such as a ceiling and a tail, and one normal distribution of all teams is then so
     wide that it hardly shrinks the leads.  The teams that may be the best are the top of one, which is narrower
-    than the whole.  So these are the teams that cannot be told from half of them.  A team that alone may be the
-    best has proven its lead.
+    than the whole.  So these are the teams that cannot be told from a third of them.  With half of them, fields
+    with a ceiling are told too much, and with a quarter, normal fields too little.
+
+    A leader who is ahead of all levels excludes teams that might be the best without it.  Their share says how
+    much of its lead is proven.
     """
     number = int(may_be_best(draws).sum())
-    if number < 2:
-        return np.zeros(draws.shape[1], dtype=bool)
-    return may_be_best(draws, max(min(number, RIVALS) // 2, 1))  # all of the first ones are among the rivals
+    leading = may_be_best(draws, max(1, min(number // 3, RIVALS // 2)))  # so many are among the rivals
+    without = may_be_best(np.delete(draws, draws.mean(axis=0).argmax(), axis=1)).sum()
+    return leading, 1 - (number - 1) / max(int(without), number - 1, 1)
 
 
 def _measured_again(measured: Floats, drawn: Floats, random: np.random.Generator) -> Floats:

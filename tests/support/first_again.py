@@ -85,16 +85,20 @@ def families_of(population, c):
 
 
 def with_leaders(scores, of_families, c, e, random):
-    """The same draws, in which those that cannot be told from half of the best have a prior of their own."""
+    """The same draws, in which those that cannot be told from a third of the best have a prior of their own.
+
+    It speaks on all draws but for the share of those that only the first team excludes as the best.
+    """
     number = sum(may_be_best(of_families))
-    if number < 2:
-        return scores
-    leading = [team for team, may_be in enumerate(may_be_best(of_families, max(1, number // 2))) if may_be]
+    leading = [team for team, may_be in enumerate(may_be_best(of_families, max(1, number // 3))) if may_be]
     own = true_scores([c[team] for team in leading], [[row[team] for team in leading] for row in e], random)
+    others = [team for team in range(len(c)) if team != max(range(len(c)), key=lambda each: c[each])]
+    without = sum(may_be_best(of_families[:, others]))
+    proven = 1 if number == 1 else max(0, 1 - (number - 1) / without)
     drawn = [list(row) for row in scores]
-    for row, theirs in zip(drawn, own):
+    for row, theirs, chance in zip(drawn, own, random.random(len(scores))):
         for team, score in zip(leading, theirs):
-            row[team] = score
+            row[team] = score if chance >= proven else row[team]
     return drawn
 
 

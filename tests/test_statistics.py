@@ -1085,27 +1085,3 @@ def test_a_mean_over_stores_is_a_formula_of_sums():
         assert statistics.measures(part, numbers[kept])["score"] == pytest.approx(expected, rel=1e-12)
         some = known["counts"](solution[kept], submission[kept]).sum(axis=0)
         assert statistics.measures(part, numbers[kept])["score"] == known["mean_of_stores"](some)
-
-
-def test_the_page_adds_numbers_as_podium_does():
-    """The page about one's own metric shows how score() equals the sums to the last bit."""
-    page = page_about_metrics()
-    section = page.partition("## Numbers that are not whole")[2].partition("\n## ")[0]
-    blocks = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-
-    def errors(solution, submission):
-        return ((solution["x"].to_numpy() - submission["x"].to_numpy()) ** 2)[:, np.newaxis]
-
-    random = np.random.default_rng(2)
-    patient = random.integers(0, 9, 99)
-    solution = pd.DataFrame({"id": random.permutation(99), "patient": patient, "site": patient % 3})
-    solution["x"] = random.normal(size=99)
-    submission = solution.assign(x=random.normal(size=99))
-    known = {"np": np, "errors": errors, "solution": solution, "submission": submission}
-    known["row_id_column_name"] = "id"
-    for block, options in zip(
-        blocks, ({}, {"item": "patient"}, {"item": "patient", "groups": ["site"]}), strict=True
-    ):
-        exec(block, known)
-        prepared = statistics.item_wise(solution, "id", errors, lambda sums: sums[..., 0], **options)
-        assert known["sums"][0] == statistics.measures(prepared, prepared.statistics(submission))["score"]

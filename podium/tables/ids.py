@@ -182,7 +182,8 @@ def _others(wanted: pd.Series, given: pd.Series) -> list[str]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        ours, theirs = pa.array(wanted), pa.array(given)
+        # pa.array gives some columns in chunks, which are not compared with a column in one piece.
+        ours, theirs = (pa.chunked_array([pa.array(each)]).combine_chunks() for each in (wanted, given))
         if ours[: len(theirs)].equals(theirs) or pc.all(pc.is_in(theirs, value_set=ours)).as_py():
             return []  # as in most submissions
     known = {*texts(wanted).unique()}

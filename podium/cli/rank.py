@@ -10,7 +10,6 @@ only what is new or changed is scored.
 """
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podium.cli.arguments import OfParameters
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from podium.ranking.final import FinalBoard
 
 TEAMS_SHOWN = 10
+PAGES_PRINTED = 5  # of teams: of more, only the number
 CHARACTERS_SHOWN = 40  # of a team's name in the table
 METAVARS = {
     "out": "FOLDER", "metric": "METRIC", "teams": "CSV", "team": "NAME", "again": "FOLDER", "choose": "RULE",
@@ -39,32 +39,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Rank the submissions, write the results, and print the first teams."""
-    from podium.metric import hosted
-    from podium.ranking import rank, run_json
-    from podium.words.errors import UsageError
+    from podium.ranking.rank import rank
 
     given = {name: value for name, value in vars(options).items() if name != "set"}
-    metric = options.metric
-    if options.again is not None:
-        facts = run_json.read(options.again)
-        before = run_json.options_of(facts, Path(options.again))
-        if changed := run_json.changed_metric(facts, before):
-            raise UsageError(changed[0])
-        metric = before.metric
-    parameters = hosted.parse_parameters(hosted.load(metric), options.set)
-    final = rank.rank(**given, parameters=parameters)
-    if options.again is None or options.team is None:  # an answer to a complaint is about a team alone
+    final = rank(**given, parameters=options.set)
+    pages = final.pages
+    if options.again is None or not pages:  # an answer to a complaint is about a team alone
         print_report(final)
-    if options.team is not None:
-        print_team(final, options.team)
+    if len(pages) > PAGES_PRINTED:
+        print(f"\npages of {len(pages):,} teams: {final.folder / 'team_*.html'}")
+        return
+    for team, page in pages.items():
+        print_team(final, team, page)
 
 
-def print_team(final: "FinalBoard", team: str) -> None:
+def print_team(final: "FinalBoard", team: str, page: str) -> None:
     """Print what became of a team's files and models, and where its page is."""
-    from podium.ranking.output import TEAM_PAGE
     from podium.words.wording import printable
 
-    print(f"\n{printable(team)}, as on {final.folder / TEAM_PAGE}:")
+    print(f"\n{printable(team)}, as on {final.folder / page}:")
     row = final.leaderboard[final.leaderboard["team"] == team]
     for rank, note in zip(row["rank"], row["note"]):
         print(f"  rank {rank:,} of {len(final.leaderboard):,}{f'; {note}' if note else ''}")

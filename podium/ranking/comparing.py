@@ -12,10 +12,10 @@ from typing import Any
 
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, making, output, run_json
-from podium.ranking.job import versions
-from podium.ranking.rules import PATHS, Options, fault_in, refuse_empty
+from podium.ranking.job import content_digest, versions
+from podium.ranking.rules import ALL_TEAMS, PATHS, Options, fault_in
 from podium.ranking.run_json import RUN
-from podium.ranking.submissions import Submission, find
+from podium.ranking.submissions import Submission, find, is_manifest
 from podium.tables.files import is_url, read_bytes
 from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
@@ -45,23 +45,20 @@ def compared(
     folder: str | os.PathLike[str], home: Path, given: Mapping[str, Any], deadline: str | None, jobs: int
 ) -> tuple[list[str], list[str]]:
     """Compare the files of a board with what its inputs lead to; list the differences, and what to know."""
-    refuse_empty({**given, "deadline": deadline})
-    facts = run_json.read(folder)
-    recorded = run_json.options_of(facts, home)
     if "before" in given:
         given = {**given, "before": leaving_out.board_in(given["before"])}
-    options = recorded._replace(**given)
+    run = run_json.recorded(folder, given, "--NAME ADDRESS")
+    facts, options = run.facts, run.options
     if deadline is not None:
         options = options._replace(rules=options.rules._replace(deadline=deadline))
-        if fault := fault_in(options.rules):
+        if fault := fault_in(options.rules) or ("" if deadline else "--deadline: expected a time, found none"):
             raise UsageError(fault)
-    run_json.check_addresses(options, given, lambda name: f"--{name} ADDRESS")
     _check_places(options, [name for name in PATHS if name not in given])
     if changed := run_json.changed_metric(facts, options):
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
     _announce(hosted.find(options.metric))
     _check_parameters(options)
-    strangers = _strangers(facts, home, (options, recorded))
+    strangers = _strangers(facts, home, (options, run_json.options_of(facts, home)))
     parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
     others = [name for name in strangers if name not in parts]
     there = find(options.submissions, options.side)
@@ -70,7 +67,7 @@ def compared(
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [each for each in there if each[:2] in published]
     differences = [
-        *run_json.changed_inputs(facts, options),
+        *run.changed(),
         *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
         *([f"{RUN} {A_LINK}"] if (home / RUN).is_symlink() else []),
         *_changed_list(there, published),
@@ -154,13 +151,15 @@ def _ranked_again(
     facts: dict[str, Any], options: Options, files: list[Submission], home: Path, jobs: int
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
-    if options.team not in {each.team for each in files}:
-        # The team's files are missing, so it can have no page.
-        options = options._replace(team=None)
     with tempfile.TemporaryDirectory() as folder:
         inputs = making.inputs_of(options, files)
+        manifest = content_digest(options.submissions) if is_manifest(options.submissions) else None
+        inputs = inputs._replace(manifest=manifest)
+        there = [*(each.team for each in files), *inputs.failed["team"], ALL_TEAMS]
+        # A team whose files are missing can have no page.
+        options = options._replace(team=[team for team in options.team or [] if team in there] or None)
         with making.desk_of(options, Path(folder), files, jobs, None) as desk:
-            final, scored = making.scored_board(options, inputs, desk, making.score_anew, home)
+            final, scored = making.scored_board(options, inputs, desk, home)
             again = run_json.facts_of(final, desk, inputs, scored, ())
     again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
     for name, now in again["inputs"].items():

@@ -1,6 +1,7 @@
 """A final board, as `podium.rank` returns it, and what it is made from."""
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +12,9 @@ import pandas as pd
 from podium.ranking import decisions, picture, sentences
 from podium.ranking.decisions import Prizes
 from podium.ranking.picture import Picture
-from podium.ranking.rules import Options
+from podium.ranking.rules import ALL_TEAMS, TEAM_PAGE, Options
 from podium.ranking.uncertainty import Certainty
+from podium.tables import names
 
 __all__ = ["FinalBoard"]
 
@@ -82,6 +84,19 @@ class FinalBoard:
     group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
     variants: pd.DataFrame | None = None
     variant_ranks: pd.DataFrame | None = None  # a row per team, with its rank under each decision
+
+    @property
+    def pages(self) -> dict[str, str]:
+        """The name of the file with the page of each team that has one."""
+        everybody = sorted({*self.submissions["team"], *self.failed["team"]})
+        wanted = self.options.team or []
+        teams = everybody if ALL_TEAMS in wanted else wanted
+        if len(teams) == 1:
+            return {teams[0]: TEAM_PAGE}
+        number_of = {team: number for number, team in enumerate(everybody, 1)}
+        # Names of teams may be long, and have characters that a file's name cannot have everywhere.
+        plain = {team: re.sub("[^a-z0-9]+", "_", names.key_of(team))[:40].strip("_") for team in teams}
+        return {team: f"team_{number_of[team]}_{plain[team]}".rstrip("_") + ".html" for team in teams}
 
     @property
     def published(self) -> pd.DataFrame:

@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from podium.ranking.final import FinalBoard
+from podium.ranking.rules import TEAM_PAGE
 from podium.ranking.run_json import RUN, text_of
 from podium.tables.files import keep_mode
 from podium.tables.formats import table_bytes
 from podium.words.errors import UsageError
 
-__all__ = ["ITEMS", "PAGE", "STORE", "TABLES", "TEAM_PAGE", "digests", "private", "tables", "write"]
+__all__ = ["ITEMS", "PAGE", "STORE", "TABLES", "digests", "private", "tables", "write"]
 
 STORE = "store"
 NEW = ".new-"  # begins the name of a folder in which files are written before they are moved
-PAGE, TEAM_PAGE = "board.html", "team.html"
+PAGE = "board.html"
 TABLES = {
     "published": "final_leaderboard.csv",
     "submissions": "all_submissions.csv",
@@ -77,7 +78,8 @@ def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> N
                 (beside / current).write_bytes(content)
                 keep_mode(folder / current, beside / current)
             (folder / RUN).unlink(missing_ok=True)
-            for name in {*TABLES.values(), PAGE, TEAM_PAGE, ITEMS} - files.keys():
+            pages = [path.name for path in folder.glob("team_*.html")]
+            for name in {*TABLES.values(), PAGE, TEAM_PAGE, ITEMS, *pages} - files.keys():
                 (folder / name).unlink(missing_ok=True)
             for current in [*files, RUN]:
                 os.replace(beside / current, folder / current)

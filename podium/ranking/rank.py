@@ -3,9 +3,9 @@
 The work is done by `podium.ranking.making`, which is imported only then, so that --help loads no library.
 """
 
-import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def rank(
     title: str | None = None,
     organizer: str | None = None,
     teams: str | os.PathLike[str] | None = None,
-    team: str | None = None,
+    team: Sequence[str] | str | None = None,
     again: str | os.PathLike[str] | None = None,
     part: Literal["Public", "Private"] | None = None,
     choose: str | None = None,
@@ -49,7 +49,7 @@ def rank(
     time_limit: str | float = "10m",
     memory_limit: str | int = "4G",
     idle_limit: str | float = "60s",
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | Sequence[str] | None = None,
     **more: Any,
 ) -> "FinalBoard":
     """Score every submission, reward speed, rank the teams, and write the final board.
@@ -86,8 +86,9 @@ def rank(
         reason, which are published on the page and in ``run.json``. With "no prize", a team is ranked and its
         prize goes to the next one. A baseline is shown without a rank, and who is disqualified below the board.
         With a team in the column same_as in place of a status, the files of both are those of that team.
-    team : str, optional
-        A team that gets a page of its own, ``team.html``.
+    team : str or list of str, optional
+        A team that gets a page of its own, ``team.html``. Several teams, or "all", get a page each, such as
+        ``team_7_red_pen.html``.
     again : str or path, optional
         The folder of an earlier run, which is ranked again from what is stored there, with the options given
         now. Then give the solution, the submissions and the runtimes only where they are elsewhere now or at an
@@ -148,10 +149,10 @@ def rank(
     idle_limit : str or float
         How long one submission may use no processor time, as where a metric waits for something. One that waits
         longer is rejected.
-    parameters : mapping of str to object, optional
-        Parameters of the metric's ``score``, whose names may also be those of arguments of this function.
-        Without it, an argument such as `seed` or `title` goes to the metric if the metric has a parameter of
-        that name, with a warning.
+    parameters : mapping of str to object, or list of str, optional
+        Parameters of the metric's ``score``, by name or as texts such as "temperature=80". They may have the
+        names of arguments of this function. Without it, an argument such as `seed` or `title` goes to the
+        metric if the metric has a parameter of that name, with a warning.
     **more : object
         Further parameters of the metric's ``score``, such as ``temperature=80``.
 
@@ -173,8 +174,30 @@ def rank(
     >>> board.leaderboard, board.certainty, board.rejected  # doctest: +SKIP
     >>> podium.rank(again="final", out="other", temperature=50)  # doctest: +SKIP
     """
-    given = {name: value for name, value in locals().items() if name not in ("parameters", "more")}
     from podium.ranking import making
+    from podium.ranking.asked import Request, given, limits_of
 
-    defaults = {name: each.default for name, each in inspect.signature(rank).parameters.items()}
-    return making.made(given, defaults, {**(parameters or {}), **more}, may_be_of_metric=parameters is None)
+    asked = Request(
+        Path(out),
+        os.fspath(metric),
+        paths=given(
+            solution=solution, submissions=submissions, runtimes=runtimes, selection=select, failed=failed,
+            side=side, teams=teams, site_board=site_board, left_out=left_out, before=before,
+        ),
+        rules=given(
+            choose=choose, boost=boost, max_boost=max_boost, eligibility_ratio=eligibility_ratio,
+            slowdown_limit=slowdown_limit, resamples=resamples, seed=seed, prizes=prizes, items=items,
+            variants=variants or None, deadline=deadline,
+        ),
+        heading=given(title=title, organizer=organizer, team=[team] if isinstance(team, str) else team or None),
+        again=None if again is None else Path(again),
+        part=part or "",
+        limits=limits_of(memory_limit, time_limit, idle_limit),
+        jobs=jobs,
+        dask=dask,
+    )  # fmt: skip
+    if parameters is None:
+        asked, more = making.with_parameters_of_metric(asked, more)
+    if isinstance(parameters, Mapping | None):
+        parameters = {**(parameters or {}), **more}
+    return making.made(asked, parameters)

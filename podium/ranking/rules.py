@@ -1,25 +1,24 @@
 """The options of `podium.rank`: what is ranked, how scores become ranks, and what heads the page."""
 
 import re
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from podium.child.limits import Limits
-from podium.words.errors import UsageError
 
 __all__ = [
+    "ALL_TEAMS",
     "CIRCUMSTANCES",
     "HEADING",
     "LAST",
     "LONGEST_REASON",
     "PATHS",
     "RUN",
+    "TEAM_PAGE",
     "Options",
     "Rules",
     "fault_in",
     "is_choice",
-    "refuse_empty",
 ]
 
 PATHS = (
@@ -34,6 +33,8 @@ CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot b
 MOST = {"resamples": 100_000, "seed": 2**63 - 1, "prizes": 1_000_000}
 
 LONGEST_REASON = 300  # characters, because it stands on the page
+TEAM_PAGE = "team.html"
+ALL_TEAMS = "all"  # in place of the name of a team
 LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
 
 
@@ -92,19 +93,14 @@ def fault_in(rules: Rules) -> str:
         return f"--choose: expected public:N, such as public:2, private or last, found {rules.choose}"
     if rules.deadline and not is_time(rules.deadline):
         return f"--deadline: expected a day and a time, such as 2024-01-23T23:59, found {rules.deadline}"
+    for name in ("boost", "variants"):
+        if not isinstance(getattr(rules, name), bool):
+            return f"--{name}: expected True or False, found {getattr(rules, name)!r:.40}"
     for name, most in MOST.items():
         value = getattr(rules, name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
             return f"--{name}: expected a whole number from 0 to {most:,}, found {value!r:.40}"
     return ""
-
-
-def refuse_empty(given: Mapping[str, Any]) -> None:
-    """Refuse an empty text, which would count as an option that was not given; no items are a choice."""
-    if name := next((name for name, value in given.items() if value == "" and name != "items"), None):
-        raise UsageError(
-            f"--{name.replace('_', '-')}: expected a value, found an empty text; leave the option out"
-        )
 
 
 class Options(NamedTuple):
@@ -126,7 +122,7 @@ class Options(NamedTuple):
     rules: Rules = Rules()
     title: str = "The final board"  # the name of the competition
     organizer: str = ""  # the publisher of the board; if it is "", the page does not name one
-    team: str | None = None  # a team that gets a page of its own
+    team: list[str] | None = None  # the teams that get a page of their own; "all" stands for all
     limits: Limits = Limits()
     is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
 

@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from podium.child.limits import Limits
 from podium.metric import hosted
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import content_digest, sha256, versions
+from podium.ranking.job import content_digest, digests_of, sha256, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import CIRCUMSTANCES, HEADING, PATHS, RUN, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute
@@ -30,13 +30,12 @@ __all__ = [
     "OF_MANIFEST",
     "RUN",
     "as_published",
-    "changed_inputs",
     "changed_metric",
-    "check_addresses",
     "facts_of",
     "of_line_ends",
     "options_of",
     "read",
+    "recorded",
     "text_of",
 ]
 
@@ -46,7 +45,7 @@ SHA256 = re.compile("[0-9a-f]{64}")
 BESIDE = "beside"  # the other files that a metric executes, with their SHA-256
 NECESSARY = ("metric", "solution", "submissions")  # without these inputs there is no run
 MARK = "\ufeff".encode()  # a byte order mark
-OUTPUT = re.compile(r"[a-z_]+\.(csv|html)")
+OUTPUT = re.compile(r"[a-z0-9_]+\.(csv|html)")
 
 
 # ---- From a run to its run.json ---------------------------------------------------------------------------
@@ -173,15 +172,48 @@ def options_of(facts: dict[str, Any], folder: Path) -> Options:
     )
 
 
+class EarlierRun(NamedTuple):
+    """An earlier run, with what was given in place of what it names."""
+
+    facts: dict[str, Any]  # the content of its run.json
+    options: Options
+    submissions: list[Submission]  # as it has stored them: without a path
+
+    def changed(self, unless: Collection[str] = ()) -> list[str]:
+        """List the inputs that have changed since, but for some that need not be the same."""
+        names = [name for name in self.facts["inputs"] if name not in unless]
+        return [change for name in names for change in _changed_input(self.facts, self.options, name)]
+
+
+def recorded(
+    folder: str | os.PathLike[str], given: Mapping[str, str], option: str, unread: Collection[str] = ()
+) -> EarlierRun:
+    """Read what a finished run was, with the inputs that are given now, which an `option` names.
+
+    Nothing is opened that only run.json names and that is an address, because it may be a stranger's.
+    """
+    facts = read(folder)
+    home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
+    options = options_of(facts, home)._replace(**dict[str, Any](given))
+    for name, path in options.paths.items():
+        if path is not None and is_url(path) and name not in (*given, *unread):
+            raise UsageError(
+                f"{RUN}: expected the {name} in a file, found the address {printable(path)[:200]}; podium "
+                f"opens an address only where you name it: {option.replace('NAME', name)}"
+            )
+    return EarlierRun(facts, options, [as_stored(each) for each in facts["submissions"]])
+
+
+def as_stored(facts: Mapping[str, str]) -> Submission:
+    """A submission as it was in a run: it has hashes, and no path."""
+    digests = digests_of(facts["sha256"], facts.get("side_sha256", ""))
+    return as_published(Submission(facts["team"], facts["submission"], "", digests=digests), facts)
+
+
 def as_published(submission: Submission, facts: Mapping[str, str]) -> Submission:
     """Add to a submission what run.json has kept from a manifest."""
     submitted_at, public_score, selected = (facts.get(name, "") for name in OF_MANIFEST)
     return submission._replace(submitted_at=submitted_at, public_score=public_score, selected=selected)
-
-
-def changed_inputs(facts: Mapping[str, Any], options: Options) -> list[str]:
-    """List the inputs that have changed since a run."""
-    return [change for name in facts["inputs"] for change in _changed_input(facts, options, name)]
 
 
 def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:
@@ -230,16 +262,6 @@ def of_line_ends(now: bytes, then: str) -> str:
     return "; only its line ends or its byte order mark differ" if is_same else ""
 
 
-def check_addresses(options: Options, named: Collection[str], option: Callable[[str], str]) -> None:
-    """Refuse to open an address that only run.json names, which may be a stranger's."""
-    for name, path in options.paths.items():
-        if path is not None and is_url(path) and name not in named:
-            raise UsageError(
-                f"{RUN}: expected the {name} in a file, found the address {printable(path)[:200]}; podium "
-                f"opens an address only where you name it: {option(name)}"
-            )
-
-
 # ---- The form of a run.json -------------------------------------------------------------------------------
 
 
@@ -266,7 +288,7 @@ def _are_inputs(inputs: Any) -> bool:
 
 def _fits(given: Any, defaults: Mapping[str, Any]) -> bool:
     """Tell whether an object has some names, with values of the types of their defaults."""
-    types: dict[type, Any] = {int: int, float: int | float, str: str, bool: bool, type(None): str | None}
+    types: dict[type, Any] = {int: int, float: int | float, str: str, bool: bool, type(None): list | None}
     return tuple(given) == tuple(defaults) and all(
         isinstance(given[name], types[type(value)]) for name, value in defaults.items()
     )
@@ -310,6 +332,9 @@ FORMS: dict[str, Callable[[Any], bool]] = {
     "limits": lambda given: (
         _fits(given, Limits()._asdict()) and all(0 < each < LARGEST for each in given.values())
     ),
-    "page": lambda given: _fits(given, {name: Options._field_defaults[name] for name in HEADING}),
+    "page": lambda given: (
+        _fits(given, {name: Options._field_defaults[name] for name in HEADING})
+        and _are_texts(given["team"] or [])
+    ),
     "date": lambda given: isinstance(given, str),
 }

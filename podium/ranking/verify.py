@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN
+from podium.ranking.rules import CIRCUMSTANCES, RUN
 from podium.words.wording import listed
 
 __all__ = ["Verification", "verify"]
@@ -100,8 +100,13 @@ def verify(
     >>> podium.verify("final").differences  # doctest: +SKIP
     []
     """
-    given = {name: os.fspath(path) for name, path in locals().items() if name in PATHS and path is not None}
     from podium.ranking import comparing
+    from podium.ranking.asked import given
+
+    paths = given(
+        metric=metric, solution=solution, submissions=submissions, runtimes=runtimes, selection=selection,
+        failed=failed, side=side, teams=teams, site_board=site_board, left_out=left_out, before=before,
+    )  # fmt: skip
 
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    return Verification(home, *comparing.compared(folder, home, given, deadline, jobs))
+    return Verification(home, *comparing.compared(folder, home, paths, deadline, jobs))

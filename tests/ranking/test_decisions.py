@@ -326,6 +326,26 @@ def test_an_answer_to_a_team_is_about_that_team_alone(competition, tmp_path, cal
     assert "“When a model fails” in <code>docs/how-to/run-models.md</code>" in page
 
 
+def test_several_teams_or_all_get_a_page_each(competition, tmp_path, call):
+    """Of several, none replaces the other; the page of a team keeps its name whoever else has one."""
+    again = "rank", "--again", competition / "all", "--jobs", 1
+    code, out, _ = call(*again, "--team", "Bo", "--team", "Ada", "--out", tmp_path / "two")
+    assert code == 0
+    assert [line for line in out.splitlines() if ", as on " in line] == [
+        f"Bo, as on {tmp_path / 'two' / 'team_2_bo.html'}:",
+        f"Ada, as on {tmp_path / 'two' / 'team_1_ada.html'}:",
+    ]
+    assert podium.verify(tmp_path / "two", jobs=1)
+    board = podium.rank(again=competition / "all", team="all", out=tmp_path / "two", jobs=1)
+    names = [f"team_{number}_{team.lower()}.html" for number, team in enumerate(sorted(TEAMS), 1)]
+    assert [*board.pages.values()] == names == sorted(path.name for path in (tmp_path / "two").glob("team*"))
+    assert "<h1><bdi>Bo</bdi></h1>" in (tmp_path / "two" / "team_2_bo.html").read_text()
+    podium.rank(again=competition / "all", team="Bo", out=tmp_path / "two", jobs=1)
+    assert [path.name for path in (tmp_path / "two").glob("team*")] == ["team.html"]
+    with pytest.raises(UsageError, match="--team Nobody: expected one of the teams"):
+        podium.rank(again=competition / "all", team=["Bo", "Nobody"], out=tmp_path / "o", jobs=1)
+
+
 # ---- The deadline -----------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@ the platform that refuses it, in `podium.hosting.kaggle.acceptance`.
 import contextlib
 import enum
 import math
-import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -36,7 +35,6 @@ from podium.metric.shapes import (
     demand,
     failure,
     first_unmet,
-    made_submission,
     note,
     where,
 )
@@ -58,16 +56,6 @@ Tables = tuple[pd.DataFrame, pd.DataFrame]  # a solution and a submission, as sc
 Platform = Callable[[Evaluation], Iterable[Finding]]  # what a platform thinks of a metric
 
 # ---- What a scored submission shows ------------------------------------------------------------------------
-
-
-def statistics_ignore_order(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that the statistics are the same for rows in another order."""
-    numbers = evaluation.prepared.statistics(evaluation.submission.iloc[::-1])
-    if not np.array_equal(_numbers(evaluation), numbers, equal_nan=True):
-        expected = "expected the same numbers whatever the order of the submission's rows"
-        found = "found others for the rows in reverse; match rows by their ids"
-        place = f"{evaluation.solution.metric.path.name}: statistics()"
-        yield failure(STATISTICS, f"{place}: {expected}, {found}")
 
 
 def keeps_nothing(evaluation: Evaluation) -> Iterator[Finding]:
@@ -350,8 +338,8 @@ def _further_columns(columns: pd.DataFrame, rows: int) -> Iterator[dict[str, Any
 def knows_direction(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that the truth, given as a submission, does not score worse than the submission."""
     truth, answers = evaluation.solution.tables(evaluation.submission)
-    if evaluation.solution.metric.companion.perfect_submission or not {*answers} <= {*truth}:
-        return  # `companion_submissions` tries the best submission that the companion makes.
+    if not {*answers} <= {*truth}:
+        return
     try:
         best = _score(evaluation, (truth, truth[list(answers)]))
     except ToolError:
@@ -362,24 +350,6 @@ def knows_direction(evaluation: Evaluation) -> Iterator[Finding]:
             f"the solution itself scores {best:.6f}, and the given submission {evaluation.score:.6f}, which "
             "counts as better: is that meant?",
         )
-
-
-def empty_groups_are_left_out(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that the score is defined if a group has no item, as in parts and when items are drawn."""
-    prepared = evaluation.prepared
-    sums = statistics.sums(_numbers(evaluation), prepared.groups)
-    for number, (attribute, value) in enumerate(prepared.labels if len(prepared.labels) > 1 else []):
-        without = sums.copy()
-        without[number] = 0
-        with np.errstate(all="ignore"):
-            score = np.asarray(prepared.measures(without))[0]
-        if np.isnan(score):
-            yield note(
-                STATISTICS,
-                f"measures(): the score is NaN if no item of {attribute} = {value} is there, as on some draws: "
-                "leave out a group whose sums are 0",
-            )
-            return
 
 
 def measure_parameters_leave_statistics(evaluation: Evaluation) -> Iterator[Finding]:
@@ -394,7 +364,7 @@ def measure_parameters_leave_statistics(evaluation: Evaluation) -> Iterator[Find
     frame, _ = solution.tables(evaluation.submission)
     for name in metric.measure_parameters:
         value = arguments[name]
-        for other in other_values(metric, name, value):
+        for other in other_values(value):
             try:
                 others = metric.prepare(frame, **{**arguments, name: other}).statistics(evaluation.submission)
             except ToolError:
@@ -408,24 +378,15 @@ def measure_parameters_leave_statistics(evaluation: Evaluation) -> Iterator[Find
                 return
 
 
-def other_values(metric: Metric, name: str, value: Any) -> list[Any]:
+def other_values(value: Any) -> list[Any]:
     """List other values with which a parameter of ``score`` can be tried."""
-    try:
-        annotation = typing.get_type_hints(metric.score).get(name)
-    except (NameError, TypeError):
-        annotation = None
-    allowed = typing.get_args(annotation)
-    others: list[Any] = [None] if type(None) in allowed else []
     if isinstance(value, bool):
-        return [not value, *others]
+        return [not value]
     if isinstance(value, int):
-        return [value * 2 + 1, value // 2, *others]
+        return [value * 2 + 1, value // 2]
     if isinstance(value, float):
-        return [value * 2 + 1, value / 2, *others]
-    if isinstance(value, str):
-        return [f"{value}x", "", *others]
-    common: dict[Any, list[Any]] = {float: [0.5, 2.0], int: [1, 2], bool: [True, False]}
-    return [other for kind in allowed for other in common.get(kind, [])] if value is None else others
+        return [value * 2 + 1, value / 2]
+    return [f"{value}x", ""] if isinstance(value, str) else []
 
 
 def explains(evaluation: Evaluation) -> Iterator[Finding]:
@@ -434,33 +395,6 @@ def explains(evaluation: Evaluation) -> Iterator[Finding]:
         _ = evaluation.explanation
     except CompanionError as problem:
         yield failure(COMPANION, str(problem))
-
-
-def companion_submissions(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that the submissions that a companion makes get a score, and the perfect one the best score."""
-    solution = evaluation.solution
-    companion = solution.metric.companion
-    truth, _ = solution.tables(evaluation.submission)
-    scores = {}
-    for make in (companion.sample_submission, companion.perfect_submission):
-        if make is None:
-            continue
-        name = "perfect_submission" if make is companion.perfect_submission else "sample_submission"
-        try:
-            scores[name] = evaluation.of(made_submission(name, make(truth.copy()))).score
-        except SubmissionRejected as problem:
-            yield failure(
-                COMPANION,
-                f"companion.py: {name}(): expected a submission that gets a score, found one that is rejected: "
-                f"{problem}",
-            )
-    best = scores.get("perfect_submission")
-    if best is not None and _is_worse(best, evaluation.score, solution.higher_is_better):
-        yield failure(
-            COMPANION,
-            f"companion.py: perfect_submission(): expected the best score, found {best:.6f} where the given "
-            f"submission has {evaluation.score:.6f}; is higher_is_better() right?",
-        )
 
 
 def has_no_empty_cells(evaluation: Evaluation) -> Iterator[Finding]:
@@ -541,7 +475,6 @@ CHECKS = (
     Check(TRUTH, has_no_empty_cells, Use.KEEP),
     Check(BOTH_PARTS, names_its_parts, Use.KEEP),
     Check(AGAIN, keeps_nothing),
-    Check(STATISTICS, statistics_ignore_order),
     Check(AGAIN, ignores_order),
     Check(STATISTICS, measures_stack),
     Check(STATISTICS, sums_are_the_scores, Use.EACH),
@@ -550,9 +483,7 @@ CHECKS = (
     Check(STATISTICS, measure_parameters_leave_statistics),
     Check(COLUMNS, ignores_further_columns),
     Check(DIRECTION, knows_direction),
-    Check(STATISTICS, empty_groups_are_left_out, Use.CHECK),
     Check(COMPANION, explains, Use.CHECK),
-    Check(COMPANION, companion_submissions, Use.CHECK),
 )
 QUIET = (SIGNATURE, TRUTH, BOTH_PARTS)  # a list of findings has no line that all is well there
 # Podium's tests hold its own metrics to the contract, but not the data, on which these depend.

@@ -262,7 +262,8 @@ class Prepared(Measured, Protocol):
         Parameters
         ----------
         submission : DataFrame
-            What a participant sent. The numbers must not depend on the order of its rows.
+            What a participant sent. Its rows are in the order of the solution's, as ``score()`` gets them. With
+            ``COMPLETE_SUBMISSION``, or if it has other rows than the solution, it is as it was sent.
 
         Returns
         -------

@@ -9,7 +9,7 @@ finds what only shows when a submission is scored again; its findings are of the
 import enum
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -217,19 +217,21 @@ def made_submission(name: str, submission: object) -> pd.DataFrame:
 
 # ---- What a companion tells --------------------------------------------------------------------------------
 
-TOLD = (
-    "tables",
-    "notices",
-    "mistakes",
-    "rows",
-    "details",
-    "losses",
-    "cures",
-    "groups",
-    "confusion",
-    "forecasts",
-    "histograms",
-)
+# What an explanation tells: what each property is, in words, and whether a value is that.
+Fits = Callable[[Any], bool]
+TOLD: dict[str, tuple[str, Fits]] = {
+    "tables": ("a dict of tables by their titles", lambda value: _is_mapping_of(value, pd.DataFrame)),
+    "details": ("a dict of tables by their titles", lambda value: _is_mapping_of(value, pd.DataFrame)),
+    "notices": ("a list of sentences", lambda value: _is_list_of(value, str)),
+    "mistakes": ("pairs of a kind and a sentence", lambda value: all(_is_list_of(each, str) for each in value)),
+    "rows": ("a table", lambda value: isinstance(value, pd.DataFrame)),
+    "losses": ("a table or None", lambda value: isinstance(value, pd.DataFrame | None)),
+    "cures": ("a dict of sentences by causes", lambda value: _is_mapping_of(value, str)),
+    "groups": ("a table or None", lambda value: isinstance(value, pd.DataFrame | None)),
+    "confusion": ("a table or None", lambda value: isinstance(value, pd.DataFrame | None)),
+    "forecasts": ("a table", lambda value: isinstance(value, pd.DataFrame)),
+    "histograms": ("a dict", lambda value: isinstance(value, Mapping)),
+}
 COLUMNS_OF = {"groups": ("attribute", "value", "score", "weight"), "forecasts": ("probability", "happened")}
 
 
@@ -243,28 +245,15 @@ def check_explanation(explanation: Any) -> Iterator[Finding]:
 
 
 def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, object]]:
-    kind = type(explanation).__name__
+    kind, told = type(explanation).__name__, {}
     for name in ("roles", *TOLD):
         # hasattr() of the object would compute a property. An AttributeError in it would look like its absence.
         is_there = hasattr(type(explanation), name) or name in getattr(explanation, "__dict__", {})
         yield "", is_there, "explain to return a podium.metric.contract.Explanation", f"{kind} without {name}"
-    told = {name: getattr(explanation, name) for name in TOLD}
-    for name in ("tables", "details"):
-        fits = _is_mapping_of(told[name], pd.DataFrame)
-        yield name, fits, "a dict of tables by their titles", _kinds(told[name])
-    notices = told["notices"]
-    are_texts = isinstance(notices, list | tuple) and all(isinstance(each, str) for each in notices)
-    yield "notices", are_texts, "a list of sentences", _kinds(notices)
-    are_pairs = all(isinstance(each, tuple) and [*map(type, each)] == [str, str] for each in told["mistakes"])
-    yield "mistakes", are_pairs, "pairs of a kind and a sentence", _kinds(told["mistakes"])
-    yield "cures", _is_mapping_of(told["cures"], str), "a dict of sentences by causes", _kinds(told["cures"])
-    yield "histograms", isinstance(told["histograms"], Mapping), "a dict", _kinds(told["histograms"])
-    for name in ("rows", "forecasts"):
-        yield name, isinstance(told[name], pd.DataFrame), "a table", _kinds(told[name])
-    for name in ("losses", "groups", "confusion"):
-        is_table = told[name] is None or isinstance(told[name], pd.DataFrame)
-        yield name, is_table, "a table or None", _kinds(told[name])
-    rows = told["rows"]
+    for name, (expected, fits) in TOLD.items():
+        told[name] = getattr(explanation, name)
+        yield name, fits(told[name]), expected, _kinds(told[name])
+    rows, losses = told["rows"], told["losses"]
     for role, column in explanation.roles.items() if len(rows.columns) else ():
         is_there = column in rows or (role, column) in Explanation.roles.items()  # the default promises nothing
         found = f"{column!r}; rows has {', '.join(map(str, rows))}"
@@ -272,7 +261,6 @@ def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, 
     if "points_lost" in rows:
         finite = rows["points_lost"].dtype.kind in "iuf" and np.isfinite(rows["points_lost"]).all()
         yield "rows", bool(finite), "finite numbers in points_lost", "others"
-    losses = told["losses"]
     if losses is not None:
         yield "losses", len(losses) == len(rows), f"{len(rows)} rows, as rows has", len(losses)
     for name, columns in COLUMNS_OF.items():
@@ -280,6 +268,10 @@ def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, 
         if table is not None and len(table.columns):
             are_there = all(column in table for column in columns)
             yield name, are_there, f"the columns {', '.join(columns)}", ", ".join(map(str, table))
+
+
+def _is_list_of(value: object, kind: type) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, kind) for each in value)
 
 
 def _is_mapping_of(value: object, kind: type) -> bool:

@@ -343,7 +343,8 @@ def prepare(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                everything = metric.prepare(frame[rows[ALL]], **arguments, **_told(metric.prepare, progress))
+                counts = frame[rows[ALL]] if metric.is_own else frame[rows[ALL]].reset_index(drop=True)
+                everything = metric.prepare(counts, **arguments, **_told(metric.prepare, progress))
             except HostError as problem:
                 if hint := _parameter_to_set(metric, arguments, frame):
                     raise HostError(f"{problem}. {hint}") from problem
@@ -470,7 +471,7 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     if not solution.prepared:
         submission = _rows_for(solution, submission)
         return Evaluation(solution, submission, _scores_of_parts(solution, submission))
-    submission = answers_to(solution, submission, solution.rows[ALL])
+    submission = _answers_for(solution, submission)
     prepared, read, compared = solution.prepared[ALL], None, None
     if hasattr(prepared, "compare"):
         staged = cast(StagedPrepared, prepared)
@@ -482,6 +483,17 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     # Podium's tests hold its own metrics to it that both are equal to the last bit.
     scores = scores_of(solution, numbers) if solution.metric.is_own else _scores_of_parts(solution, submission)
     return Evaluation(solution, submission, scores, numbers, read, compared)
+
+
+def _answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
+    """Select what the statistics are made of; a stranger's gets what its ``score`` does, with rows in order."""
+    submission = answers_to(solution, submission, solution.rows[ALL])
+    if solution.metric.is_own or solution.metric.complete_submission:
+        return submission
+    with contextlib.suppress(HostError, SubmissionRejected, KeyError):  # the metric says what is wrong
+        frame = solution.frame[solution.rows[ALL]]
+        submission = ids.in_order(frame, submission, solution.arguments["row_id_column_name"])
+    return submission.reset_index(drop=True)
 
 
 def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:

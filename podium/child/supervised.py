@@ -18,7 +18,6 @@ import io
 import math
 import os
 import queue
-import secrets
 import signal
 import struct
 import sys
@@ -316,7 +315,7 @@ def _error_of(lost: WorkerLostError) -> HostError | UsageError:
 def _forked(work: Callable[[], None]) -> Child:
     """Fork a child that does the work; signals wait until both know what to do about one."""
     reading, writing = os.pipe()
-    token, printed = secrets.token_bytes(TOKEN_BYTES), file_for_descriptors()
+    token, printed = os.urandom(TOKEN_BYTES), file_for_descriptors()
     sys.stdout.flush()
     sys.stderr.flush()
     signal.pthread_sigmask(signal.SIG_BLOCK, WISHES)

@@ -12,7 +12,6 @@ import math
 import os
 import pickle
 import queue
-import secrets
 import signal
 import subprocess
 import sys
@@ -189,7 +188,7 @@ def _start(key: str) -> Child:
     # There is a process for each core, so each one multiplies matrices with one thread. Each has a session of
     # its own, so that Ctrl-C in the terminal reaches the parent alone, which ends the others.
     one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
-    token, printed = secrets.token_bytes(TOKEN_BYTES), file_for_descriptors()
+    token, printed = os.urandom(TOKEN_BYTES), file_for_descriptors()
     process = subprocess.Popen(
         [sys.executable, "-c", START.format(path=sys.path)],
         stdin=subprocess.PIPE,

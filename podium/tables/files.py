@@ -12,7 +12,6 @@ import contextlib
 import errno
 import gc
 import gzip
-import importlib.metadata
 import io
 import json
 import os
@@ -102,7 +101,9 @@ def check_address(address: str) -> None:
     ...
     podium.words.errors.UsageError: cannot read reference://x::data:,{}: expected one address that begins ...
     """
-    own = {each.name for each in importlib.metadata.entry_points(group="fsspec.specs")}
+    from importlib.metadata import entry_points  # takes long to import
+
+    own = {each.name for each in entry_points(group="fsspec.specs")}
     if "::" in address or address.partition("://")[0] not in PROTOCOLS | own:
         expected = f"one address that begins with {listed([f'{each}://' for each in sorted(PROTOCOLS)], 9)}"
         raise UsageError(f"cannot read {printable(address)[:200]}: expected {expected}")

@@ -8,9 +8,8 @@ A population of items is made, with teams whose answers to every item are known.
 with replacement, and podium says what it says about the board.  Then 20 other test sets of the same size are
 drawn, and the program looks who is first there, and whether intervals hold the values of the population.
 
-What the page prints is compared with what came.  "More than 90 of 100" and "in hardly any case" are true for
-a range of shares.  So they count as the share in this range that is nearest to the mean of what came after all
-such statements of a kind.  A withheld number says nothing.  After ± stands the standard error over boards.
+What is said is compared with what came.  A withheld number says nothing.  After ± stands the standard error
+over boards.
 
 In each board, everything is drawn again: the groups of the items, the teams and their runtimes.
 
@@ -35,7 +34,6 @@ from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import statistics
 from podium.metric import hosted
-from podium.ranking import sentences
 from podium.scoring import evaluating
 from podium.statistics import halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, Units, doubt_of_difference, doubt_of_score, reaction
@@ -211,9 +209,7 @@ def main() -> None:
         rows = simulate(names, options.boards, options.items, options.fields)
     if options.save:
         rows.to_csv(options.save, index=False)
-    show(rows)
-    if options.before:
-        compare(pd.read_csv(options.before), rows)
+    show(rows, pd.read_csv(options.before) if options.before else None)
     boards = rows.groupby("population")["board"].nunique().max()
     print(f"\n{boards} boards of each of {rows['population'].nunique()} kinds", end=", ")
     print(f"{time.process_time() - start:.0f} CPU seconds")
@@ -720,9 +716,9 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
 # ---- Tables ------------------------------------------------------------------------------------------------
 
 
-def show(rows: pd.DataFrame) -> None:
-    """Print what was said against what came."""
-    _show_winners(rows)
+def show(rows: pd.DataFrame, before: pd.DataFrame | None = None) -> None:
+    """Print what was said against what came, also before a change."""
+    _show_winners({"": rows} if before is None else {"before": before, "after": rows})
     trusted = rows[~rows["doubt"].astype(bool)]
     lines = []
     for what in SHARES:
@@ -744,68 +740,40 @@ def show(rows: pd.DataFrame) -> None:
     print_table(title, ["population", *SHARES, *INTERVALS, "best"], lines)
 
 
-def compare(before: pd.DataFrame, after: pd.DataFrame) -> None:
-    """Print for each kind what was said of those that won minus what came, in points, before and after.
-
-    Squared errors are of all statements about a board, times 100.
-    """
-    lines: list[list[str]] = []
-    kinds = [name for name in after["population"].unique() if name in set(before["population"])]
-    all_of: list[list[float]] = []
-    for name in kinds:
-        numbers, cells = [], []
-        for what, rows in itertools.product(SHARES[:2], (before, after)):
-            some = rows[(rows["population"] == name) & (rows["what"] == what) & ~rows["doubt"].astype(bool)]
-            won = some[some["won"] > 0]
-            bias, error = _mean_and_error(won.assign(bias=won["said"] - won["came"]), "bias")
-            square = float(((some["said"] - some["came"]) ** 2).sum() / max(some["board"].nunique(), 1))
-            numbers += [abs(bias), square]
-            cells.append(f"{100 * bias:+.0f} ± {100 * error:.0f}, {100 * square:.0f}" if len(won) else "")
-        first = after[(after["population"] == name) & (after["what"] == SHARES[0]) & (after["won"] > 0)]
-        lines.append([name, f"{first['came'].mean():.2f}", *cells])
-        all_of.append(numbers)
-    means = np.nanmean(all_of, axis=0)
-    lines.append(["means", "", *(f"{100 * means[at]:.1f}, {100 * means[at + 1]:.1f}" for at in range(0, 8, 2))])
-    title = "those that won: said minus came in points ± standard error, squared error × 100"
-    header = ["kind", "first came", "first before", "first after", "prize before", "prize after"]
-    print_table(title, header, lines)
-
-
-def _show_winners(rows: pd.DataFrame) -> None:
-    """Print what was said about those that won, against what came, by population; small shares count, too."""
-    lines, biases = [], []
-    for name, some in rows[rows["won"] > 0].groupby("population", sort=False):
-        cells = [str(name)]
-        for what in SHARES[:2]:
-            known = some[(some["what"] == what) & ~some["doubt"].astype(bool)]
-            if known.empty:
-                cells += ["", "", "100%" if (some["what"] == what).any() else ""]
-                continue
-            known = known.assign(printed=_printed(known))
-            means = {name: _mean_and_error(known, name)[0] for name in ("said", "came")}
-            bias, error = _mean_and_error(known.assign(bias=known["printed"] - known["came"]), "bias")
-            biases.append((what, bias))
-            withheld = 1 - known["board"].nunique() / some["board"].nunique()
-            cells += [f"{means['said']:.2f} → {means['came']:.2f}", f"{100 * bias:+.0f} ± {100 * error:.0f}"]
-            cells.append(f"{withheld:.0%}")
-        lines.append(cells)
-    table = pd.DataFrame(biases, columns=["what", "bias"]).groupby("what", sort=False)["bias"]
-    of_all = [f"{100 * bias:+.1f}" for bias in table.mean()]
-    lines.append(["mean", *itertools.chain.from_iterable(("", bias, "") for bias in of_all)])
-    title = (
-        "those that won: said → came, printed minus came in points, and the share of boards that withhold it"
+def _show_winners(runs: Mapping[str, pd.DataFrame]) -> None:
+    """Print for each kind what runs said of those that won and what came, and by how much they differ."""
+    counts = pd.concat([rows["population"].drop_duplicates() for rows in runs.values()]).value_counts(
+        sort=False
     )
-    print_table(title, ["population", "first again", "", "withheld", "prize again", "", "withheld"], lines)
+    asked = list(itertools.product(SHARES[:2], runs))
+    lines, numbers = [], []
+    for name in counts.index[counts == len(runs)]:
+        told = [_of_winners(runs[run], name, what) for what, run in asked]
+        lines.append([name, *(text for text, _ in told)])
+        numbers.append([of_one for _, of_one in told])
+    bias, square = np.nanmean(np.array(numbers), axis=0).T
+    lines.append(
+        ["means of absolute differences and of squares", *(f"{b:.1f}, {s:.1f}" for b, s in zip(bias, square))]
+    )
+    title = (
+        "those that won: said → came, difference in points ± standard error, squared errors of a board × 100"
+    )
+    print_table(title, ["kind", *(f"{what} {run}".strip() for what, run in asked)], lines)
 
 
-def _printed(rows: pd.DataFrame) -> Floats:
-    """Find the share that counts as said, from the words on the page, for statements about a kind."""
-    words = rows["said"].map(lambda share: sentences.tens(share) if share >= sentences.LIKELY else "")
-    number = words.str.strip(">").replace("", "0").astype(float) / 100
-    highest = number.mask(words.str.startswith(">"), 1.0).mask(words == "", sentences.LIKELY)
-    came = (rows["came"] * rows["won"]).groupby(words).transform("sum")
-    nearest: Floats = (came / rows["won"].groupby(words).transform("sum")).clip(number, highest).to_numpy()
-    return nearest
+def _of_winners(rows: pd.DataFrame, name: str, what: str) -> tuple[str, tuple[float, float]]:
+    """Write what was said of those that won, with the absolute difference and the squared error."""
+    of_kind = rows[(rows["population"] == name) & (rows["what"] == what)]
+    some = of_kind[~of_kind["doubt"].astype(bool)]
+    won = some[some["won"] > 0]
+    if won.empty:
+        return "withheld" if len(of_kind) else "", (np.nan, np.nan)
+    said, came = (_mean_and_error(won, column)[0] for column in ("said", "came"))
+    bias, error = (100 * each for each in _mean_and_error(won.assign(bias=won["said"] - won["came"]), "bias"))
+    square = 100 * float(((some["said"] - some["came"]) ** 2).sum() / some["board"].nunique())
+    withheld = 1 - some["board"].nunique() / of_kind["board"].nunique()
+    text = f"{said:.2f} → {came:.2f}, {bias:+.0f} ± {error:.0f}, {square:.0f}"
+    return text + (f", {withheld:.0%} withheld" if withheld else ""), (abs(bias), square)
 
 
 def _mean_and_error(rows: pd.DataFrame, column: str) -> tuple[float, float]:

@@ -368,6 +368,13 @@ def test_a_large_json_file_stays_whole_and_lines_of_json_do_not(monkeypatch):
         assert (len(list(unpacking.unpacked("x", io.BytesIO(content)))) > 1) == more
 
 
+def test_a_carriage_return_in_parquet_is_no_new_row():
+    table = pd.DataFrame({"id": ["a\rb", "c"], "label": ["x", "y"]})
+    ((_, content),) = unpacking.unpacked("t.parquet", io.BytesIO(parquet_of(table)))
+    read = pd.read_csv(io.BytesIO(content), index_col=0)
+    assert read.to_numpy().tolist() == table.to_numpy().tolist()
+
+
 @pytest.mark.parametrize("damage", ["a.zip", "a.gz", "a.tgz", "a.parquet", "a.xz"])
 def test_a_file_that_cannot_be_unpacked(tmp_path, damage):
     content = {"zip": zipped({"x": b"abc" * 999}), "gz": gzip.compress(b"abc" * 999), "xz": lzma.compress(b"abc" * 999),

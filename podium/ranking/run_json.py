@@ -4,11 +4,10 @@ import json
 import math
 import os
 import platform
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from podium.child.limits import Limits
 from podium.metric import hosted
@@ -20,6 +19,7 @@ from podium.ranking.passes import Scored
 from podium.ranking.rules import CIRCUMSTANCES, HEADING, PATHS, RUN, Options, Rules, fault_in
 from podium.ranking.submissions import Submission, absolute
 from podium.running.settings import LARGEST
+from podium.tables import records
 from podium.tables.files import is_url, open_regular, read_bytes
 from podium.words.errors import UsageError
 from podium.words.version import __version__
@@ -41,11 +41,8 @@ __all__ = [
 
 OF_MANIFEST = ("submitted_at", "public_score", "selected")  # what a manifest says of a submission
 FOLDERS = ("submissions", "side")  # each submission stands in run.json with the hashes of its files
-SHA256 = re.compile("[0-9a-f]{64}")
 BESIDE = "beside"  # the other files that a metric executes, with their SHA-256
-NECESSARY = ("metric", "solution", "submissions")  # without these inputs there is no run
 MARK = "\ufeff".encode()  # a byte order mark
-OUTPUT = re.compile(r"[a-z0-9_]+\.(csv|html)")
 
 
 # ---- From a run to its run.json ---------------------------------------------------------------------------
@@ -139,7 +136,11 @@ def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise UsageError(f"{path}: expected the run.json of podium rank; it is no JSON: {problem}") from None
     if not isinstance(facts, dict):
         raise UsageError(f"{path}: expected the run.json of podium rank; the outermost object is wrong")
-    wrong = [name for name, is_right in FORMS.items() if not _passes(is_right, facts.get(name))]
+    wrong = [
+        name
+        for name, form in _forms().items()
+        if not (records.fits(facts.get(name), form) and _is_whole(name, facts[name]))
+    ]
     if wrong:
         made_by = facts["versions"]["podium"] if "versions" not in wrong else ""
         if made_by not in ("", __version__):
@@ -265,76 +266,43 @@ def of_line_ends(now: bytes, then: str) -> str:
 # ---- The form of a run.json -------------------------------------------------------------------------------
 
 
-def _passes(is_right: Callable[[Any], bool], part: Any) -> bool:
-    """Tell whether a part has the right form; a part of another type may raise an error."""
-    try:
-        return is_right(part)
-    except (AttributeError, LookupError, TypeError, ValueError):
-        return False
+def _forms() -> dict[str, Any]:
+    """The type of each part of a run.json that is read; what else it says was published for people."""
+    from msgspec import Meta
+
+    sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    path = Annotated[str, Meta(pattern="^[^\0]+$")]
+    # What is read as it is, such as a folder, has no content that could be hashed.
+    read = records.form("Input", {"path": path}, {"sha256": sha256})
+    executed = records.form("Metric", {"path": path, "sha256": sha256}, {BESIDE: dict[str, sha256]})
+    necessary = {"metric": executed, "solution": read, "submissions": read}
+    texts = dict.fromkeys(("side_sha256", *OF_MANIFEST), str)
+    sent: Any = records.form("Sent", {"team": str, "submission": str, "sha256": sha256 | None}, texts)
+    others = {name: read | None for name in PATHS if name not in necessary}
+    limits = {name: Annotated[kind, Meta(gt=0, lt=LARGEST)] for name, kind in Limits.__annotations__.items()}
+    return {
+        "inputs": records.form("Inputs", necessary, others),
+        "rules": records.form("Rules", Rules.__annotations__),
+        "parameters": dict[str, str | int | float | bool | None],
+        "submissions": Annotated[list[sent], Meta(min_length=1)],
+        "store": str,
+        "outputs": dict[Annotated[str, Meta(pattern=r"^[a-z0-9_]+\.(csv|html)\Z")], sha256],
+        "versions": dict[str, str],
+        "hardware": dict[str, str | int | None],
+        "command": list[str],
+        "limits": records.form("Limits", limits),
+        "page": records.form("Heading", {name: Options.__annotations__[name] for name in HEADING}),
+        "date": str,
+    }  # fmt: skip
 
 
-def _are_inputs(inputs: Any) -> bool:
-    """Tell whether the necessary inputs are there, and all have a path and, if they are hashed, a SHA-256."""
-    are_right = all(
-        set(each) in ({"path"}, {"path", "sha256"}, *([{"path", "sha256", BESIDE}] if name == "metric" else []))
-        and isinstance(each["path"], str)
-        and "\0" not in each["path"]
-        and all(map(SHA256.fullmatch, [each.get("sha256", "0" * 64), *each.get(BESIDE, {}).values()]))
-        for name, each in inputs.items()
-        if each is not None
-    )
-    return are_right and "sha256" in inputs["metric"] and all(inputs[name]["path"] for name in NECESSARY)
-
-
-def _fits(given: Any, defaults: Mapping[str, Any]) -> bool:
-    """Tell whether an object has some names, with values of the types of their defaults."""
-    types: dict[type, Any] = {int: int, float: int | float, str: str, bool: bool, type(None): list | None}
-    return tuple(given) == tuple(defaults) and all(
-        isinstance(given[name], types[type(value)]) for name, value in defaults.items()
-    )
-
-
-def _are_submissions(submissions: Any) -> bool:
-    """Tell whether submissions are listed once each, sorted by names, with a SHA-256."""
-    keys = [(each["team"], each["submission"]) for each in submissions]
-    # What was never read, such as a directory, has no content that could be hashed.
-    is_hashed = all(SHA256.fullmatch(each["sha256"] or "0" * 64) for each in submissions)
-    texts = {"team", "submission", "sha256", "side_sha256", *OF_MANIFEST}
-    are_texts = all(
-        isinstance(value, str) or (name == "sha256" and value is None)
-        for each in submissions
-        for name, value in each.items()
-    )
-    are_known = all(texts.issuperset(each) for each in submissions)
-    return bool(keys) and is_hashed and are_texts and are_known and keys == sorted(set(keys))
-
-
-def _are_outputs(outputs: Any) -> bool:
-    """Tell whether outputs are names of files in the folder, each with its SHA-256."""
-    return all(OUTPUT.fullmatch(name) and SHA256.fullmatch(digest) for name, digest in outputs.items())
-
-
-def _are_texts(values: Collection[Any]) -> bool:
-    """Tell whether all values are texts."""
-    return all(isinstance(value, str) for value in values)
-
-
-FORMS: dict[str, Callable[[Any], bool]] = {
-    "inputs": _are_inputs,
-    "rules": lambda given: _fits(given, Rules()._asdict()) and not fault_in(Rules(**given)),
-    "parameters": lambda given: all(isinstance(value, str | int | float | None) for value in given.values()),
-    "submissions": _are_submissions,
-    "store": lambda given: isinstance(given, str),
-    "outputs": _are_outputs,
-    "versions": lambda given: "podium" in given and _are_texts(given.values()),
-    "hardware": lambda given: all(isinstance(value, str | int | None) for value in given.values()),
-    "command": lambda given: isinstance(given, list) and _are_texts(given),
-    "limits": lambda given: (
-        _fits(given, Limits()._asdict()) and all(0 < each < LARGEST for each in given.values())
-    ),
-    "page": lambda given: (
-        _fits(given, {name: Options._field_defaults[name] for name in HEADING})
-        and _are_texts(given["team"] or [])
-    ),
-    "date": lambda given: isinstance(given, str),
-}
+def _is_whole(name: str, part: Any) -> bool:
+    """Tell whether a part of the right form also fits itself."""
+    if name == "rules":
+        return not fault_in(Rules(**part))
+    if name == "limits":
+        return all(each < LARGEST for each in part.values())  # NaN is not
+    if name == "versions":
+        return "podium" in part
+    keys = [(each["team"], each["submission"]) for each in part] if name == "submissions" else []
+    return keys == sorted(set(keys))

@@ -1,6 +1,10 @@
 """A board says what makes one doubt its solution, and what leaving items out has changed."""
 
 import json
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -177,3 +181,26 @@ def test_mistakes_stand_on_the_team_s_page(finished_run, tmp_path):
     told = "2 of 3 distinct files seem to have swapped probabilities: look at the solution, too"
     assert [each for each in board.warnings if each.startswith(told)]
     assert set(board.mistakes) == {(team, f"{team}.csv") for team in TEAMS_OF_RUN[:2]}
+
+
+@pytest.mark.slow
+def test_the_page_about_the_answer_key_shows_what_is_printed(call, tmp_path, monkeypatch):
+    """Every line of its outputs and tables is printed or written by its commands."""
+    root = Path(podium.__file__).parents[1]
+    page = (root / "docs" / "how-to" / "check-the-answer-key.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"```(csv|text)\n(.*?)```", page, re.DOTALL))
+    monkeypatch.chdir(tmp_path)
+    printed = ""
+    for command in re.findall(r"^    (python|podium) (.*)$", page, re.MULTILINE):
+        words = shlex.split(command[1])
+        if command[0] == "python":
+            subprocess.run([sys.executable, root / words[0], *words[1:]], check=True)
+            continue
+        if "--left-out" in words:
+            Path("key/left_out.csv").write_text(blocks["csv"])
+        code, out, err = call(*words)
+        assert code == 0
+        printed += out + err
+    printed += Path("key/board/items.csv").read_text()
+    shown = [line for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
+    assert [line for line in shown if f"{line}\n" not in printed] == []

@@ -1,13 +1,17 @@
-"""How much time and memory does `podium make` need for a corpus of PERSUADE's size?
+"""How much time and memory does `podium make` need for a corpus of PERSUADE's size, and for many targets?
 
-    python -m benchmarks.make [CORPUS]
+    python -m benchmarks.make [CORPUS | targets]
 
-Without CORPUS, a corpus of as many essays is made up, with some 480 MB of text.
+Without CORPUS, a corpus of as many essays is made up, with some 480 MB of text. `targets` makes tables whose
+solutions have 200 and 800 columns, and one of the size of Kaggle's MoA.
 """
 
 import sys
 import tempfile
 from pathlib import Path
+
+import numpy as np
+import pandas as pd
 
 from benchmarks.measure import machine, memory_of, print_table
 from tests.support.corpora import add_prompts, make_corpus
@@ -21,7 +25,7 @@ import contextlib, io, time
 from podium import cli
 start = time.perf_counter()
 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-    code = cli.main(["make", {corpus!r}, "--out", {out!r}])
+    code = cli.main(["make", {corpus!r}, "--out", {out!r}, *{options!r}])
 assert code == 0
 print(time.perf_counter() - start)
 """
@@ -34,6 +38,28 @@ print(time.perf_counter() - start)
 """
 
 
+MEAN_OF_COLUMNS = '''"""The mean error of all columns."""
+
+import pandas as pd
+
+
+class ParticipantVisibleError(Exception):
+    """A fault of a submission."""
+
+
+def higher_is_better() -> bool:
+    return False
+
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    """The mean error of all columns."""
+    answers, truths = (table.drop(columns=row_id_column_name) for table in (submission, solution))
+    if list(answers) != list(truths):
+        raise ParticipantVisibleError("expected the columns of the sample")
+    return float((answers - truths).abs().to_numpy().mean())
+'''
+
+
 def main(corpus: Path | None) -> None:
     """Print the table for a corpus."""
     print(machine())
@@ -44,9 +70,36 @@ def main(corpus: Path | None) -> None:
         size = f"{corpus.stat().st_size / MEGABYTE:,.0f} MB"
         rows = []
         for what, program in (("pandas reads it", READING), ("podium make", PROGRAM)):
-            seconds, megabytes = memory_of(program.format(corpus=str(corpus), out=str(Path(folder, "files"))))
+            seconds, megabytes = memory_of(
+                program.format(corpus=str(corpus), out=str(Path(folder, "files")), options=[])
+            )
             rows.append([what, f"{seconds:.1f}", f"{megabytes:,.0f}"])
         print_table(f"A corpus of {size}", ["", "seconds", "MB at most"], rows)
+
+
+def of_targets() -> None:
+    """Print the table for solutions with many columns."""
+    print(machine())
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        metric = Path(folder, "metric.py")
+        metric.write_text(MEAN_OF_COLUMNS)
+        for targets, number in ((200, 150), (800, 150), (206, 20_000)):
+            labels = Path(folder, f"{targets}.csv")
+            table = pd.DataFrame(np.random.default_rng(0).random((number, targets)).round(4)).add_prefix(
+                "target_"
+            )
+            table.to_csv(labels, index_label="id")
+            options = ["--metric", str(metric)]
+            program = PROGRAM.format(
+                corpus=str(labels), out=str(Path(folder, f"files_{targets}")), options=options
+            )
+            for what, each in (("pandas reads", READING.format(corpus=str(labels))), ("podium make", program)):
+                seconds, megabytes = memory_of(each)
+                rows.append(
+                    [f"{what} {targets:,} targets of {number:,} rows", f"{seconds:.1f}", f"{megabytes:,.0f}"]
+                )
+    print_table("Many targets", ["", "seconds", "MB at most"], rows)
 
 
 def write_corpus(path: Path, essays: int) -> None:
@@ -59,4 +112,7 @@ def write_corpus(path: Path, essays: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    if sys.argv[1:] == ["targets"]:
+        of_targets()
+    else:
+        main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

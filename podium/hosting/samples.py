@@ -11,12 +11,12 @@ import pandas as pd
 
 from podium.contest import way
 from podium.hosting.kaggle import acceptance
+from podium.judge import trials
 from podium.scoring import evaluating
 from podium.words.errors import HostError, SubmissionRejected, UsageError
 from podium.words.wording import counted
 
 SENTINEL = re.compile(r"-9{2,}(\.0*)?")  # a number that stands for a missing one
-MOST_TRIALS = 60  # of columns that a sample may lack
 ASKED = (
     "--sample: expected a submission to show to participants: a table with the column {row_id}, as in the "
     "labels, and the answers in columns that {metric} reads. None could be made of the labels: {reason}"
@@ -101,20 +101,18 @@ def made(
 def _without_idle(
     solution: evaluating.Solution, sample: pd.DataFrame, scores: dict[str, float]
 ) -> pd.DataFrame:
-    """Leave out columns without which the score stays the same.
+    """Leave out columns without which the score stays the same."""
+    idle: list[str] = []
 
-    Many are left out together, and halves of those that cannot be, as long as that takes few trials.
-    """
-    groups, trials = [list(sample.columns[1:])], 0
-    while groups and trials < MOST_TRIALS:
-        group = groups.pop(0)
-        less = sample.drop(columns=group)
-        trials += 1
-        if len(less.columns) > 1 and _scored(solution, less)[0] == scores:
-            sample = less
-        elif len(group) > 1:
-            groups += [group[: len(group) // 2], group[len(group) // 2 :]]
-    return sample
+    def can_go(names: list[str]) -> bool:
+        """Whether the score stays the same without these columns, too."""
+        less = sample.drop(columns=[*idle, *names])
+        is_same = len(less.columns) > 1 and _scored(solution, less)[0] == scores
+        idle.extend(names if is_same else ())
+        return is_same
+
+    trials.by_halves(list(sample.columns[1:]), can_go)
+    return sample.drop(columns=idle)
 
 
 def with_errors(

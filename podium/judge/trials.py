@@ -44,6 +44,7 @@ from podium.words.arrays import Bools, Floats
 from podium.words.errors import CompanionError, MetricError, SubmissionRejected, ToolError
 from podium.words.wording import counted, listed
 
+MOST_COLUMN_TRIALS = 60  # of columns that a metric may not need
 MOST_TRIALS = 4  # of a score that should be the same again
 CLEARLY_WORSE = 1e-9  # a difference between two scores
 ROUNDING = 1e-6  # relative to the sum of absolute values, also for numbers of single precision
@@ -301,6 +302,15 @@ def _gained(
     return None
 
 
+def by_halves(columns: list[str], is_settled: Callable[[list[str]], bool]) -> None:
+    """Ask about all columns together, and then about halves of those that are not settled, in few trials."""
+    groups = [columns]
+    for _ in range(MOST_COLUMN_TRIALS):
+        group = groups.pop(0) if groups else []
+        if group and not is_settled(group) and len(group) > 1:
+            groups += [group[: len(group) // 2], group[len(group) // 2 :]]
+
+
 def _takes_the_place(evaluation: Evaluation, frame: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Finding]:
     """Check the columns that the submission has already and the metric does not ask for.
 
@@ -308,21 +318,27 @@ def _takes_the_place(evaluation: Evaluation, frame: pd.DataFrame, answers: pd.Da
     does not matter any more.
     """
     row_id = evaluation.solution.arguments["row_id_column_name"]
-    for name in [str(name) for name in frame.columns if name in answers and name != row_id]:
-        try:
-            gained = _gained(evaluation, frame[[name]], frame, answers.drop(columns=name))
-        except ToolError:
-            continue  # The metric asks for it.
-        if gained is None:
-            continue
+    found = dict[str, tuple[float, float, Any]]()
+
+    def are_harmless(names: list[str]) -> bool:
+        """Whether the metric does not ask for these columns, and its score is the same with others of them."""
+        with contextlib.suppress(ToolError):
+            gained = _gained(evaluation, frame[names], frame, answers.drop(columns=names))
+            if gained and len(names) == 1:
+                found[names[0]] = gained
+            return gained is None
+        return False
+
+    by_halves([str(name) for name in frame.columns if name in answers and name != row_id], are_harmless)
+    for name, gained in found.items():
         scored = _score(evaluation, (frame, answers))
         with contextlib.suppress(ToolError):
             changed = [frame.assign(**cells) for cells in _further_columns(frame[[name]], len(frame))]
             if all(_same(scored, _score(evaluation, (each, answers))) for each in changed):
                 expected = f"expected the column {name} of the solution to count"
-                found = f"found that the submission's takes its place: {gained[1]!r} instead of {gained[0]!r}"
+                instead = f"found that the submission's takes its place: {gained[1]!r} instead of {gained[0]!r}"
                 cure = "select the columns that you need before you join tables"
-                yield failure(COLUMNS, f"{where(evaluation.solution.metric)}: {expected}, {found}; {cure}")
+                yield failure(COLUMNS, f"{where(evaluation.solution.metric)}: {expected}, {instead}; {cure}")
                 return
 
 

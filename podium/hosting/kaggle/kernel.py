@@ -42,6 +42,7 @@ UTILITIES_FILE = Path(__file__).parents[2] / "metric" / f"{UTILITIES}.py"
 DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
 SKIPPED = ("SkipTest", "Skipped")  # how unittest and pytest leave a test out
 LONGEST_TEXT = 1000  # characters of an error's text
+MOST_SPOILT = 30  # columns of a submission, each of which is left out and filled with words
 LONGEST_MESSAGE = 280  # characters: Kaggle cuts longer messages
 SECONDS_TO_END, SECONDS_BETWEEN_LOOKS = 5.0, 0.05  # of a program that has scored
 SLOW = 10.0  # seconds of processor time after which a call of score is called slow
@@ -575,7 +576,7 @@ def check_rejections(spoilt: list[Spoilt], disguised: list[Spoilt]) -> Verdict:
 
 def spoilt_frames(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Spoil a submission in ways that Kaggle itself does not notice; say how if it has to be rejected."""
-    for name in frame.columns[1:]:
+    for name in frame.columns[1 : 1 + MOST_SPOILT]:
         yield f"a submission without the column {name}", frame.drop(columns=name)
         words = f"a submission with words in the column {name}"
         is_number = pd.api.types.is_numeric_dtype(frame[name])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium.ranking import half_samples, passes
+from podium.ranking import half_samples, passes, store
 from tests.ranking.conftest import Call
 from tests.support.host_line import stay_in_process
 
@@ -218,3 +218,56 @@ def test_a_metric_that_was_held_to_the_contract_is_noted_in_the_store(
         boards.append(Path("board/final_leaderboard.csv").read_bytes())
     assert len(held) == 1
     assert boards[0] == boards[1]
+
+
+MEASURED = """
+import numpy as np
+import pandas as pd
+
+MEASURE_PARAMETERS = ("power",)
+
+def higher_is_better() -> bool:
+    return True
+
+def score(
+    solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, power: float = 1.0
+) -> float:
+    right = (solution["label"] == submission["label"]) * solution["weight"] / 7
+    return float(SUM / solution["weight"].sum()) ** power
+
+def right(solution, submission):
+    right = (solution["label"] == submission["label"]) * solution["weight"] / 7
+    return np.column_stack([right, solution["weight"]])
+
+def prepare(solution: pd.DataFrame, row_id_column_name: str, power: float = 1.0) -> object:
+    import functools
+    from podium.statistics import item_wise
+    return item_wise(solution, row_id_column_name, right, functools.partial(share, power))
+
+def share(power, sums):
+    return (sums[..., 0] / sums[..., 1]) ** power
+"""
+
+
+@pytest.mark.parametrize(("sum_", "is_exact"), [("right.sum()", False), ("np.cumsum(right).iloc[-1]", True)])
+def test_the_score_is_the_one_that_score_returns_also_with_another_parameter(
+    folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch, sum_: str, is_exact: bool
+) -> None:
+    """What score() gives cannot be made of sums if it adds in another order: then it has to be asked."""
+    stay_in_process(monkeypatch, folder)
+    (folder / "hosts.py").write_text(MEASURED.replace("SUM", sum_))
+    assert call(*RANK, "--out", "board", "--jobs", "1")[0] == 0
+    entries = [
+        store.header_of(store.load(Path("board/store"), name)) for name in store.names(Path("board/store"))
+    ]
+    assert all(header["exact"] for header in entries if "fingerprint" in header) is is_exact
+    changed = ("--set", "power=0.5", "--jobs", "1")
+    code, _, err = call("rank", "--again", "board", "--out", "again", *changed)
+    assert (code, "only up to rounding, so rank the submissions again" in err) == (
+        (0, False) if is_exact else (2, True)
+    )
+    assert call(*RANK, "--out", "anew", *changed)[0] == 0
+    assert call(*RANK, "--out", "board", *changed)[0] == 0
+    tables = [Path(name, "final_leaderboard.csv").read_bytes() for name in ("anew", "board")]
+    assert tables[0] == tables[1]
+    assert not is_exact or Path("again/final_leaderboard.csv").read_bytes() == tables[0]

@@ -216,7 +216,7 @@ def test_an_entry_of_another_file_does_not_count(folder, call):
     call()
     kept = folder / "final" / "store"
     by_score = sorted(
-        (store.header_of(store.load(kept, name)).get("scores", {"All": -1})["All"], name)
+        ((store.header_of(store.load(kept, name)).get("scores") or {"All": -1})["All"], name)
         for name in store.names(kept)
     )
     best, worst = store.path_of(kept, by_score[-1][1]), store.path_of(kept, by_score[1][1])

@@ -213,7 +213,10 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
     """Read the solution."""
     rows = read_csv(solution)
     header = next(rows)
-    table = pd.DataFrame(rows, columns=header, dtype=object)
+    once: dict[str, str] = {}  # equal cells are one text in memory
+    table = pd.DataFrame(
+        [[once.setdefault(cell, cell) for cell in row] for row in rows], columns=header, dtype=object
+    )
     row_id, *others = header
     of_items = [name for name in others if len(table) and set(items).issuperset(table[name])]
     ids = [Ids(name, table[name].tolist()) for name in (row_id, *of_items)]

@@ -17,7 +17,7 @@ from examples.essays import make_competition
 from podium import cli, statistics
 from podium.contest import reading
 from podium.metric import hosted
-from podium.ranking import job, passes
+from podium.ranking import job, making, passes, run_json
 from podium.scoring import evaluating
 from podium.tables.formats import read_table
 from podium.words.errors import HostError
@@ -251,6 +251,23 @@ def test_another_solution_parameter_metric_or_version_scores_all_again(files, ca
     versions = job.versions() | {"numpy": "0"}
     monkeypatch.setattr(job, "versions", lambda: versions)
     assert not is_known()
+
+
+def test_the_solution_is_prepared_once_and_each_input_is_hashed_once(files, call, monkeypatch):
+    prepared, hashed = [], []
+
+    def watched(real, seen):
+        return lambda *given, **named: seen.append(str(given[0])) or real(*given, **named)
+
+    monkeypatch.setattr(job, "_prepared", watched(job._prepared, prepared))
+    digest = watched(job.content_digest, hashed)
+    for module in (job, making, run_json):
+        monkeypatch.setattr(module, "content_digest", digest)
+    job.PREPARED.clear()
+    assert call("--resamples", "20")[0] == 0
+    assert len(prepared) == 1
+    assert sorted({Path(path).name for path in hashed}) == ["runtimes.csv", "solution.csv"]
+    assert len(hashed) == 2
 
 
 def test_a_parameter_of_measures_alone_needs_no_scoring(files, call):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from podium.metric import executed, hosted
 from podium.metric.contract import Metric
+from podium.tables import records
 from podium.tables.files import Location, write_atomically
 from podium.words.errors import HostError
 from podium.words.wording import printable
@@ -93,27 +94,20 @@ def read(folder: Path) -> Record | None:
     path = folder / RECORD
     if not path.is_file():
         return None
+    texts = dict.fromkeys((DIGEST, FILE, ITEMS), str)
+    more: dict[str, Any] = {**texts, PUBLIC_COLUMNS: list[str], INNOCENT: dict[str, list[str]]}
+    form = records.form("Competition", {"metric": str, "parameters": dict[str, Any]}, more)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        known, innocent = content.get(PUBLIC_COLUMNS, []), content.get(INNOCENT, {})
-        texts = [str(content.get(name, "")) for name in (DIGEST, FILE, ITEMS)]
-        record = Record(path, str(content["metric"]), dict(content["parameters"]), known, innocent, *texts)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise HostError(
-            f'{path}: expected {{"metric": NAME, "parameters": {{…}}}}, as podium make writes it'
-        ) from None
-    if not _is_list_of_names(known):
-        raise HostError(f'{path}: {PUBLIC_COLUMNS}: expected a list such as ["site"], found {known!r:.60}')
-    if not isinstance(innocent, dict) or not all(map(_is_list_of_names, innocent.values())):
-        raise HostError(
-            f'{path}: {INNOCENT}: expected {{"test.csv": ["day"]}} or the like, found {innocent!r:.60}'
-        )
-    return record
-
-
-def _is_list_of_names(value: object) -> bool:
-    """Whether a value of JSON is a list of texts."""
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+        fault = records.fault_in(content, form)
+    except ValueError as problem:
+        fault = f"no JSON: {problem}"
+    if fault:
+        expected = '{"metric": NAME, "parameters": {…}, "public_columns": [NAME], "innocent": {FILE: [NAME]}}'
+        raise HostError(f"{path}: expected {expected} or less, as podium make writes it; found {fault}")
+    further = [content.get(name, "") for name in texts]
+    known, innocent = content.get(PUBLIC_COLUMNS, []), content.get(INNOCENT, {})
+    return Record(path, content["metric"], content["parameters"], known, innocent, *further)
 
 
 def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> dict[str, Any]:

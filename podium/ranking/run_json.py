@@ -139,7 +139,7 @@ def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
     wrong = [
         name
         for name, form in _forms().items()
-        if not (records.fits(facts.get(name), form) and _is_whole(name, facts[name]))
+        if records.fault_in(facts.get(name), form) or not _is_whole(name, facts[name])
     ]
     if wrong:
         made_by = facts["versions"]["podium"] if "versions" not in wrong else ""

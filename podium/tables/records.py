@@ -6,18 +6,18 @@ msgspec is loaded only where a record is read.
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["fits", "form"]
+__all__ = ["fault_in", "form"]
 
 
-def fits(value: object, kind: Any) -> bool:
-    """Tell whether a value of JSON has a type, without turning texts into numbers or the like."""
+def fault_in(value: object, kind: Any) -> str:
+    """Say how a value of JSON is not of a type, and where; no text is taken for a number or the like."""
     import msgspec
 
     try:
         msgspec.convert(value, kind)
-    except (msgspec.ValidationError, RecursionError):
-        return False
-    return True
+    except (msgspec.ValidationError, RecursionError) as problem:
+        return str(problem)
+    return ""
 
 
 def form(name: str, needed: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> type:

@@ -540,14 +540,15 @@ def test_what_keeps_rows_together_does_not_tell_their_part(tmp_path):
 @pytest.mark.parametrize(
     ("key", "value", "expected"),
     [
-        ("public_columns", "site", "public_columns: expected a list such as [\"site\"], found 'site'"),
-        ("innocent", ["day"], 'innocent: expected {"test.csv": ["day"]} or the like, found [\'day\']'),
+        ("public_columns", "site", "found Expected `array`, got `str` - at `$.public_columns`"),
+        ("innocent", ["day"], "found Expected `object`, got `array` - at `$.innocent`"),
     ],
 )
 def test_an_excuse_of_another_form(tmp_path, key, value, expected):
     folder = competition(tmp_path / "files")
     (folder / RECORD).write_text(json.dumps({"metric": "x", "parameters": {}, key: value}))
-    assert told(folder) == f"{folder / RECORD}: {expected}"
+    assert told(folder).startswith(f"{folder / RECORD}: expected {{")
+    assert told(folder).endswith(expected)
 
 
 def test_chance_is_no_leak(tmp_path):

@@ -84,7 +84,7 @@ def test_recorded_parameters_rank_too(capsys):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{}", 'expected {"metric": NAME, "parameters": {…}}, as podium make writes it'),
+        ("{}", "found Object missing required field `metric`"),
         ('{"metric": "unified", "parameters": {"x": 1}}', "the metric has no parameter x; it has "),
     ],
 )
@@ -92,7 +92,8 @@ def test_a_damaged_record(capsys, content, message):
     (FILES / RECORD).write_text(content)
     code, _, err = run_podium(capsys, "score", *PAIR)
     assert code == 4
-    assert err.startswith(f"error: {FILES / RECORD}: {message}")
+    assert err.startswith(f"error: {FILES / RECORD}: ")
+    assert message in err
 
 
 @pytest.mark.usefixtures("made")

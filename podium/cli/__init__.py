@@ -64,6 +64,7 @@ GROUPS = {
         "collect": ("collect the submissions of a closed competition from its site", "how-to/rank.md"),
         "rank": ("score all submissions, reward speed and say how sure the order is", "how-to/rank.md"),
         "boost": ("apply the runtime rewards to a leaderboard", "how-to/estimate-a-boost.md"),
+        "combine": ("make one board of several boards and tables of points", "how-to/combine-boards.md"),
         "verify": ("compute a published board again and compare the two", "how-to/rank.md"),
     },
 }
@@ -136,7 +137,7 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
 
 # Commands that execute a metric, and those of them that also may have to wait for somebody else.
 EXECUTING = frozenset(
-    {"agreement", "bundle", "check", "emulate", "make", "publish", "rank", "score", "tune", "verify"}
+    {"agreement", "bundle", "check", "combine", "emulate", "make", "publish", "rank", "score", "tune", "verify"}
 )
 # Those that use the record of a competition whose files they are given.
 OF_COMPETITIONS = frozenset({"bundle", "emulate", "publish", "rank", "score"})

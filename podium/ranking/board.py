@@ -45,7 +45,7 @@ from podium.words.arrays import Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted
 
-__all__ = ["Inputs", "board_of"]
+__all__ = ["Inputs", "board_of", "examined_again"]
 
 
 class Inputs(NamedTuple):
@@ -103,6 +103,17 @@ def board_of(
         variants=variants,
         variant_ranks=variant_ranks,
     )
+
+
+def examined_again(
+    options: Options, inputs: Inputs, desk: Desk, scored: Sequence[Scored]
+) -> tuple[pd.DataFrame, Examined, Prizes]:
+    """Rank and examine the files that count, without what a page says beside it."""
+    everybody, _, _ = _everybody(inputs, options.rules, desk.solution, scored)
+    files = decisions.competing(everybody, inputs.teams)
+    leaderboard, _, prizes = _ranked(options, inputs, desk.solution, files)
+    sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
+    return leaderboard, _examined(options, desk, sent, chosen, [], prizes), prizes
 
 
 # ---- Steps ----------------------------------------------------------------------------------------------

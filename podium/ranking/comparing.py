@@ -21,7 +21,7 @@ from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed, printable
 
-__all__ = ["compared"]
+__all__ = ["changed_file", "compared"]
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 # Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
@@ -176,7 +176,7 @@ def _changed_files(
     """List tables, pages and, if all else is the same, the line of the record that comes out differently."""
     differences: list[str] = []
     for file in sorted(outputs.keys() | facts["outputs"].keys()):
-        differences += _changed_file(file, outputs.get(file), facts["outputs"].get(file), home)
+        differences += changed_file(file, outputs.get(file), facts["outputs"].get(file), home)
     record_again = run_json.text_of(again).encode()
     if is_same and not differences and (home / RUN).read_bytes() != record_again:
         difference = _first_difference((home / RUN).read_bytes(), record_again)
@@ -204,7 +204,7 @@ def _changed_submissions(
     return differences
 
 
-def _changed_file(file: str, again: bytes | None, recorded: str | None, home: Path) -> list[str]:
+def changed_file(file: str, again: bytes | None, recorded: str | None, home: Path) -> list[str]:
     """Tell how a published table or page differs from the one that comes out again."""
     if again is None:
         return [f"{file} does not come out again"]

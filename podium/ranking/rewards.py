@@ -11,8 +11,9 @@ from podium.ranking.rules import Rules
 from podium.ranking.submissions import errors_of_boost
 from podium.words.errors import HostError
 
-__all__ = ["BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "is_boosted", "notes", "reward", "what_decided",
-    "without_ties",
+__all__ = [
+    "BY_INPUT", "BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "is_boosted", "notes", "reward",
+    "what_decided", "without_ties",
 ]  # fmt: skip
 
 FIRST_COLUMNS = [
@@ -25,9 +26,11 @@ SAME = "same score as"
 BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", "the order of the names"
 # What puts a team behind the other one.
 BY_KNOWN_TIME = "the known time of submission"
+# What decides on a board that was made of others.
+BY_INPUT = "the first input that tells them apart"
 BEHIND = {
     BY_TIME: "the later submission", BY_KNOWN_TIME: "no time of submission", BY_RUNTIME: "the longer runtime",
-    BY_NAME: BY_NAME,
+    BY_INPUT: BY_INPUT, BY_NAME: BY_NAME,
 }  # fmt: skip
 
 

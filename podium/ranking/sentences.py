@@ -267,9 +267,10 @@ def _of_the_winner(board: pd.DataFrame, facts: dict[str, Any], entries: Sequence
     winner = name_of(first["team"])
     part = "" if facts["decided_by"] == "All" else f" of the {facts['decided_by']} part"
     verb = "decides" if facts["items"] == 1 else "decide"
-    decide = f"{items_of(facts, facts['items'])}{part} {verb}."
+    # A board that was made of tables has no items.
+    decide = [f"{items_of(facts, facts['items'])}{part} {verb}."] if facts["items"] else []
     if len(board) == 1:
-        return [f"{winner} is the only team on the board.", decide]
+        return [f"{winner} is the only team on the board.", *decide]
     second = board.iloc[1]
     other = name_of(second["team"])
     is_same_file = _is_same_file(entries, 0, 1)
@@ -286,7 +287,7 @@ def _of_the_winner(board: pd.DataFrame, facts: dict[str, Any], entries: Sequence
             f"and {other}{' with the same file' if is_same_file else ''} is second with "
             f"{number(second['boosted_score'])}."
         )
-    return [leading, decide]
+    return [leading, *decide]
 
 
 def _of_speed(board: pd.DataFrame, facts: dict[str, Any]) -> list[str]:

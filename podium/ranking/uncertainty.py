@@ -220,14 +220,14 @@ def of_teams(
     rewards = _rewards(leaderboard, runtimes, rules, len(draws))
     boosted = draws if rewards is None else draws * (1 + rewards.boost(draws, rewards.drawn))
     may_win = np.isin(np.arange(len(details)), prizes.may_win)
-    withheld = _withheld(details, prizes, units)
+    doubt = withheld(details, prizes, units)
     table = leaderboard[["rank", "team", "score", "boosted_score"]].copy()
     table[["first_again", "prize_again"]] = np.nan
     table["may_be_best"] = _may_be_among(1, boosted, units, higher_is_better)
     table["may_win_prize"] = False
     among = _may_be_among(max(prizes.number, 1), boosted[:, may_win], units, higher_is_better)
     table.loc[may_win, "may_win_prize"] = among
-    if withheld is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known):
+    if doubt is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known):
         files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
         how: dict[str, Any] = {"files": files, "rewards": rewards, "seed": rules.seed}
         table["first_again"] = statistics.first_again(of_board, higher_is_better=higher_is_better, **how)
@@ -241,7 +241,7 @@ def of_teams(
     doubts = [each.doubt for each in details]
     table["note"] = notes(doubts)
     steps = differences(leaderboard, boosted, details, prizes, units, higher_is_better)
-    return Certainty(table, steps, doubts, withheld)
+    return Certainty(table, steps, doubts, doubt)
 
 
 def _may_be_among(places: int, draws: Floats, units: Units, higher_is_better: bool) -> Bools:
@@ -260,13 +260,24 @@ def _intervals(details: Sequence[Detail], samples: Floats, may_win_prize: Bools)
     return ends
 
 
-def _withheld(details: Sequence[Detail], prizes: Prizes, units: Units) -> Doubt | None:
+def withheld(details: Sequence[Detail], prizes: Prizes, units: Units) -> Doubt | None:
     """Say why nothing is said about winning again: few items decide the score of a team that wins a prize."""
     if len(details) == 1:
         return None
     winners = [details[row] for row in prizes.winners or (0,) if row < len(details)]
     doubts = [doubt_of_score(units, each.reaction, FEWEST_ON_A_BOARD) for each in winners]
     return next((doubt for doubt in doubts if doubt is not None), None)
+
+
+def with_rewards(
+    leaderboard: pd.DataFrame, details: Sequence[Detail], runtimes: pd.DataFrame | None, rules: Rules
+) -> Scores:
+    """Draw what decides a board: the scores with rewards for drawn runtimes, (r, t) each."""
+    of_board = stacked([each.scores for each in details])
+    rewards = _rewards(leaderboard, runtimes, rules, len(of_board.population))
+    if rewards is None:
+        return of_board
+    return Scores(*(each * (1 + rewards.boost(each, rewards.drawn)) for each in of_board))
 
 
 def _rewards(

@@ -100,7 +100,7 @@ def verify(
     >>> podium.verify("final").differences  # doctest: +SKIP
     []
     """
-    from podium.ranking import comparing
+    from podium.ranking import combining, comparing
     from podium.ranking.asked import given
 
     paths = given(
@@ -109,4 +109,6 @@ def verify(
     )  # fmt: skip
 
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
+    if combining.is_combined(home):
+        return Verification(home, *combining.compared(home))
     return Verification(home, *comparing.compared(folder, home, paths, deadline, jobs))

@@ -88,7 +88,7 @@ def _of_cells(solution: Solution, submission: pd.DataFrame) -> Answers | None:
         texts = _labels(truth[name], submission, instead)
         if texts is not None:
             there = np.where(place < 0, "", np.append(texts, "")[place])
-            if (there != ids.texts(truth[name]))[place >= 0].any():  # else it is copied from what is public
+            if (there != ids.texts(truth[name])).any():  # else it is copied from what is public
                 labels[str(name)] = there
     if not labels:
         return None

@@ -178,7 +178,9 @@ def _names(wanted: pd.Series, others: Iterable[str]) -> dict[str, str]:
 
 def _others(wanted: pd.Series, given: pd.Series) -> list[str]:
     """The ids of a submission that are written as none of the solution's, each once."""
-    if isinstance(wanted.dtype, pd.StringDtype) and wanted.dtype == given.dtype:
+    kind = wanted.dtype
+    # pandas keeps texts like this only where pyarrow is installed.
+    if isinstance(kind, pd.StringDtype) and kind.storage == "pyarrow" and kind == given.dtype:
         import pyarrow as pa
         import pyarrow.compute as pc
 

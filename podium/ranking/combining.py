@@ -1,0 +1,527 @@
+"""Several boards become one: what `podium combine` does.
+
+An input is the folder of a board or a table of teams and scores.  What an input adds to a team is a function of
+that input's column alone, so the combined board is a board whose score is a mean of columns.  Where every board
+has its store, the same function of draws says what chance may have done.
+"""
+
+import hashlib
+import itertools
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from podium import statistics
+from podium.ranking import comparing, exports, output, page, redrawing, run_json
+from podium.ranking.decisions import Prizes, with_prizes
+from podium.ranking.final import FinalBoard
+from podium.ranking.job import versions
+from podium.ranking.leaving_out import board_in
+from podium.ranking.output import PAGE
+from podium.ranking.redrawing import Redrawn
+from podium.ranking.rewards import BY_INPUT, BY_NAME
+from podium.ranking.rules import Options, Rules
+from podium.ranking.run_json import CIRCUMSTANCES, RUN
+from podium.ranking.uncertainty import Certainty
+from podium.statistics import Scores
+from podium.statistics.inference import (
+    UNBOUNDED,
+    difference_of_draws,
+    interval,
+    widening_jointly,
+    widening_of_borders,
+    widening_of_one,
+)
+from podium.tables import names
+from podium.tables.files import alone_in, check_apart, parse_json, read_bytes
+from podium.words.arrays import Floats, Ints
+from podium.words.errors import HostError, UsageError
+from podium.words.wording import listed
+
+__all__ = ["Choices", "combined", "compared", "is_combined"]
+
+BY_SCORE, BY_RANK, BY_WINS = "score", "rank", "wins"
+WORST, LEAVE_OUT = "worst", "leave-out"
+WHAT = {
+    BY_SCORE: "the weighted mean of the scores",
+    BY_RANK: "the weighted mean of the ranks",
+    BY_WINS: "the weighted mean of the shares of the other teams that are beaten",
+}
+STREAM = 8  # of random numbers
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How boards are combined."""
+
+    by: Literal["score", "rank", "wins"] = "score"
+    weights: tuple[float, ...] = ()  # of the inputs; without any, all count alike
+    scale: Literal["", "best"] = ""  # with "best", scores are divided by the best one of their input
+    missing: Literal["", "worst", "leave-out"] = ""  # what becomes of a team that an input lacks
+    same_items: bool = False  # whether rows of equal ids are the same items in all boards
+    prizes: int = 3
+    seed: int = 0
+
+
+class Input(NamedTuple):
+    """An input: what decides there, for each of its teams."""
+
+    name: str  # the last part of its path, or the path from the board
+    teams: list[str]
+    values: Floats  # (teams,)
+    higher_is_better: bool | None  # None of a table, which does not say it
+    drawn: Redrawn | None  # None of a table, which is taken as exact
+    silence: str = ""  # why nothing is said about chance, if that is so
+
+
+def combined(paths: Sequence[str], out: Path, choices: Choices, title: str, organizer: str) -> FinalBoard:
+    """Combine boards and tables, and write the board, its tables and its page."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is not a folder")
+    check_apart(out, paths)
+    options = _options(choices, title, organizer)
+    with alone_in(out):
+        final = _made(paths, out, choices, options)
+        files = output.tables(final) | {PAGE: page.of_board(final).encode()}
+        final.facts["outputs"] = output.digests(files)
+        output.write(files, final.folder, final.facts)
+    return final
+
+
+def _options(choices: Choices, title: str, organizer: str) -> Options:
+    """The options of a board, as far as a combined one has them."""
+    rules = Rules(boost=False, prizes=choices.prizes, seed=choices.seed)
+    return Options("", "", "", {}, rules=rules, title=title, organizer=organizer)
+
+
+def _made(paths: Sequence[str], out: Path, choices: Choices, options: Options) -> FinalBoard:
+    """Read the inputs, and make the combined board."""
+    columns = [_read(path, name) for path, name in zip(paths, _names(paths, out))]
+    higher = _direction(columns, choices)
+    weights = _weights(choices.weights, len(columns))
+    teams = _teams(columns, choices.missing)
+    given = np.stack([_in_order(column, teams) for column in columns], axis=-1)
+    directions = [
+        bool(higher if column.higher_is_better is None else column.higher_is_better) for column in columns
+    ]
+    parts = _added(given, directions, choices)
+    scores = _mean(parts, weights)
+    higher_is_better = choices.by == BY_WINS or (choices.by == BY_SCORE and higher)
+    order, decided = _ordered(scores, parts, teams, higher_is_better, _signs(directions, choices))
+    prizes = Prizes(choices.prizes, tuple(range(len(teams))))
+    in_order = [teams[row] for row in order]
+    board = _board(in_order, scores[order], parts[order], given[order], columns, decided, prizes)
+    draws, silence = _draws(columns, teams, directions, weights, choices)
+    chance = None if draws is None else _chance(board, draws, order, prizes, higher_is_better, choices.seed)
+    resamples = 0 if draws is None else len(draws.scores.population)
+    facts = {
+        **_facts(choices, columns, board, higher_is_better, decided, silence, draws),
+        "rules": options.rules._replace(resamples=resamples)._asdict(),
+        "inputs": _inputs(paths, out),
+        "page": {"title": options.title, "organizer": options.organizer},
+    }
+    return FinalBoard(
+        options=options,
+        folder=out,
+        leaderboard=board,
+        submissions=pd.DataFrame(columns=["team", "submission", "fingerprint"]),
+        rejected=pd.DataFrame(columns=["team", "submission", "reason"]),
+        failed=pd.DataFrame(columns=["team", "model", "reason"]),
+        similar=pd.DataFrame(columns=["team", "other_team", "agreement"]),
+        facts=facts,
+        prizes=prizes,
+        resamples=resamples,
+        chance=chance,
+    )
+
+
+# ---- Inputs -----------------------------------------------------------------------------------------------
+
+
+def _names(paths: Sequence[str], out: Path) -> list[str]:
+    """Name inputs by the last part of their paths, or by the path from the board if that is not enough."""
+    last = [os.path.basename(os.path.abspath(path)) for path in paths]
+    return [name if last.count(name) == 1 else _relative(path, out) for path, name in zip(paths, last)]
+
+
+def _read(path: str, name: str) -> Input:
+    """Read an input."""
+    is_board = os.path.isdir(path) and os.path.isfile(os.path.join(path, RUN))
+    table, _ = exports.read_board(board_in(path))
+    teams, values = table["team"].tolist(), pd.to_numeric(table["score"], errors="coerce")
+    decides = pd.to_numeric(table.get("boosted_score", values), errors="coerce").fillna(values)
+    wrong = [team for team, value in zip(teams, decides) if not np.isfinite(value)]
+    if wrong:
+        raise HostError(f"{path}: expected a score for every team, found none for {listed(wrong)}")
+    names.check_names(teams, "team", path)
+    if not is_board:
+        return Input(name, teams, decides.to_numpy(dtype=np.float64), None, None)
+    facts = run_json.read(path)
+    drawn, silence = redrawing.of_board(Path(path), facts)
+    if drawn is not None:
+        by_team = dict(zip(teams, decides))
+        if sorted(drawn.teams) != sorted(teams):
+            raise HostError(f"{path}: expected the teams of its store, found another board than {RUN} records")
+        teams, decides = drawn.teams, pd.Series([by_team[team] for team in drawn.teams])
+    return Input(name, teams, decides.to_numpy(dtype=np.float64), facts["higher_is_better"], drawn, silence)
+
+
+def _direction(columns: Sequence[Input], choices: Choices) -> bool:
+    """Tell whether a higher score is better; scores of different directions cannot be added."""
+    known = {column.name: column.higher_is_better for column in columns if column.higher_is_better is not None}
+    if choices.by == BY_SCORE and len(set(known.values())) > 1:
+        lower = [name for name, higher in known.items() if not higher]
+        raise UsageError(
+            f"--by score: expected boards of one direction; a lower score is better in {listed(lower)}"
+        )
+    return next(iter(known.values()), True)
+
+
+def _weights(given: Sequence[float], inputs: int) -> Floats:
+    """The weights of the inputs, which add to 1."""
+    weights = np.array(given or [1.0] * inputs, dtype=np.float64)
+    if len(weights) != inputs or not (np.isfinite(weights) & (weights > 0)).all():
+        raise UsageError(
+            f"--weights: expected a number above 0 for each of {inputs} inputs, found {list(given)}"
+        )
+    shares: Floats = weights / weights.sum()
+    return shares
+
+
+def _teams(columns: Sequence[Input], missing: str) -> list[str]:
+    """List all teams, by name; one that an input lacks is refused unless it was said what becomes of it."""
+    everybody = sorted({team for column in columns for team in column.teams})
+    nearly = names.near_misses(((team,) for team in columns[0].teams), ((team,) for team in everybody))
+    alike = nearly or names.alike(everybody)
+    if alike:
+        raise HostError(
+            f"expected the same names of teams in all inputs, found names that look alike: {listed(alike)}"
+        )
+    lacking = {column.name: sorted(set(everybody) - set(column.teams)) for column in columns}
+    told = [f"{name} lacks {listed(teams)}" for name, teams in lacking.items() if teams]
+    if told and not missing:
+        raise UsageError(f"{'; '.join(told)}: give --missing worst or --missing leave-out")
+    return everybody
+
+
+def _in_order(column: Input, teams: Sequence[str]) -> Floats:
+    """The values of an input in the order of the teams; NaN for one that it lacks."""
+    of_team = dict(zip(column.teams, column.values.tolist()))
+    return np.array([of_team.get(team, np.nan) for team in teams])
+
+
+# ---- Functions of columns ---------------------------------------------------------------------------------
+
+
+def _added(given: Floats, directions: Sequence[bool], choices: Choices) -> Floats:
+    """What each input adds to each team, (…, teams, inputs), from what it has; of draws, for each draw."""
+    parts = []
+    for column, higher in zip(np.moveaxis(given, -1, 0), directions):
+        worst = np.nanmin(column, axis=-1) if higher else np.nanmax(column, axis=-1)
+        if choices.missing == WORST:
+            column = np.where(np.isnan(column), worst[..., np.newaxis], column)
+        parts.append(_ways(choices)(column, higher))
+    return np.stack(parts, axis=-1)
+
+
+def _ways(choices: Choices) -> Callable[[Floats, bool], Floats]:
+    """How the column of an input becomes what is added."""
+    if choices.by == BY_SCORE:
+        return _scaled if choices.scale else lambda column, higher: column
+    return _ranks if choices.by == BY_RANK else _wins
+
+
+def _scaled(column: Floats, higher: bool) -> Floats:
+    """Scores as shares of the best one."""
+    best = np.nanmax(column, axis=-1, keepdims=True)
+    if not higher or np.nanmin(column) < 0 or (best <= 0).any():
+        raise UsageError("--scale best: expected scores from 0 where a higher one is better, and one above 0")
+    shares: Floats = column / best
+    return shares
+
+
+def _ranks(column: Floats, higher: bool) -> Floats:
+    """Ranks from 1; teams with the same value share the mean of their ranks, and NaN stays."""
+    frame = pd.DataFrame(np.atleast_2d(column)).rank(axis=1, ascending=not higher, na_option="keep")
+    return frame.to_numpy().reshape(column.shape)
+
+
+def _wins(column: Floats, higher: bool) -> Floats:
+    """The share of the other teams that are beaten; a tie counts half."""
+    number = (~np.isnan(column)).sum(axis=-1, keepdims=True)
+    shares: Floats = (number - _ranks(column, higher)) / np.maximum(number - 1, 1)
+    return shares
+
+
+def _mean(parts: Floats, weights: Floats) -> Floats:
+    """The weighted mean over the inputs that a team has, (…, teams)."""
+    there = ~np.isnan(parts)
+    means: Floats = np.where(there, parts, 0.0) @ weights / (there @ weights)
+    return means
+
+
+def _signs(directions: Sequence[bool], choices: Choices) -> list[int]:
+    """For each input, -1 if a larger part is better and 1 otherwise."""
+    if choices.by == BY_SCORE:
+        return [-1 if higher else 1 for higher in directions]
+    return [1 if choices.by == BY_RANK else -1] * len(directions)
+
+
+def _ordered(
+    scores: Floats, parts: Floats, teams: Sequence[str], higher_is_better: bool, signs: Sequence[int]
+) -> tuple[Ints, list[str]]:
+    """Sort the teams, ties by the first, then the next input, and then by name; tell what decided a tie."""
+    sign = -1 if higher_is_better else 1
+    known = np.where(np.isnan(parts), np.inf, parts * np.array(signs))
+    keys = [np.array(teams), *known.T[::-1], sign * scores]
+    order = np.lexsort(keys)
+    decided = []
+    for above, below in itertools.pairwise(order.tolist()):
+        by = BY_INPUT if (known[above] != known[below]).any() else BY_NAME
+        decided.append(by if scores[above] == scores[below] else "")
+    return order, decided
+
+
+def _board(
+    teams: list[str],
+    scores: Floats,
+    parts: Floats,
+    given: Floats,
+    columns: Sequence[Input],
+    decided: Sequence[str],
+    prizes: Prizes,
+) -> pd.DataFrame:
+    """The combined board, with what each input has and what it adds."""
+    notes = [f"same score as the next one; {by} decides" if by else "" for by in [*decided, ""]]
+    rank = np.arange(len(teams)) + 1
+    of_input: dict[str, Floats] = {}
+    for number, column in enumerate(columns):
+        of_input |= {f"{column.name}: has": given[:, number], f"{column.name}: adds": parts[:, number]}
+    board = pd.DataFrame(
+        {"rank": rank, "team": teams, "submission": "", "score": scores, "eligible": False, "boost": 0.0,
+         "boosted_score": scores, "rank_before": rank, "runtime": np.nan, "note": notes} | of_input
+    )  # fmt: skip
+    return with_prizes(board, prizes)
+
+
+# ---- Chance -----------------------------------------------------------------------------------------------
+
+
+class Draws(NamedTuple):
+    """Draws of the combined scores, and what they were made of."""
+
+    scores: Scores  # (r, teams) each, by name
+    influence: Floats  # of the items of all boards, (n, teams)
+    is_of_groups: bool
+    items: int
+
+
+def _draws(
+    columns: Sequence[Input],
+    teams: Sequence[str],
+    directions: Sequence[bool],
+    weights: Floats,
+    choices: Choices,
+) -> tuple[Draws | None, str]:
+    """Draw the combined scores, or say why not; boards are drawn independently if their items differ."""
+    known = [column.drawn for column in columns if column.drawn is not None]
+    silence = next((column.silence for column in columns if column.silence), "")
+    doubt = next((f"too little decides: {each.withheld}" for each in known if each.withheld is not None), "")
+    if not known or silence or doubt:
+        return None, silence or doubt or "no input is a board with a store"
+    if choices.same_items and len({(each.items, each.seed, len(each.scores.population)) for each in known}) > 1:
+        raise UsageError(
+            "--same-items: expected boards of the same items, seed and number of draws, found different ones"
+        )
+    number = min(len(each.scores.population) for each in known)
+    influences = []
+    drawn = [np.empty((number, len(teams), len(columns))) for _ in Scores._fields]
+    for at, column in enumerate(columns):
+        values = _in_order(column, teams)
+        if column.drawn is None:
+            for each in drawn:
+                each[..., at] = values
+            continue
+        random = np.random.default_rng([choices.seed, STREAM, 0 if choices.same_items else at])
+        rows = random.permutation(len(column.drawn.scores.population))[:number]
+        place = [column.drawn.teams.index(team) if team in column.drawn.teams else -1 for team in teams]
+        for each, of_board in zip(drawn, column.drawn.scores):
+            each[..., at] = np.where(np.array(place) < 0, np.nan, of_board[rows][:, place])
+        influences.append(np.where(np.array(place) < 0, 0.0, column.drawn.influence[:, place]) * weights[at])
+    scores = Scores(*(_mean(_added(each, directions, choices), weights) for each in drawn))
+    influence = np.sum(influences, axis=0) if choices.same_items else np.concatenate(influences)
+    return Draws(scores, influence, any(each.is_of_groups for each in known), len(influence)), ""
+
+
+def _chance(
+    board: pd.DataFrame, draws: Draws, order: Ints, prizes: Prizes, higher_is_better: bool, seed: int
+) -> Certainty:
+    """Say what the draws say about the combined board."""
+    scores = Scores(*(each[:, order] for each in draws.scores))
+    how: dict[str, Any] = {"higher_is_better": higher_is_better}
+    table = board[["rank", "team", "score", "boosted_score"]].copy()
+    table["first_again"] = statistics.first_again(scores, seed=seed, **how)
+    table["prize_again"] = (
+        statistics.first_again(scores, prizes.number, seed=seed, **how) if prizes.number else np.nan
+    )
+    table["may_be_best"] = statistics.may_be_best(scores.population, **how)
+    table["may_win_prize"] = statistics.may_be_best(scores.population, max(prizes.number, 1), **how)
+    may_win = table["may_win_prize"].to_numpy()
+    influence = draws.influence[:, order]
+    alone = np.array([float(widening_of_one(draws.is_of_groups, each)) for each in influence.T])
+    wider = alone * np.where(may_win, widening_jointly(scores.population[:, may_win]), 1)
+    for name in ("score", "boosted_score"):
+        table[f"{name}_low"], table[f"{name}_high"] = interval(scores.population, wider, UNBOUNDED)
+    borders = [(row, other) for row, other in prizes.borders if other < len(board)]
+    jointly = widening_of_borders(scores.population, len(borders)) if borders else (1.0, 1.0)
+    steps = [
+        difference_of_draws(
+            float(board["score"].iloc[row] - board["score"].iloc[other]),
+            scores.population[:, row],
+            scores.population[:, other],
+            influence[:, row] - influence[:, other],
+            None,
+            higher_is_better,
+            jointly,
+        )
+        for row, other in borders
+    ]
+    differences = board[["rank", "team"]].iloc[[row for row, _ in borders]].reset_index(drop=True)
+    differences["next_team"] = board["team"].iloc[[other for _, other in borders]].tolist()
+    differences["difference"] = [step.value for step in steps]
+    differences["low"], differences["high"] = [step.low for step in steps], [step.high for step in steps]
+    # Small groups of unequal ones may decide, which only each board knows.
+    differences["detectable"] = [np.nan if draws.is_of_groups else step.detectable for step in steps]
+    return Certainty(table.assign(note=""), differences.assign(note=""), [None] * len(board))
+
+
+# ---- The record -------------------------------------------------------------------------------------------
+
+
+def _facts(
+    choices: Choices,
+    columns: Sequence[Input],
+    board: pd.DataFrame,
+    higher_is_better: bool,
+    decided: Sequence[str],
+    silence: str,
+    draws: Draws | None,
+) -> dict[str, Any]:
+    """Collect what run.json records and sentences are made of."""
+    weights = _weights(choices.weights, len(columns))
+    return {
+        "combined": {**choices.__dict__, "weights": [round(float(weight), 6) for weight in weights]},
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "rule": _rule(columns, weights, choices),
+        "signature": f"combined by {choices.by}",
+        "decided_by": "All",
+        "items": 0 if draws is None else draws.items,
+        "item": "item",
+        "halves": False,
+        "higher_is_better": higher_is_better,
+        "higher_is_better_assumed": False,
+        "boosted": False,
+        "noise_known": True,
+        "counts": {"submissions": len(columns), "rejected": 0, "teams": len(board), "teams_without_score": 0,
+                   "eligible": 0, "failed": 0},
+        "warnings": _told(columns, board["team"].tolist(), choices),
+        "ties": list(decided) if any(decided) else [],
+        "silence": silence,
+        "versions": versions(),
+        "hardware": {"system": platform.system(), "machine": platform.machine()},
+    }  # fmt: skip
+
+
+def _rule(columns: Sequence[Input], weights: Floats, choices: Choices) -> str:
+    """Say what the score is."""
+    shares = ", ".join(f"{round(weight, 6):g} of {column.name}" for weight, column in zip(weights, columns))
+    scaled = ", each divided by its best one" if choices.scale else ""
+    return f"{WHAT[choices.by]} of {len(columns)} inputs ({shares}){scaled}"
+
+
+def _told(columns: Sequence[Input], teams: list[str], choices: Choices) -> list[str]:
+    """Say which teams an input lacks, and which inputs are taken as exact."""
+    missing = {column.name: sorted(set(teams) - set(column.teams)) for column in columns}
+    instead = "the worst of its teams counts" if choices.missing == WORST else "the other inputs count"
+    lacking = [f"{name} lacks {listed(those)}, for which {instead}" for name, those in missing.items() if those]
+    exact = listed([column.name for column in columns if column.higher_is_better is None])
+    return lacking + (
+        [f"the points of {exact} are taken as exact: a table says nothing about chance"] if exact else []
+    )
+
+
+def _inputs(paths: Sequence[str], out: Path) -> dict[str, dict[str, str]]:
+    """Where the inputs are, seen from the board, and their digests."""
+    return {
+        f"input {number}": {"path": _relative(path, out), "sha256": _digest(path)}
+        for number, path in enumerate(paths, 1)
+    }
+
+
+def _relative(path: str, folder: Path) -> str:
+    """Write the path of an input relative to the folder of the board."""
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _digest(path: str) -> str:
+    """The SHA-256 of an input: of a board that of its record, which names all of its files."""
+    record = os.path.join(path, RUN)
+    return hashlib.sha256(read_bytes(record if os.path.isfile(record) else board_in(path))).hexdigest()
+
+
+def is_combined(folder: Path) -> bool:
+    """Tell whether the board in a folder was made of others."""
+    try:
+        facts = parse_json(read_bytes(folder / RUN, follow_links=False))
+    except (UsageError, ValueError):
+        return False
+    return isinstance(facts, dict) and "combined" in facts
+
+
+def compared(home: Path) -> tuple[list[str], list[str]]:
+    """Combine the inputs of a board again; list the differences, and what to know."""
+    facts = parse_json(read_bytes(home / RUN, follow_links=False))
+    choices, paths, options = _recorded(facts, home)
+    differences = [
+        f"the {name} {path} has changed: its SHA-256 is {_digest(path)}, was {then['sha256']}"
+        for (name, then), path in zip(facts["inputs"].items(), paths)
+        if _digest(path) != then["sha256"]
+    ]
+    final = _made(paths, home, choices, options)
+    final.facts.update({name: facts.get(name) for name in CIRCUMSTANCES if name in facts})
+    files = output.tables(final) | {PAGE: page.of_board(final).encode()}
+    final.facts["outputs"] = output.digests(files)
+    for file in sorted(files.keys() | facts["outputs"].keys()):
+        differences += comparing.changed_file(file, files.get(file), facts["outputs"].get(file), home)
+    if not differences and run_json.text_of(final.facts) != run_json.text_of(facts):
+        differences.append(f"{RUN} comes out differently")
+    return differences, []
+
+
+def _recorded(facts: dict[str, Any], home: Path) -> tuple[Choices, list[str], Options]:
+    """Read from a record how boards were combined."""
+    wrong = f"{home / RUN}: expected the run.json of podium combine"
+    try:
+        said, defaults = facts["combined"], Choices()
+        choices = Choices(**{**said, "weights": tuple(map(float, said["weights"]))})
+        fits = all(type(getattr(choices, name)) is type(value) for name, value in vars(defaults).items())
+        fits = fits and choices.by in WHAT and choices.scale in ("", "best")
+        fits = fits and choices.missing in ("", WORST, LEAVE_OUT) and min(choices.prizes, choices.seed) >= 0
+        paths = [os.path.normpath(home / each["path"]) for each in facts["inputs"].values()]
+        digests = [each["sha256"] for each in [*facts["inputs"].values()]] + [*facts["outputs"].values()]
+        fits = fits and len(paths) > 1 and all(isinstance(each, str) for each in digests)
+        title, organizer = facts["page"]["title"], facts["page"]["organizer"]
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise UsageError(wrong) from None
+    if not (fits and isinstance(title, str) and isinstance(organizer, str)):
+        raise UsageError(wrong)
+    if lacking := [path for path in paths if not os.path.exists(path)]:
+        raise UsageError(f"{RUN} names {lacking[0]}, which is not there")
+    return choices, paths, _options(choices, title, organizer)

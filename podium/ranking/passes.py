@@ -49,7 +49,15 @@ from podium.scoring import evaluating
 from podium.scoring.answers import given_by, pack
 from podium.scoring.explain import mistakes_of
 from podium.tables.sameness import fingerprint
-from podium.words.errors import HostError, MetricError, NotAFile, SubmissionRejected, ToolError, UsageError
+from podium.words.errors import (
+    CompanionError,
+    HostError,
+    MetricError,
+    NotAFile,
+    SubmissionRejected,
+    ToolError,
+    UsageError,
+)
 from podium.words.progress import track
 from podium.words.wording import counted
 
@@ -221,8 +229,10 @@ def _entry(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) 
     if evaluation.statistics is not None:
         header["exact"] = evaluating.scores_of(evaluation.solution, evaluation.statistics) == scores
     packed = b""
-    if (given := given_by(evaluation)) is not None:
-        header["answered"], packed = given.columns, pack(given)
+    # Answers that cannot be compared, or a companion that fails, are no fault of a submission.
+    with suppress(CompanionError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        if (given := given_by(evaluation)) is not None:
+            header["answered"], packed = given.columns, pack(given)
     return store.encode(header, evaluation.statistics, packed)
 
 

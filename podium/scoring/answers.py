@@ -20,6 +20,7 @@ __all__ = ["Answers", "asked", "given_by", "pack", "unpack"]
 
 ROWS_PER_LABEL = 4  # with fewer on average, the cells of a column are no labels
 KNOWN = 0.9  # so many of the cells of a submission have to be labels of the solution
+MOST_COLUMNS, MOST_LABELS = 50, 2**15 - 1
 PERCENT, NOTHING = 100, 255
 
 
@@ -73,41 +74,68 @@ def _codes(labels: pd.Series, given: Any) -> Ints:
 def _of_cells(solution: Solution, submission: pd.DataFrame) -> Answers | None:
     """Compare the cells of a submission that has one row for each row of the solution."""
     row_id, named = solution.arguments["row_id_column_name"], ids.columns_of(solution.arguments)
-    truth = solution.frame[solution.rows[ALL]]
-    if row_id not in truth or row_id not in submission:
+    place = _places(solution, submission, row_id)
+    if place is None:
         return None
-    rows, given = (pd.Index(ids.texts(table[row_id])) for table in (truth, submission))
-    if not (rows.is_unique and given.is_unique):
-        return None
-    place = given.get_indexer(rows)
-    columns = [name for name in truth if name not in named]
-    own = [name for name in submission if name not in named]
-    labels = {}
-    for name in columns:
-        instead = own[0] if len(columns) == len(own) == 1 else name
-        texts = _labels(truth[name], submission, instead)
+    own = [str(name) for name in submission if name not in named]
+    labels: dict[str, Any] = {}
+    for name, truth in _labels_of(solution).items():
+        instead = own[0] if len(own) == 1 and len(solution.frame.columns) == len(named) + 1 else name
+        texts = _given_labels(truth, submission, instead)
         if texts is not None:
             there = np.where(place < 0, "", np.append(texts, "")[place])
-            if (there != ids.texts(truth[name])).any():  # else it is copied from what is public
-                labels[str(name)] = there
+            if (there != truth.to_numpy())[place >= 0].any():  # else it is copied from what is public
+                labels[name] = there
     if not labels:
         return None
     known = asked(solution, tuple(labels))["label"]
-    joined = [" | ".join(each) for each in zip(*labels.values())]
+    joined = (
+        next(iter(labels.values()))
+        if len(labels) == 1
+        else [" | ".join(each) for each in zip(*labels.values())]
+    )
     codes = _codes(known, np.array(joined, dtype=object))
+    if known.nunique() > MOST_LABELS:
+        return None
     return Answers(tuple(labels), codes, np.full(len(codes), np.nan), place >= 0)
 
 
-def _labels(truth: pd.Series, submission: pd.DataFrame, name: Any) -> Any:
+def _places(solution: Solution, submission: pd.DataFrame, row_id: str) -> Ints | None:
+    """Find the row of a submission for each row that counts, -1 for none; None if ids are repeated."""
+    truth = solution.frame[solution.rows[ALL]]
+    if row_id not in truth or row_id not in submission:
+        return None
+    if len(truth) == len(submission) and np.array_equal(truth[row_id], submission[row_id]):
+        return np.arange(len(truth)) if truth[row_id].is_unique else None
+    rows, given = (pd.Index(ids.texts(table[row_id])) for table in (truth, submission))
+    if not (rows.is_unique and given.is_unique):
+        return None
+    places: Ints = given.get_indexer(rows)
+    return places
+
+
+@functools.lru_cache(maxsize=2)
+def _labels_of(solution: Solution) -> dict[str, pd.Series]:
+    """The columns of the solution that have labels, as texts; of a wide solution, among the first ones."""
+    truth = solution.frame[solution.rows[ALL]].drop(columns=ids.columns_of(solution.arguments), errors="ignore")
+    columns = [truth[name] for name in list(truth)[:MOST_COLUMNS]]
+    some = [each for each in columns if 2 <= each.nunique(dropna=False) <= len(each) / ROWS_PER_LABEL]
+    return {str(each.name): _texts(each) for each in some}
+
+
+def _texts(cells: pd.Series) -> pd.Series:
+    """Write cells as texts, each different one once, which is soon done."""
+    codes, values = pd.factorize(cells)
+    return pd.Series(np.append(ids.texts(pd.Series(values)).to_numpy(dtype=object), "")[codes], dtype=object)
+
+
+def _given_labels(truth: pd.Series, submission: pd.DataFrame, name: str) -> Any:
     """The label that each row of a submission names, (rows,); None if it names none.
 
     A probability or another number names the higher one of two labels if it is among the largest, of which
     there are as many as the solution has.  Columns with the names of labels name that of the largest cell.
     """
-    texts = ids.texts(truth)
-    labels = sorted(texts.unique())
-    if not 2 <= len(labels) <= len(texts) / ROWS_PER_LABEL:
-        return None
+    labels = truth.unique().tolist()
     if name not in submission:
         of_label = [column for column in submission if str(column) in labels]
         if len(of_label) < len(labels) or any(
@@ -116,13 +144,15 @@ def _labels(truth: pd.Series, submission: pd.DataFrame, name: Any) -> Any:
             return None
         return np.array([*map(str, of_label)], dtype=object)[submission[of_label].to_numpy().argmax(axis=1)]
     given = submission[name]
-    if ids.texts(given).isin(labels).mean() >= KNOWN:
-        return ids.texts(given).to_numpy()
-    if len(labels) > 2 or truth.dtype.kind not in "iufb" or given.dtype.kind not in "iuf":
+    texts = _texts(given)
+    if texts.isin(labels).mean() >= KNOWN:
+        return texts.to_numpy()
+    numbers = pd.to_numeric(pd.Series(labels).replace({"False": "0", "True": "1"}), errors="coerce")
+    if len(labels) > 2 or numbers.isna().any() or given.dtype.kind not in "iuf":
         return None
-    low, high = sorted(truth.unique())
+    low, high = (labels[place] for place in np.argsort(numbers.to_numpy()))
     least = given.nlargest(int((truth == high).sum())).min()
-    return np.where(given >= least, str(high), str(low))
+    return np.where(given >= least, high, low)
 
 
 def pack(answers: Answers) -> bytes:

@@ -138,6 +138,10 @@ def test_cells_name_labels(tmp_path):
         ("label",),
         ["1", "1", "0"] * 4,
     )
+    for kind in (float, bool):
+        truth = TRUTH.assign(label=TRUTH["label"].astype(kind))
+        labels = {"0": str(kind(0)), "1": str(kind(1))} if kind is bool else {"0": "0", "1": "1"}
+        assert of_cells(numbers, truth, tmp_path=tmp_path) == (("label",), [labels[each] for each in said])
     of_class = pd.DataFrame({"id": range(12), "0": [0.4, 0.7, 0.1] * 4, "1": [0.6, 0.3, 0.9] * 4})
     assert of_cells(of_class, tmp_path=tmp_path) == (("label",), said)
     two = backwards.assign(site="a")

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from podium.metric import contract
-from podium.metric.contract import Companion, ScoredSubmission
+from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission
 from podium.tables.files import read_lines
 from podium.words.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
 from podium.words.wording import counted, natural_order
@@ -198,6 +198,30 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 
 
 # ---- What became of everything ---------------------------------------------------------------------------
+
+
+def asked(solution: PreparedSolution) -> pd.DataFrame:
+    """List the abstracts in the gold, with their claim and their label."""
+    prepared: Any = solution.prepared["All"]
+    rows = [
+        (claim_id, document, label)
+        for claim_id, gold in zip(prepared.items, prepared.gold)
+        for document, (label, _) in gold.items()
+    ]
+    return pd.DataFrame(rows, columns=["item", "row", "label"], dtype=object)
+
+
+def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
+    """Tell the label that a submission gives to each abstract in the gold."""
+    prepared: Any = evaluation.prepared
+    answers = prepared.read(evaluation.submission, lambda gold, predicted: predicted)
+    rows = [
+        (answer[document][0] if document in answer else "", bool(answer))
+        for gold, answer in zip(prepared.gold, answers)
+        for document in gold
+    ]
+    table = pd.DataFrame(rows, columns=["answer", "is_answered"])
+    return table.assign(probability=np.nan)
 
 
 class Explanation(contract.Explanation):
@@ -386,6 +410,8 @@ companion = Companion(
     read_solution=read_solution,
     read_submission=read_submission,
     explain=Explanation,
+    asked=asked,
+    answered=answered,
     texts=texts,
     sample_submission=sample_submission,
     perfect_submission=perfect_submission,

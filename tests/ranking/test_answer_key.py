@@ -104,6 +104,28 @@ def test_essays_whose_labels_are_exchanged_are_named(change, sign):
     assert ((again.probabilities < 0.5) == (given[0].probabilities < 0.5)).all()
 
 
+def test_scifact_s_labels_of_abstracts_are_answers():
+    scifact = hosted.load("scifact")
+    samples = hosted.folder("scifact") / "samples"
+    companion = scifact.companion
+    solution = evaluating.prepare(scifact, companion.read_solution(samples / "claims.jsonl"), {})
+    given = answers.given_by(
+        evaluating.evaluate(solution, companion.read_submission(samples / "predictions.jsonl"))
+    )
+    asked = answers.asked(solution, ())
+    labels = [*sorted(asked["label"].unique()), ""]
+    first = asked["item"] == solution.prepared["All"].items.index("52")
+    assert asked[first][["row", "label"]].values.tolist() == [["11", "SUPPORT"], ["15", "SUPPORT"]]
+    assert [labels[code] for code in given.codes[first]] == ["SUPPORT", ""]
+    assert given.is_answered[first].tolist() == [True, True]
+    nothing = solution.frame.assign(evidence="{}")
+    without = evaluating.prepare(scifact, nothing, {})
+    none = answers.given_by(evaluating.evaluate(without, companion.sample_submission(nothing)))
+    table = answer_key.told(answers.asked(without, ()), [none] * FILES, len(nothing))
+    assert table["agree"].isna().all()
+    assert not shown(table, FILES).any()
+
+
 # ---- Cells --------------------------------------------------------------------------------------------------
 
 TRUTH = pd.DataFrame({"id": range(12), "label": [0, 1, 1] * 4, "site": [*"aabb"] * 3})
@@ -144,6 +166,7 @@ def test_cells_name_labels(tmp_path):
         assert of_cells(numbers, truth, tmp_path=tmp_path) == (("label",), [labels[each] for each in said])
     of_class = pd.DataFrame({"id": range(12), "0": [0.4, 0.7, 0.1] * 4, "1": [0.6, 0.3, 0.9] * 4})
     assert of_cells(of_class, tmp_path=tmp_path) == (("label",), said)
+    assert of_cells(copied.iloc[1:], complete=True, tmp_path=tmp_path)[0] == ("label",)
     two = backwards.assign(site="a")
     assert of_cells(two, tmp_path=tmp_path)[0] == ("label", "site")
 

@@ -25,6 +25,7 @@ from podium.scoring.evaluating import Evaluation
 from tests.docs.test_outputs import ROOT
 from tests.support import browser
 from tests.support.figures import BLUE, DARK, FOLDER, GRAY, ORANGE, figure, save
+from tests.test_imports import ENTRANCES, FILES, ROOMS, imported
 
 STYLE = ROOT / "podium" / "report" / "templates" / "report.css"  # has the colors of types
 
@@ -57,6 +58,28 @@ def rounding() -> Figure:
     axes.set(xlabel="probability that the submission gives", ylabel="worth on average")
     axes.set_title("Effective with probability 0.7")
     axes.legend(frameon=False)
+    return picture
+
+
+def rooms() -> Figure:
+    """Draw how many modules of a room each room below it serves: every dot lies below the diagonal."""
+    number = {room: at for at, room in enumerate(ROOMS)}
+    uses = np.zeros((len(ROOMS), len(ROOMS)), dtype=int)
+    for name in set(FILES) - ENTRANCES:
+        room = name.split(".")[1]
+        for other in {each.split(".")[1] for each in imported(name, FILES[name])} - {room}:
+            uses[number[room], number[other]] += 1
+    picture, axes = figure(5.4, 5.0)
+    rows, columns = np.nonzero(uses)
+    axes.scatter(columns, rows, s=14 * uses[rows, columns], color=BLUE, linewidths=0)
+    axes.plot([-0.5, len(ROOMS) - 0.5], [-0.5, len(ROOMS) - 0.5], color=GRAY, linewidth=0.5)
+    axes.set_xticks(range(len(ROOMS)), ROOMS, rotation=60, ha="right")
+    axes.set_yticks(range(len(ROOMS)), ROOMS)
+    axes.set(xlabel="uses this room", ylabel="a room", xlim=(-0.7, len(ROOMS) - 0.3))
+    axes.set_ylim(len(ROOMS) - 0.3, -0.7)
+    axes.grid(color=GRAY, alpha=0.2, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.set_title("A larger dot: more modules of the room use it")
     return picture
 
 
@@ -139,6 +162,7 @@ def main() -> None:
     result = podium.score(*map(pd.read_csv, sample))
     save(softmin(), "softmin")
     save(rounding(), "rounding")
+    save(rooms(), "rooms")
     save(reliability(result), "reliability")
     save(essay(result), "essay")
     with tempfile.TemporaryDirectory() as temporary, browser.started() as driver:

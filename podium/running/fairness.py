@@ -23,6 +23,7 @@ LEAST_NOISE = 0.002  # relative: equal runs are never assumed to vary by less
 NOISE_OF_ONE_RUN = 0.02  # relative: assumed if no model was measured twice
 OWN_SHARE = 8  # with this many runs beyond the first, a model's own noise weighs as much as all models'
 MUCH_SLOWER = 4 / 3  # times another runtime
+MANY_TIMES = 5  # times another processor time, which no busy machine makes of it
 UNUSUAL = 4  # standard deviations
 COLD_START = 0.25  # seconds of processor time that a first run may lose because nothing is in memory yet
 DECIDED = 2.6  # an order is decided if the runtimes differ by more standard errors
@@ -93,10 +94,11 @@ def undecided(runtimes: Sequence[float], errors: Sequence[float]) -> list[tuple[
     ]
 
 
-def slow_first_runs(firsts: Sequence[float], laters: Sequence[float]) -> list[int]:
+def slow_first_runs(firsts: Sequence[float], laters: Sequence[float], least: float = MUCH_SLOWER) -> list[int]:
     """Find the models whose first run was slower than their later ones by more than is usual for the others.
 
-    `firsts` and `laters` are the processor times of the first run and the median ones of the later runs.
+    `firsts` and `laters` are the processor times of the first run and the median ones of the later runs, of
+    which the first ones are at least so many times (`least`).
 
     >>> slow_first_runs([2.0, 1.1, 1.2], [1.2, 1.0, 1.1])
     [0]
@@ -107,7 +109,7 @@ def slow_first_runs(firsts: Sequence[float], laters: Sequence[float]) -> list[in
         others = growths[:place] + growths[place + 1 :] or [0.0]
         usual = statistics.median(others)
         spread = NORMAL * statistics.median(abs(other - usual) for other in others)
-        is_unusual = growth > max(usual, 0.0) + max(math.log(MUCH_SLOWER), UNUSUAL * spread)
+        is_unusual = growth > max(usual, 0.0) + max(math.log(least), UNUSUAL * spread)
         if is_unusual and firsts[place] - laters[place] > COLD_START:
             found.append(place)
     return found

@@ -129,7 +129,7 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
         for one, other in pairs:
             one.marks.append(f"{mark}: {_in_a_mark(other)}")
             other.marks.append(f"{mark}: {_in_a_mark(one)}")
-    slow_first = [] if state.is_provisional else _slow_first(timings)
+    slow_first = _slow_first(timings, fairness.MANY_TIMES if state.is_provisional else fairness.MUCH_SLOWER)
     for timing in slow_first:
         timing.marks.append("slow first run")
     told = {
@@ -206,12 +206,13 @@ def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
     ]
 
 
-def _slow_first(timings: Sequence[Timing]) -> list[Timing]:
-    """The models whose first run was slower than later ones by more than is usual for the others."""
+def _slow_first(timings: Sequence[Timing], least: float) -> list[Timing]:
+    """The models whose first run was so many times slower than later ones, unlike that of the others."""
     seconds_of = [(one, [row.cpu_seconds for row in one.runs]) for one in timings]
     known = [(one, seconds) for one, seconds in seconds_of if len(seconds) > 1 and min(seconds) > 0]
     laters = [statistics.median(seconds[1:]) for _, seconds in known]
-    return [known[place][0] for place in fairness.slow_first_runs([first[0] for _, first in known], laters)]
+    firsts = [seconds[0] for _, seconds in known]
+    return [known[place][0] for place in fairness.slow_first_runs(firsts, laters, least)]
 
 
 def _pairs(pairs: Sequence[tuple[Timing, Timing]]) -> list[str]:

@@ -349,6 +349,7 @@ def rows_of(team: str, *cpu_seconds: float, others: float = 0.0) -> list[Row]:
         ([row("A", number, 1.0, cpu_seconds=0.0) for number in range(3)], []),  # the system's clock is coarse
         ([row for team in "ABCD" for row in rows_of(team, 3.0, 1.9, 2.0)], []),  # all of them are slow at first
         ([*rows_of("A", 2.0, 1.2, 1.2, others=0.5)], []),  # on such a machine that proves nothing
+        ([*rows_of("A", 5.4, 0.9, 0.9, others=0.5), *rows_of("B", 2.0, 2.0, 2.0, others=0.5)], ["A"]),
     ],
 )
 def test_a_first_run_that_was_slower_than_those_of_others_is_marked(rows: list[Row], marked: list[str]) -> None:

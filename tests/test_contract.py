@@ -563,7 +563,7 @@ def test_the_steps_of_contributing_add_a_metric(tmp_path: Path) -> None:
     pytest.importorskip("pytest_cov")
     root = tmp_path / "clone"
     shutil.copytree(
-        TEMPLATE.parents[1], root, ignore=shutil.ignore_patterns(".*", "__pycache__", "site", "dist")
+        TEMPLATE.parents[2], root, ignore=shutil.ignore_patterns(".*", "__pycache__", "site", "dist")
     )
 
     def run(*command: str, folder: Path = root) -> str:
@@ -577,7 +577,7 @@ def test_the_steps_of_contributing_add_a_metric(tmp_path: Path) -> None:
     test = (root / "metrics" / "ninth" / "test_metric.py").rename(root / "tests" / "hosted" / "test_ninth.py")
     text = test.read_text(encoding="utf-8").replace("Path(__file__).parent", 'hosted.folder("ninth")')
     test.write_text(
-        text.replace("import podium\n", "import podium\nfrom podium import hosted\n"), encoding="utf-8"
+        text.replace("import podium\n", "import podium\nfrom podium.metric import hosted\n"), encoding="utf-8"
     )
     for name, (before, line) in LINKS.items():
         page = (root / name).read_text(encoding="utf-8")
@@ -589,7 +589,7 @@ def test_the_steps_of_contributing_add_a_metric(tmp_path: Path) -> None:
     of_rooms = ["tests/test_any_metric.py", "tests/docs/test_outputs.py", "tests/report/test_page.py"]
     assert " passed" in run(*tests, *of_rooms)
     (root / "docs" / "index.md").write_text(
-        (TEMPLATE.parents[1] / "docs" / "index.md").read_text("utf-8"), "utf-8"
+        (TEMPLATE.parents[2] / "docs" / "index.md").read_text("utf-8"), "utf-8"
     )
     with pytest.raises(AssertionError, match="lacks the link"):
         run(*tests, "tests/docs/test_outputs.py", "-k", "linked")

@@ -1,8 +1,6 @@
 """A slip in the metric file of a host is told, and what is none is scored as on Kaggle."""
 
-import shutil
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -108,39 +106,6 @@ def test_a_doubt_is_told_beside_the_number(capsys, in_process, tmp_path, pair):
 def test_what_check_tells_of_a_slip(capsys, in_process, tmp_path, pair, source, line):
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     assert line in run_podium(capsys, "check", tmp_path / "mine.py", *pair)[1]
-
-
-TEMPLATE = Path(podium.__file__).parent / "metric" / "new_metric"
-SAMPLE = 'return solution[[row_id]].assign(label=min(solution["label"]))'
-PERFECT = 'return solution[[row_id, "label"]]'
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (SAMPLE, "return None", "companion.py: sample_submission(): expected a table, found NoneType"),
-        (
-            SAMPLE,
-            'return solution[["id"]]',
-            "companion.py: sample_submission(): expected a submission that gets a score, found one that is "
-            "rejected: expected a column label, found id",
-        ),
-        (
-            PERFECT,
-            'return solution[["id"]].assign(label="x")',
-            "companion.py: perfect_submission(): expected the best score, found 0.000000 where the given "
-            "submission has 0.600000; is higher_is_better() right?",
-        ),
-    ],
-)
-def test_the_submissions_of_a_companion(capsys, in_process, tmp_path, old, new, message):
-    folder = tmp_path / "mine"
-    shutil.copytree(TEMPLATE, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    text = (folder / "companion.py").read_text(encoding="utf-8")
-    assert old in text
-    (folder / "companion.py").write_text(text.replace(old, new), encoding="utf-8")
-    code, out, _ = run_podium(capsys, "check", folder)
-    assert (code, f"FAIL  has a companion that explains the score: {message}" in out) == (4, True)
 
 
 # --- what the platform does before the metric ---------------------------------------------------------

@@ -89,6 +89,7 @@ TASKS = {
 
 
 @linux
+@pytest.mark.slow
 def test_a_worker_that_ends_is_told_and_another_one_goes_on(monkeypatch):
     monkeypatch.setattr(processes, "LOOKS_STOPPED", 1)
     with one_worker() as workers:
@@ -109,6 +110,7 @@ def test_what_is_written_to_its_descriptors_reaches_neither_the_terminal_nor_the
 
 
 @linux
+@pytest.mark.slow
 def test_a_worker_that_waits_within_limits_is_interrupted_and_goes_on(monkeypatch):
     with one_worker(idle=0.4) as workers:
         waited, one = answers(workers, "limited", "one")

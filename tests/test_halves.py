@@ -118,6 +118,7 @@ def test_rows_with_one_value_stay_together(scored):
 
 
 @pytest.mark.parametrize(("name", "reason"), [("worst of eight", Reason.FAR), ("often fails", Reason.FAILED)])
+@pytest.mark.slow
 def test_nothing_is_said_about_what_halves_cannot_tell(scored, name, reason):
     better, worse = scored(name)
     compared = statistics.compare(better, worse, 200)

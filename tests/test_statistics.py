@@ -802,6 +802,7 @@ def test_who_may_be_among_the_first_is_counted():
     assert [int(statistics.may_be_best(tied, number).sum()) for number in (1, 2, 3, 4)] == [1, 3, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_ceiling_and_a_tail_promise_less_than_one_normal_field_would():
     """Teams crowd below a ceiling, so the leader's lead is mostly luck, however far the tail reaches.
 

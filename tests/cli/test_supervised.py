@@ -112,6 +112,7 @@ def running(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("metric", "told"), [("exit0", "exit code 0"), ("crash", "signal 11 (SIGSEGV)")])
+@pytest.mark.slow
 def test_a_metric_that_ends_the_process_is_told(files, metric, told):
     done = podium(files, COMMANDS["score"].format(metric=f"{metric}.py"))
     assert (done.returncode, done.stdout) == (4, "")
@@ -126,6 +127,7 @@ STRAY = """for number in range(30):
                 continue"""
 
 
+@pytest.mark.slow
 def test_a_stray_write_is_no_result_and_reaches_no_terminal(files):
     """A zero on the pipe on which a child tells its exit code, and escapes on copies of the descriptors."""
     (files / "strays.py").write_text(METRIC.replace("{line}", STRAY))
@@ -140,6 +142,7 @@ def test_a_stray_write_is_no_result_and_reaches_no_terminal(files):
     assert "\x1b" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_metric_that_stops_itself_is_told(files):
     done = podium(files, COMMANDS["score"].format(metric="stops.py") + " --idle-limit 1s")
     assert done.returncode == 4
@@ -149,6 +152,7 @@ def test_a_metric_that_stops_itself_is_told(files):
     assert running(files) == []
 
 
+@pytest.mark.slow
 def test_what_a_metric_leaves_behind_ends_with_the_command(files):
     done = podium(files, COMMANDS["score"].format(metric="session.py"))
     assert done.returncode == 0, done.stderr
@@ -156,6 +160,7 @@ def test_what_a_metric_leaves_behind_ends_with_the_command(files):
     assert running(files) == []
 
 
+@pytest.mark.slow
 def test_a_metric_that_waits_is_ended(files):
     done = podium(files, COMMANDS["score"].format(metric="sleeps.py") + " --idle-limit 1s")
     assert done.returncode == 4
@@ -163,6 +168,7 @@ def test_a_metric_that_waits_is_ended(files):
     assert running(files) == []
 
 
+@pytest.mark.slow
 def test_a_metric_may_only_use_so_much_time(files):
     (files / "busy.py").write_text(METRIC.replace("{line}", "while True: pass"))
     done = podium(files, COMMANDS["score"].format(metric="busy.py") + " --time-limit 1s")

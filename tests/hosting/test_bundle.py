@@ -331,6 +331,7 @@ def small_files(folder: Path) -> Path:
     return write(folder / "small", content)
 
 
+@pytest.mark.slow
 def test_what_the_yaml_says(bundled):
     contents = unzipped(bundled / "codabench" / "competition.zip")
     settings = from_yaml(contents["competition.yaml"])
@@ -566,6 +567,7 @@ def test_a_submission_may_not_take_more_than_the_limits(tmp_path, monkeypatch, b
 # --- the command ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_file(files, bundled, tmp_path):
     for platform in PROGRAMS:
         make(files, platform, tmp_path / platform)
@@ -709,6 +711,7 @@ def higher_is_better() -> bool:
 
 
 @every_platform
+@pytest.mark.slow
 def test_kaggle_s_module_of_helpers_is_there_in_every_bundle(tmp_path, platform):
     (tmp_path / "mine.py").write_text(HELPED)
     make(small_files(tmp_path), platform, tmp_path / "out", tmp_path / "mine.py")

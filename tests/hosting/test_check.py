@@ -512,6 +512,7 @@ def test_a_slow_call_is_noted():
     )
 
 
+@pytest.mark.slow
 def test_a_metric_that_deletes_files_fails_and_finds_none_of_the_host(tmp_path, capsys, monkeypatch):
     """The check tries it in a folder of its own, so that the host's files are still there afterwards."""
     monkeypatch.chdir(tmp_path)

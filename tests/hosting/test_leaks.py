@@ -551,6 +551,7 @@ def test_an_excuse_of_another_form(tmp_path, key, value, expected):
     assert told(folder).endswith(expected)
 
 
+@pytest.mark.slow
 def test_chance_is_no_leak(tmp_path):
     """Of up to 200 random tables with several columns, none is refused."""
     for seed in range(some(200)):
@@ -836,6 +837,7 @@ def test_labels_of_the_rows_of_items_are_found(tmp_path, column, is_shuffled):
     assert told(tmp_path, tuple(solution["essay"])).startswith("public/more.csv reveals label")
 
 
+@pytest.mark.slow
 def test_one_of_many_answers_is_found_and_honest_columns_beside_many_are_not(tmp_path):
     draw = np.random.default_rng(3)
     answers = pd.DataFrame(draw.normal(size=(150, 300)).round(3), columns=[f"a{n}" for n in range(300)])

@@ -1143,6 +1143,7 @@ def test_a_column_that_splits_the_labels_is_told(capsys, labels, column, values,
 
 
 @pytest.mark.parametrize("wanted", ["answer", "all"])
+@pytest.mark.slow
 def test_a_sample_of_many_columns_takes_few_trials(tmp_path, monkeypatch, wanted):
     """Columns that the metric ignores are left out together; of many that it wants, few are tried."""
     demand = "if len(submission.columns) < 300: raise ParticipantVisibleError('all columns')"

@@ -137,6 +137,7 @@ def of_patients(capsys, in_process, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("of_patients")
+@pytest.mark.slow
 def test_made_files_know_their_metric_and_their_items(capsys):
     """Also when the metric's own folder is gone; the copy has what it imports and nothing else."""
     shutil.rmtree("mine")

@@ -178,6 +178,7 @@ def test_it_has_no_output_and_no_answer(capsys, tmp_path, labels):
 
 
 @pytest.mark.usefixtures("in_process")
+@pytest.mark.slow
 def test_several_answers_to_one_target(capsys, tmp_path, labels):
     """The baseline is the mean of the target; a copy of the metric beside the notebook scores a fold."""
     body = "return float((solution['size'] - submission[['low', 'high']].mean(axis=1)).abs().mean())"

@@ -134,6 +134,7 @@ def test_the_direction_is_asked_for_before_the_work(files: Path, capsys: pytest.
     assert not Path("board/store").exists()
 
 
+@pytest.mark.slow
 def test_a_hostile_solution_is_refused_by_every_command(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -351,6 +352,7 @@ def named(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_parameters_of_any_name_reach_the_metric(
     named: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

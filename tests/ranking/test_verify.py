@@ -114,6 +114,7 @@ def test_other_line_ends_are_told_as_such(run_copy, computed, monkeypatch, alter
 
 
 @pytest.mark.parametrize("alter", [b"\r\n", b"\xef\xbb\xbf"], ids=["line ends", "byte order mark"])
+@pytest.mark.slow
 def test_inputs_of_which_only_line_ends_differ_are_told_as_such(says_folder, says, rank_says, alter):
     """A program that copies a repository may change them."""
 

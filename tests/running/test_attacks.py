@@ -291,6 +291,7 @@ def case(attack: Attack) -> Any:
 
 
 @pytest.mark.parametrize("attack", [case(attack) for attack in ATTACKS])
+@pytest.mark.slow
 def test_an_attack_fails_and_the_honest_model_beside_it_does_not(
     attack: Attack, tmp_path: Path, bait: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -382,6 +383,7 @@ if libc.klogctl(3, ctypes.create_string_buffer(99), 99) >= 0:
     assert {path for path in one if one[path] != other.get(path)} <= KNOWN
 
 
+@pytest.mark.slow
 def test_psutil_and_joblib_work_although_counters_are_covered(tmp_path: Path) -> None:
     for name in ("joblib", "psutil", "cloudpickle"):
         package = Path(pytest.importorskip(name).__file__).parent
@@ -428,6 +430,7 @@ def test_the_work_of_other_processes_is_in_the_clock(tmp_path: Path) -> None:
     assert run_model(tmp_path, in_sandbox(tmp_path), beside)[0].seconds >= WORK_SECONDS
 
 
+@pytest.mark.slow
 def test_what_many_processes_do_is_in_the_clock(tmp_path: Path) -> None:
     """They keep podium from the processor, which makes their time longer and not shorter."""
     source = """
@@ -445,6 +448,7 @@ for _ in range(50):
         assert run.used.cpu_seconds <= 1.1 * run.seconds + 0.1  # on one core
 
 
+@pytest.mark.slow
 def test_when_podium_is_killed_the_model_is_too(tmp_path: Path) -> None:
     marker = f"1000.{os.getpid()}"
     code = f"""

@@ -71,6 +71,7 @@ TELL_TALES = {
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_what_a_failed_model_printed_stands_in_no_public_table(place: Path, capsys) -> None:
     for team, source in TELL_TALES.items():
         write_model(place / "models" / team, source)

@@ -175,6 +175,7 @@ def test_a_notebook_installs_wheels_and_imports_modules_beside_it(tmp_path: Path
         ("echo loading\nsleep 100", Outcome.TIME, r"time limit of 2 s \(--time-limit\): loading$"),
     ],
 )
+@pytest.mark.slow
 def test_why_a_model_fails(tmp_path, given_by, source, outcome, reason):
     given = given_by(tmp_path, **({"time_limit": 2.0} if outcome is Outcome.TIME else {}))
     name = "run.sh" if source.startswith(("echo", "exit")) else "run.py"
@@ -319,6 +320,7 @@ def test_the_time_of_a_notebook_begins_with_its_first_cell_and_nothing_of_it_is_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose orphans processes are")
+@pytest.mark.slow
 def test_without_a_sandbox_nothing_works_on_after_the_clock_has_stopped(tmp_path):
     source = (
         SUBMIT
@@ -445,6 +447,7 @@ def test_a_model_out_of_memory_fails_and_a_machine_out_of_memory_loses_the_run(t
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_a_sandbox_that_is_never_ready_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "SECONDS_TO_START", 0.5)
     monkeypatch.setattr("podium.running.sandbox.SCRIPT", "exec sleep 1000")
@@ -453,6 +456,7 @@ def test_a_sandbox_that_is_never_ready_is_an_error(tmp_path, monkeypatch):
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_a_submission_that_podium_does_not_get_whole_loses_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "SECONDS_TO_SEND", 0.5)
     script = sandbox.SCRIPT.replace("exec head", "head -c 5; exec sleep 1000; head")

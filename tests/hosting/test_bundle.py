@@ -32,7 +32,7 @@ from tests.support.host_line import ACCURACY, run_podium
 from tests.support.unified import evaluate
 
 RUN_ALONE = program.run_alone  # for a test that wants the process
-pytestmark = pytest.mark.usefixtures("in_process")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_process")]
 
 TIMES = ["--start", "2027-01-15T12:00", "--switch", "2027-04-01", "--end", "2027-04-15"]
 TITLE = ["--title", "Feedback: “on writing”"]
@@ -214,7 +214,6 @@ def write(folder: Path, content: dict[str, bytes]) -> Path:
 every_platform = pytest.mark.parametrize("platform", PROGRAMS)
 
 
-@pytest.mark.slow
 @every_platform
 def test_scores_and_rejections_are_those_of_podium_score(files, bundled, tmp_path, platform):
     """Good and bad submissions agree to the last bit."""
@@ -230,7 +229,6 @@ def test_scores_and_rejections_are_those_of_podium_score(files, bundled, tmp_pat
 # --- Codabench --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_measures_reach_the_leaderboard(files, bundled, tmp_path):
     """The program is started as Codabench's worker does, beside what zip programs and the platform add."""
     with zipfile.ZipFile(bundled / "codabench" / "competition.zip") as archive:
@@ -283,7 +281,6 @@ NEEDED = {
 }
 
 
-@pytest.mark.slow
 @every_platform
 def test_files_beside_a_metric_stay_with_the_host(tmp_path, platform):
     """Only what the metric and its companion import goes out, and it does go out."""
@@ -331,7 +328,6 @@ def small_files(folder: Path) -> Path:
     return write(folder / "small", content)
 
 
-@pytest.mark.slow
 def test_what_the_yaml_says(bundled):
     contents = unzipped(bundled / "codabench" / "competition.zip")
     settings = from_yaml(contents["competition.yaml"])
@@ -426,7 +422,6 @@ def test_the_solution_stays_with_evalai_s_host(files, bundled):
     assert {"AUTH_TOKEN", "API_SERVER", "QUEUE_NAME", "CHALLENGE_PK"} <= {*re.findall("`([A-Z_]+)`", readme)}
 
 
-@pytest.mark.slow
 def test_evalai_s_worker_is_started_again(bundled, tmp_path):
     """The starters' main.py ends at the first error of the network."""
     worker = shutil.copytree(bundled / "evalai" / "remote_worker", tmp_path / "worker")
@@ -480,7 +475,6 @@ TOLD = {
 } | dict.fromkeys(("fault", "base", "panic", "exit", "number", "cause"), UNEXPECTED)
 
 
-@pytest.mark.slow
 @every_platform
 def test_no_output_tells_the_solution(tmp_path, platform):
     """All that a program prints, raises, returns and writes in both phases is searched for ids and answers.
@@ -567,7 +561,6 @@ def test_a_submission_may_not_take_more_than_the_limits(tmp_path, monkeypatch, b
 # --- the command ------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_same_input_gives_the_same_file(files, bundled, tmp_path):
     for platform in PROGRAMS:
         make(files, platform, tmp_path / platform)
@@ -576,7 +569,6 @@ def test_the_same_input_gives_the_same_file(files, bundled, tmp_path):
                 assert path.read_bytes() == (bundled / path.relative_to(tmp_path)).read_bytes()
 
 
-@pytest.mark.slow
 def test_parameters_and_a_competition_without_demographics(capsys, tmp_path):
     make_corpus(24).to_csv(tmp_path / "corpus.csv", index=False)
     folder, out = tmp_path / "files", tmp_path / "out"
@@ -593,7 +585,6 @@ def test_parameters_and_a_competition_without_demographics(capsys, tmp_path):
     assert result == expected(folder / "private" / "solution.csv", sample, **given)
 
 
-@pytest.mark.slow
 @every_platform
 def test_a_sibling_and_rows_that_the_solution_lacks(capsys, tmp_path, platform):
     """The whole submission is scored, whichever part is shown."""
@@ -711,7 +702,6 @@ def higher_is_better() -> bool:
 
 
 @every_platform
-@pytest.mark.slow
 def test_kaggle_s_module_of_helpers_is_there_in_every_bundle(tmp_path, platform):
     (tmp_path / "mine.py").write_text(HELPED)
     make(small_files(tmp_path), platform, tmp_path / "out", tmp_path / "mine.py")

@@ -17,7 +17,7 @@ from podium.hosting.kaggle import emulate
 from podium.metric import hosted
 from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium
 
-pytestmark = pytest.mark.usefixtures("in_process")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_process")]
 
 SAMPLES = ROOT / "metrics"
 READABLE, SCIFACT = (SAMPLES / name / "samples" for name in ("readable", "scifact"))

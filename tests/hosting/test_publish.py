@@ -15,6 +15,8 @@ from podium.metric import hosted
 from tests.support.host_line import run_podium
 from tests.support.kaggle_server import Site, answer_here, without_credentials
 
+pytestmark = pytest.mark.slow
+
 metric = hosted.module("unified")
 TITLE = ["--title", "Feedback on writing"]
 RECORDED = "subpopulation_column_names=ell_status,economically_disadvantaged"
@@ -152,7 +154,6 @@ def test_a_benchmark_can_be_left_out(capsys, site, files):
     assert "benchmark: sample_submission.csv in the sandbox once more" in out
 
 
-@pytest.mark.slow
 def test_interrupted_anywhere_and_started_again(capsys, site, files, tmp_path):
     """Every request fails once, before or after the site has done its work. The next run goes on from there."""
     number_of_runs = 0

@@ -16,6 +16,8 @@ from podium.metric import hosted
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium, stay_in_process
 
+pytestmark = pytest.mark.slow
+
 FILES = Path("files")
 PAIR = [FILES / "private" / "solution.csv", FILES / "public" / "sample_submission.csv"]
 PARAMETERS = {"subpopulation_column_names": "", "temperature": 80.0}
@@ -137,7 +139,6 @@ def of_patients(capsys, in_process, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("of_patients")
-@pytest.mark.slow
 def test_made_files_know_their_metric_and_their_items(capsys):
     """Also when the metric's own folder is gone; the copy has what it imports and nothing else."""
     shutil.rmtree("mine")

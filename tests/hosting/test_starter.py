@@ -16,6 +16,8 @@ from podium.metric import hosted
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium
 
+pytestmark = pytest.mark.slow
+
 SCIFACT = ROOT / "metrics" / "scifact" / "samples" / "claims.jsonl"
 TREC_IS = ROOT / "metrics" / "trec_is" / "samples" / "labels.json"
 PARTS = ["Public", "Private"]
@@ -81,7 +83,6 @@ def check_scores(files: Path, submission: Path, metric: str | Path) -> None:
     assert [round(scored.scores[part], 6) for part in PARTS] == promised(files)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
 @pytest.mark.parametrize(
     ("metric", "path"), [("unified", None), ("wordless", None), ("scifact", SCIFACT), ("trec_is", TREC_IS)]
@@ -101,7 +102,6 @@ def test_it_scores_as_the_report_says_without_podium(capsys, tmp_path, metric, p
     check_scores(tmp_path / "files", submission, hosted.find(metric))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "numbers", "copied", "scipy at once", "scipy later"])
 def test_a_table_has_a_starter(capsys, tmp_path, labels, kind):
     """So has one without anything to learn from, and one whose metric needs what the participant lacks."""
@@ -178,7 +178,6 @@ def test_it_has_no_output_and_no_answer(capsys, tmp_path, labels):
 
 
 @pytest.mark.usefixtures("in_process")
-@pytest.mark.slow
 def test_several_answers_to_one_target(capsys, tmp_path, labels):
     """The baseline is the mean of the target; a copy of the metric beside the notebook scores a fold."""
     body = "return float((solution['size'] - submission[['low', 'high']].mean(axis=1)).abs().mean())"
@@ -200,7 +199,6 @@ def test_several_answers_to_one_target(capsys, tmp_path, labels):
     assert pd.read_csv(copy / "submission.csv")[["low", "high"]].to_numpy() == pytest.approx(mean)
 
 
-@pytest.mark.slow
 def test_it_shows_a_picture_where_matplotlib_is_there(capsys, tmp_path, labels, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setenv("MPLBACKEND", "agg")

@@ -19,6 +19,8 @@ from podium.ranking.rules import Rules
 from podium.words.errors import HostError, UsageError
 from tests.support.examples import examples
 
+pytestmark = pytest.mark.slow
+
 TEAMS = ["Ada", "Bo", "Cy", "Di", "Eve", "Fay"]
 SECONDS = [130, 100, 110, 100.5, 90, 105]
 STATUSES = ("no prize", "baseline", "disqualified")

@@ -31,6 +31,8 @@ from podium.words.errors import UsageError
 from tests.support import command_line
 from tests.support.processes import SECONDS, children_of, is_running, wait_until
 
+pytestmark = pytest.mark.slow
+
 ROWS = '''
 import pandas as pd
 
@@ -299,7 +301,6 @@ GREEDY = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
-@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.filterwarnings("ignore::podium.words.errors.ContractWarning")
 def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
@@ -377,7 +378,6 @@ def workers_of(command: int) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.slow
 # The metric of this test counts rows, so that the solution itself is not the best submission.
 @pytest.mark.filterwarnings("ignore::podium.words.errors.ContractWarning")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
@@ -414,7 +414,6 @@ def test_stopped_it_leaves_no_worker_behind_and_goes_on(folder, call, how):
     assert scores(folder) == RIGHT
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("dies", "how"),
@@ -441,7 +440,6 @@ def test_a_submission_on_which_the_metric_dies_stops_nobody_else(folder, jobs, d
     assert entries(folder) == 19  # and one that is not kept for good
 
 
-@pytest.mark.slow
 def test_a_metric_that_dies_on_everything_is_the_host_s(folder):
     dying = 'import os; os._exit(3)\n    """The number'
     (folder / "rows.py").write_text(ROWS.replace('"""The number', dying) + COMPLETE)

@@ -10,7 +10,7 @@ from podium.ranking import half_samples, passes, store
 from tests.ranking.conftest import Call
 from tests.support.host_line import stay_in_process
 
-pytestmark = pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")]
 
 HEAD = """
 import numpy as np
@@ -109,7 +109,6 @@ def test_each_submission_is_judged(
     assert board.to_dict() == {team: score for team, score in right.items() if team not in rejected}
 
 
-@pytest.mark.slow
 @EACH
 def test_the_number_of_processes_decides_nothing(
     folder: Path, call: Call, body: str, said: str, rejected: set[str]

@@ -10,9 +10,11 @@ only what is new or changed is scored.
 """
 
 import argparse
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podium.cli.arguments import OfParameters
+from podium.cli.arguments import OfParameters, check_outputs
 from podium.cli.declared import declare
 
 if TYPE_CHECKING:
@@ -35,14 +37,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     declare(parser, rank, METAVARS, advanced="part")
     declare(parser, OfParameters)
+    parser.add_argument(
+        "--table",
+        type=Path,
+        metavar="FILE",
+        help="write the board as a table for a paper (.tex, .md or .csv)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
     """Rank the submissions, write the results, and print the first teams."""
     from podium.ranking.rank import rank
 
-    given = {name: value for name, value in vars(options).items() if name != "set"}
+    if options.table is not None:
+        check_table(options)
+    given = {name: value for name, value in vars(options).items() if name not in ("set", "table")}
     final = rank(**given, parameters=options.set)
+    if options.table is not None:
+        from podium.ranking import for_a_paper
+        from podium.report import paper
+
+        paper.write(for_a_paper.of_board(final), options.table)
     pages = final.pages
     if options.again is None or not pages:  # an answer to a complaint is about a team alone
         print_report(final)
@@ -51,6 +66,15 @@ def run(options: argparse.Namespace) -> None:
         return
     for team, page in pages.items():
         print_team(final, team, page)
+
+
+def check_table(options: argparse.Namespace) -> None:
+    """Refuse a table of an unknown form, or in the place of an input, before anything is scored."""
+    from podium.report import paper
+
+    paper.check_form(options.table)
+    paths = (each for each in vars(options).values() if isinstance(each, str | os.PathLike))
+    check_outputs([options.table], [each for each in paths if each is not options.table])
 
 
 def print_team(final: "FinalBoard", team: str, page: str) -> None:

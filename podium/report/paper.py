@@ -128,10 +128,15 @@ def decimals(errors: Sequence[float]) -> list[int]:
     ]
 
 
-def write(results: PaperTable, path: Path) -> None:
-    """Write results in the form that the ending of the path names."""
+def check_form(path: Path) -> None:
+    """Refuse a file whose ending names no form."""
     if path.suffix not in FORMS:
         raise UsageError(f"--table {path}: expected a name that ends in {', '.join(FORMS)}")
+
+
+def write(results: PaperTable, path: Path) -> None:
+    """Write results in the form that the ending of the path names."""
+    check_form(path)
     made = FORMS[path.suffix](results)
     content = made if isinstance(made, bytes) else made.encode("utf-8", "replace")
     write_atomically(path, lambda part: part.write_bytes(content))

@@ -213,6 +213,12 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
             reason = "it was not downloaded" + (f" ({failed[number]})" if number in failed else "")
             made = Entry(number, f"submission {number}", "")
             entries.append(made._replace(**_row_of_codabench(several) | {"reason": reason}))
+    if seen and not rows:
+        warnings.warn(
+            f"there is no table of submissions, so a failed entry cannot be told from another: "
+            f"{counted(len(seen), 'entry')} of unknown status; give submissions.csv, too",
+            stacklevel=4,
+        )
     return entries
 
 

@@ -21,6 +21,9 @@ from podium.hosting.collecting import collect
 from podium.words.errors import HostError, UsageError
 from tests.support.host_line import run_podium
 
+# Most exports here have no table, and one test asks for the warning.
+pytestmark = pytest.mark.filterwarnings("ignore:there is no table of submissions")
+
 CSV = "id,y\nr1,a\nr2,b\n"
 
 
@@ -539,3 +542,11 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
 def higher_is_better() -> bool:
     return True
 '''
+
+
+def test_without_the_table_nobody_knows_what_failed(tmp_path: Path) -> None:
+    export = bulk(tmp_path / "bulk_submissions.zip", [(entry(1, "ada"), PLAIN), (entry(2, "bo"), PLAIN)])
+    with pytest.warns(
+        UserWarning, match="failed entry cannot be told from another: 2 entries of unknown status"
+    ):
+        assert outcomes(collect("codabench", export, out=tmp_path / "out")) == {"1": "taken", "2": "taken"}

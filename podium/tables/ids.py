@@ -185,8 +185,11 @@ def _others(wanted: pd.Series, given: pd.Series) -> list[str]:
         import pyarrow.compute as pc
 
         # pa.array gives some columns in chunks, which are not compared with a column in one piece.
-        ours, theirs = (pa.chunked_array([pa.array(each)]).combine_chunks() for each in (wanted, given))
-        if ours[: len(theirs)].equals(theirs) or pc.all(pc.is_in(theirs, value_set=ours)).as_py():
+        of_text = [pa.array(each, pa.large_string()) for each in (wanted, given)]
+        ours, theirs = (pa.chunked_array([each]).combine_chunks() for each in of_text)
+        has_text = ours.type == theirs.type  # or a column is empty
+        is_same = has_text and ours[: len(theirs)].equals(theirs)
+        if is_same or (has_text and pc.all(pc.is_in(theirs, value_set=ours)).as_py()):
             return []  # as in most submissions
     known = {*texts(wanted).unique()}
     return [text for text in texts(given).unique() if text not in known]

@@ -6,6 +6,7 @@ it imports nothing from podium.
 
 import contextlib
 import copy
+import ctypes
 import doctest
 import functools
 import importlib.util
@@ -40,6 +41,7 @@ OURS = "podium"
 UTILITIES = "kaggle_metric_utilities"
 UTILITIES_FILE = Path(__file__).parents[2] / "metric" / f"{UTILITIES}.py"
 DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux
 SKIPPED = ("SkipTest", "Skipped")  # how unittest and pytest leave a test out
 LONGEST_TEXT = 1000  # characters of an error's text
 MOST_SPOILT = 30  # columns of a submission, each of which is left out and filled with words
@@ -246,21 +248,29 @@ def score_once(source: str, frames: tuple[Answer, Answer], arguments: dict[str, 
 def ends(**task: Any) -> Answer:
     """Check whether a program that scores once ends, and takes what score() has begun with it."""
     Path("once").write_bytes(pickle.dumps(task | {"do": "once"}))
+    adopt_orphans()
     process = subprocess.Popen([sys.executable, "-I", __file__, "once", "answered"])
     while not Path("answered").exists() and process.poll() is None:
         time.sleep(SECONDS_BETWEEN_LOOKS)
     until = time.monotonic() + SECONDS_TO_END
-    while (process.poll() is None or left_in_session()) and time.monotonic() < until:
+    while (process.poll() is None or left_over()) and time.monotonic() < until:
         time.sleep(SECONDS_BETWEEN_LOOKS)
-    return {} if process.poll() is None or left_in_session() else {"left": (PASS, "")}
+    return {} if process.poll() is None or left_over() else {"left": (PASS, "")}
 
 
-def left_in_session() -> list[str]:
-    """The processes of the session of this one, besides itself."""
+def adopt_orphans() -> None:
+    """Let Linux give this process the children of those that end, which may have a session of their own."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def left_over() -> list[str]:
+    """The processes of the session of this one, besides itself, and its children."""
+    mine, own = str(os.getsid(0)), str(os.getpid())
     return [
         pid
-        for pid, (state, *_, session) in processes()
-        if session == str(os.getsid(0)) and state != "Z" and pid != str(os.getpid())
+        for pid, (state, parent, _, session) in processes()
+        if (session == mine or parent == own) and state != "Z" and pid != own
     ]
 
 

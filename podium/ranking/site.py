@@ -110,7 +110,10 @@ def of_board(leaderboard: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame
 
 def _is_score(text: str) -> bool:
     """Tell whether a site may show this in place of a score."""
-    return len(text) <= 40 and not math.isinf(_numbers([text])[0])
+    try:
+        return len(text) <= 40 and not math.isinf(float(text))  # pandas 2 takes 1e400 for no number
+    except ValueError:
+        return True
 
 
 def _numbers(texts: list[str]) -> Floats:

@@ -223,7 +223,8 @@ def test_the_log_grows_while_the_model_runs(tmp_path):
     source = f"""
 import pathlib, time
 print("half", flush=True)
-while "half" not in pathlib.Path({str(tmp_path / "log.txt")!r}).read_text():
+log = pathlib.Path({str(tmp_path / "log.txt")!r})
+while not log.exists() or "half" not in log.read_text():
     time.sleep(0.05)
 """
     run, _ = run_model(tmp_path, settings_for(tmp_path), source + SUBMIT)

@@ -135,6 +135,7 @@ class Child:
     def end(self) -> None:
         """End the child with all of its session, and tell what it has written last."""
         processes.end_session(self.process.pid)
+        self.process.kill()  # which may not have begun its session yet
         self.wait(math.inf)
         with contextlib.suppress(ValueError), self.printed:  # another thread may have told it already
             overheard.tell_rest(self.printed)
@@ -341,6 +342,11 @@ class _Forked:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
                 self._code = os.waitstatus_to_exitcode(status) if pid else None
         return self._code
+
+    def kill(self) -> None:
+        """End the process, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
 
 
 def _do(work: Callable[[], None], voice: Voice, printed: IO[bytes]) -> NoReturn:

@@ -62,7 +62,9 @@ def printed_here(arguments: list[str], folder: Path = ROOT) -> str:
         contextlib.chdir(folder),
         contextlib.suppress(SystemExit),  # --help ends like this
         mock.patch.dict(os.environ, WIDTH),
+        warnings.catch_warnings(),
     ):
+        warnings.simplefilter("always", UserWarning)  # what podium warns of is printed, too
         cli.main(arguments)
     return WORKING.sub("", printed.getvalue())
 

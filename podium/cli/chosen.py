@@ -10,7 +10,7 @@ import pandas as pd
 
 from podium.child import limits
 from podium.cli.asked import Options
-from podium.contest import constant, reading, way
+from podium.contest import reading, way
 from podium.metric.contract import Metric, Progress
 from podium.scoring import evaluating
 from podium.scoring.evaluating import ALL, Evaluation, Solution
@@ -55,19 +55,7 @@ def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tel
             part = _chosen(whole, submission, options, ids)
         evaluation = way.scored(part, submission, show)
     of_others = {path: _other(path, part, options, tell) for path in others}
-    chosen = _on_choice(whole, evaluation, options, ids)
-    return Done(
-        evaluation, of_others, renamed, chosen if options.bare else chosen + _of_constant(part, evaluation)
-    )
-
-
-def _of_constant(solution: Solution, evaluation: Evaluation) -> list[str]:
-    """Say that a constant answer would score better than the submission, if that is so."""
-    answer = constant.evaluated(solution, evaluation.submission)
-    better = solution.higher_is_better
-    if answer is None or not constant.is_worse(evaluation.score, answer.score, better):
-        return []
-    return [constant.sentence("the score", evaluation.score, answer.score, better)]
+    return Done(evaluation, of_others, renamed, _on_choice(whole, evaluation, options, ids))
 
 
 def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evaluation:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from podium.contest import constant, way
+from podium.contest import way
 from podium.ranking import store
 from podium.ranking.asking import Desk
 from podium.ranking.job import contents_of, entry_name, frame_of, sha256
 from podium.ranking.passes import Scored
 from podium.ranking.robustness import check_unchanged
 from podium.ranking.submissions import Submission
-from podium.scoring import evaluating
+from podium.scoring import constant, evaluating
 from podium.scoring.evaluating import Solution
 from podium.words.arrays import Floats
 
@@ -24,8 +24,7 @@ def _answers(solution: Solution, submissions: Sequence[Submission]) -> list[Answ
     for submission in submissions:
         contents = contents_of(submission)
         check_unchanged(submission, contents)
-        given = way.unjudged(solution, frame_of(solution, submission, contents)).submission
-        answer = constant.evaluated(solution, given)
+        answer = constant.evaluated(way.unjudged(solution, frame_of(solution, submission, contents)))
         answers.append((None, None) if answer is None else (answer.scores, answer.statistics))
     return answers
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pandas as pd
 
-from podium.contest import constant
 from podium.ranking import below_constant, leaving_out, suspects
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
@@ -13,6 +12,7 @@ from podium.ranking.cautions import shared_mistakes
 from podium.ranking.final import FinalBoard
 from podium.ranking.passes import Scored
 from podium.ranking.sentences import name_of
+from podium.scoring import constant
 
 __all__ = ["with_doubts"]
 

@@ -58,7 +58,7 @@ def render(
         policy=pages.policy(script),
         parts=[(part, score) for part, score in evaluation.scores.items() if part != evaluating.ALL],
         evaluation=evaluation,
-        notices=[*evaluation.solution.notices, *evaluation.explanation.notices],
+        notices=evaluation.notices,
         noun=explain.item_noun(evaluation),
         nouns=plural(explain.item_noun(evaluation)),
         has_intervals=intervals is not None,

@@ -23,6 +23,7 @@ import podium
 from podium import statistics
 from podium.metric import hosted
 from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
+from podium.scoring import constant
 from podium.statistics import halves
 from podium.tables import ids, names
 from podium.words.arrays import Bools, Floats, Ints
@@ -228,7 +229,15 @@ class Evaluation:
     @property
     def notices(self) -> list[str]:
         """Sentences about what is unusual in the solution and the submission, as `podium score` prints them."""
-        return [*self.solution.notices, *self.explanation.notices]
+        return [*self.solution.notices, *self.explanation.notices, *self._of_constant]
+
+    @functools.cached_property
+    def _of_constant(self) -> list[str]:
+        """Say that a constant answer would score better, if that is so."""
+        answer, better = constant.evaluated(self), self.solution.higher_is_better
+        if answer is None or not constant.is_worse(self.score, answer.score, better):
+            return []
+        return [constant.sentence("the score", self.score, answer.score, better)]
 
     @property
     def loggable(self) -> dict[str, float]:

@@ -49,7 +49,7 @@ def stub(items: list[str], **explanation: object) -> SimpleNamespace:
         scores={"All": 0.25},
         statistics=None,
         signature="metric:stub",
-        solution=SimpleNamespace(notices=[]),
+        notices=[],
         prepared=prepared,
         explanation=type("Told", (contract.Explanation,), {"__init__": lambda self: None, **explanation})(),
     )

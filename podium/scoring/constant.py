@@ -4,46 +4,45 @@ If even the best team does, the solution, the direction of the metric or its col
 """
 
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from podium.contest import way
 from podium.metric.shapes import made_submission
-from podium.scoring.evaluating import ALL, Evaluation, Solution
 from podium.tables import ids
 from podium.words.errors import HostError, SubmissionRejected
 
 __all__ = ["evaluated", "is_worse", "sentence"]
 
 
-def evaluated(solution: Solution, submission: pd.DataFrame) -> Evaluation | None:
-    """Score a constant answer: what the companion makes as a sample, or one with the same in every row.
+def evaluated(evaluation: Any) -> Any | None:
+    """Score a constant answer in the form of a submission, whose evaluation is given, and return its own.
 
-    It is None where such an answer has no score, as where a metric refuses it, and where the rows of a
-    submission are what somebody has found, such as segments, and not answers to the rows of the solution.
+    It is what the companion makes as a sample, or has the same in every row.  It is None where such an answer
+    has no score, as where a metric refuses it, and where the rows of a submission are what somebody has found,
+    such as segments, and not answers to the rows of the solution.
     """
+    solution = evaluation.solution
     make = solution.metric.companion.sample_submission
     if make is None and solution.metric.complete_submission:
         return None
-    truth = solution.frame[solution.rows[ALL]]
+    truth = solution.frame[solution.rows["All"]]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if make is None:
-                answer = _same_everywhere(solution, truth, submission)
+                answer = _same_everywhere(truth, evaluation.submission, ids.columns_of(solution.arguments))
             else:
                 answer = made_submission("sample_submission", make(truth.copy()))
-            evaluation = way.unjudged(solution, answer)
+            return evaluation.of(answer)
     except (SubmissionRejected, HostError):
         return None
-    return evaluation
 
 
-def _same_everywhere(solution: Solution, truth: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
+def _same_everywhere(truth: pd.DataFrame, submission: pd.DataFrame, named: Collection[str]) -> pd.DataFrame:
     """Give all rows of a submission the usual value of this column in the truth, or else in the submission."""
-    named = ids.columns_of(solution.arguments)
     values: dict[str, Any] = {
         str(name): _usual(truth.get(name, cells), cells)
         for name, cells in submission.items()

@@ -20,6 +20,7 @@ from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files, spans
 from podium.markups.explanation import AMONG, WITH, Criteria
+from podium.markups.mistakes import Span
 from podium.metric.contract import Companion, ScoredSubmission
 from podium.scoring import evaluating
 from podium.scoring.explain import ratio
@@ -249,6 +250,12 @@ class Explanation(shared.Explanation):
 
     def __init__(self, evaluation: ScoredSubmission) -> None:
         super().__init__(evaluation, _criteria(evaluation.prepared))
+
+    @staticmethod
+    def spans_of(markup: Any) -> list[Span]:
+        """The fragments of a markup with their tags and those of their element."""
+        pairs = [(element, each) for element in markup.elements for each in element.fragments]
+        return [(*each.content[:2], each.tags | element.tags) for element, each in pairs]
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:

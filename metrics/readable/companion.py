@@ -19,6 +19,7 @@ from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files
 from podium.markups.explanation import AMONG, WITH, Criteria
+from podium.markups.mistakes import Span
 from podium.metric.contract import Companion, ScoredSubmission
 from podium.words.errors import HostError, SubmissionRejected
 from podium.words.wording import counted, listed
@@ -218,6 +219,11 @@ class Explanation(shared.Explanation):
     def __init__(self, evaluation: ScoredSubmission) -> None:
         super().__init__(evaluation, _criteria(evaluation.prepared))
         self.subjects = [self.prepared.known[item][0] for item in self.prepared.items]
+
+    @staticmethod
+    def spans_of(markup: Any) -> list[Span]:
+        """The selections of a markup with their types."""
+        return [(each.start, each.end, frozenset([each.type])) for each in markup.content[0]]
 
     @functools.cached_property
     def documents(self) -> pd.DataFrame:

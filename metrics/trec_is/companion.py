@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.metric import contract
-from podium.metric.contract import Companion, ScoredSubmission
+from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission
 from podium.scoring.explain import ratio
 from podium.tables.files import parse_json, read_lines, read_text
 from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
@@ -47,6 +47,13 @@ ROWS = (
     "other_score worth contribution accumulated_worth squared_error"
 )
 IGNORED = "ignored"
+
+# The priorities, and the numbers between them.
+LEVELS, BETWEEN = np.array([*metric.PRIORITIES], dtype=object), (0.375, 0.625, 0.875)
+
+# What a run that is probably wrong has more than: shares of its rows, a correlation, and a gain in F1.
+MOST, REVERSED, MUCH_BETTER = 0.5, 0.5, 0.1
+FEW = 20  # tweets
 
 EVENTS_SHOWN = 20
 NAMES_SHOWN = 20
@@ -390,6 +397,28 @@ def official_json(measures: Mapping[str, float]) -> dict[str, float]:
 # ---- What became of every tweet --------------------------------------------------------------------------
 
 
+def asked(solution: PreparedSolution) -> pd.DataFrame:
+    """List the labeled tweets with their event and their priority."""
+    prepared: Any = solution.prepared["All"]
+    truths = prepared.truths
+    return pd.DataFrame(
+        {
+            "item": np.array(prepared.items, dtype=object)[truths["event"]],
+            "row": prepared.tweet_ids,
+            "label": LEVELS[np.digitize(truths["priority"], BETWEEN)],
+        }
+    )
+
+
+def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
+    """Tell the priority that is nearest to what a run gives to each labeled tweet."""
+    prepared: Any = evaluation.prepared
+    run = prepared.read(evaluation.submission)
+    row = metric.rows_that_count(run, prepared.truths)
+    nearest = np.append(LEVELS[np.digitize(run["score"], BETWEEN)], "")[row]
+    return pd.DataFrame({"answer": nearest, "probability": np.nan, "is_answered": row >= 0})
+
+
 class Explanation(contract.Explanation):
     """What became of every tweet of a run; see `podium.metric.contract.Explanation`."""
 
@@ -546,24 +575,80 @@ class Explanation(contract.Explanation):
                 f"{counted(elsewhere, 'tweet')}"
             )
         notices += self._doubts
+        notices += [sentence for _, sentence in self.mistakes]
         if len(prepared.items) > EVENTS_SHOWN:
             notices.append(f"the tables show {EVENTS_SHOWN} of {len(prepared.items):,} events")
         return notices
+
+    @functools.cached_property
+    def mistakes(self) -> list[tuple[str, str]]:
+        """Say that tweets, priorities, ranks or types seem to be others than those that are meant."""
+        used = self.visits[self.visits["row"] >= 0]
+        checks = [
+            ("tweets of another edition", self._other_tweets),
+            ("priorities on another scale", self._scale),
+        ]
+        if len(used) >= FEW:  # with fewer tweets, chance explains too much
+            checks += [
+                ("ranks counted from the end", self._last_first(used)),
+                ("types one place away", self._shifted_types(used)),
+            ]
+        return [(kind, told) for kind, (told, is_likely) in checks if is_likely]
+
+    @property
+    def _other_tweets(self) -> tuple[str, bool]:
+        """Whether most of the run has no label, and most labeled tweets are not in the run."""
+        tweets, run = len(self.visits), len(self.run)
+        lacking, unknown = int((self.visits["row"] < 0).sum()), int((self.run["tweet"] < 0).sum())
+        told = (
+            f"is the run for this edition? {unknown:,} of its {counted(run, 'tweet')} have no label, and it "
+            f"lacks {lacking:,} of {tweets:,} labeled ones"
+        )
+        return told, lacking > MOST * tweets and unknown > MOST * run
+
+    @property
+    def _scale(self) -> tuple[str, bool]:
+        """Whether priorities are on another scale; the text is empty if none is outside."""
+        scores = self.run["score"]
+        outside = int(((scores < 0) | (scores > 1)).sum())
+        told = (
+            f"priorities from {scores.min():g} to {scores.max():g} may be on another scale than 0 to 1, "
+            f"to which normalize_priority=true brings them: {counted(outside, 'row')} outside"
+        )
+        return told if outside else "", outside > MOST * len(scores)
+
+    def _last_first(self, used: pd.DataFrame) -> tuple[str, bool]:
+        """Whether the ranks of each event grow with the priorities."""
+        of_event = used.groupby("event")
+        rank, score = (of_event[name].rank() for name in ("rank", "score"))
+        told = "the tweets with the highest priorities have the last ranks, but rank 1 is visited first"
+        return told, rank.corr(score) > REVERSED
+
+    def _shifted_types(self, used: pd.DataFrame) -> tuple[str, bool]:
+        """Whether the types would be right far more often one place further in their list."""
+        true, said = (self.metric.set_members(used[name]) for name in ("types", "run_types"))
+        f1 = []
+        for step in (0, 1, -1):
+            moved = np.roll(said, step, axis=1)
+            counts = [(a & b).sum(axis=0) for a, b in ((true, moved), (~true, moved), (true, ~moved))]
+            f1.append(float(self.metric.f1_of_each(*counts).mean()))
+        gain = max(f1) - f1[0]
+        told = (
+            f"with every type one place further in the list of types, their mean F1 would be {gain:.2f} higher"
+        )
+        return told, gain > MUCH_BETTER
 
     @property
     def _doubts(self) -> list[str]:
         """Whether the run's priorities are on another scale, and whether it is one run."""
         scores, threshold = self.run["score"], self.prepared.alert_threshold
+        scale, is_mistake = self._scale
         notices = []
-        outside = int(((scores < 0) | (scores > 1)).sum())
         if self.prepared.normalize_priority and not scores.any():
             notices.append("all scores of the run are equal and became 0")
-        elif outside:
-            notices.append(
-                f"priorities from {scores.min():g} to {scores.max():g} may be on another scale than 0 to 1, "
-                f"to which normalize_priority=true brings them: {counted(outside, 'row')} outside"
-            )
-        elif scores.max() < threshold:
+        elif scale and not is_mistake:
+            notices.append(scale)
+        elif not scale and scores.max() < threshold:
             notices.append(
                 f"the run has no alert, because no priority reaches {threshold:g}: they are at most "
                 f"{scores.max():g}"
@@ -637,6 +722,8 @@ companion = Companion(
     read_solution=read_solution,
     read_submission=read_submission,
     explain=Explanation,
+    asked=asked,
+    answered=answered,
     texts=texts,
     kaggle_submission=kaggle_submission,
     sample_submission=sample_submission,

@@ -16,6 +16,7 @@ import pandas as pd
 
 from podium import statistics
 from podium.markups.files import ALGORITHM, leave_out, name_in
+from podium.markups.mistakes import Span, of_spans
 from podium.metric import contract
 from podium.metric.contract import ScoredSubmission
 from podium.scoring import evaluating
@@ -244,6 +245,7 @@ class Explanation(contract.Explanation):
     """What both markup metrics explain about a submission; see `podium.metric.contract.Explanation`."""
 
     documents: Any  # one row per document; each of the two metrics makes its own table
+    spans_of: Callable[[Any], list[Span]]  # which spans a markup has
 
     def __init__(self, evaluation: ScoredSubmission, criteria: Criteria) -> None:
         super().__init__(evaluation)
@@ -362,7 +364,14 @@ class Explanation(contract.Explanation):
             *notice(without, items, self.experts == 0),
             *notice(one, items, self.experts == 1),
             *about_experts(self.prepared, self.names_of_experts, everyone, self._without),
+            *(sentence for _, sentence in self.mistakes),
         ]
+
+    @functools.cached_property
+    def mistakes(self) -> list[tuple[str, str]]:
+        """Say that positions or labels seem to be others than the experts'."""
+        experts = [[span for expert in of for span in self.spans_of(expert)] for of in self.prepared.experts]
+        return of_spans([self.spans_of(markup) for markup in self.evaluation.read], experts)
 
     def _without(self, name: str) -> str:
         """Say what the score is without an expert, if it can be computed."""

@@ -202,7 +202,9 @@ def test_a_score_worse_than_a_constant_answer_is_told(call, tmp_path):
     told = "warning: the score, 0.250000, is worse than that of a constant answer, 0.500000: check that higher "
     assert told in err
     in_python = podium.score(truth, answers, metric=file)
-    assert [f"warning: {notice}" for notice in in_python.notices if notice.startswith(told[9:])] == [err.strip()]
+    assert [f"warning: {notice}" for notice in in_python.notices if notice.startswith(told[9:])] == [
+        err.strip()
+    ]
     assert told in repr(in_python)
     assert "constant" not in call(truth, answers.assign(answer=1 - answers["answer"]), "--metric", file)[2]
     file.write_text(

@@ -1,9 +1,11 @@
 """Both markup metrics give right values for each document and each pair, in JSON, tables and the report."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,6 +16,7 @@ from podium.markups import from_spans
 from podium.metric import hosted
 from podium.report import page
 from podium.scoring import evaluating
+from tests.support.markups import solution_of, submission_of
 from tests.support.samples import DOCUMENTS, ESSAYS, case_of
 
 CASES = {
@@ -239,3 +242,40 @@ def test_unfinished_work_is_told(name: str) -> None:
     late = {"A": True, "B": False, "C": False}
     told = notices(both, late, late, {"A": False, "C": True})
     assert told == ["B in 2 of 3 documents, C in 2 of 2 documents"]
+
+
+def marked(name: str, spans: list[tuple[int, int, str]]) -> dict[str, Any]:
+    """A markup with these spans, which begin, end and have a label."""
+    if name == "readable":
+        keys = ("startSelection", "endSelection", "type")
+        selections = [dict(zip(keys, span), group="error") for span in spans]
+        return {"criteria": {}, "selections": selections}
+    fragments = [{"start": start, "end": end, "tags": [label]} for start, end, label in spans]
+    return {"elements": [{"tags": [], "fragments": [each]} for each in fragments]}
+
+
+@cases
+def test_mistakes_of_a_whole_submission(name: str) -> None:
+    random = np.random.default_rng(1)
+    places = [sorted(random.choice(300, 8, replace=False).tolist()) for _ in range(12)]
+    experts = [
+        [(6 * start, 6 * end, label) for start, end, label in zip(of[::2], of[1::2], "abab")] for of in places
+    ]
+    solution = solution_of(*([marked(name, spans)] * 2 for spans in experts))
+
+    def mistakes(change: Callable[[int, int, str], tuple[int, int, str]]) -> list[str]:
+        """The kinds of mistakes if all spans are changed in the same way."""
+        submission = submission_of(*(marked(name, [change(*span) for span in spans]) for spans in experts))
+        explanation = podium.score(solution, submission, metric=name).explanation
+        assert {told for _, told in explanation.mistakes} <= {*explanation.notices}
+        return [kind for kind, _ in explanation.mistakes]
+
+    for honest in (
+        lambda start, end, label: (start, end, label),
+        lambda start, end, label: (start + 1, end, label),  # without a space before the span
+        lambda start, end, label: (start // 2, end // 2, "a"),
+    ):
+        assert mistakes(honest) == []
+    assert mistakes(lambda start, end, label: (start + 1, end + 1, label)) == ["positions counted from 1"]
+    assert mistakes(lambda start, end, label: (start // 6, end // 6, label)) == ["positions of words"]
+    assert mistakes(lambda start, end, label: (start, end, label * 2)) == ["labels of another version"]

@@ -14,6 +14,7 @@ import pytest
 import podium
 from podium.cli import main
 from podium.metric import hosted
+from podium.scoring import answers
 from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support import trec_is_data
 from tests.support.trec_is_data import (
@@ -192,6 +193,46 @@ def test_notice_of_priorities_on_another_scale() -> None:
     assert notices(0.25, 0.69) == [told]
     assert notices(0, 0.7) == notices(0, 1) == notices(4, 0.5, normalize_priority=True) == []
     assert notices(0, 0.5, alert_threshold=0.4) == []
+
+
+def mistakes(solution: pd.DataFrame, run: pd.DataFrame) -> list[str]:
+    """The kinds of mistakes in a run, whose sentences are notices, too."""
+    explanation = explained(solution, run)
+    assert {told for _, told in explanation.mistakes} <= {*explanation.notices}
+    return [kind for kind, _ in explanation.mistakes]
+
+
+def test_mistakes_of_a_whole_run() -> None:
+    solution, honest = competition(400)
+    types = [*hosted.module("trec_is").INFORMATION_TYPES]
+    following = dict(zip(types, types[1:] + types[:1]))
+    perfect = companion.perfect_submission(solution)
+    for run in (honest, perfect, companion.sample_submission(solution), perfect.assign(categories=types[3])):
+        assert mistakes(solution, run) == []
+    moved = perfect["categories"].map(lambda cell: " ".join(following[name] for name in cell.split()))
+    backwards = perfect["rank"].max() - perfect["rank"]
+    others = [f"x{row}" if row % 3 else tweet for row, tweet in enumerate(honest["tweet_id"])]
+    for run, kind in (
+        (honest.assign(priority=100 * honest["priority"]), "priorities on another scale"),
+        (perfect.assign(rank=backwards), "ranks counted from the end"),
+        (perfect.assign(categories=moved), "types one place away"),
+        (honest.assign(tweet_id=others), "tweets of another edition"),
+    ):
+        assert mistakes(solution, run) == [kind]
+    assert mistakes(solution[:10], perfect[:10].assign(rank=backwards)) == []  # too few
+
+
+def test_the_nearest_priority_is_the_answer() -> None:
+    solution = labeled(("Low", "", "fire"), ("High", ""), ("Critical", ""), ("Medium", ""))
+    run = answered((0.37, ""), (0.38, ""), (0.9, ""))
+    evaluation = evaluated(solution, run)
+    given = answers.given_by(evaluation)
+    asked = answers.asked(evaluation.solution, ())
+    assert asked["label"].tolist() == ["Low", "High", "Critical", "Medium"]
+    assert asked["item"].tolist() == [0, 1, 1, 1]
+    labels = [*sorted({*asked["label"]}), ""]
+    assert [labels[code] for code in given.codes] == ["Low", "Medium", "Critical", ""]
+    assert given.is_answered.tolist() == [True, True, True, False]
 
 
 def test_notice_of_several_run_tags() -> None:

@@ -311,7 +311,7 @@ def to_spans(markups: pd.DataFrame) -> pd.DataFrame:
 
 def _spans_of(markup: Mapping[str, Any], lost: Counter[str]) -> list[tuple[Any, ...]]:
     """The spans of a markup (start, end, tag, element, text, comment); what has no place there is counted."""
-    rows = list[tuple[Any, ...]]()
+    rows, seen = list[tuple[Any, ...]](), set[str]()
     lost["grades"] += len(markup.get("criteria") or {})
     elements = markup.get("elements")
     if elements is None:
@@ -325,13 +325,17 @@ def _spans_of(markup: Mapping[str, Any], lost: Counter[str]) -> list[tuple[Any, 
         lost["comments beyond one for each fragment"] += max(0, len(overtexts) - len(fragments))
         lost["tags of comments"] += sum(len(each.get("tags") or []) for each in [*overtexts, *within])
         lost["whether a tag is the element's or the fragment's"] += bool(own) and any(others)
-        name = number if len(fragments) > 1 else None
+        parts = list[tuple[Any, ...]]()
         for place, (fragment, tags) in enumerate(zip(fragments, others)):
             tags = [*dict.fromkeys([*own, *tags])]
             lost["bars in tags"] += sum(SEPARATOR in tag for tag in tags)
             comment = overtexts[place].get("comment") if place < len(overtexts) else None
             ends = [fragment.get(end) for end in PLACE]
-            rows.append((*ends, SEPARATOR.join(tags) or None, name, fragment.get("text"), comment or None))
+            parts.append((*ends, SEPARATOR.join(tags) or None, fragment.get("text"), comment or None))
+        # A row that stands twice would be read as one, so an element like an earlier one has a name, too.
+        name = number if len(parts) > 1 or repr(parts) in seen else None
+        seen.add(repr(parts))
+        rows += [(*part[:3], name, *part[3:]) for part in parts]
     return rows or [(None,) * 6]
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import podium
@@ -41,6 +41,7 @@ SPANS = st.tuples(
 
 
 @given(st.lists(SPANS, min_size=1, max_size=8, unique=True))
+@example([("d1", "ann", 0, 9, None, None, None), ("d1", "ann", 0, 9, None, "1", None)])
 @examples(300)
 def test_what_is_read_goes_back_the_same(rows: list[tuple[Any, ...]]) -> None:
     spans = pd.DataFrame(rows, columns=[*COLUMNS, "element", "comment"], dtype=object)

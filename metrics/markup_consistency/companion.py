@@ -361,6 +361,7 @@ companion = Companion(
     text_columns=TEXT_COLUMNS,
     read_solution=read_solution,
     read_submission=read_submission,
+    documents=files.ENDINGS,
     from_table=from_table,
     explain=Explanation,
     texts=files.texts,

@@ -301,6 +301,7 @@ companion = Companion(
     text_columns=TEXT_COLUMNS,
     read_solution=read_solution,
     read_submission=read_submission,
+    documents=files.ENDINGS,
     from_table=files.from_table,
     explain=Explanation,
     texts=files.texts,

@@ -4,7 +4,7 @@ import posixpath
 import tempfile
 import urllib.parse
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,16 @@ from podium.metric import hosted
 from podium.metric.contract import Metric
 from podium.scoring.evaluating import Solution
 from podium.tables import ids
-from podium.tables.files import MOST_BYTES, Location, ReadFile, is_table_name, is_url, megabytes, read_bytes
+from podium.tables.files import (
+    MOST_BYTES,
+    Location,
+    ReadFile,
+    ReadFolder,
+    is_table_name,
+    is_url,
+    megabytes,
+    read_bytes,
+)
 from podium.tables.formats import parse_table
 from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
 
@@ -72,6 +81,10 @@ def _read(
     most_bytes: int = MOST_BYTES,
 ) -> pd.DataFrame:
     """Read a table, or let `official` read an official file; `error` says whose fault wrong content is."""
+    if isinstance(path, ReadFolder) and official is not None:
+        if sum(map(len, path.files.values())) > most_bytes:
+            raise error(f"{path}: expected at most {megabytes(most_bytes)}, found more")
+        return _parse_official(official, path.files, str(path))
     if official is None and str(path).endswith((".json", ".jsonl")):
         cure = "write a CSV, or name the metric of such a file with --metric"
         raise UsageError(f"{path}: expected a table, found JSON; {cure}")
@@ -91,7 +104,7 @@ def _read(
         return _parse(metric, content, name, parameters, error, most_bytes)
     if len(content) > most_bytes:
         raise error(f"{name}: expected at most {megabytes(most_bytes)}, found more")
-    return _parse_official(official, content, name)
+    return _parse_official(official, {"": content}, name)
 
 
 def _parse(
@@ -109,11 +122,17 @@ def _parse(
     return table if metric.companion.from_table is None else metric.companion.from_table(table)
 
 
-def _parse_official(official: Official, content: bytes, name: str) -> pd.DataFrame:
-    """Let a reader of official files, which takes a path and names a file by its last part, read a content."""
+def _parse_official(official: Official, contents: Mapping[str, bytes], name: str) -> pd.DataFrame:
+    """Let a reader of official files, which takes a path and names a file by its last part, read contents.
+
+    They are those of a folder's files by their names below it, or of the file itself by no name.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(name).name
-        path.write_bytes(content)
+        for below, content in contents.items():
+            (path / below).parent.mkdir(parents=True, exist_ok=True)
+            with open(path / below, "xb") as file:
+                file.write(content)
         return official(path)
 
 

@@ -22,6 +22,7 @@ from podium.words.errors import AccountWarning, HostError, SubmissionRejected, T
 from podium.words.wording import counted, listed
 
 ALGORITHM = "algorithm"
+ENDINGS = (".json", ".json.gz")  # of files of one document each
 HIDDEN, SETTINGS = "hidden files", "settings of the tool"  # what everybody expects to be left out
 # Under which keys a markup may name its expert.
 EXPERT_NAMES = ("expert", "annotator", "user", "name", "completed_by", "id")
@@ -152,7 +153,7 @@ def read_folder(path: str | Path, error: type[ToolError], account: Account | Non
     """Read the documents in a JSON file, or in the JSON files of a folder and its sub-folders."""
     path = Path(path)
     found, hidden = visible_files(path)
-    files = [file for file in found if file.name.endswith((".json", ".json.gz"))] if path.is_dir() else found
+    files = [file for file in found if file.name.lower().endswith(ENDINGS)] if path.is_dir() else found
     if not files:
         raise error(f"{path}: expected files named *.json, found none")
     account = account or Account()

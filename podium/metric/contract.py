@@ -608,6 +608,9 @@ class Companion:
     read_solution, read_submission : function
         From the path of an official file of the field it makes a table. If the file is wrong, it raises
         `HostError` or `SubmissionRejected`.
+    documents : tuple of str
+        The endings of files of one document each. A submission may be a folder of such files, which
+        `read_submission` reads.
     from_table : function
         It gets a table that was read, and returns the metric's own form of it, such as markups for a table of
         spans.
@@ -677,6 +680,7 @@ class Companion:
     number_columns: tuple[str, ...] = ()
     read_solution: Callable[[Path], pd.DataFrame] | None = None
     read_submission: Callable[[Path], pd.DataFrame] | None = None
+    documents: tuple[str, ...] = ()
     from_table: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     recognize: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
     diagnose: Callable[[PreparedSolution, pd.DataFrame], str | None] | None = None

@@ -118,23 +118,15 @@ def examined_again(
 
 # ---- Steps ----------------------------------------------------------------------------------------------
 
-# A team's folder of documents may be meant as one submission.
-ONE_TABLE = (
-    ". Each file in a team's folder counts as a submission. If they are the documents of one submission, make "
-    "one table of them: see “Files in and out” in the README.md of the metric"
-)
-
 
 def _check_that_any_is_chosen(files: pd.DataFrame) -> None:
     """End the command if no file has a score."""
     if files["chosen"].any():
         return
     first = files.iloc[0]
-    is_document = first["submission"].removesuffix(".gz").endswith(".json")
-    hint = ONE_TABLE if is_document and files["team"].duplicated().any() else ""
     raise HostError(
         f"none of {counted(len(files), 'submission')} could be scored; the first, {first['submission']}: "
-        f"{first['rejected']}{hint}"
+        f"{first['rejected']}"
     )
 
 

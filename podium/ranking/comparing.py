@@ -6,6 +6,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def compared(
     strangers = _strangers(facts, home, (options, run_json.options_of(facts, home)))
     parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
     others = [name for name in strangers if name not in parts]
-    there = find(options.submissions, options.side)
+    there = find(options.submissions, options.side, hosted.load(options.metric).companion.documents)
     if "submissions" not in given:
         _check_addresses_of(there)
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
@@ -196,9 +197,10 @@ def _changed_submissions(
         for name, what in OF_SUBMISSIONS.items():
             was, comes = each.get(name), of_now[key].get(name)
             path = paths[key].get(name)
-            ends = (
-                run_json.of_line_ends(read_bytes(path), was) if path and was and comes and was != comes else ""
-            )
+            ends = ""
+            if path and was and comes and was != comes:
+                with suppress(UsageError):  # it may be a folder
+                    ends = run_json.of_line_ends(read_bytes(path), was)
             told = f"{'/'.join(key)}{what} is {comes or NONE}, was {was or NONE}{ends}"
             differences += [told] if was != comes else []
     return differences

@@ -7,6 +7,7 @@ import os
 import platform
 import threading
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,11 +21,23 @@ from podium.ranking import leaving_out, store
 from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission, absolute
 from podium.scoring import evaluating
-from podium.tables.files import BYTES_AT_ANY_RATIO, Location, ReadFile, is_url, read_bytes, read_once
-from podium.words.errors import UsageError
+from podium.tables.files import (
+    BYTES_AT_ANY_RATIO,
+    MOST_BYTES,
+    Location,
+    ReadFile,
+    ReadFolder,
+    is_url,
+    megabytes,
+    read_bytes,
+    read_once,
+)
+from podium.words.errors import NotAFile, UsageError
 from podium.words.version import __version__
+from podium.words.wording import printable
 
 PREPARING = threading.RLock()  # a Dask worker has several threads
+MOST_DOCUMENTS = 100_000  # in a folder that is a submission
 TIMES_THE_SOLUTION = 10  # an expanded submission larger than this many solutions is rejected
 
 
@@ -53,13 +66,27 @@ def versions() -> dict[str, str]:
     return {"podium": __version__, "python": platform.python_version(), **packages}
 
 
+Content = bytes | Mapping[str, bytes]  # of a file, or of each file of a folder by its name below it
+
+
 def content_digest(path: Location) -> str:
     """Hash the content of a file, or the names and contents of all files in a folder."""
     if is_url(path) or not os.path.isdir(path):
         return sha256(read_bytes(path))
-    files = sorted(file for file in Path(path).rglob("*") if file.is_file())
-    parts = [f"{file.relative_to(path).as_posix()}\0{content_digest(str(file))}" for file in files]
-    return _hash("\n".join(parts))
+    files = (file for file in Path(path).rglob("*") if file.is_file())
+    return _digest_of_all({file.relative_to(path).as_posix(): content_digest(str(file)) for file in files})
+
+
+def _digest_of_all(digests: Mapping[str, str]) -> str:
+    """Hash the names and the hashes of files."""
+    return _hash("\n".join(f"{name}\0{digest}" for name, digest in sorted(digests.items())))
+
+
+def digest_of(content: Content) -> str:
+    """Hash what was read of a submission."""
+    if isinstance(content, bytes):
+        return sha256(content)
+    return _digest_of_all({name: sha256(each) for name, each in content.items()})
 
 
 def make_job(options: Options, source: Location) -> Job:
@@ -99,6 +126,12 @@ def entry_name(context: str, digests: str) -> str:
 def digests_of(digest: str, side_digest: str) -> str:
     """Join the SHA-256 of a submission and, if there is one, that of the host's file beside it."""
     return f"{digest}+{side_digest}" if side_digest else digest
+
+
+def digests_in(contents: "Contents") -> str:
+    """Hash what was read of a submission and of the host's file beside it."""
+    content, side = contents
+    return digests_of(digest_of(content), "" if side is None else sha256(side))
 
 
 def solution_of(job: Job, source: Location | None = None) -> evaluating.Solution:
@@ -161,15 +194,40 @@ def _most_bytes(solution: evaluating.Solution) -> int:
     return max(BYTES_AT_ANY_RATIO, TIMES_THE_SOLUTION * size)
 
 
-def contents_of(submission: Submission) -> tuple[bytes, bytes | None]:
+Contents = tuple[Content, bytes | None]  # of a submission and of the host's file beside it
+
+
+def contents_of(submission: Submission) -> Contents:
     """Read the content of a submission and of the host's file beside it."""
     side = read_bytes(submission.side) if submission.side else None
+    if submission.path.endswith("/"):
+        raise NotAFile(submission.path, "a folder")
+    if submission.files:
+        return _documents_of(submission), side
     return read_bytes(submission.path, follow_links=False), side
 
 
-def frame_of(
-    solution: evaluating.Solution, submission: Submission, contents: tuple[bytes, bytes | None]
-) -> pd.DataFrame:
+def _documents_of(submission: Submission) -> dict[str, bytes]:
+    """Read the documents of a folder that is a submission."""
+    contents: dict[str, bytes] = {}
+    left = MOST_BYTES
+    for name in submission.files:
+        called = f"called {printable(name)[:60]} in it"
+        if any("\udc80" <= character <= "\udcff" for character in name):
+            raise NotAFile(submission.path, f"a file {called}, which is no name in UTF-8")
+        try:
+            contents[name] = read_bytes(f"{submission.path}/{name}", follow_links=False)
+        except NotAFile as problem:
+            raise NotAFile(submission.path, f"{problem.found} {called}") from None
+        left -= len(contents[name])
+        if left < 0 or len(submission.files) > MOST_DOCUMENTS:
+            raise NotAFile(
+                submission.path, "more", f"at most {MOST_DOCUMENTS:,} files and {megabytes(MOST_BYTES)}"
+            )
+    return contents
+
+
+def frame_of(solution: evaluating.Solution, submission: Submission, contents: Contents) -> pd.DataFrame:
     """Read the table of a submission and add the columns of the host's file beside it."""
     content, side = contents
     return with_side(solution, submission, table_of(solution, submission, content), side)
@@ -182,14 +240,17 @@ def with_side(
     return table if side is None else reading.add_side(solution, table, submission.side, side)
 
 
-def table_of(solution: evaluating.Solution, submission: Submission, content: bytes) -> pd.DataFrame:
+def table_of(solution: evaluating.Solution, submission: Submission, content: Content) -> pd.DataFrame:
     """Read the table of a submission.
 
     What is found out stands for every file with this content, so messages do not say the file's name.
     """
-    name = "the file"
-    if solution.metric.companion.read_submission is not None:  # the ending tells official files from tables
-        name += "".join(Path(submission.name).suffixes[-2:])
-    return reading.read_submission(
-        solution.metric, ReadFile(name, content), solution.arguments, _most_bytes(solution)
-    )
+    source: Location
+    if isinstance(content, bytes):
+        name = "the file"
+        if solution.metric.companion.read_submission is not None:  # the ending tells official files from tables
+            name += "".join(Path(submission.name).suffixes[-2:])
+        source = ReadFile(name, content)
+    else:
+        source = ReadFolder("the folder", content)
+    return reading.read_submission(solution.metric, source, solution.arguments, _most_bytes(solution))

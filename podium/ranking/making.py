@@ -108,7 +108,7 @@ def _anew(asked: Request, given: Parameters) -> tuple[Sources, list[str]]:
         limits=asked.limits,
         is_fixed="resamples" in asked.rules,
     )
-    files = find(options.submissions, options.side)
+    files = find(options.submissions, options.side, loaded.companion.documents)
     manifest = content_digest(options.submissions) if is_manifest(options.submissions) else None
     return Sources(options, files, asked.out / STORE, manifest), command_of(asked, parameters)
 

@@ -33,8 +33,10 @@ from podium.metric import hosted
 from podium.metric.shapes import ContractError
 from podium.ranking import store
 from podium.ranking.job import (
+    Contents,
     Job,
     contents_of,
+    digests_in,
     digests_of,
     entry_name,
     frame_of,
@@ -146,17 +148,15 @@ def _visited(
     digests = ""
     try:
         contents = contents_of(submission)
-        content, side = contents
-        digests = digests_of(sha256(content), "" if side is None else sha256(side))
+        digests = digests_in(contents)
         name = entry_name(job.context, digests).encode()
         position = int(names.searchsorted(name))
         is_known = position < len(names) and names[position] == name
         return digests, None if is_known else _score(job, solution, submission, contents, digests)
     except NotAFile as problem:
-        # It has no content, so the kind of thing that it is gets hashed.
-        digests = sha256(problem.kind.encode())
-        rejected = f"expected a regular file, found {problem.kind}"
-        return digests, store.encode(_header(job, digests) | {"rejected": rejected}, None)
+        # It has no content that could be hashed, so what was found instead of one gets hashed.
+        digests = sha256(problem.found.encode())
+        return digests, store.encode(_header(job, digests) | {"rejected": problem.fault}, None)
     except Exception as problem:
         return digests, _fault(problem)
 
@@ -178,7 +178,7 @@ def _score(
     job: Job,
     solution: evaluating.Solution,
     submission: Submission,
-    contents: tuple[bytes, bytes | None],
+    contents: Contents,
     digests: str,
 ) -> bytes | _Unjudged:
     """Score a submission; make its entry for the store if it has no score."""
@@ -248,8 +248,7 @@ def hashed(submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, str
     for number, submission in submissions:
         digests = ""
         with suppress(Exception):  # whoever scores it tells why
-            content, side = contents_of(submission)
-            digests = digests_of(sha256(content), "" if side is None else sha256(side))
+            digests = digests_in(contents_of(submission))
         answers.append((number, digests))
     return answers
 
@@ -479,8 +478,7 @@ def _rejected_by_crash(
     """
     results = {}
     for number, failed in told.items():
-        content, side = contents_of(submissions[number])
-        digests = digests_of(sha256(content), "" if side is None else sha256(side))
+        digests = digests_in(contents_of(submissions[number]))
         entry = store.encode(_header(job, digests) | {"failed": failed, store.UNSURE: True}, None)
         store.save(folder, entry_name(job.context, digests), entry, True)
         results[number] = _scored(entry)

@@ -13,7 +13,7 @@ import pandas as pd
 from podium import statistics
 from podium.metric import hosted
 from podium.metric.contract import Measured
-from podium.ranking.job import contents_of, digests_of, frame_of, sha256
+from podium.ranking.job import Contents, contents_of, digests_in, frame_of
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
@@ -61,10 +61,9 @@ def _under_others(part: str, solution: Solution, submission: Submission) -> dict
     }
 
 
-def check_unchanged(submission: Submission, contents: tuple[bytes, bytes | None]) -> None:
+def check_unchanged(submission: Submission, contents: Contents) -> None:
     """Make sure that the file that is read again is the one that was scored."""
-    content, side = ("" if of_file is None else sha256(of_file) for of_file in contents)
-    if (now := digests_of(content, side)) != submission.digests:
+    if (now := digests_in(contents)) != submission.digests:
         raise UsageError(
             f"{submission.team}/{submission.name} has changed since it was scored: its SHA-256 was "
             f"{submission.digests}, now it is {now}; rank again"

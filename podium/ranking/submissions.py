@@ -2,9 +2,12 @@
 
 import os
 import posixpath
+import re
 import warnings
+import zlib
+from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +16,7 @@ import pandas as pd
 
 from podium.metric import hosted
 from podium.tables import names
-from podium.tables.files import TABLE_SUFFIXES, check_address, is_url
+from podium.tables.files import GZIP, TABLE_SUFFIXES, check_address, is_table_name, is_url, open_regular
 from podium.tables.schema import REMARK, TEXT, TIME, Table, number, one_of
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
@@ -42,6 +45,10 @@ NO_TABLES = frozenset(
         ".log", ".md", ".odt", ".part", ".pdf", ".png", ".py", ".rst", ".sh", ".svg", ".tmp", ".yaml", ".yml",
     }
 )  # fmt: skip
+# An empty folder, such as A/submission.csv/, that has the name of a submission.
+EMPTY_SUBMISSION = re.compile(rf"[^/]+/[^/]+({'|'.join(map(re.escape, TABLE_SUFFIXES))})/", re.IGNORECASE)
+MOST_SHOWN = 20  # files that are left out
+SHORT = 2**10  # bytes that tell a list from an object
 NO_TABLES_BY_NAME = frozenset({"license", "readme", "sha256sums"})
 
 
@@ -57,20 +64,25 @@ class Submission(NamedTuple):
     selected: str = ""  # "yes" if it is one of those that the team selected, as a manifest has it
     account: str = ""  # the team that sent the file, if a jury has found that it is another one, too
     side: str = ""  # the path of the host's file beside it, see `podium.contest.reading.add_side`
+    files: tuple[str, ...] = ()  # the documents below the path, if it is a folder of them
     # The hashes of what was scored, see `podium.ranking.job.digests_of`. They are compared if the file is read
     # again.
     digests: str = ""
 
 
-def find(source: str, side: str | None = None) -> list[Submission]:
+def find(source: str, side: str | None = None, documents: tuple[str, ...] = ()) -> list[Submission]:
     """Find the submissions in a folder, at a URL, or in a manifest.
 
     A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
     ``public_score``, ``selected`` and ``side``, too.  Its paths are relative to the folder in which it is.
 
-    What the system leaves in folders, and what is no table by its name, is left out with a warning.
+    What the system leaves in folders, and what is no table by its name, is left out with a warning.  A folder
+    of files with an ending of ``documents`` can be one submission; see `_parts_of`.
     """
-    submissions = _of_manifest(source) if is_manifest(source) else _of_files(source, *_listed(source))
+    if is_manifest(source):
+        submissions = _of_manifest(source, documents)
+    else:
+        submissions = _of_files(source, *_listed(source), documents)
     if not submissions:
         raise UsageError(f"there are no submissions in {source}")
     names.check_names((each.team for each in submissions), "team", source)
@@ -132,12 +144,17 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
     root, files, folders = absolute(source), [], [""]
     while folders:
         folder = folders.pop()
-        entries = list(os.scandir(os.path.join(root, folder)))
+        try:
+            entries = list(os.scandir(os.path.join(root, folder)))
+        except OSError as problem:  # it is closed to the user, or lies too deep
+            if not folder:
+                raise UsageError(f"cannot list {source}: {problem.strerror or problem}") from None
+            files.append((folder.rstrip("/"), 0))
+            continue
         if folder and not entries:
             files.append((folder, 0))
         for entry in entries:
-            is_file_s = folder and names.without_ending(entry.name) != entry.name  # such as A/submission.csv
-            if not entry.is_dir(follow_symlinks=False) or is_file_s:
+            if not entry.is_dir(follow_symlinks=False):
                 # What is no file is listed, too, and says so when it is read. A link could lead anywhere.
                 files.append((folder + entry.name, _size_of(entry)))
             elif names.is_of_system(entry.name, is_folder=True):
@@ -155,40 +172,113 @@ def _size_of(entry: "os.DirEntry[str]") -> int:
         return 0
 
 
+def _is_of_system(name: str) -> bool:
+    """Tell whether a file, or a folder on the way to it, is one that a system or a program leaves."""
+    *folders, last = name.split("/")
+    return any(names.is_of_system(each, is_folder=True) for each in folders) or names.is_of_system(last)
+
+
 def _is_no_table(name: str) -> bool:
     """Tell by its name whether a file is one that no team would submit."""
-    lower = name.lower()
+    lower = name.rpartition("/")[2].lower()
     if lower.startswith("~$") or lower.endswith("~"):  # Excel's mark of an open file, and a copy by an editor
         return True
-    return lower in NO_TABLES_BY_NAME or Path(lower).suffix in NO_TABLES
+    return lower.removesuffix(".txt") in NO_TABLES_BY_NAME or Path(lower).suffix in NO_TABLES
 
 
-def _of_files(source: str, root: str, files: Iterable[tuple[str, int]]) -> list[Submission]:
+Sizes = Mapping[str, int]  # the sizes of the files below a path, by their names; that of the path itself is ""
+
+
+def _of_files(
+    source: str, root: str, files: Iterable[tuple[str, int]], documents: tuple[str, ...]
+) -> list[Submission]:
     """Pick the submissions among the files that `_listed` lists."""
-    submissions: list[Submission] = []
-    homes: dict[str, str] = {}
+    homes: dict[str, dict[str, int]] = {}  # what lies at each name at the top, as `Sizes`
     no_tables, of_system, empty = [], [], []
     for name, size in files:
-        *folders, last = parts = name.split("/")
-        if any(names.is_of_system(each, is_folder=True) for each in folders) or names.is_of_system(last):
+        if _is_of_system(name):
             of_system.append(name)
-            continue
-        if not last:
+        elif name.endswith("/") and not EMPTY_SUBMISSION.fullmatch(name):
             empty.append(name)
-            continue
-        if _is_no_table(parts[-1]):
+        elif _is_no_table(name):
             no_tables.append(name)
-            continue
-        if len(parts) > 2:
-            raise HostError(f"{source}: expected files, or a folder per team with files, found {name}")
-        team = parts[0] if len(parts) == 2 else names.without_ending(name)
-        if homes.setdefault(team, parts[0]) != parts[0]:
-            both = " and ".join(sorted((homes[team], parts[0])))
+        else:
+            home, _, below = name.partition("/")
+            homes.setdefault(home, {})[below] = size
+    submissions: list[Submission] = []
+    home_of: dict[str, str] = {}
+    for home, inside in homes.items():
+        team = names.without_ending(home) if "" in inside else home
+        if home_of.setdefault(team, home) != home:
+            both = " and ".join(sorted((home_of[team], home)))
             raise HostError(f"team {team}: expected one file or one folder, found {both}")
-        path = f"{root}/{name}" if is_url(root) else os.path.join(root, *parts)
-        submissions.append(Submission(team, parts[-1], path, size))
-    _tell_left_out(source, no_tables, of_system, empty, {*homes.values()})
+        path = _joined(root, home)
+        for name, part in _parts_of(path, inside, documents).items():
+            sent = _submission(team, name or home, _joined(path, name), part, documents)
+            submissions.append(sent)
+            no_tables += ["/".join(filter(None, (home, name, each))) for each in _passed_by(sent, part)]
+    _tell_left_out(source, no_tables, of_system, empty, {*homes})
     return submissions
+
+
+def _joined(path: str, name: str) -> str:
+    """A path or an address with a name below it."""
+    return path if not name else f"{path}/{name}" if is_url(path) else os.path.join(path, *name.split("/"))
+
+
+def _parts_of(path: str, inside: Sizes, documents: tuple[str, ...]) -> dict[str, Sizes]:
+    """Divide what a team has sent into submissions, by their names; the name of the whole is "".
+
+    Each file and each folder in the folder of a team is a submission, unless all of it is one folder of
+    documents.  Two of its folders with a document of the same name are two submissions.
+    """
+    parts: dict[str, dict[str, int]] = {}
+    for name, size in inside.items():
+        first, _, rest = name.partition("/")
+        parts.setdefault(first, {})[rest] = size
+    rests = [rest for part in parts.values() for rest in part if rest.lower().endswith(documents)]
+    is_one = len(rests) == len({*rests}) and _documents_among(path, inside, documents)
+    return {"": inside} if is_one or "" in inside else {**parts}
+
+
+def _submission(team: str, name: str, path: str, files: Sizes, documents: tuple[str, ...]) -> Submission:
+    """The submission at a path: a file, a folder of documents, or a folder that says so when it is read."""
+    if [*files] == [""]:
+        return Submission(team, name, path, files[""])
+    if ours := _documents_among(path, files, documents):
+        return Submission(team, name, path, sum(files[each] for each in ours), files=ours)
+    return Submission(team, name, f"{path}/")
+
+
+def _passed_by(sent: Submission, files: Sizes) -> set[str]:
+    """What lies beside the documents in a folder that is a submission."""
+    return {*files} - {*sent.files} if sent.files else set()
+
+
+def _documents_among(path: str, files: Sizes, documents: tuple[str, ...]) -> tuple[str, ...]:
+    """The files that are documents of one submission, if there is no table and no list among them.
+
+    A list in JSON is the export of a tool with all documents.  The first document stands for the others.
+    """
+    visible = [name for name in files if not f"/{name}".count("/.") and not _is_of_system(name)]
+    ours = tuple(sorted(name for name in visible if name.lower().endswith(documents)))
+    if not ours or any(map(is_table_name, visible)) or _is_list(_joined(path, ours[0])):
+        return ()
+    return ours
+
+
+def _is_list(path: str) -> bool:
+    """Tell whether a file, which may be packed by gzip, begins like a list in JSON."""
+    import fsspec
+
+    try:
+        with fsspec.open(path, "rb") if is_url(path) else open_regular(path, follow_links=False) as file:
+            start = file.read(SHORT)
+        if start.startswith(GZIP):
+            start = zlib.decompressobj(31).decompress(start, SHORT)
+    except Exception:  # whoever reads the file says what is wrong
+        return False
+    return bool(start.removeprefix(BOM_UTF8).lstrip().startswith(b"["))
 
 
 def _tell_left_out(
@@ -203,12 +293,17 @@ def _tell_left_out(
     if within := [name for name in sorted(empty) if name.count("/") > 1]:
         folders = listed([names.shown(name.rstrip("/")) for name in within])
         warnings.warn(f"{source}: these folders are empty: {folders}", stacklevel=3)
-    if no_tables:
-        files_left_out = listed([names.shown(name) for name in sorted(no_tables)])
-        warnings.warn(f"{source}: these files are not tables and are left out: {files_left_out}", stacklevel=3)
+    _tell_no_tables(source, no_tables)
 
 
-def _of_manifest(source: str) -> list[Submission]:
+def _tell_no_tables(source: str, files: list[str]) -> None:
+    """Warn of files that are left out."""
+    if files:
+        left_out = listed([names.shown(name) for name in sorted(files)], MOST_SHOWN)
+        warnings.warn(f"{source}: these files are not tables and are left out: {left_out}", stacklevel=4)
+
+
+def _of_manifest(source: str, documents: tuple[str, ...]) -> list[Submission]:
     """Read the submissions that a manifest lists."""
     table = MANIFEST.read(source)
     base = source.rpartition("/")[0] if is_url(source) else os.path.dirname(absolute(source))
@@ -219,16 +314,28 @@ def _of_manifest(source: str) -> list[Submission]:
             return path
         return f"{base}/{path}" if is_url(base) else os.path.join(base, path)
 
-    submissions = []
+    submissions, left_out = [], list[str]()
     for row in table.to_dict("records"):
         path = resolved(str(row["path"]))
-        given = {name: str(row.get(name) or "") for name in ("submitted_at", "public_score", "selected")}
+        at, score, selected = (
+            str(row.get(name) or "") for name in ("submitted_at", "public_score", "selected")
+        )
         name = str(row.get("submission") or path.replace("\\", "/").rpartition("/")[2])
-        size = 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)
         side = resolved(str(row["side"])) if row.get("side") else ""
-        submissions.append(Submission(str(row["team"]), name, path, size, **given, side=side))
+        files = _files_at(path)
+        sent = _submission(str(row["team"]), name, path, files, documents)
+        left_out += [f"{row['path']}/{other}" for other in _passed_by(sent, files)]
+        submissions.append(sent._replace(submitted_at=at, public_score=score, selected=selected, side=side))
     LISTED.checked(pd.DataFrame([each[:2] for each in submissions], columns=LISTED.key), source)
+    _tell_no_tables(source, left_out)
     return submissions
+
+
+def _files_at(path: str) -> Sizes:
+    """What lies at a path in a manifest."""
+    if is_url(path) or os.path.islink(path) or not os.path.isdir(path):
+        return {"": 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)}
+    return dict(_listed(path)[1])
 
 
 def read_failed(source: str | None) -> pd.DataFrame:

@@ -21,7 +21,7 @@ import sys
 import uuid
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +33,7 @@ from podium.words.wording import counted, listed, printable
 
 TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
-Location = str | os.PathLike[str]  # a path, a URL, or a `ReadFile`
+Location = str | os.PathLike[str]  # a path, a URL, a `ReadFile` or a `ReadFolder`
 
 # ---- Limits: each is far above any table that we have seen, and far below what stops a machine -------------
 
@@ -77,6 +77,19 @@ class ReadFile(os.PathLike[str]):
     def of(cls, path: Location) -> "ReadFile":
         """Read a file."""
         return cls(str(path), read_bytes(path))
+
+
+@dataclass(frozen=True)
+class ReadFolder(os.PathLike[str]):
+    """A folder that was read: the content of each of its files, by the file's name below the folder."""
+
+    path: str
+    files: Mapping[str, bytes] = field(repr=False)
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    __str__ = __fspath__
 
 
 def read_once(path: Location) -> Location:
@@ -143,7 +156,7 @@ def read_bytes(path: Location, follow_links: bool = True) -> bytes:
             reason = os.strerror(errno.ENOENT)
         raise UsageError(f"cannot read {path}: {reason}") from None
     if content is None or len(content) > MOST_BYTES:
-        raise UsageError(f"cannot read {path}: expected at most {megabytes(MOST_BYTES)}, found more")
+        raise NotAFile(path, "more", f"at most {megabytes(MOST_BYTES)}")
     return content
 
 

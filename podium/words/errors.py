@@ -58,11 +58,12 @@ class UsageError(ToolError):
 
 
 class NotAFile(UsageError):
-    """A regular file was expected, and there is something else under that name. Nothing of it was read."""
+    """A regular file of a size that can be read was expected, and there is something else. Nothing was read."""
 
-    def __init__(self, path: object, kind: str) -> None:
-        super().__init__(f"cannot read {path}: expected a regular file, found {kind}")
-        self.kind = kind
+    def __init__(self, path: object, found: str, expected: str = "a regular file") -> None:
+        self.fault = f"expected {expected}, found {found}"
+        super().__init__(f"cannot read {path}: {self.fault}")
+        self.found = found
 
 
 def missing_extra(what: str, packages: str, extra: str) -> UsageError:

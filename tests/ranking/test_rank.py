@@ -370,7 +370,6 @@ def written(path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "code", "message"),
     [
-        ("submissions/Zoe/folder/a.csv", "", 4, "or a folder per team with files, found Zoe/folder/a.csv\n"),
         ("submissions/Ada/a.csv", "x", 4, "team Ada: expected one file or one folder, found Ada and Ada.csv\n"),
         (
             "submissions/Bo.csv.gz",
@@ -400,18 +399,6 @@ def test_nothing_to_rank(files, call):
     code, _, err = call()
     assert code == 4
     assert "none of 5 submissions could be scored; the first, 007.csv: the submission: expected 6" in err
-
-
-def test_a_folder_of_documents_is_not_one_submission(tmp_path, capsys):
-    """Each file would be ranked by itself, so the host is told to make one table of them."""
-    samples = hosted.folder("readable") / "samples"
-    shutil.copytree(samples / "essays", tmp_path / "teams" / "Ada")
-    arguments = ["rank", samples / "solution.csv", tmp_path / "teams", "--metric", "readable", "--no-boost"]
-    code, _, error = command_line.run(capsys, *arguments, "--out", tmp_path / "out", "--jobs", 1)
-    assert code == 4
-    assert "submissions could be scored" in error
-    assert "Each file in a team's folder counts as a submission" in error
-    assert "make one table of them: see “Files in and out” in the README.md of the metric" in error
 
 
 def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):

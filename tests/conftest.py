@@ -47,8 +47,10 @@ SET_BY_LIBRARIES = ("PYTEST_CURRENT_TEST", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_
 # all.
 # How long examples take says something about the machine alone.
 ANY_TIME = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("some", max_examples=10, **ANY_TIME)
-settings.register_profile("all", max_examples=100, **ANY_TIME)
+# Whether a commit passes depends on the commit alone; with `fresh`, Hypothesis draws examples that are new.
+settings.register_profile("some", max_examples=10, derandomize=True, **ANY_TIME)
+settings.register_profile("all", max_examples=100, derandomize=True, **ANY_TIME)
+settings.register_profile("fresh", max_examples=100, **ANY_TIME)
 settings.load_profile("some")
 
 

@@ -10,7 +10,6 @@ import pandas as pd
 
 from podium.contest import way
 from podium.hosting.determined import Secrets, natural, told_by_order
-from podium.judge import trials
 from podium.scoring import evaluating
 from podium.tables import ids
 from podium.words.arrays import Ints
@@ -58,9 +57,20 @@ def why_kept(solution: evaluating.Solution, submission: pd.DataFrame, row_ids: S
         evaluation = way.unjudged(whole, submission)
     except ToolError:
         return ""
-    backward = trials.score_backward(evaluation)
-    is_needed = backward is None or not trials.is_close(evaluation.score, backward)
-    return "the score depends on it" if is_needed else ""
+    return "the score depends on it" if _needs_order(evaluation) else ""
+
+
+def _needs_order(evaluation: evaluating.Evaluation) -> bool:
+    """Whether a score is another one with the rows of both tables in reverse, or the metric refuses them."""
+    solution = evaluation.solution
+    tables = solution.tables(evaluation.submission)
+    reverse = (table.iloc[::-1].reset_index(drop=True) for table in tables)
+    try:
+        backward = solution.metric.score(*reverse, **solution.arguments)
+    except ToolError:
+        return True
+    is_close = np.isclose(backward, evaluation.score, rtol=1e-6, atol=1e-9)  # the order of additions
+    return bool(np.isfinite(evaluation.score) and not is_close)
 
 
 def told_by_ids(row_ids: pd.Series, answers: pd.DataFrame) -> str:

@@ -45,7 +45,7 @@ from podium.words.errors import CompanionError, MetricError, SubmissionRejected,
 from podium.words.wording import counted, listed
 
 MOST_COLUMN_TRIALS = 60  # of columns that a metric may not need
-MOST_TRIALS = 4  # of a score that should be the same again
+MOST_TRIALS = 3  # of a score that should be the same again
 CLEARLY_WORSE = 1e-9  # a difference between two scores
 ROUNDING = 1e-6  # relative to the sum of absolute values, also for numbers of single precision
 STATELESS = "use no random numbers, no clock, and nothing that an earlier call left"
@@ -88,19 +88,21 @@ def keeps_nothing(evaluation: Evaluation) -> Iterator[Finding]:
 
 
 def _trials(evaluation: Evaluation) -> list[Tables]:
-    """The submission, and others to be scored between two calls with it."""
+    """The submission, and others to be scored between two calls with it: one with the truth, and a half."""
     frame, answers = evaluation.solution.tables(evaluation.submission)
     row_id = evaluation.solution.arguments["row_id_column_name"]
+    others = answers.iloc[::-1].set_axis(answers.index)
     kept = {row_id: answers[row_id]} if row_id in answers else {}
-    exchanged = answers.iloc[::-1].set_axis(answers.index)
-    trials = [(frame, answers), (frame, exchanged.assign(**kept))]
-    if len(frame) == len(answers) > 1:
-        numbers = answers.select_dtypes("number")
-        columns: dict[str, Any] = {str(name): numbers[name] / 2 for name in numbers}
-        columns |= {str(name): frame[name].to_numpy() for name in answers if name in frame}
-        half = len(frame) // 2
-        trials += [(frame, exchanged.assign(**columns | kept)), (frame.iloc[:half], answers.iloc[:half])]
-    return trials
+    if not len(frame) == len(answers) > 1:
+        return [(frame, answers), (frame, others.assign(**kept))]
+    columns: dict[str, Any] = {str(name): cells / 2 for name, cells in answers.select_dtypes("number").items()}
+    columns |= {str(name): frame[name].to_numpy() for name in answers if name in frame}
+    half = len(frame) // 2
+    return [
+        (frame, answers),
+        (frame, others.assign(**columns | kept)),
+        (frame.iloc[:half], answers.iloc[:half]),
+    ]
 
 
 def _outcome(
@@ -116,40 +118,6 @@ def _outcome(
     return score, numbers
 
 
-def ignores_order(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that a score without statistics does not depend on the order of rows."""
-    backward = score_backward(evaluation)
-    if backward is None:
-        return  # The metric may rightly refuse rows in another order.
-    if not is_close(evaluation.score, backward):
-        yield note(
-            AGAIN,
-            f"{where(evaluation.solution.metric)}: the score depends on the order of the rows: "
-            f"{evaluation.score:.6f}, and {backward:.6f} with the rows of both tables in reverse. "
-            "Match rows by their ids, unless the order has a meaning",
-        )
-
-
-def score_backward(evaluation: Evaluation) -> float | None:
-    """The score with the rows of both tables in reverse; None if the metric refuses them.
-
-    A score that is made of statistics does not depend on their order, which is another check.
-    """
-    if evaluation.statistics is not None:
-        return evaluation.score
-    frame, answers = evaluation.solution.tables(evaluation.submission)
-    reverse = frame.iloc[::-1].reset_index(drop=True), answers.iloc[::-1].reset_index(drop=True)
-    try:
-        return _score(evaluation, reverse)
-    except ToolError:
-        return None
-
-
-def is_close(score: float, backward: float) -> bool:
-    """Whether two scores differ by no more than the order of additions explains; all do if one is no number."""
-    return not np.isfinite(score) or bool(np.isclose(backward, score, rtol=1e-6, atol=1e-9))
-
-
 def parts_are_finite(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that the score of every part is a finite number."""
     wrong = {part: score for part, score in evaluation.scores.items() if not math.isfinite(score)}
@@ -160,7 +128,7 @@ def parts_are_finite(evaluation: Evaluation) -> Iterator[Finding]:
 
 
 def measures_stack(evaluation: Evaluation) -> Iterator[Finding]:
-    """Check that ``measures`` gives finite scores of the right shape, for one sum and for several at once."""
+    """Check that ``measures`` gives the same for one sum and for several at once."""
     place = f"{evaluation.solution.metric.path.name}: measures()"
     sums = statistics.sums(_numbers(evaluation), evaluation.prepared.groups)
     return first_unmet(STATISTICS, place, _demands_on_measures(evaluation.prepared, sums))
@@ -172,7 +140,6 @@ def _demands_on_measures(prepared: Prepared, sums: Floats) -> Iterator[Demand]:
     is_same = np.array_equal(stacked, np.stack([values, values]), equal_nan=True)
     expected = f"the measures of each of two stacked sums, shape (2, {len(values)})"
     yield is_same, expected, "other values than for one sum; let it work on the last two axes"
-    yield bool(np.isfinite(values[0])), "a finite score from finite sums", values[0]
 
 
 def sums_are_the_scores(evaluation: Evaluation) -> Iterator[Finding]:
@@ -343,9 +310,8 @@ def _takes_the_place(evaluation: Evaluation, frame: pd.DataFrame, answers: pd.Da
 
 
 def _further_columns(columns: pd.DataFrame, rows: int) -> Iterator[dict[str, Any]]:
-    """Columns of the solution for a submission: as they are, in other rows, and of one value each."""
+    """Columns of the solution for a submission: in other rows, and of one value each."""
     cells = {str(name): columns[name].to_numpy() for name in columns}
-    yield {name: np.resize(each, rows) for name, each in cells.items()}
     yield {name: np.resize(np.roll(each, shift), rows) for shift, (name, each) in enumerate(cells.items(), 1)}
     for row in (0, -1):  # Some scores do not change where cells are exchanged.
         yield {name: np.resize(each[[row]], rows) for name, each in cells.items()}
@@ -491,7 +457,6 @@ CHECKS = (
     Check(TRUTH, has_no_empty_cells, Use.KEEP),
     Check(BOTH_PARTS, names_its_parts, Use.KEEP),
     Check(AGAIN, keeps_nothing),
-    Check(AGAIN, ignores_order),
     Check(STATISTICS, measures_stack),
     Check(STATISTICS, sums_are_the_scores, Use.EACH),
     Check(STATISTICS, sums_are_the_score_of_half),
@@ -551,7 +516,7 @@ def says_direction(metric: Metric, arguments: Mapping[str, Any], use: Use) -> li
 def most_calls(metric: Metric) -> int:
     """How often the checks of a scored submission may call ``score``, those of other parameters aside."""
     again, statistics_alone = 2 * MOST_TRIALS + 2, 2 if metric.prepare else 0
-    return again + statistics_alone + 1 + 5 + 1  # in reverse, with further columns, and of the truth
+    return again + statistics_alone + 4 + 1  # with further columns, and of the truth
 
 
 def hold(evaluation: Evaluation) -> None:

@@ -17,10 +17,19 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.metric.contract import ALL_ITEMS, REQUIRED, Metric
-from podium.metric.shapes import SIGNATURE, STATISTICS, Demand, Finding, demand, first_unmet, note, where
+from podium.metric.shapes import (
+    SIGNATURE,
+    STATISTICS,
+    Demand,
+    Finding,
+    demand,
+    first_unmet,
+    in_words,
+    note,
+    where,
+)
 from podium.words.arrays import Floats, Ints
 
-SHOWN = 60  # characters of a value in a message
 GROUP = "group"  # the attribute of labels that name none
 
 
@@ -247,7 +256,7 @@ def _demands(form: Form, rows: int) -> Iterator[Demand]:
     yield from _demands_on_groups(form.labels, form.groups, len(form.items))
     names = form.measure_names
     fits = names[:1] == ["score"] and len(set(names)) == len(names)
-    yield fits, 'measure_names to be different texts that begin with "score"', _shown(names)
+    yield fits, 'measure_names to be different texts that begin with "score"', in_words(names)
 
 
 def _demands_on_items(items: list[str], item_of_row: npt.NDArray[Any], rows: int) -> Iterator[Demand]:
@@ -265,7 +274,7 @@ def _demands_on_items(items: list[str], item_of_row: npt.NDArray[Any], rows: int
 
 def _demands_on_groups(labels: list[tuple[str, str]], groups: npt.NDArray[Any], items: int) -> Iterator[Demand]:
     yield bool(labels), "labels to name the groups of the items", "none"
-    yield len(set(labels)) == len(labels), "labels to differ from each other", _shown(labels)
+    yield len(set(labels)) == len(labels), "labels to differ from each other", in_words(labels)
     fits = groups.ndim == 2 and groups.shape[1] == items and groups.dtype.kind in "iu"
     found = f"{groups.dtype} of shape {groups.shape}"
     yield fits, f"groups to be whole numbers of shape (attributes, {items})", found
@@ -280,8 +289,3 @@ def _demands_on_groups(labels: list[tuple[str, str]], groups: npt.NDArray[Any], 
         yield not others, f"row {number} of groups to name groups of {attribute}", f"some of {others}"
     empty = len(labels) - len(np.unique(groups))
     yield empty == 0, "every group of the labels to have an item", f"{empty} without"
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= SHOWN else text[:SHOWN] + "…"

@@ -8,10 +8,12 @@ finds what only shows when a submission is scored again; its findings are of the
 
 import enum
 import inspect
+import re
+import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -22,13 +24,15 @@ from podium.words.errors import CompanionError, ContractWarning, HostError
 # What a metric should do, as podium check prints it.
 SIGNATURE = "takes solution, submission, row_id_column_name first"
 STATISTICS = "has statistics whose sums are its score"
-AGAIN = "gives the same score again, and for rows in another order"
+AGAIN = "gives the same score again"
 TRUTH = "has the truth of every row"
 COLUMNS = "ignores columns that it does not ask for"
 FINITE = "returns a finite float"
 DIRECTION = "says whether higher is better"
 COMPANION = "has a companion that explains the score"
 BOTH_PARTS = "the solution has Public and Private rows"
+
+SHOWN = 60  # characters of a value in a message
 
 Demand = tuple[bool, str, object]  # whether it holds, what is expected, and what was found
 
@@ -102,7 +106,7 @@ def first_unmet(name: str, place: str, demands: Iterable[Demand]) -> Iterator[Fi
 
 
 def check_signature(metric: Metric) -> Iterator[Finding]:
-    """Check that ``score`` is a plain function that takes the two tables and the name of the row ids first.
+    """Check that ``score`` takes the two tables and the name of the row ids first.
 
     Exchanged names would exchange truths and predictions, and many scores would not show it.
     """
@@ -110,9 +114,6 @@ def check_signature(metric: Metric) -> Iterator[Finding]:
 
 
 def _demands_on_score(metric: Metric) -> Iterator[Demand]:
-    kind = "async def" if inspect.iscoroutinefunction(metric.score) else type(metric.score).__name__
-    is_plain = inspect.isfunction(metric.score) and not inspect.iscoroutinefunction(metric.score)
-    yield is_plain, "a function that def defines", kind
     parameters = list(inspect.signature(metric.score).parameters.values())
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [parameter.name for parameter in parameters[: len(REQUIRED)]]
@@ -217,21 +218,7 @@ def made_submission(name: str, submission: object) -> pd.DataFrame:
 
 # ---- What a companion tells --------------------------------------------------------------------------------
 
-# What an explanation tells: what each property is, in words, and whether a value is that.
-Fits = Callable[[Any], bool]
-TOLD: dict[str, tuple[str, Fits]] = {
-    "tables": ("a dict of tables by their titles", lambda value: _is_mapping_of(value, pd.DataFrame)),
-    "details": ("a dict of tables by their titles", lambda value: _is_mapping_of(value, pd.DataFrame)),
-    "notices": ("a list of sentences", lambda value: _is_list_of(value, str)),
-    "mistakes": ("pairs of a kind and a sentence", lambda value: all(_is_list_of(each, str) for each in value)),
-    "rows": ("a table", lambda value: isinstance(value, pd.DataFrame)),
-    "losses": ("a table or None", lambda value: isinstance(value, pd.DataFrame | None)),
-    "cures": ("a dict of sentences by causes", lambda value: _is_mapping_of(value, str)),
-    "groups": ("a table or None", lambda value: isinstance(value, pd.DataFrame | None)),
-    "confusion": ("a table or None", lambda value: isinstance(value, pd.DataFrame | None)),
-    "forecasts": ("a table", lambda value: isinstance(value, pd.DataFrame)),
-    "histograms": ("a dict", lambda value: isinstance(value, Mapping)),
-}
+# The columns of tables that an explanation may leave empty.
 COLUMNS_OF = {"groups": ("attribute", "value", "score", "weight"), "forecasts": ("probability", "happened")}
 
 
@@ -246,13 +233,16 @@ def check_explanation(explanation: Any) -> Iterator[Finding]:
 
 def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, object]]:
     kind, told = type(explanation).__name__, {}
-    for name in ("roles", *TOLD):
+    properties = {name: each.fget for name, each in vars(Explanation).items() if isinstance(each, property)}
+    del properties["gains"]  # which are made of the losses
+    for name in ("roles", *properties):
         # hasattr() of the object would compute a property. An AttributeError in it would look like its absence.
         is_there = hasattr(type(explanation), name) or name in getattr(explanation, "__dict__", {})
         yield "", is_there, "explain to return a podium.metric.contract.Explanation", f"{kind} without {name}"
-    for name, (expected, fits) in TOLD.items():
-        told[name] = getattr(explanation, name)
-        yield name, fits(told[name]), expected, _kinds(told[name])
+    for name, function in properties.items():
+        told[name], expected = getattr(explanation, name), get_type_hints(function)["return"]
+        words = re.sub(r"[a-z_.]+\.", "", inspect.formatannotation(expected))
+        yield name, _is_of(expected, told[name]), words, in_words(told[name])
     rows, losses = told["rows"], told["losses"]
     for role, column in explanation.roles.items() if len(rows.columns) else ():
         is_there = column in rows or (role, column) in Explanation.roles.items()  # the default promises nothing
@@ -270,26 +260,27 @@ def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, 
             yield name, are_there, f"the columns {', '.join(columns)}", ", ".join(map(str, table))
 
 
-def _is_list_of(value: object, kind: type) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(each, kind) for each in value)
+def _is_of(kind: Any, value: Any) -> bool:
+    """Whether a value and what is in it are of the kind that an annotation names.
 
-
-def _is_mapping_of(value: object, kind: type) -> bool:
-    return isinstance(value, Mapping) and all(
-        isinstance(name, str) and isinstance(each, kind) for name, each in value.items()
-    )
-
-
-def _kinds(value: object) -> str:
-    """What a value is, and what is in it, for a message.
-
-    >>> _kinds([1]), _kinds({}), _kinds(None)
-    ('list of int', 'dict', 'NoneType')
+    >>> _is_of(dict[str, int], {"a": 1}), _is_of(list[str], "text"), _is_of(int | None, None)
+    (True, False, True)
     """
-    inside: Iterable[object] = ()
-    if isinstance(value, Mapping):
-        inside = value.values()
-    elif isinstance(value, list | tuple):
-        inside = value
-    kinds = sorted({type(each).__name__ for each in inside})
-    return type(value).__name__ + (f" of {', '.join(kinds)}" if kinds else "")
+    outside, inside = get_origin(kind) or kind, get_args(kind)
+    if outside is types.UnionType:
+        return any(_is_of(each, value) for each in inside)
+    if kind is Any or value is None:
+        return kind in (Any, types.NoneType)
+    if not isinstance(value, outside) or (isinstance(value, str) and inside):
+        return False
+    if issubclass(outside, Mapping):
+        return all(_is_of(inside[0], name) and _is_of(inside[1], each) for name, each in value.items())
+    if issubclass(outside, tuple):
+        return len(value) == len(inside) and all(map(_is_of, inside, value))
+    return not inside or all(_is_of(inside[0], each) for each in value)
+
+
+def in_words(value: object) -> str:
+    """A value in a message."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -39,11 +39,7 @@ SLIPS = {
         GOOD.replace("solution: pd.DataFrame, submission", "submission: pd.DataFrame, solution"),
         FIRST + "submission: ",
     ),
-    "a coroutine": (
-        GOOD.replace("def score", "async def score"),
-        "expected a function that def defines, found async",
-    ),
-    "a class": ("class score:\n    pass\n", "expected a function that def defines, found type"),
+    "a class": ("class score:\n    pass\n", "expected the parameters solution, submission, row_id"),
     "the end of the process": (
         returning("raise SystemExit('bye')"),
         RAISED + "SystemExit: bye (mine.py, line 14: raise SystemExit('bye'))",
@@ -69,19 +65,6 @@ def test_a_slip_is_told_and_never_a_number(capsys, tmp_path, pair, source, messa
     assert message in err
     assert "mine.py" in err
     assert len(err) < 2000
-
-
-@pytest.mark.filterwarnings("always")
-def test_a_doubt_is_told_beside_the_number(capsys, in_process, tmp_path, pair):
-    """The order may be right, such as that of a time series, so it is no error of `podium score`."""
-    (tmp_path / "mine.py").write_text(
-        returning("return float(solution['answer'][0] == submission['answer'][0])")
-    )
-    code, _, err = run_podium(capsys, "score", *pair, "--metric", tmp_path / "mine.py")
-    assert code == 0
-    assert err.startswith("warning: mine.py, line 11: score(): the score depends on the order of the rows: ")
-    _, out, _ = run_podium(capsys, "check", tmp_path / "mine.py", *pair)
-    assert "\nnote  gives the same score again, and for rows in another order: " in out
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import io
 import os
 import re
 import stat
+import struct
 import urllib.parse
 import urllib.request
 import warnings
@@ -61,6 +62,7 @@ ENTRY = re.compile(
     re.DOTALL | re.ASCII,
 )
 NUMBER = re.compile("[0-9]{1,18}")  # of a submission, which names its folder
+NO_UTF8 = re.compile("[\udc80-\udcff]")  # what Python makes of a byte that is no part of a text
 FAILED = re.compile(r"(?m)^(\d+)_.* \((.*)\)\s*$")
 ANY = TEXT._replace(is_filled=False)
 NUMBERS = Cells("1 to 18 digits", lambda cells: cells.map(lambda cell: bool(NUMBER.fullmatch(str(cell)))))
@@ -257,13 +259,12 @@ def _members_of_bulk(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes]
                 yield file.name, file.lstat().st_size, read
         return
     try:
-        archive = zipfile.ZipFile(path)
+        with _archive(path) as archive:
+            members = archive.infolist()
     except OSError as problem:
         raise UsageError(f"cannot read {path}: {problem.strerror or problem}") from None
     except (zipfile.BadZipFile, UnicodeDecodeError) as problem:
         raise HostError(f"{path}: expected a whole zip, found a fault: {problem}") from None
-    with archive:
-        members = archive.infolist()
     for member in members:
         packed = min(member.compress_size, path.stat().st_size)  # what an archive says of itself may be false
         name = PurePosixPath(member.filename).name
@@ -271,10 +272,37 @@ def _members_of_bulk(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes]
             yield name, packed, functools.partial(_packed, path, member, packed)
 
 
+@contextlib.contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a bulk download, where ? stands for what is not UTF-8 in the name of an entry."""
+    with _AnyNames(path) as file, zipfile.ZipFile(file) as archive:
+        file.is_listed = True
+        yield archive
+
+
+class _AnyNames(io.FileIO):
+    """A zip of which the list of entries can be read whatever their names are; zipfile refuses all of it."""
+
+    is_listed = False
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        content = bytearray(super().read(size) or b"")
+        at = 0
+        while not self.is_listed and content.startswith(b"PK\1\2", at) and len(content) >= at + 46:
+            name, extra, comment = struct.unpack_from("<3H", content, at + 28)
+            text = content[at + 46 : at + 46 + name].decode(errors="surrogateescape")
+            content[at + 46 : at + 46 + name] = NO_UTF8.sub("?", text).encode()
+            at += 46 + name + extra + comment
+        return bytes(content)
+
+
 def _packed(path: Path, member: zipfile.ZipInfo, packed: int) -> bytes:
     """The content of an entry of a bulk download."""
-    with zipfile.ZipFile(path) as archive:
-        return _content(archive, member, packed)
+    try:
+        with _archive(path) as archive:
+            return _content(archive, member, packed)
+    except UnicodeDecodeError:
+        raise LeftOut("its name is not in UTF-8") from None
 
 
 def _sent_in(name: str, packed: int, read: Callable[[], bytes]) -> Sent:

@@ -418,6 +418,22 @@ def test_a_name_that_is_no_utf_8_leaves_one_entry_out(tmp_path: Path) -> None:
     }
 
 
+def test_a_name_that_is_no_utf_8_leaves_one_entry_of_an_archive_out(tmp_path: Path) -> None:
+    names = [entry(1, "ann"), entry(2, "Zoë"), entry(3, "Jos\u00e9"), "\u4e00.zip"]
+    path = bulk(tmp_path / "bulk.zip", [(name, PLAIN) for name in names])
+    path.write_bytes(
+        path.read_bytes().replace("Zoë".encode(), b"Zo\xff\xfe").replace("\u4e00".encode(), b"\xed\xa0\x80")
+    )
+    found = collect("codabench", path, out=tmp_path / "out")
+    assert outcomes(found) == {
+        "1": "taken",
+        "2": "its name is not in UTF-8",
+        "3": "taken",
+        "???.zip": "its name is not that of an entry of Codabench",
+    }
+    assert found.manifest["team"].tolist() == ["ann", "Jos\u00e9"]
+
+
 def test_a_manifest_that_was_edited_stays(tmp_path: Path) -> None:
     path, out = tmp_path / "bulk.zip", tmp_path / "out"
     collect("codabench", bulk(path, [(entry(1, "ann"), PLAIN)]), out=out)

@@ -235,7 +235,7 @@ def from_word_labels(
         door.require_equal_sizes({"texts": texts, "predictions": given})
         for number, (text, of_text) in enumerate(zip(texts, given)):
             door.require_equal_sizes({f"words of text {number}": text.split(), "predictions": of_text})
-    tokens = _of_words(list(map(len, given)))
+    tokens = _of_words(np.array(list(map(len, given)), dtype=np.int64))
     spans = concat(list(map(_segments, _decoded(tokens, given, labels))))
     return select(spans, min_words, min_probability, join_gap)
 
@@ -305,45 +305,36 @@ def _probabilities_of_words(block: "_Block") -> Floats:
 
 
 class _Tokens(NamedTuple):
-    """The tokens of windows, given by the words that they belong to."""
+    """The tokens of windows, one window after the other, given by the words that they belong to.
 
-    window_of: Ints  # (windows,) the text of each window
-    ids: list[Ints]  # for each window, the word of each token, counted from 0 in its text; -1 if it has none
+    Words are numbered from the first text to the last. A token has the same word and part in all windows.
+    """
+
+    text_of: Ints  # (windows,) the text of each window
+    sizes: Ints  # (windows,) the number of its tokens
+    word: Ints  # (tokens,) the word of each token; -1 if it has none
+    part: Ints  # (tokens,) a number that orders the tokens of a word
     words: Ints  # (texts,) the number of words of each text
-    offsets: list[Ints] | None = None  # for each window, the characters of each token, if they are known
 
     @property
     def first_words(self) -> Ints:
-        """The first word of each text, if words are numbered from the first text to the last, (texts,)."""
+        """The number of the first word of each text, (texts,)."""
         return np.cumsum(self.words) - self.words
 
-    def of_windows(self, windows: Ints) -> tuple[Ints, Ints]:
-        """Number the words of the tokens of some windows, from the first text to the last, and their parts.
-
-        The same token has the same word and part in all windows.
-        """
-        ids, window = _flat(self.ids, windows)
-        word = np.where(ids >= 0, ids + self.first_words[self.window_of[windows]][window], -1)
-        if self.offsets is None:
-            return word, _parts_of_words(word, window)
-        return word, _parts_of_offsets(*_flat(self.offsets, windows))
-
-
-def _flat(given: Sequence[Ints], windows: Ints) -> tuple[Ints, Ints]:
-    """Put what some windows have for their tokens into one array; also say which of the windows has each."""
-    own = [given[window] for window in windows.tolist()]
-    window = np.repeat(np.arange(len(own)), [len(each) for each in own])
-    return np.concatenate(own) if own else np.zeros(0, dtype=np.int64), window
+    def of_windows(self, windows: Ints) -> Ints:
+        """List the tokens of some windows."""
+        begins = np.cumsum(self.sizes) - self.sizes
+        return ranges(begins[windows], self.sizes[windows])[1]
 
 
 def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike | None) -> _Tokens:
     """Find the words of tokens that are given by their characters."""
     texts = door.texts_of(texts)
-    offsets = _positions("offset_mapping", offset_mapping)
-    window_of = _texts_of_windows(essay, len(texts), "offset_mapping", offset_mapping)
-    flat, window = _flat(offsets, np.arange(len(offsets)))
-    start, end = flat.reshape(-1, 2).T
-    lengths = np.array([len(text) for text in texts], dtype=np.int64)[window_of[window]]
+    offsets, sizes = _positions("offset_mapping", offset_mapping)
+    text_of = _texts_of_windows(essay, len(texts), "offset_mapping", offset_mapping)
+    window = np.repeat(np.arange(len(sizes)), sizes)
+    start, end = offsets.T
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)[text_of[window]]
     door.require_within(window, start, end, lengths, 0, door.OF_TOKENS)
     expected = (
         "offset_mapping that ascends within a window; with is_split_into_words=True it starts again in every "
@@ -352,12 +343,13 @@ def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike 
     seen = np.flatnonzero(end > start)  # special tokens have the offsets (0, 0)
     descends = _descends(start, window, seen) | _descends(end, window, seen)
     door.require(window, descends, expected, "{} to {}", start, end, names=door.OF_TOKENS)
-    ids = list(offsets)
-    for number, windows in by_essay(window_of):
-        own = windows.tolist()
-        for each, words in zip(own, _words_of_text(texts[number], [offsets[each] for each in own])):
-            ids[each] = words
-    return _Tokens(window_of, ids, _numbers_of_words(texts), offsets)
+    word = np.full(len(offsets), -1)
+    tokens = _Tokens(text_of, sizes, word, _parts_of_offsets(start, end, window), _numbers_of_words(texts))
+    first_words = tokens.first_words
+    for number, windows in by_essay(text_of):
+        own = tokens.of_windows(windows)
+        word[own] = _words_of_text(texts[number], start[own], end[own], int(first_words[number]))
+    return tokens
 
 
 def _of_word_ids(
@@ -365,26 +357,26 @@ def _of_word_ids(
 ) -> _Tokens:
     """Check the numbers of the words of tokens."""
     texts = None if texts is None else door.texts_of(texts)
-    ids = _positions("word_ids", word_ids)
-    window_of = _texts_of_windows(essay, None if texts is None else len(texts), "word_ids", word_ids)
-    flat, window = _flat(ids, np.arange(len(ids)))
-    descends = _descends(flat, window, np.flatnonzero(flat >= 0))
+    ids, sizes = _positions("word_ids", word_ids)
+    text_of = _texts_of_windows(essay, None if texts is None else len(texts), "word_ids", word_ids)
+    window = np.repeat(np.arange(len(sizes)), sizes)
+    text = text_of[window]
+    descends = _descends(ids, window, np.flatnonzero(ids >= 0))
     expected = f"word_ids that ascend within a window, up to {LAST_POSITION}"
-    door.require(window, descends | (flat > LAST_POSITION), expected, "{}", flat, names=door.OF_TOKENS)
-    reached = np.array([max(of_window.max(initial=-1) + 1, 0) for of_window in ids], dtype=np.int64)
-    words = np.zeros(int(window_of.max(initial=-1)) + 1, dtype=np.int64)
-    np.maximum.at(words, window_of, reached)
-    if texts is not None:
+    door.require(window, descends | (ids > LAST_POSITION), expected, "{}", ids, names=door.OF_TOKENS)
+    if texts is None:
+        words = np.zeros(int(text_of.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(words, text, ids + 1)
+    else:
         words = _numbers_of_words(texts)
-        own = words[window_of]
         expected = (
             "word_ids of the words of text.split(); if the tokenizer was given whole texts, its words are "
             "others, so call from_tokens with its offset_mapping"
         )
-        door.require(
-            window_of, reached > own, expected, "word {} of {}", reached - 1, own, names=door.OF_WINDOWS
-        )
-    return _Tokens(window_of, ids, words)
+        own = words[text]
+        door.require(window, ids >= own, expected, "word {} of {}", ids, own, names=door.OF_TOKENS)
+    word = np.where(ids >= 0, ids + (np.cumsum(words) - words)[text], -1)
+    return _Tokens(text_of, sizes, word, _parts_of_words(word, window), words)
 
 
 def _is_flat(given: Sequence[Any]) -> bool:
@@ -392,9 +384,10 @@ def _is_flat(given: Sequence[Any]) -> bool:
     return len(given) > 0 and all(np.ndim(each) == 0 for each in given)
 
 
-def _of_words(numbers: Sequence[int]) -> _Tokens:
+def _of_words(numbers: Ints) -> _Tokens:
     """Take each word of some texts for a token."""
-    return _Tokens(np.arange(len(numbers)), list(map(np.arange, numbers)), np.array(numbers, dtype=np.int64))
+    word = np.arange(numbers.sum())
+    return _Tokens(np.arange(len(numbers)), numbers, word, np.zeros_like(word), numbers)
 
 
 def _numbers_of_words(texts: Sequence[str]) -> Ints:
@@ -422,14 +415,15 @@ def _descends(positions: Ints, window: Ints, seen: Ints) -> Bools:
     return descends
 
 
-def _positions(name: str, windows: Any) -> list[Ints]:
-    """Read the positions that each window has for its tokens; -1 stands for None and NaN."""
-    positions = []
+def _positions(name: str, windows: Any) -> tuple[Ints, Ints]:
+    """Read the positions of the tokens of all windows, and count each window's; -1 stands for None and NaN."""
+    shape = SHAPES[name][1]
+    positions = [np.zeros((0, *shape), dtype=np.int64)]
     for window, array in enumerate(_of_windows(name, windows)):
         if array.dtype.kind not in "iu":
-            array = np.where(pd.isna(array), -1, array.astype(object)).reshape(len(array), *SHAPES[name][1])
-        positions.append(door.integers(f"{name} of window {window}", array, "token"))
-    return positions
+            array = np.where(pd.isna(array), -1, array.astype(object))
+        positions.append(door.integers(f"{name} of window {window}", array.reshape(-1, *shape), "token"))
+    return np.concatenate(positions), np.array(list(map(len, positions[1:])), dtype=np.int64)
 
 
 def _of_windows(name: str, windows: Any) -> list[npt.NDArray[Any]]:
@@ -476,20 +470,21 @@ class _Block(NamedTuple):
 
 def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Block]:
     """Read the predictions for all texts, some texts at once; warn of words that have no prediction."""
-    given = _cut(predictions, list(map(len, tokens.ids)))
-    _warn_of_shifted(predictions, tokens.ids)
+    given = _cut(predictions, tokens.sizes.tolist())
+    _warn_of_shifted(predictions, tokens)
     scheme = _Scheme.of(labels, _are_names(given))
     relations.check_rows(given, len(TYPES) in scheme.kinds)
     lacks = np.ones(int(tokens.words.sum()), dtype=bool)
-    order = np.argsort(tokens.window_of, kind="stable")
+    order = np.argsort(tokens.text_of, kind="stable")
     borders = np.arange(TEXTS_AT_ONCE, len(tokens.words), TEXTS_AT_ONCE)
-    for windows in np.split(order, np.searchsorted(tokens.window_of[order], borders)):
-        word, part = tokens.of_windows(windows)
+    for windows in np.split(order, np.searchsorted(tokens.text_of[order], borders)):
         probabilities = _probabilities([given[number] for number in windows.tolist()], windows, scheme)
-        used = np.flatnonzero((word >= 0) & probabilities.any(axis=1))
-        word, part, probabilities = word[used], part[used], probabilities[used]
-        if not differs(tokens.window_of[windows]).all():
-            word, probabilities = _averaged(word, part, probabilities)
+        own = tokens.of_windows(windows)
+        used = (tokens.word[own] >= 0) & probabilities.any(axis=1)
+        own, probabilities = own[used], probabilities[used]
+        word = tokens.word[own]
+        if not differs(tokens.text_of[windows]).all():
+            word, probabilities = _averaged(word, tokens.part[own], probabilities)
         lacks[word] = False
         yield _Block(word, probabilities, scheme, tokens.first_words)
     if lacks.any():
@@ -514,11 +509,13 @@ def _cut(predictions: Any, lengths: list[int]) -> list[npt.NDArray[Any]]:
     return [each[:length] for each, length in zip(tokens, lengths)]
 
 
-def _warn_of_shifted(given: Sequence[Any], ids: list[Ints]) -> None:
+def _warn_of_shifted(given: Sequence[Any], tokens: _Tokens) -> None:
     """Warn if padded predictions seem to have special tokens that the windows lack."""
-    sizes, longest = set(map(len, given)), max(map(len, ids), default=0)
-    has_special = any((of_window[:1] < 0).any() for of_window in ids)
-    if len(ids) > 1 and len(sizes) == 1 and 0 < sizes.pop() - longest <= 2 and not has_special:
+    sizes = set(map(len, given))
+    begins = (np.cumsum(tokens.sizes) - tokens.sizes)[tokens.sizes > 0]
+    has_special = (tokens.word[begins] < 0).any()
+    longest = tokens.sizes.max(initial=0)
+    if len(tokens.sizes) > 1 and len(sizes) == 1 and 0 < sizes.pop() - longest <= 2 and not has_special:
         warnings.warn(
             "the predictions have one or two tokens more than the longest window, which has no special tokens "
             "such as [CLS]; if the predictions have them, every label is a token late: make both with the same "
@@ -532,15 +529,15 @@ def _are_names(tokens: list[npt.NDArray[Any]]) -> bool:
     return all(each.ndim == 1 and each.dtype.kind not in "iufb" for each in tokens if each.size)
 
 
-def _words_of_text(text: str, windows: Sequence[Ints]) -> list[Ints]:
+def _words_of_text(text: str, start: Ints, end: Ints, first_word: int) -> Ints:
     """Find the word that has the middle visible character of each token; -1 if the token has none."""
     characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     visible = _VISIBLE[np.minimum(characters, len(_VISIBLE) - 1)]
     begins = visible & ~np.append(False, visible)[:-1]
     word = np.append(np.cumsum(begins)[visible] - 1, -1)  # of each visible character
     number = np.append(0, np.cumsum(visible))  # of visible characters before each one
-    edges = [(number[offsets[:, 0]], number[offsets[:, 1]]) for offsets in windows]
-    return [np.where(behind > first, word[(first + behind) // 2], -1) for first, behind in edges]
+    first, behind = number[start], number[end]
+    return np.where(behind > first, word[(first + behind) // 2] + first_word, -1)
 
 
 # Which characters are not white space for `str.split`. All white space is among the first 12,289 characters. A
@@ -548,12 +545,10 @@ def _words_of_text(text: str, windows: Sequence[Ints]) -> list[Ints]:
 _VISIBLE = np.array([not chr(code).isspace() for code in range(0x3002)])
 
 
-def _parts_of_offsets(offsets: Ints, window: Ints) -> Ints:
+def _parts_of_offsets(start: Ints, end: Ints, window: Ints) -> Ints:
     """Number tokens by their characters; those of the same ones, as with an emoji, are counted."""
-    start, end = offsets.reshape(-1, 2).T
-    is_new = differs(start, end, window)
-    index = np.arange(len(offsets))
-    repeats = index - np.maximum.accumulate(np.where(is_new, index, 0))
+    index = np.arange(len(start))
+    repeats = index - np.maximum.accumulate(np.where(differs(start, end, window), index, 0))
     parts: Ints = (start * (end.max(initial=0) + 1) + end) * (repeats.max(initial=0) + 1) + repeats
     return parts
 
@@ -822,7 +817,7 @@ def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS
     """
     if isinstance(texts, str):
         return word_tags([texts], truths, labels)[0]
-    return _tags(_of_words(_numbers_of_words(door.texts_of(texts)).tolist()), truths, labels)
+    return _tags(_of_words(_numbers_of_words(door.texts_of(texts))), truths, labels)
 
 
 def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
@@ -832,8 +827,7 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
         raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
     require_texts(truths, len(tokens.words))
     require_words(truths, tokens.words, "segments within the words of their text")
-    windows = np.arange(len(tokens.ids))
-    word, part = tokens.of_windows(windows)
+    word, part = tokens.word, tokens.part
     # Tokens without a word have the word -1, the last one.
     segment_of_word = np.full(int(tokens.words.sum()) + 1, -1)
     segment, own = ranges(tokens.first_words[truths.essay] + truths.first, truths.words)
@@ -858,4 +852,4 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     tags[inside] = scheme.tag(
         truths.discourse_type[segment], place == lowest[segment], place == highest[segment]
     )
-    return np.split(tags, np.cumsum([len(ids) for ids in tokens.ids])[:-1])[: len(windows)]
+    return np.split(tags, np.cumsum(tokens.sizes)[:-1])[: len(tokens.sizes)]

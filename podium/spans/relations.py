@@ -7,14 +7,14 @@ whoever gives both has said the same thing twice, and where the two contradict e
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.spans import door
-from podium.words.arrays import Floats, Ints, by_essay
+from podium.words.arrays import Floats, Ints
 from podium.words.wording import counted
 
 ROUNDED_SUM = 0.005  # what a softmax in bfloat16 may be off
@@ -24,6 +24,24 @@ WITHIN, CURED = 0.4, 0.1  # the shares of positions within words: of another tex
 NEAR, MIXED = 0.1, 0.35  # of a last word; the share of essays with near ones if essays are exchanged
 QUOTED = ("word", "text", "quote", "span")  # where a group says the words at its positions
 UNKNOWN = ("[UNK]", "<unk>", "\ufffd")  # what a pipeline writes for characters that its tokenizer cannot show
+
+# The texts in which positions are often counted instead, and what an end then lacks, by how they are counted.
+VERSIONS: Mapping[str, tuple[Callable[[str], str], int]] = {
+    "they count from 1": (lambda text: f" {text}", 0),
+    "they count from 1 and an end belongs to its segment": (lambda text: f" {text}", 1),
+    "an end belongs to its segment": (str, 1),
+    "line ends of two characters count once": (lambda text: text.replace("\r\n", "\n"), 0),
+    "each line end counts as two characters": (lambda text: re.sub(r"(?<!\r)\n", "\r\n", text), 0),
+    "white space is collapsed": (lambda text: re.sub(r"\s+", " ", text), 0),
+    "runs of spaces count once": (lambda text: re.sub(" +", " ", text), 0),
+    "white space in front is cut off": (str.lstrip, 0),
+    "they count bytes of UTF-8": (lambda text: text.encode("utf-8", "replace").decode("latin-1"), 0),
+    "they count units of UTF-16": (lambda text: re.sub("[\U00010000-\U0010ffff]", "..", text), 0),
+    "invisible characters are removed": (
+        lambda text: "".join(each for each in text if unicodedata.category(each) != "Cf"),
+        0,
+    ),
+}
 
 
 # ---- The probabilities of a row ---------------------------------------------------------------------------
@@ -127,8 +145,8 @@ def check_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -
     share = max(_shares_within(texts, essay, start, end))
     if share <= WITHIN:
         return
-    for what, first, behind in _corrected(texts, essay, start, end):
-        if max(_shares_within(texts, essay, first, behind)) <= CURED:
+    for what, (version, more) in VERSIONS.items():
+        if max(_shares_within([version(text) for text in texts], essay, start, end + more)) <= CURED:
             raise ValueError(
                 f"expected characters of the texts as given, found {share:.0%} of the starts or ends within "
                 f"words, and hardly any if {what}: give the texts or the positions accordingly"
@@ -158,58 +176,6 @@ def _is_within_word(text: str, position: int) -> bool:
     return (
         before.isalnum() and behind.isalnum() and not {"Lo"} & set(map(unicodedata.category, before + behind))
     )
-
-
-# How many positions each character takes where positions are counted otherwise, by how they are counted.
-Width = Callable[[str], Ints]
-
-
-def _of_matches(pattern: str, first: int, others: int) -> Width:
-    """Count the first character of each match so many times, and the others so many."""
-
-    def widths(text: str) -> Ints:
-        found = np.ones(len(text), dtype=np.int64)
-        for match in re.finditer(pattern, text):
-            found[match.start()], found[match.start() + 1 : match.end()] = first, others
-        return found
-
-    return widths
-
-
-def _of_encoding(encoding: str, size: int) -> Width:
-    """Count the units of an encoding."""
-    return lambda text: np.array(
-        [len(each.encode(encoding, "replace")) // size for each in text], dtype=np.int64
-    )
-
-
-COUNTED: Mapping[str, Width] = {
-    "line ends of two characters count once": _of_matches(r"\r\n", 1, 0),
-    "each line end counts as two characters": _of_matches(r"(?<!\r)\n", 2, 2),
-    "white space is collapsed": _of_matches(r"^\s+|\s+", 1, 0),
-    "runs of spaces count once": _of_matches(r" +", 1, 0),
-    "white space in front is cut off": _of_matches(r"\A\s+", 0, 0),
-    "they count bytes of UTF-8": _of_encoding("utf-8", 1),
-    "they count units of UTF-16": _of_encoding("utf-16-le", 2),
-    "invisible characters are removed": lambda text: np.array(
-        [unicodedata.category(each) != "Cf" for each in text], dtype=np.int64
-    ),
-}
-
-
-def _corrected(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> Iterator[tuple[str, Ints, Ints]]:
-    """Yield the positions as they would be if they were counted in one of the usual other ways."""
-    yield "they count from 1", start - 1, end - 1
-    yield "they count from 1 and an end belongs to its segment", start - 1, end
-    yield "an end belongs to its segment", start, end + 1
-    for what, widths in COUNTED.items():
-        first, behind = start.copy(), end.copy()
-        for number, rows in by_essay(essay):
-            reached = np.append(0, np.cumsum(widths(texts[number])))
-            # What a position skips stands in front of a start, and behind an end.
-            first[rows] = np.searchsorted(reached, start[rows], side="right") - 1
-            behind[rows] = np.searchsorted(reached, end[rows])
-        yield what, first, behind
 
 
 def warn_of_other_words(texts: Sequence[str], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> None:

@@ -7,8 +7,6 @@ import pytest
 
 from podium.spans import from_quotes
 
-pytest.importorskip("rapidfuzz")
-
 # Every passage of ten words occurs once in its text.
 TEXTS = (
     "Every winter the lake behind our town freezes, and every winter somebody walks on it too early. I "

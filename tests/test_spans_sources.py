@@ -1,6 +1,5 @@
 """Segments can be made from all that notebooks have: words, pipelines, quotes, id2label and several models."""
 
-import builtins
 import math
 import pickle
 
@@ -189,7 +188,6 @@ ESSAY = (
 
 
 def test_quotes_are_found_exactly_then_spelled_otherwise_then_closely():
-    pytest.importorskip("rapidfuzz")
     quotes = [
         "thought about it.",
         "i've thought about it",
@@ -273,24 +271,9 @@ def test_quotes_do_not_begin_within_a_word():
 
 
 def test_a_word_belongs_to_a_close_match_if_its_middle_does():
-    pytest.importorskip("rapidfuzz")
     text = "We know that students shouldnt use telephones during every lesson, because it distracts them."
     placed = from_quotes(text, ["tudents shuldnt use telephones during every lesso"], "Claim", closeness=80)
     assert placed.report["text"].tolist() == ["students shouldnt use telephones during every lesson,"]
-
-
-def test_a_close_match_without_rapidfuzz_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def without_rapidfuzz(name, *rest):
-        if name.partition(".")[0] == "rapidfuzz":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without_rapidfuzz)
-    assert len(from_quotes(ESSAY, ["BAN THEM"], "Claim").spans) == 1
-    with pytest.raises(ImportError, match=r"'need sleep' needs a close match: pip install rapidfuzz, or give "):
-        from_quotes(ESSAY, ["need sleep"], "Claim")
 
 
 # --- the class ----------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def from_quotes(
     ValueError
         Sizes, types or numbers do not fit.
     ImportError
-        A quote needs a close match, and rapidfuzz (the extra ``podium[quotes]``) is not installed.
+        A quote needs a close match, and rapidfuzz is not installed.
 
     Examples
     --------
@@ -206,21 +206,10 @@ class _Essay:
         """Choose the passage of each quote. Close passages are searched if others leave a quote without one."""
         places = [[] if quote is None else self.places(quote) for quote in quotes]
         chosen, is_settled = _in_order(places)
-        asked = [row for row, quote in enumerate(quotes) if quote is not None and not is_settled[row]]
-        if closeness is None or not asked:
+        if closeness is None or all(is_so or quote is None for quote, is_so in zip(quotes, is_settled)):
             return chosen
-        try:
-            # The place that a quote lacks may be taken by another quote, which has a close one elsewhere.
-            places = [[] if quote is None else self.places(quote, closeness) for quote in quotes]
-        except ImportError:
-            lacking = next((quotes[row] for row in asked if not places[row]), None)
-            if lacking is None:
-                return chosen
-            raise ImportError(
-                f"from_quotes: {lacking!r:.40} needs a close match: pip install rapidfuzz, or give closeness="
-                "None"
-            ) from None
-        return _in_order(places)[0]
+        # The place that a quote lacks may be taken by another quote, which has a close one elsewhere.
+        return _in_order([[] if quote is None else self.places(quote, closeness) for quote in quotes])[0]
 
     def places(self, quote: str, closeness: float | None = None) -> list[_Place]:
         """List the passages that a quote may mean, as a whole or else from its beginning to its end."""

@@ -19,6 +19,7 @@ fold = podium.prepare(solution)
 ids = fold.prepared["All"].items
 assert spans.score(fold, spans.from_table(submission, ids), ids) == result.score
 assert "Sub-populations" in repr(result) and result.loggable and len(result.explanation.rows)
+assert len(spans.from_quotes("Ban it.", ["ban it"], "Claim").spans) == 1  # only close matches need rapidfuzz
 podium.tuning
 print(result.score)
 """

@@ -45,12 +45,10 @@ def asked(solution: Solution, columns: tuple[str, ...]) -> pd.DataFrame:
         table = of_companion(solution)
         number_of = {item: number for number, item in enumerate(solution.prepared[ALL].items)}
         return table.assign(item=table["item"].map(number_of))
-    counts = solution.rows[ALL]
-    truth = solution.frame[counts]
-    label = truth[columns[0]] if len(columns) == 1 else truth[list(columns)].astype(str).agg(" | ".join, axis=1)
-    item = solution.prepared[ALL].item_of_row if solution.prepared else np.arange(len(truth))
-    row = ids.texts(truth[solution.arguments["row_id_column_name"]])
-    return pd.DataFrame({"item": item, "row": row.to_numpy(), "label": ids.texts(label).to_numpy()})
+    row = ids.texts(solution.frame[solution.arguments["row_id_column_name"]][solution.rows[ALL]]).to_numpy()
+    item = solution.prepared[ALL].item_of_row if solution.prepared else np.arange(len(row))
+    label = _joined([_labels_of(solution)[name] for name in columns])
+    return pd.DataFrame({"item": item, "row": row, "label": label})
 
 
 def given_by(evaluation: Evaluation) -> Answers | None:
@@ -89,15 +87,15 @@ def _of_cells(solution: Solution, submission: pd.DataFrame) -> Answers | None:
     if not labels:
         return None
     known = asked(solution, tuple(labels))["label"]
-    joined = (
-        next(iter(labels.values()))
-        if len(labels) == 1
-        else [" | ".join(each) for each in zip(*labels.values())]
-    )
-    codes = _codes(known, np.array(joined, dtype=object))
     if known.nunique() > MOST_LABELS:
         return None
+    codes = _codes(known, _joined([*labels.values()]))
     return Answers(tuple(labels), codes, np.full(len(codes), np.nan), place >= 0)
+
+
+def _joined(columns: Sequence[Any]) -> Any:
+    """Join the texts of several columns row by row, (rows,)."""
+    return np.array([" | ".join(each) for each in zip(*columns)], dtype=object)
 
 
 def _places(solution: Solution, submission: pd.DataFrame, row_id: str) -> Ints | None:

@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 
 from podium.scoring.answers import Answers
+from podium.scoring.explain import ratio
 from podium.words.arrays import Bools, Floats, Ints
 
-__all__ = ["MOST_FILES", "Suspicion", "expected", "right", "signs", "told"]
+__all__ = ["MOST_FILES", "Suspicion", "expected", "signs", "told"]
 
 MOST_FILES = 10  # distinct files, the best ones
 FEWEST_FILES = 5  # with fewer, chance gives the same other answer too easily
@@ -46,56 +47,36 @@ class Suspicion(NamedTuple):
         return number >= FEWEST_ITEMS and _at_least(number, MARGIN * self.expected) < RARE
 
 
-def told(asked: pd.DataFrame, answers: Sequence[Answers], number: int) -> pd.DataFrame:
+def told(asked: pd.DataFrame, answers: Sequence[Answers], number: int) -> tuple[pd.DataFrame, Floats]:
     """Tell what some files answer to each of so many items, in shares of their answers.
 
-    Where an item has several things, such as segments, the most suspicious one is named.
+    Where an item has several things, such as segments, the most suspicious one is named.  Behind the table
+    stands the share of right answers to each item in each file, (n, files).
     """
-    labels = np.array([*sorted(asked["label"].unique()), ""], dtype=object)
-    true, item = _true(asked), asked["item"].to_numpy()
-    given = np.stack([each.codes for each in answers])
+    labels, true = np.unique(asked["label"].to_numpy(dtype=object), return_inverse=True)
+    item, given = asked["item"].to_numpy(), np.stack([each.codes for each in answers])
     same, other = _same_other(given, true)
+    is_right = given == true
     size = np.bincount(item, minlength=number)
 
-    def share(of_things: Any) -> Floats:
-        sums, shares = np.bincount(item, of_things, minlength=number), np.full(number, np.nan)
-        np.divide(sums, len(answers) * size, out=shares, where=size > 0)
-        return shares
+    def share(of_things: Any, most: int) -> Floats:
+        return ratio(np.bincount(item, of_things, minlength=number), most * size)
 
-    hits = (given == true).sum(axis=0)
-    answered = np.stack([np.bincount(item, each.is_answered, minlength=number) > 0 for each in answers])
-    worst = (
-        pd.Series(same * (len(answers) + 1) - hits).groupby(item).idxmax().reindex(range(number), fill_value=-1)
-    )
+    answered = [np.bincount(item, each.is_answered, minlength=number) > 0 for each in answers]
+    things = asked[["item", "row"]].assign(label=labels[true], answer=np.append(labels, "")[other])
+    worst = np.argsort(-(same * (len(answers) + 1) - is_right.sum(axis=0)), kind="stable")
+    named = things.iloc[worst].drop_duplicates("item").set_index("item").astype(object)
     table = pd.DataFrame(
         {
-            "answered": answered.sum(axis=0),
-            "agree": share(same),
-            "unsolved": 1 - share(hits),
+            "answered": np.sum(answered, axis=0),
+            "agree": share(same, len(answers)),
+            "unsolved": 1 - share(is_right.sum(axis=0), len(answers)),
             "against": _against(item, answers, number),
+            "things": size,
         }
     )
-    at = worst.to_numpy()
-    for name, of_things in (
-        ("row", asked["row"].to_numpy()),
-        ("label", labels[true]),
-        ("answer", labels[other]),
-    ):
-        table[name] = np.append(of_things, "")[at]
-    return table.assign(things=size)
-
-
-def right(asked: pd.DataFrame, answers: Sequence[Answers], number: int) -> Floats:
-    """The share of right answers to each of so many items in each file, (n, files)."""
-    true, item = _true(asked), asked["item"].to_numpy()
-    size = np.maximum(np.bincount(item, minlength=number), 1)
-    shares = [np.bincount(item, each.codes == true, minlength=number) / size for each in answers]
-    return np.stack(shares, axis=1)
-
-
-def _true(asked: pd.DataFrame) -> Ints:
-    """The labels of things by their places among the sorted ones, (m,)."""
-    return np.asarray(np.unique(asked["label"].to_numpy(dtype=object), return_inverse=True)[1], dtype=np.int64)
+    table = table.join(named.reindex(range(number), fill_value=""))
+    return table, np.stack([share(each, 1) for each in is_right], axis=1)
 
 
 def _same_other(given: Ints, true: Ints) -> tuple[Ints, Ints]:
@@ -114,9 +95,7 @@ def _against(item: Ints, answers: Sequence[Answers], number: int) -> Floats:
     against, known = (
         np.bincount(item, each.sum(axis=0), minlength=number) for each in (given < 0.5, ~np.isnan(given))
     )
-    share: Floats = np.full(number, np.nan)
-    np.divide(against, known, out=share, where=known >= MATCHES_PER_FILE * len(answers))
-    return share
+    return ratio(against, np.where(known >= MATCHES_PER_FILE * len(answers), known, 0))
 
 
 def signs(table: pd.DataFrame, files: int) -> list[Suspicion]:

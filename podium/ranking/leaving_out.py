@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from podium.ranking.rules import LONGEST_REASON
@@ -42,6 +41,8 @@ def read(path: str | None) -> pd.DataFrame:
     if path is None:
         return NOTHING
     table = ITEMS.read(path)
+    if table.empty:
+        raise HostError(f"{path}: expected items to leave out, found none")
     table["reason"] = table["reason"].str.strip()
     for row, reason in enumerate(table["reason"]):
         if not 0 < len(reason) <= LONGEST_REASON:
@@ -86,10 +87,12 @@ def _without_groups(whole: Solution, left: Collection[str]) -> list[str]:
 
 def narrowed(solution: Solution, items: Collection[str]) -> Solution:
     """Leave items out of a solution, and of every submission that it scores."""
-    kept = ~evaluating.names_of_rows(solution).isin({*items}).to_numpy() if items else np.ones(1, dtype=bool)
+    if not items:
+        return solution
+    kept = ~evaluating.names_of_rows(solution).isin({*items}).to_numpy()
     if not kept.any():
         raise HostError("--left-out: expected some items that are not left out, found none")
-    return evaluating.narrowed(solution, kept) if items else solution
+    return evaluating.narrowed(solution, kept)
 
 
 def with_reasons(left_out: Sequence[Mapping[str, str]], noun: str) -> str:
@@ -137,12 +140,15 @@ def sentence(facts: dict[str, Any], number: int, noun: str) -> str:
     """Say what has changed since an earlier board, from the facts of `changes`."""
     without = f"without {counted(number, noun)}" if number else "compared with the earlier board,"
     first, before = facts["first"], facts["first_earlier"]
+    if facts["largest_change"] is None:
+        return f"{without} nothing can be said: no team is on both boards"
     leads = (
         "the first is unchanged" if first == before else f"{listed(first)} is first instead of {listed(before)}"
     )
-    parts = [f"{without} {leads}; {counted(facts['moved'], 'team')} moved"]
-    if facts["largest_change"] is not None:
-        parts.append(f"the largest change of a score is {facts['largest_change']:.4f}")
+    parts = [
+        f"{without} {leads}; {counted(facts['moved'], 'team')} moved",
+        f"the largest change of a score is {facts['largest_change']:.4f}",
+    ]
     for where, key in (("only on this board", "only_here"), ("only on the earlier one", "only_earlier")):
         if facts[key]:
             parts.append(f"{where}: {listed(facts[key])}")

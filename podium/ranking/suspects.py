@@ -60,12 +60,10 @@ def of_best(solution: Solution, entries: Sequence[bytes]) -> Told | None:
     if given:
         things = asked(solution, given[0].columns)
         some = is_counted[things["item"]]
-        numbers = (np.cumsum(is_counted) - 1)[things["item"][some]]
-        part = [each.taken(some) for each in given]
-        told = answer_key.told(things[some].assign(item=numbers), part, len(table))
-        found = answer_key.signs(told, len(part))
-        table = pd.concat([table, told], axis=1)
-        scores = answer_key.right(things[some].assign(item=numbers), part, len(table))
+        things = things[some].assign(item=(np.cumsum(is_counted) - 1)[things["item"][some]])
+        told, scores = answer_key.told(things, [each.taken(some) for each in given], len(table))
+        found = answer_key.signs(told, len(given))
+        table = table.join(told)
     if (of_statistics := _scores(solution, entries)) is not None:
         scores = of_statistics
     elif not given:

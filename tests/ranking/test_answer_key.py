@@ -38,9 +38,9 @@ def test_wrong_labels_of_classes_are_named_and_a_right_key_is_not():
     found = []
     for seed in range(20):
         _, *right = classes(seed, 0)
-        assert not shown(answer_key.told(*right, ITEMS), FILES).any()
+        assert not shown(answer_key.told(*right, ITEMS)[0], FILES).any()
         flipped, *wrong = classes(seed, WRONG)
-        table = answer_key.told(*wrong, ITEMS)
+        table = answer_key.told(*wrong, ITEMS)[0]
         named = shown(table, FILES)
         found.append(int((named & flipped).sum()))
         assert (named & ~flipped).sum() <= 1
@@ -54,7 +54,8 @@ def test_what_files_say_otherwise_is_counted():
     probabilities = np.array([[0.1, 0.2, np.nan], [0.3, 0.9, np.nan], [0.4, 0.5, np.nan], [0.4, 0.4, 0.1]])
     said = np.array([[True, True, False], *[[True, True, True]] * 3])
     files = [Answers((), *each) for each in zip(labels, probabilities, said)]
-    table = answer_key.told(asked, files, 3)
+    table, right = answer_key.told(asked, files, 3)
+    assert right[:2].tolist() == [[0.5, 0, 0.5, 1], [0, 1, 1, 1]]
     assert table["answered"].tolist() == [4, 3, 0]
     assert table["agree"].tolist()[:2] == [(3 + 1) / 8, 0]
     assert table["unsolved"].tolist()[:2] == [1 - (1 + 3) / 8, 1 - 3 / 4]
@@ -92,7 +93,7 @@ def test_essays_whose_labels_are_exchanged_are_named(change, sign):
     prepared = evaluating.prepare(unified, solution, {})
     given = [answers.given_by(evaluating.evaluate(prepared, each)) for each in files]
     items = prepared.prepared["All"].items
-    table = answer_key.told(answers.asked(prepared, ()), given, len(items))
+    table, _ = answer_key.told(answers.asked(prepared, ()), given, len(items))
     told = {each.name: each for each in answer_key.signs(table, FILES) if each.is_told}
     named = np.array(items)[shown(table, FILES)]
     assert (sign in told) if sign else not told
@@ -121,7 +122,7 @@ def test_scifact_s_labels_of_abstracts_are_answers():
     nothing = solution.frame.assign(evidence="{}")
     without = evaluating.prepare(scifact, nothing, {})
     none = answers.given_by(evaluating.evaluate(without, companion.sample_submission(nothing)))
-    table = answer_key.told(answers.asked(without, ()), [none] * FILES, len(nothing))
+    table, _ = answer_key.told(answers.asked(without, ()), [none] * FILES, len(nothing))
     assert table["agree"].isna().all()
     assert not shown(table, FILES).any()
 

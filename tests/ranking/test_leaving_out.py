@@ -3,11 +3,13 @@
 import pandas as pd
 import pytest
 
+import podium
 from podium.metric import hosted
 from podium.ranking import leaving_out
 from podium.scoring import evaluating
 from podium.words.errors import HostError
 from tests.support.frames import solution
+from tests.support.samples import case_of
 
 ROWS = [("A", "Lead", "0 1", 1), ("B", "Claim", "0 1", 0), ("C", "Lead", "0 1", 1), ("C", "Claim", "2 3", 1)]
 
@@ -37,6 +39,7 @@ def table_of(*rows):
         ),
         ("item\nA", "expected the column reason, found item"),
         ("item,resaon\nA,wrong", "expected the column reason, found item, resaon"),
+        ("item,reason\n", "expected items to leave out, found none"),
     ],
 )
 def test_a_wrong_table_is_refused(tmp_path, lines, told):
@@ -56,6 +59,8 @@ def test_items_are_refused_that_are_unknown_or_leave_nothing(whole):
         HostError, match=r"t\.csv, row number 2: expected an item of the solution, such as A in the "
     ):
         leaving_out.check(whole, table_of(("A", "x"), ("Z", "x")), "t.csv")
+    with pytest.raises(HostError, match="found 'a'"):
+        leaving_out.check(whole, table_of(("a", "x")), "t.csv")  # another spelling is another item
     with pytest.raises(
         HostError, match=r"t\.csv: expected some items in the Private part that are not left out"
     ):
@@ -105,3 +110,46 @@ def test_what_has_changed_since_an_earlier_board_is_told():
         "compared with the earlier board, Bo is first instead of Ada; 2 teams moved, the largest change of a "
         "score is 0.0994, only on this board: Eve, only on the earlier one: Di"
     )
+    _, facts = leaving_out.changes(later, board(("Fox", 1, 0.5)))
+    told = "compared with the earlier board, nothing can be said: no team is on both boards"
+    assert leaving_out.sentence(facts, 0, "essay") == told
+
+
+COMPLETE = ["scifact", "readable", "markup_consistency", "trec_is"]
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_complete_submissions_are_narrowed_with_the_solution(name):
+    """An item counts for nobody, as if neither side had ever had it; only its rows of a submission go."""
+    loaded, _, truth, submission, row_id = case_of(name)
+    whole = evaluating.prepare(loaded, truth, {})
+    names = evaluating.names_of_rows(whole)
+    gone = [*names.unique()[:2]]
+    narrow = leaving_out.narrowed(whole, gone)
+    assert not {*gone} & {*map(str, narrow.prepared["All"].items)}
+    column = "tweet_id" if name == "trec_is" else row_id
+    rows = names.isin(gone).to_numpy()
+    left = submission[~submission[column].isin(truth[column][rows])]
+    assert len(left) < len(submission)
+    alone = evaluating.evaluate(evaluating.prepare(loaded, truth[~rows], {}), left)
+    assert evaluating.evaluate(narrow, submission).scores == alone.scores
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMPLETE)
+def test_a_board_of_complete_submissions_is_verified_without_items(name, tmp_path):
+    loaded, _, truth, submission, _ = case_of(name)
+    (tmp_path / "teams").mkdir()
+    truth.to_csv(tmp_path / "solution.csv", index=False)
+    submission.to_csv(tmp_path / "teams" / "Ada.csv", index=False)
+    gone = evaluating.names_of_rows(evaluating.prepare(loaded, truth, {})).unique()[:2]
+    table_of(*((item, "odd") for item in gone)).to_csv(tmp_path / "out.csv", index=False)
+    files = tmp_path / "solution.csv", tmp_path / "teams"
+    how = {"metric": name, "boost": False, "resamples": 0, "jobs": 1}
+    first = podium.rank(*files, out=tmp_path / "first", **how)
+    board = podium.rank(
+        *files, out=tmp_path / "board", left_out=tmp_path / "out.csv", before=tmp_path / "first", **how
+    )
+    assert board.changes["score_earlier"].tolist() == first.leaderboard["score"].tolist()
+    assert {*gone}.isdisjoint(board.items["item"].astype(str))
+    assert podium.verify(tmp_path / "board", jobs=1)

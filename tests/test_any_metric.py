@@ -66,7 +66,7 @@ def test_score_and_statistics_agree_on_half_of_the_items(case: Case) -> None:
         rows = halves.half(items, 0, draw)
         kept = np.isin(np.arange(number), items.of_row[rows])
         assert abs(int(kept.sum()) - number / 2) <= 0.5
-        truth, answers = solution.tables(evaluation.submission, kept)
+        truth, answers = solution.tables(evaluation.submission, kept[evaluation.prepared.item_of_row])
         scored = solution.metric.score(truth, answers, **solution.arguments)
         of_part = statistics.part(evaluation.prepared, kept)
         measured = statistics.measures(of_part, evaluation.statistics[kept])["score"]

@@ -158,7 +158,9 @@ def sums_are_the_score_of_half(evaluation: Evaluation) -> Iterator[Finding]:
     solution, prepared = evaluation.solution, evaluation.prepared
     kept = np.arange(len(prepared.items)) % 2 == 0
     try:
-        scored = _score(evaluation, solution.tables(evaluation.submission, kept))
+        rows = solution.rows[evaluating.ALL].copy()
+        rows[rows] = kept[prepared.item_of_row]
+        scored = _score(evaluation, solution.tables(evaluation.submission, rows))
     except ToolError as problem:
         if is_refusal(problem):
             return  # Half a solution may lack what the metric needs, and the metric says so.

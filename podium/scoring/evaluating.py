@@ -103,21 +103,23 @@ class Solution:
         """Whether a higher score is better."""
         return hosted.higher_is_better(self.metric, self.arguments)
 
-    def tables(self, submission: pd.DataFrame, kept: Bools | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Make the tables that ``score()`` gets for the whole solution or some of its items.
+    def tables(self, submission: pd.DataFrame, rows: Bools | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Make the tables that ``score()`` gets for all rows of the solution that count, or for some of them.
 
-        `submission` is the one of an `Evaluation`, and `kept` says which items are kept, (n,).
+        `submission` is the one of an `Evaluation`.  Both tables have new indices: with others,
+        ``solution["x"] - submission["x"]`` would match rows by the index.
         """
-        rows = self.rows[ALL]
-        if not self.prepared:
-            return _plain_tables(self, submission, rows)
-        if kept is not None:
-            rows = rows.copy()
-            rows[rows] = kept[self.prepared[ALL].item_of_row]
-        frame, answers = self.frame[rows], answers_to(self, submission, rows)
-        if not self.metric.complete_submission:
-            with contextlib.suppress(HostError, SubmissionRejected):  # rows that only the metric can match
-                answers = ids.in_order(frame, answers, self.arguments["row_id_column_name"])
+        rows = self.rows[ALL] if rows is None else rows
+        frame, is_complete = self.frame[rows], self.metric.complete_submission
+        if not self.prepared:  # `_rows_for` has put them into this order
+            answers = submission if is_complete else submission[rows]
+        else:
+            answers = answers_to(self, submission, rows)
+            if not is_complete:
+                with contextlib.suppress(
+                    HostError, SubmissionRejected, KeyError
+                ):  # the metric says what is wrong
+                    answers = ids.in_order(frame, answers, self.arguments["row_id_column_name"])
         return frame.reset_index(drop=True), answers.reset_index(drop=True)
 
     def items_of(self, part: str, column: str = "") -> halves.Items:
@@ -496,13 +498,9 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
 
 def _answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
     """Select what the statistics are made of; a stranger's gets what its ``score`` does, with rows in order."""
-    submission = answers_to(solution, submission, solution.rows[ALL])
     if solution.metric.is_own or solution.metric.complete_submission:
-        return submission
-    with contextlib.suppress(HostError, SubmissionRejected, KeyError):  # the metric says what is wrong
-        frame = solution.frame[solution.rows[ALL]]
-        submission = ids.in_order(frame, submission, solution.arguments["row_id_column_name"])
-    return submission.reset_index(drop=True)
+        return answers_to(solution, submission, solution.rows[ALL])
+    return solution.tables(submission)[1]
 
 
 def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
@@ -547,12 +545,8 @@ def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, 
     """Call ``score()`` for each part."""
     scores = {}
     for part, rows in solution.rows.items():
-        if solution.prepared:
-            tables = solution.tables(submission, None if part == ALL else solution.items[part])
-        else:
-            tables = _plain_tables(solution, submission, rows)
         with _named(part):
-            scores[part] = solution.metric.score(*tables, **solution.arguments)
+            scores[part] = solution.metric.score(*solution.tables(submission, rows), **solution.arguments)
     return scores
 
 
@@ -571,17 +565,6 @@ def _named(part: str) -> Iterator[None]:
         if part != ALL:
             problem.for_host = f"on the {part} part alone"
         raise
-
-
-def _plain_tables(
-    solution: Solution, submission: pd.DataFrame, rows: Bools
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Select rows of the solution with their answers, for a metric without statistics.
-
-    With other indices, ``solution["x"] - submission["x"]`` would match rows by the index.
-    """
-    answers = submission if solution.metric.complete_submission else submission[rows]
-    return solution.frame[rows].reset_index(drop=True), answers.reset_index(drop=True)
 
 
 def answers_to(solution: Solution, submission: pd.DataFrame, rows: Bools) -> pd.DataFrame:

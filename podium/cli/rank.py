@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--table",
         type=Path,
         metavar="FILE",
-        help="write the board as a table for a paper (.tex, .md or .csv)",
+        help="write the board as a table for a paper (.tex, .md or .csv); --resamples adds 95%% intervals",
     )
 
 
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
         from podium.ranking import for_a_paper
         from podium.report import paper
 
-        paper.write(for_a_paper.of_board(final), options.table)
+        paper.write(for_a_paper.of_board(final, bool(options.resamples)), options.table)
     pages = final.pages
     if options.again is None or not pages:  # an answer to a complaint is about a team alone
         print_report(final)

@@ -8,7 +8,7 @@ from podium.ranking.sentences import items_of
 from podium.report.paper import DECIMALS, NORMAL, PaperTable, decimals
 
 
-def of_board(final: FinalBoard) -> PaperTable:
+def of_board(final: FinalBoard, with_intervals: bool = False) -> PaperTable:
     """Tabulate a board: where it decides, a team that may be the best cannot be told from the best."""
     board, facts = final.leaderboard, final.facts
     higher = {"score": bool(facts["higher_is_better"])}
@@ -16,11 +16,15 @@ def of_board(final: FinalBoard) -> PaperTable:
     values = board[[*higher]].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     signed = np.nan_to_num(np.where([*higher.values()], values, -values), nan=-np.inf)
     is_best = signed == signed.max(axis=0)
-    is_alike, digits = np.zeros(values.shape, dtype=bool), DECIMALS
+    is_alike, digits, ends = np.zeros(values.shape, dtype=bool), DECIMALS, None
     if (certainty := final.certainty) is not None:
         of_team = certainty.set_index("team").reindex(board["team"])
         is_alike[:, -1] = of_team["may_be_best"].eq(True).to_numpy() & ~is_best[:, -1]
         widths = pd.to_numeric(of_team["boosted_score_high"]) - pd.to_numeric(of_team["boosted_score_low"])
+        if with_intervals:
+            named = [f"{name}_{end}" for name in higher for end in ("low", "high")]
+            drawn = of_team.reindex(columns=named).apply(pd.to_numeric)  # a runtime has no interval
+            ends = drawn.to_numpy(dtype=np.float64).reshape(*values.shape, 2)
         (digits,) = decimals([float(widths.min()) / (2 * NORMAL)])
     size = f"; {items_of(facts, facts['items'])}" if facts["items"] else ""
     return PaperTable(
@@ -30,6 +34,6 @@ def of_board(final: FinalBoard) -> PaperTable:
         is_best=is_best,
         is_alike=is_alike,
         decimals=[1 if name == "runtime" else digits for name in higher],
-        ends=None,
+        ends=ends,
         caption=f"{facts['signature']}{size}.",
     )

@@ -25,6 +25,7 @@ from podium.words.wording import counted, listed
 NORMAL = 1.96  # standard errors from the middle of a 95% interval to its end
 DECIMALS, MOST_DECIMALS = 4, 8  # of numbers of which nobody knows how sure they are, and at most
 BEST, ALIKE = "The best value of a column is bold", "{} cannot be told from it with 95% confidence"
+IN_BRACKETS = "95% intervals stand in brackets"
 LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     "~": r"\textasciitilde{}",
@@ -33,6 +34,8 @@ LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "[": "{[}",  # a row that begins so would be an argument of the end of the row before it
+    "*": "{*}",
 }
 
 
@@ -81,7 +84,8 @@ def of_evaluations(
         errors[column] = float(np.nanmin(of_column)) if np.isfinite(of_column).any() else math.nan
     shown = _ends(scored, measures, resamples, seed, items) if resamples else None
     is_best = values == values[best, np.arange(len(measures))]
-    size = counted(number_of_items(scored[0].solution), explain.item_noun(scored[0]))
+    noun = explain.item_noun(scored[0]) if scored[0].solution.prepared else "row"
+    size = counted(number_of_items(scored[0].solution), noun)
     caption = f"{scored[0].signature}; {size}."
     return PaperTable(names, measures, values, is_best, is_alike & ~is_best, decimals(errors), shown, caption)
 
@@ -162,7 +166,8 @@ def _cells(results: PaperTable, best: str, alike: str, escaped: Callable[[str], 
 def _caption(results: PaperTable, marked: str) -> str:
     """The caption, and what the marks mean."""
     alike = f"; {ALIKE.format(marked)}" if results.is_alike.any() else ""
-    return f"{results.caption} {BEST}{alike}.".strip()
+    drawn = "" if results.ends is None else f" {IN_BRACKETS}."
+    return f"{results.caption} {BEST}{alike}.{drawn}".strip()
 
 
 def latex(results: PaperTable) -> str:
@@ -206,10 +211,13 @@ def escaped_for_markdown(text: str) -> str:
 
 
 def plain(results: PaperTable) -> bytes:
-    """Write all digits as CSV; a column behind each measure says what cannot be told from the best."""
+    """Write all digits as CSV; behind each measure stand its interval and what cannot be told from the best."""
     columns: dict[str, object] = {"name": list(results.names)}
     for column, measure in enumerate(results.measures):
         columns[measure] = results.values[:, column]
+        if results.ends is not None:
+            for end, values in zip(("low", "high"), results.ends[:, column].T):
+                columns[f"{measure}: {end}"] = values
         columns[f"{measure}: not told from the best"] = results.is_alike[:, column].astype(int)
     return table_bytes(pd.DataFrame(columns))
 

@@ -1,12 +1,24 @@
 """A board becomes a table for a paper."""
 
+import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from podium import cli
 
+LOW = """
+import pandas as pd
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    both = solution.merge(submission, on=row_id_column_name)
+    return float((both["x"] - both["y"]).abs().mean())
+
+def higher_is_better(**_: object) -> bool:
+    return False
+"""
 ROOT = Path(__file__).parents[2]
 
 
@@ -29,14 +41,48 @@ def test_teams_that_may_be_the_best_are_marked(tmp_path: Path) -> None:
     lines = table.read_text().splitlines()
     assert lines[0] == "|  | score |"
     for line, team, score in zip(lines[2:], board["team"], board["score"]):
-        name, cell = line.strip("| ").split(" | ")
+        name, cell = line.partition(" [")[0].strip("| ").split(" | ")
         assert name == team.replace("_", r"\_")
         assert abs(float(cell.strip("*†")) - score) < 0.01
         best = score == board["score"].max()
         assert cell.startswith("**") == best
         assert cell.endswith("†") == (bool(intervals.loc[team, "may_be_best"]) and not best)
-    assert "† cannot be told from it with 95% confidence" in lines[-1]
+    assert "† cannot be told from it with 95% confidence. 95% intervals stand in brackets." in lines[-1]
     assert "essays" in lines[-1]
+
+
+def test_intervals_stand_in_brackets_where_their_number_of_draws_is_given(tmp_path: Path) -> None:
+    metric = tmp_path / "low.py"
+    metric.write_text(LOW)
+    numbers = np.arange(60) % 7
+    pd.DataFrame({"id": range(60), "x": numbers}).to_csv(tmp_path / "solution.csv", index=False)
+    (tmp_path / "teams").mkdir()
+    for name, error in (("Ada", 0.1), ("Bo", 1.0)):
+        table = pd.DataFrame({"id": range(60), "y": numbers + error * (numbers - 3)})
+        table.to_csv(tmp_path / "teams" / f"{name}.csv", index=False)
+
+    def written(ending: str, *options: str) -> str:
+        path, out = tmp_path / f"t.{ending}", tmp_path / "out"
+        inputs = [
+            str(tmp_path / "solution.csv"),
+            str(tmp_path / "teams"),
+            "--metric",
+            str(metric),
+            "--no-boost",
+        ]
+        given = [*inputs, "--out", str(out), "--jobs", "1", "--table", str(path), *options]
+        assert cli.main(["rank", *given]) == 0
+        return path.read_text()
+
+    text = written("md", "--resamples", "40")
+    intervals = pd.read_csv(tmp_path / "out" / "intervals.csv").set_index("team")
+    for team in ("Ada", "Bo"):
+        ends = ", ".join(f"{intervals.loc[team, f'score_{end}']:.3f}" for end in ("low", "high"))
+        assert f"[{ends}] |" in text
+    assert text.rstrip().endswith("95% intervals stand in brackets.")
+    table = pd.read_csv(io.StringIO(written("csv", "--resamples", "40"))).set_index("name")
+    assert table["score: high"].to_dict() == intervals["score_high"].to_dict()
+    assert "[" not in written("md", "--resamples", "0")
 
 
 def test_runtimes_stand_beside_what_they_change(tmp_path: Path) -> None:

@@ -116,10 +116,17 @@ def test_the_command_writes_a_table(tmp_path: Path, capsys: Any) -> None:
     assert cli.main(["score", *files, "--table", files[1]]) == 2  # which is an input
 
 
+def test_a_row_is_no_argument_of_the_end_of_the_row_before() -> None:
+    """LaTeX reads what follows the end of a row in square brackets, or a star, as an argument."""
+    rows = paper.latex(paper.of_table(pd.DataFrame({"team": ["[a", "*b"], "score": [1, 2]}))).splitlines()
+    assert [row.partition(" &")[0] for row in rows if row.endswith(r"\\")][1:] == ["{[}a", "{*}b"]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX here")
 def test_latex_sets_any_name(evaluations: Any, tmp_path: Path) -> None:
-    table = paper.latex(paper.of_evaluations(evaluations, ["score"], resamples=50))
+    strange = dict(zip(["[a]", FORMULA, "*b"], evaluations.values()))
+    table = paper.latex(paper.of_evaluations(strange, ["score"], resamples=50))
     before, behind = r"\documentclass{article}\usepackage{booktabs}\begin{document}", r"\end{document}"
     document = f"{before}\n{table}{behind}\n"
     (tmp_path / "t.tex").write_text(document, encoding="utf-8")

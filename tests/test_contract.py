@@ -41,7 +41,7 @@ CHECKED = "ids, labels = (texts(submission, column, ParticipantVisibleError) for
 
 def line_of(text: str) -> int:
     """The line of the template in which a text begins."""
-    before, _, _ = GROUPED.read_text(encoding="utf-8").partition(text)
+    before, _, _ = GROUPED.partition(text)
     return 1 + before.count("\n")
 
 

@@ -1,13 +1,11 @@
 """Connect `podium rank` and `podium run` to a Dask cluster."""
 
 import contextlib
-import pickle
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any
 
-from podium.words.errors import ToolError, UsageError, missing_extra
+from podium.words.errors import UsageError, missing_extra
 
 SECONDS_TO_CONNECT = 10
 PROBE_SECONDS = 30
@@ -29,58 +27,37 @@ def connected(address: str) -> Iterator[Any]:
         yield client
 
 
-def probe(client: Any, question: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
-    """Ask every worker a question before any work, and return the answers by worker.
+def check(client: Any, question: Callable[..., dict[str, str]], *arguments: Any) -> None:
+    """Ask every worker a question before any work.
 
-    A worker that raises an error, cannot import podium or is silent for 30 seconds ends the command.
+    A worker that raises an error, answers otherwise than this process does without arguments, or is silent for
+    30 seconds ends the command.
     """
     deadline = time.monotonic() + PROBE_SECONDS
     try:
         client.wait_for_workers(1, timeout=PROBE_SECONDS)
     except TimeoutError:
         raise UsageError(f"the Dask cluster has no worker after {PROBE_SECONDS} seconds") from None
-
-    def answer(packed: bytes) -> Any:
-        # A function that no module defines is sent by value. So it answers even where podium is missing.
-        try:
-            question, arguments = pickle.loads(packed)
-        except ImportError as problem:
-            return ImportError(f"cannot import podium: {problem}")
-        try:
-            return question(*arguments)
-        except Exception as problem:
-            # The exception itself may be one that cannot be packed.
-            name = "" if type(problem).__module__ == "podium.words.errors" else f"{type(problem).__name__}: "
-            return RuntimeError(name + " ".join(str(problem).split()))
-
-    packed = pickle.dumps((question, arguments))
     futures = {
-        name: client.submit(answer, packed, workers=[name], allow_other_workers=False, pure=False, retries=0)
+        name: client.submit(question, *arguments, workers=[name], allow_other_workers=False, pure=False)
         for name in client.nthreads()
     }
-    answers = {name: _answer_of(future, deadline) for name, future in futures.items()}
-    problems = [f"  {name}: {said}" for name, said in answers.items() if isinstance(said, Exception)]
-    if problems:
-        for future in futures.values():
-            future.cancel()
-        more = len(problems) - PROBLEMS_SHOWN
-        lines = problems[:PROBLEMS_SHOWN] + ([f"  and {more:,} more"] if more > 0 else [])
-        raise UsageError("\n".join(["Dask workers that cannot work:", *lines]))
-    try:
-        # The scheduler unpacks the tasks that it hands out.
-        client.submit(len, [ToolError], pure=False).result(timeout=PROBE_SECONDS)
-    except Exception as problem:
-        raise UsageError(
-            f"the Dask scheduler cannot work; can it import podium? {type(problem).__name__}: {problem}"
-        ) from None
-    return answers
+    said = {name: _said(future, question(), deadline) for name, future in futures.items()}
+    if problems := [f"  {name}: {problem}" for name, problem in said.items() if problem]:
+        client.cancel([*futures.values()])
+        raise UsageError("\n".join(["Dask workers that cannot work:", *problems[:PROBLEMS_SHOWN]]))
 
 
-def _answer_of(future: Any, deadline: float) -> Any:
-    """Wait for the answer of a worker until a time; what went wrong is an exception."""
+def _said(future: Any, ours: dict[str, str], deadline: float) -> str:
+    """Wait for the answer of a worker until a time, and say how it differs from ours, or what went wrong."""
     try:
-        return future.result(timeout=max(0.1, deadline - time.monotonic()))
-    except (TimeoutError, FutureTimeoutError):
-        return RuntimeError(f"no answer within {PROBE_SECONDS} seconds")
+        theirs = future.result(timeout=max(0.1, deadline - time.monotonic()))
+    except TimeoutError:
+        return f"no answer within {PROBE_SECONDS} seconds; can it import podium?"
     except Exception as problem:
-        return RuntimeError(f"{type(problem).__name__}: {problem}")
+        return f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+    return ", ".join(
+        f"expected {name} {version}, found {theirs.get(name)}"
+        for name, version in ours.items()
+        if theirs.get(name) != version
+    )

@@ -91,7 +91,11 @@ class Into(io.RawIOBase):
     def __init__(
         self, take: Callable[[bytes], object], descriptor: Callable[[], int], is_terminal: bool = False
     ) -> None:
-        self._take, self.fileno, self._is_terminal = take, descriptor, is_terminal  # type: ignore[method-assign]
+        self._take, self._descriptor, self._is_terminal = take, descriptor, is_terminal
+
+    def fileno(self) -> int:
+        """The number of the descriptor to which programs write."""
+        return self._descriptor()
 
     def writable(self) -> bool:
         """Tell that something can be written, as a TextIOWrapper asks."""
@@ -101,9 +105,9 @@ class Into(io.RawIOBase):
         """Whether all ends on a terminal."""
         return self._is_terminal
 
-    def write(self, content: object) -> int:
+    def write(self, content: Any) -> int:
         """Give bytes to the function."""
-        given = bytes(content)  # type: ignore[call-overload]
+        given = bytes(content)
         self._take(given)
         return len(given)
 

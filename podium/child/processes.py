@@ -1,12 +1,9 @@
 """What a system says about processes, and how the ones that others have left are ended."""
 
 import contextlib
-import math
 import os
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 
@@ -18,7 +15,6 @@ __all__ = [
     "ending",
     "is_stopped",
     "prctl",
-    "run_and_end",
 ]
 
 # The numbers of Linux's prctl: orphans come to this process, and a signal when the parent dies.
@@ -41,39 +37,16 @@ def ending(code: int) -> str:
     return f"signal {-code} ({name})" if name else f"signal {-code}"
 
 
-def run_and_end(
-    command: list[str], folder: str | os.PathLike[str], seconds: float = math.inf
-) -> tuple[int | None, bytes, bytes]:
-    """Run a command in a folder, and end what it leaves behind; return its exit code and what it printed.
-
-    The code is None if it takes longer than so long. What it prints goes into files, because a child that it
-    leaves behind would keep pipes open.
-    """
-    until, stopped, code = time.monotonic() + seconds, 0, None
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-        )
-        try:
-            while code is None and stopped < LOOKS_STOPPED and (left := until - time.monotonic()) > 0:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    code = process.wait(min(left, 1.0))
-                stopped = stopped + 1 if is_stopped(process.pid) else 0
-        finally:
-            end_session(process.pid)
-            process.wait()
-        out.seek(0)
-        err.seek(0)
-        return STOPPED if stopped == LOOKS_STOPPED else code, out.read(), err.read()
-
-
-def end_session(process: int) -> None:
-    """End a process that has a session of its own, with all that it has started there."""
-    with contextlib.suppress(OSError):  # nobody of its session is left
+def end_session(process: int) -> bool:
+    """End a process with all of the session that it has begun; tell if anybody was left of it."""
+    try:
         if hasattr(os, "killpg"):
             os.killpg(process, signal.SIGKILL)
-        else:
-            os.kill(process, signal.SIGTERM)  # which Windows does not let it refuse
+            return True
+        os.kill(process, signal.SIGTERM)  # which Windows does not let it refuse
+    except OSError:
+        pass
+    return False
 
 
 @contextlib.contextmanager

@@ -35,7 +35,7 @@ from podium.words.errors import HostError, UsageError, exit_code_of
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = ["Child", "Patience", "Voice", "WorkerLostError", "file_for_descriptors", "supervised"]
+__all__ = ["Child", "Patience", "Voice", "Watch", "WorkerLostError", "file_for_descriptors", "supervised"]
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_END = 2.0  # for a child that has given its answer or closed its pipe
@@ -107,7 +107,7 @@ class Child:
 
     def answer(self, patience: Patience) -> bytes:
         """Print what the child says until it answers; `WorkerLostError` is raised if it never will."""
-        watch = _Watch(self.process.pid, patience)
+        watch = Watch(self.process.pid, patience)
         while True:
             has_ended = self.process.poll() is not None  # while others may hold its end of the pipe
             try:
@@ -171,7 +171,7 @@ def _print(stream: Any, content: bytes) -> None:
     stream.flush()
 
 
-class _Watch:
+class Watch:
     """How long a child has been waited for, and what it has used meanwhile."""
 
     def __init__(self, pid: int, patience: Patience) -> None:

@@ -36,7 +36,6 @@ from podium.child.supervised import (
     file_for_descriptors,
     words,
 )
-from podium.words.errors import UsageError
 
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 SECONDS_TO_CLOSE = 0.1
@@ -97,14 +96,7 @@ def dask_workers(
 ) -> Iterator[Workers]:
     """Connect to a Dask cluster after each of its workers has answered a probe with its versions."""
     with cluster.connected(address) as client:
-        ours = probe()
-        problems = [
-            f"  {name}: {difference}"
-            for name, theirs in cluster.probe(client, probe, *arguments).items()
-            if (difference := _difference(ours, theirs))
-        ]
-        if problems:
-            raise UsageError("\n".join(["Dask workers that cannot work:", *problems]))
+        cluster.check(client, probe, *arguments)
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
         workers = Workers(executor, threads, ENDLESS._replace(idle=idle))
         try:
@@ -112,15 +104,6 @@ def dask_workers(
         finally:
             with contextlib.suppress(Exception):  # workers may have left the cluster
                 client.run(end_processes, workers.key)
-
-
-def _difference(ours: dict[str, str], theirs: dict[str, str]) -> str:
-    """List the versions of a worker that differ from ours, or return an empty text."""
-    return ", ".join(
-        f"expected {name} {version}, found {theirs.get(name)}"
-        for name, version in ours.items()
-        if theirs.get(name) != version
-    )
 
 
 def spread(

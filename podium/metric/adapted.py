@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ def in_signature(score: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(score)
     first, rest = [*signature.parameters.values()][:2], [*signature.parameters.values()][2 + names_ids :]
     third = inspect.Parameter(REQUIRED[2], inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str)
-    adapted_score.__signature__ = signature.replace(parameters=[*first, third, *rest])  # type: ignore[attr-defined]
+    vars(adapted_score)["__signature__"] = signature.replace(parameters=[*first, third, *rest])
     return adapted_score
 
 
@@ -89,25 +89,22 @@ def _names_ids(score: Callable[..., Any]) -> bool | None:
 # ---- What prepare() returns --------------------------------------------------------------------------------
 
 
-class Form(NamedTuple):
-    """The attributes of a prepared solution; `podium.metric.contract.Prepared` says what they mean."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Form:
+    """What every prepared solution has; `podium.metric.contract.Prepared` says what its names mean."""
 
     items: list[str]
     item_of_row: Ints
     labels: list[tuple[str, str]]
     groups: Ints
-    measure_names: list[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Adapted:
+class Adapted(Form):
     """A prepared solution around the one that a stranger's ``prepare`` returned."""
 
-    items: list[str]
-    item_of_row: Ints
-    labels: list[tuple[str, str]]
-    groups: Ints
-    form: Form  # of the whole solution; this may be a part of it
+    names: list[str]  # of the measures of the whole solution; this may be a part of it
+    whole: Form
     original: Any
 
     def __getattr__(self, name: str) -> Any:
@@ -119,8 +116,8 @@ class Adapted:
     @property
     def measure_names(self) -> list[str]:
         """The names of the measures, without those of groups that this part has not."""
-        absent = {f"{attribute} = {value}" for attribute, value in {*self.form.labels} - {*self.labels}}
-        return [name for name in self.form.measure_names if name not in absent]
+        absent = {f"{attribute} = {value}" for attribute, value in {*self.whole.labels} - {*self.labels}}
+        return [name for name in self.names if name not in absent]
 
     def statistics(self, submission: pd.DataFrame) -> Any:
         """The numbers of each item, as the original gives them."""
@@ -128,13 +125,13 @@ class Adapted:
 
     def measures(self, sums: npt.ArrayLike) -> Any:
         """The measures that the original computes, with sums of 0 for groups that this part has not."""
-        given, names = np.asarray(sums), self.form.measure_names
-        whole = np.zeros((*given.shape[:-2], len(self.form.labels), given.shape[-1]))
-        whole[..., [self.form.labels.index(label) for label in self.labels], :] = given
+        given, labels = np.asarray(sums), self.whole.labels
+        whole = np.zeros((*given.shape[:-2], len(labels), given.shape[-1]))
+        whole[..., [labels.index(label) for label in self.labels], :] = given
         values = as_measures(self.original.measures(whole), whole)
-        if np.shape(values)[-1:] != (len(names),):
+        if np.shape(values)[-1:] != (len(self.names),):
             return values  # whoever called tells what is wrong
-        return values[..., [names.index(name) for name in self.measure_names]]
+        return values[..., [self.names.index(name) for name in self.measure_names]]
 
 
 def in_form(metric: Metric, prepared: Any, rows: int) -> Any:
@@ -144,14 +141,14 @@ def in_form(metric: Metric, prepared: Any, rows: int) -> Any:
     items = _texts(prepared.items)
     labels, groups = _groups(getattr(prepared, "labels", None), getattr(prepared, "groups", None), len(items))
     names = _texts(getattr(prepared, "measure_names", ["score"]))
-    form = Form(items, _whole(prepared.item_of_row), labels, groups, names)
-    demand(first_unmet(STATISTICS, place, _demands(form, rows)))
-    if _is_in_form(prepared, form):
+    form = Form(items, _whole(prepared.item_of_row), labels, groups)
+    demand(first_unmet(STATISTICS, place, _demands(form, names, rows)))
+    if _is_in_form(prepared, form, names):
         return prepared
-    return Adapted(form.items, form.item_of_row, form.labels, form.groups, form, prepared)
+    return Adapted(**vars(form), names=names, whole=form, original=prepared)
 
 
-def _is_in_form(prepared: Any, form: Form) -> bool:
+def _is_in_form(prepared: Any, form: Form, names: list[str]) -> bool:
     """Whether podium can use a prepared solution as it is, and replace its fields to make a part of it."""
     is_dataclass = dataclasses.is_dataclass(prepared)
     replaceable = (
@@ -163,7 +160,8 @@ def _is_in_form(prepared: Any, form: Form) -> bool:
     are_arrays = all(isinstance(each, np.ndarray) and each.dtype.kind in "iu" for each in arrays)
     lists = prepared.items, prepared.labels, getattr(prepared, "measure_names", None)
     are_lists = all(isinstance(each, list) and {*map(type, each)} <= {str, tuple} for each in lists)
-    return are_arrays and are_lists and np.array_equal(prepared.groups, form.groups) and lists == form[::2]
+    is_same = np.array_equal(prepared.groups, form.groups) and lists == (form.items, form.labels, names)
+    return are_arrays and are_lists and is_same
 
 
 # ---- Conversions -------------------------------------------------------------------------------------------
@@ -251,10 +249,9 @@ def _demands_on_class(prepared: Any) -> Iterator[Demand]:
         yield hasattr(prepared, name), f"an object with {name}", found
 
 
-def _demands(form: Form, rows: int) -> Iterator[Demand]:
+def _demands(form: Form, names: list[str], rows: int) -> Iterator[Demand]:
     yield from _demands_on_items(form.items, form.item_of_row, rows)
     yield from _demands_on_groups(form.labels, form.groups, len(form.items))
-    names = form.measure_names
     fits = names[:1] == ["score"] and len(set(names)) == len(names)
     yield fits, 'measure_names to be different texts that begin with "score"', in_words(names)
 

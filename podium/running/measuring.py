@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from podium.child.processes import adopting
+from podium.child.processes import adopting, end_session
 from podium.running.settings import Settings
 from podium.words.errors import UsageError
 from podium.words.wording import printable
@@ -204,7 +204,7 @@ def watched(
             late.set()
             if stop:
                 subprocess.run(stop, stdin=subprocess.DEVNULL, capture_output=True)
-            _kill(process)
+            end_session(process.pid)
 
         timer = threading.Timer(seconds, end)
         with process, log.following(process.stdout):
@@ -213,25 +213,13 @@ def watched(
                 used = used_by(process)
             finally:
                 timer.cancel()
-                outlived = _kill(process)  # also what it left running
+                outlived = end_session(process.pid)  # also what it left running
                 taken = time.perf_counter() - start
                 if end_orphans and end_orphans():  # the search alone is podium's time
                     outlived, taken = True, time.perf_counter() - start
     return Run(
         Outcome.DONE, "", taken, used, exit_code=process.returncode, outlived=outlived
     ), not late.is_set()
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> bool:
-    """Kill a program with all of its session, where systems have sessions; tell if anybody was left there."""
-    try:
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    except OSError:
-        return False
-    return hasattr(os, "killpg")
 
 
 def used_by(process: "subprocess.Popen[bytes]") -> Used:

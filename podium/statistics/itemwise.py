@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.metric.adapted import Form
 from podium.metric.contract import ALL_ITEMS
 from podium.tables import ids
 from podium.words.arrays import Floats, Ints
@@ -20,13 +21,9 @@ Formula = Callable[[Floats], npt.ArrayLike]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ItemWise:
-    """A prepared solution that `item_wise` has made; `podium.metric.contract.Prepared` explains its names."""
+class ItemWise(Form):
+    """A prepared solution that `item_wise` has made."""
 
-    items: list[str]
-    item_of_row: Ints
-    labels: list[tuple[str, str]]
-    groups: Ints
     solution: pd.DataFrame  # the rows of the solution, numbered from 0
     row_id: str
     numbers: Numbers

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from podium.child.processes import run_and_end
+from podium.child.programs import run_and_end
 from podium.hosting.competition import Competition
 from podium.metric import hosted
 from podium.metric.executed import Executed, of_metric

@@ -14,7 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from podium.child.processes import ending, run_and_end
+from podium.child.processes import ending
+from podium.child.programs import run_and_end
 from podium.hosting.kaggle import kernel
 from podium.tables.files import alone_in
 from podium.words.errors import HostError, UsageError

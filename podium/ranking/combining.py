@@ -23,7 +23,7 @@ from podium.ranking import comparing, exports, output, page, redrawing, run_json
 from podium.ranking.decisions import Prizes, with_prizes
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import versions
-from podium.ranking.leaving_out import board_in
+from podium.ranking.leaving_out import BOARD_FILE, board_in
 from podium.ranking.output import PAGE
 from podium.ranking.redrawing import Redrawn
 from podium.ranking.rewards import BY_INPUT, BY_NAME
@@ -54,6 +54,7 @@ WHAT = {
     BY_RANK: "the weighted mean of the ranks",
     BY_WINS: "the weighted mean of the shares of the other teams that are beaten",
 }
+TOO_FAR = 10  # how many times farther apart than others the scores of an input may lie
 STREAM = 8  # of random numbers
 
 
@@ -146,9 +147,14 @@ def _made(paths: Sequence[str], out: Path, choices: Choices, options: Options) -
 
 
 def _names(paths: Sequence[str], out: Path) -> list[str]:
-    """Name inputs by the last part of their paths, or by the path from the board if that is not enough."""
+    """Name inputs by the last part of their paths, or by as much of the path from the board as is necessary."""
+    relative = [_relative(path, out) for path in paths]
+    if len({*relative}) < len(relative):
+        raise UsageError(f"expected different inputs, found {listed(sorted(relative))}")
+    below = [path.replace("../", "") for path in relative]
     last = [os.path.basename(os.path.abspath(path)) for path in paths]
-    return [name if last.count(name) == 1 else _relative(path, out) for path, name in zip(paths, last)]
+    forms = last, below, relative
+    return [next(name for form, name in zip(forms, each) if form.count(name) == 1) for each in zip(*forms)]
 
 
 def _read(path: str, name: str) -> Input:
@@ -164,11 +170,11 @@ def _read(path: str, name: str) -> Input:
     if not is_board:
         return Input(name, teams, decides.to_numpy(dtype=np.float64), None, None)
     facts = run_json.read(path)
+    if facts["outputs"].get(BOARD_FILE) != hashlib.sha256(read_bytes(board_in(path))).hexdigest():
+        raise HostError(f"{path}: {BOARD_FILE} is not the one that {RUN} records; verify the board first")
     drawn, silence = redrawing.of_board(Path(path), facts)
     if drawn is not None:
         by_team = dict(zip(teams, decides))
-        if sorted(drawn.teams) != sorted(teams):
-            raise HostError(f"{path}: expected the teams of its store, found another board than {RUN} records")
         teams, decides = drawn.teams, pd.Series([by_team[team] for team in drawn.teams])
     return Input(name, teams, decides.to_numpy(dtype=np.float64), facts["higher_is_better"], drawn, silence)
 
@@ -431,7 +437,7 @@ def _facts(
         "noise_known": True,
         "counts": {"submissions": len(columns), "rejected": 0, "teams": len(board), "teams_without_score": 0,
                    "eligible": 0, "failed": 0},
-        "warnings": _told(columns, board["team"].tolist(), choices),
+        "warnings": _told(columns, board["team"].tolist(), choices) + _outweighed(columns, weights, choices),
         "ties": list(decided) if any(decided) else [],
         "silence": silence,
         "versions": versions(),
@@ -455,6 +461,20 @@ def _told(columns: Sequence[Input], teams: list[str], choices: Choices) -> list[
     return lacking + (
         [f"the points of {exact} are taken as exact: a table says nothing about chance"] if exact else []
     )
+
+
+def _outweighed(columns: Sequence[Input], weights: Floats, choices: Choices) -> list[str]:
+    """Say if one input decides nearly alone, because its scores lie much farther apart than those of others."""
+    if choices.by != BY_SCORE or choices.scale:
+        return []
+    spreads = {each.name: weight * float(np.ptp(each.values)) for each, weight in zip(columns, weights)}
+    most, least = (choose(spreads, key=lambda name: spreads[name]) for choose in (max, min))
+    if spreads[most] <= TOO_FAR * spreads[least]:
+        return []
+    return [
+        f"{most} decides nearly alone: times their weights, its scores lie {spreads[most]:.3g} apart, and "
+        f"those of {least} {spreads[least]:.3g}; give --scale best, --by rank or other weights"
+    ]
 
 
 def _inputs(paths: Sequence[str], out: Path) -> dict[str, dict[str, str]]:
@@ -489,7 +509,8 @@ def compared(home: Path) -> tuple[list[str], list[str]]:
     """Combine the inputs of a board again; list the differences, and what to know."""
     facts = parse_json(read_bytes(home / RUN, follow_links=False))
     choices, paths, options = _recorded(facts, home)
-    differences = [
+    differences, notices = comparing.told_beside(facts, home, paths)
+    differences += [
         f"the {name} {path} has changed: its SHA-256 is {_digest(path)}, was {then['sha256']}"
         for (name, then), path in zip(facts["inputs"].items(), paths)
         if _digest(path) != then["sha256"]
@@ -502,7 +523,7 @@ def compared(home: Path) -> tuple[list[str], list[str]]:
         differences += comparing.changed_file(file, files.get(file), facts["outputs"].get(file), home)
     if not differences and run_json.text_of(final.facts) != run_json.text_of(facts):
         differences.append(f"{RUN} comes out differently")
-    return differences, []
+    return differences, notices
 
 
 def _recorded(facts: dict[str, Any], home: Path) -> tuple[Choices, list[str], Options]:

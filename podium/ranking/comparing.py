@@ -22,7 +22,7 @@ from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed, printable
 
-__all__ = ["changed_file", "compared"]
+__all__ = ["announce", "changed_file", "compared", "told_beside"]
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 # Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
@@ -57,11 +57,11 @@ def compared(
     _check_places(options, [name for name in PATHS if name not in given])
     if changed := run_json.changed_metric(facts, options):
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
-    _announce(hosted.find(options.metric))
+    announce(hosted.find(options.metric))
     _check_parameters(options)
-    strangers = _strangers(facts, home, (options, run_json.options_of(facts, home)))
-    parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
-    others = [name for name in strangers if name not in parts]
+    both = (options, run_json.options_of(facts, home))
+    inputs = [path for each in both for path in each.paths.values() if path is not None]
+    parts, others = told_beside(facts, home, inputs)
     there = find(options.submissions, options.side, hosted.load(options.metric).companion.documents)
     if "submissions" not in given:
         _check_addresses_of(there)
@@ -69,8 +69,7 @@ def compared(
     files = [each for each in there if each[:2] in published]
     differences = [
         *run.changed(),
-        *(f"{name} does not belong to this run: run.json does not name it" for name in parts),
-        *([f"{RUN} {A_LINK}"] if (home / RUN).is_symlink() else []),
+        *parts,
         *_changed_list(there, published),
     ]
     try:
@@ -79,10 +78,10 @@ def compared(
         differences += [*changed, *_changed_files(facts, outputs, again, home, not changed)]
     except HostError as problem:  # with these inputs there is no board at all
         differences.append(str(problem))
-    return differences, _notices(facts, home, others)
+    return differences, [*_notices(facts, home), *others]
 
 
-def _announce(metric: Path) -> None:
+def announce(metric: Path) -> None:
     """Say which files of a metric that is not podium's own are going to be executed."""
     if not hosted.is_own(metric):
         digests = executed.digests(hosted.files_of(metric))
@@ -111,7 +110,7 @@ def _check_addresses_of(there: Sequence[Submission]) -> None:
         )
 
 
-def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[str]:
+def _notices(facts: Mapping[str, Any], home: Path) -> list[str]:
     """Say which versions differ from those of the run, and what was not compared."""
     here = versions()
     notices = [
@@ -121,8 +120,6 @@ def _notices(facts: Mapping[str, Any], home: Path, others: list[str]) -> list[st
     ]
     if unseen := [file for file in facts["outputs"] if not (home / file).exists()]:
         notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
-    if others:
-        notices.append(f"beside the board, but no part of it and not verified: {listed(others)}")
     return notices
 
 
@@ -258,12 +255,21 @@ def _around(line: str, other: str) -> str:
     return f"{'…' if start else ''}{line[start : start + CHARACTERS_SHOWN]}"
 
 
-def _strangers(facts: dict[str, Any], home: Path, all_options: Sequence[Options]) -> list[str]:
+def told_beside(facts: Mapping[str, Any], home: Path, paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Tell which files beside a board could be taken for a part of it, and which others are not verified."""
+    strangers = _strangers(facts, home, paths)
+    parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
+    others = [name for name in strangers if name not in parts]
+    told = [f"{name} does not belong to this run: run.json does not name it" for name in parts]
+    told += [f"{RUN} {A_LINK}"] if (home / RUN).is_symlink() else []
+    notices = [f"beside the board, but no part of it and not verified: {listed(others)}"] if others else []
+    return told, notices
+
+
+def _strangers(facts: Mapping[str, Any], home: Path, paths: Sequence[str]) -> list[str]:
     """List the files below the folder that are neither parts of the board, nor inputs, nor of the store."""
     parts = {RUN, ".lock", output.ITEMS, *facts["outputs"]}
-    inputs = [
-        os.path.realpath(path) for options in all_options for path in options.paths.values() if path is not None
-    ]
+    inputs = [os.path.realpath(path) for path in paths]
     submissions = [path for path in inputs if os.path.isdir(path)]
     strangers = []
     for path in sorted(home.rglob("*")):

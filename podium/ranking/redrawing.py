@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from podium.ranking import board, making, passes, run_json, uncertainty
+from podium.metric import hosted
+from podium.ranking import board, comparing, making, passes, run_json, uncertainty
 from podium.statistics import Scores
 from podium.statistics.doubts import Doubt
 from podium.words.arrays import Floats
@@ -46,6 +47,7 @@ def _redrawn(folder: Path, run: run_json.EarlierRun, store: Path) -> tuple[Redra
     options = run.options._replace(site_board=None, before=None)
     contents = [each.digests for each in run.submissions]
     inputs = making.inputs_of(options, run.submissions)
+    comparing.announce(hosted.find(options.metric))
     with making.desk_of(options, store, run.submissions, 1, None) as desk:
         scored = passes.stored(desk.job, contents, desk.store, desk.workers)
         leaderboard, examined, prizes = board.examined_again(options, inputs, desk, scored)

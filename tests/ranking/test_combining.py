@@ -203,6 +203,17 @@ def test_what_cannot_be_combined_is_refused(
     assert not (tmp_path / "out" / "run.json").exists()
 
 
+def test_an_input_that_was_changed_or_is_given_twice_is_refused(boards: Path, tmp_path: Path) -> None:
+    shutil.copytree(boards / "en", tmp_path / "en")
+    table = tmp_path / "en" / "final_leaderboard.csv"
+    table.write_text(table.read_text().replace("Di,", "Dj,"))
+    paths = [str(tmp_path / "en"), str(boards / "fr")]
+    with pytest.raises(HostError, match=r"final_leaderboard.csv is not the one that run.json records"):
+        combining.combined(paths, tmp_path / "out", Choices(missing="worst"), "", "")
+    with pytest.raises(UsageError, match="expected different inputs"):
+        combined(boards, tmp_path / "out", "en fr en/")
+
+
 def test_boards_of_other_items_do_not_share_them(boards: Path, tmp_path: Path) -> None:
     board = make_board(tmp_path, "more", 3, TEAMS)
     facts = json.loads((board / "run.json").read_text())
@@ -236,6 +247,42 @@ def test_the_command_and_verify(boards: Path, tmp_path: Path, capsys: Any, monke
     assert cli.main(["combine", "en", "--out", str(out)]) == 2
     assert cli.main(["combine", "en", "fr", "--out", "en"]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_inputs_are_named_by_what_tells_them_apart(tmp_path: Path) -> None:
+    for name in ("en/points.csv", "fr/points.csv", "jury.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("team,score\nAda,1\nBo,0.5\n")
+    final = combined(tmp_path, tmp_path / "all" / "out", "en/points.csv fr/points.csv jury.csv")
+    assert [name for name in final.leaderboard if name.endswith(": has")] == [
+        "en/points.csv: has",
+        "fr/points.csv: has",
+        "jury.csv: has",
+    ]
+    shutil.move(tmp_path, moved := tmp_path.with_name(f"{tmp_path.name}-moved"))
+    assert podium.verify(moved / "all" / "out").differences == []
+    shutil.move(moved, tmp_path)
+
+
+def test_scores_that_lie_much_farther_apart_are_a_warning(boards: Path, tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("team,score\nAda,10\nBo,30\nCy,20\nDi,20\n")
+    paths = [str(boards / "en"), str(tmp_path / "points.csv")]
+    for choices, is_told in ((Choices(), True), (Choices(by="rank"), False), (Choices(scale="best"), False)):
+        final = combining.combined(paths, tmp_path / "out", choices, "", "")
+        assert any("points.csv decides nearly alone" in told for told in final.warnings) == is_told
+
+
+def test_verify_sees_what_lies_beside_and_says_what_it_executes(
+    boards: Path, tmp_path: Path, capsys: Any
+) -> None:
+    combined(boards, tmp_path / "out", "en fr")
+    for name in ("notes.txt", "board2.html"):
+        (tmp_path / "out" / name).write_text("x")
+    capsys.readouterr()
+    verification = podium.verify(tmp_path / "out")
+    assert verification.differences == ["board2.html does not belong to this run: run.json does not name it"]
+    assert verification.notices == ["beside the board, but no part of it and not verified: notes.txt"]
+    assert capsys.readouterr().err.count("executing the metric: ") == 2
 
 
 def test_verify_names_an_input_that_has_changed(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import argparse
 import datetime
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
@@ -69,23 +68,12 @@ def is_of_competition(given: Mapping[str, Any]) -> bool:
 def with_record(given: dict[str, Any]) -> dict[str, Any]:
     """Add the metric, and the items, that the record of a competition names, if none was given."""
     from podium.contest import recorded
-    from podium.metric import hosted
-    from podium.words.wording import printable
 
-    record = None if given.get("again") is not None else recorded.read(_competition_of(given))
-    if record is None:  # or run.json names the metric
+    if given.get("again") is not None:  # then run.json names the metric
         return given | {"metric": given["metric"] or own.DEFAULT}
-    if given["metric"] is None:
-        path = recorded.copied_metric(record)
-        if path is None and record.metric not in hosted.names():
-            raise UsageError(
-                f"the files were made for the metric {record.metric} (see {record.path}): name it by --metric"
-            )
-        given = given | {"metric": record.metric if path is None else str(path)}
-    if record.items and not given.get("items", True):
-        print(printable(f"items of {record.path}: {record.items}"), file=sys.stderr)
-        given = given | {"items": record.items}
-    return given
+    items = given.get("items", "none can be asked for")
+    metric, items = recorded.chosen(_competition_of(given), given["metric"], items)
+    return given | {"metric": metric} | ({"items": items} if "items" in given else {})
 
 
 def _competition_of(given: Mapping[str, Any]) -> Path:

@@ -2,6 +2,7 @@
 
     podium check metric.py
     podium check metric.py files/private/solution.csv files/public/sample_submission.csv --python 3.12
+    podium check files            the metric, the solution and the sample that podium make wrote there
 
 Each line has a verdict and says what the file should do:
 
@@ -15,7 +16,7 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,8 @@ class Options(OfTrial):
     Parameters
     ----------
     metric : METRIC
-        A Python file with a score(), a folder with a metric.py, or a metric's name.
+        A Python file with a score(), a folder with a metric.py, a metric's name, or the folder that podium make
+        has written, whose metric is tried with its solution and its sample.
     solution : SOLUTION
         A solution to try it with, besides its doctests (default: the folder's samples).
     submission : SUBMISSION
@@ -56,10 +58,17 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 
 def run(options: Options) -> None:
     """Try the file, and print one line per demand."""
+    from podium.contest import recorded
+    from podium.hosting import folders
     from podium.hosting.kaggle import acceptance
     from podium.metric import hosted
     from podium.metric.shapes import Level
 
+    files = Path(options.metric)
+    if recorded.read(files) is not None:
+        metric, _ = recorded.chosen(files, None, None)
+        solution, sample = files / recorded.PRIVATE / folders.SOLUTION, files / folders.PUBLIC / folders.SAMPLE
+        options = replace(options, metric=metric, solution=solution, submission=sample)
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
     if options.set and options.solution is None:

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 from podium.metric import executed, hosted
 from podium.metric.contract import Metric
+from podium.metric.own import DEFAULT
 from podium.tables import records
 from podium.tables.files import Location, write_atomically
-from podium.words.errors import HostError
+from podium.words.errors import HostError, UsageError
 from podium.words.wording import printable
 
 RECORD = "competition.json"
@@ -87,6 +88,24 @@ def copied_metric(record: Record) -> Path | None:
     changed = "; it has changed since podium make" if digests[path.name] != record.digest else ""
     print(printable(f"metric of {record.path}: {named}{changed}"), file=sys.stderr)
     return path
+
+
+def chosen(folder: Path, metric: str | None, items: str | None) -> tuple[str, str | None]:
+    """The metric and the items that were given, or else those that the record of a competition names."""
+    record = read(folder)
+    if record is None:
+        return metric or DEFAULT, items
+    if metric is None:
+        path = copied_metric(record)
+        if path is None and record.metric not in hosted.names():
+            raise UsageError(
+                f"the files were made for the metric {record.metric} (see {record.path}): name it by --metric"
+            )
+        metric = record.metric if path is None else str(path)
+    if record.items and not items:
+        print(printable(f"items of {record.path}: {record.items}"), file=sys.stderr)
+        items = record.items
+    return metric, items
 
 
 def read(folder: Path) -> Record | None:

@@ -161,6 +161,9 @@ def test_made_files_know_their_metric_and_their_items(capsys):
     for line in (["emulate"], ["emulate", copies / "metric.py", "--quick"]):
         code, out, _ = run_podium(capsys, *line, PAIR[0], "submission.csv")
         assert (code, "1.000000" in out) == (0, True)
+    checked = run_podium(capsys, "check", "--quick", FILES)
+    assert checked[:2] == run_podium(capsys, "check", "--quick", copies / "metric.py", *PAIR)[:2]
+    assert (checked[0], "Private  " in checked[1]) == (0, True)
 
 
 @pytest.mark.usefixtures("of_patients")

@@ -5,17 +5,19 @@ compared in pairs. If their answers are alike far more often than those of any t
 A feature that merely predicts them well does not.
 
 A column is compared with all answers at once: first some pairs with every answer, then all pairs with the few
-answers that are left. So the time grows with the number of columns, and not with its square.
+answers that are left. So the time grows with the number of columns, and not with its square. Of a column, each
+different cell is read once.
 """
 
+import functools
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium.scoring.evaluating import USAGE
@@ -28,8 +30,7 @@ PURE = 0.98  # of the rows that a column says the same of have one answer
 ALIKE = PURE**2  # of their pairs
 MOST_CODES = 5  # values for each answer
 FEATURE = 0.9  # a number that is right so often is a good feature
-LEAST_CORRELATION = 0.99  # of what is possible with the ties of the column
-LEAST_BINS = 0.95  # the correlation itself, which is small if a column has few values
+NEAR = 0.9  # of how near the numbers of neighbors can be with the ties of a column
 LEAST_NUMBERS = 10  # different ones; fewer are classes
 MARK = 5  # times as often as the next value: a value that stands for nothing, as 0 where others were measured
 CLEARLY = 0.75  # of the way from chance to certainty
@@ -41,6 +42,42 @@ TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 WORDS = (0, 1, 2, 3, -1)  # places of words that are looked at
 
 Compare = Callable[[Ints, Ints], Any]  # of pairs with answers, by their numbers
+
+
+@dataclass(frozen=True)
+class Column:
+    """The cells of a column, of which each different one is held once."""
+
+    codes: Ints  # (n,) the text of each cell
+    texts: Sequence[str]
+
+    @classmethod
+    def of(cls, cells: Any) -> "Column":
+        """Take cells, which are texts."""
+        codes, texts = pd.factorize(np.asarray(cells, dtype=object))
+        return cls(codes, texts.tolist())
+
+    def taken(self, rows: Any) -> "Column":
+        """Take the cells in some rows."""
+        return Column(self.codes[rows], self.texts)
+
+    def each(self, function: Callable[[str], Any], kind: Any = None) -> Any:
+        """The value that a function has for each cell."""
+        return np.array([function(text) for text in self.texts], dtype=kind)[self.codes]
+
+    def changed(self, function: Callable[[str], str]) -> "Column":
+        """The column with what a function makes of its cells."""
+        changed = Column.of([function(text) for text in self.texts])
+        return changed.taken(self.codes)
+
+    def cell(self, row: int) -> str:
+        """The text in a row."""
+        return self.texts[int(self.codes[row])]
+
+    @property
+    def different(self) -> int:
+        """How many different cells there are."""
+        return len(np.unique(self.codes))
 
 
 class Evidence(NamedTuple):
@@ -55,23 +92,43 @@ class Evidence(NamedTuple):
 
 
 class Secrets:
-    """The columns of a solution that only the host knows, of which any two cells are quickly compared."""
+    """The columns of a solution that only the host knows, of which any two cells are quickly compared.
+
+    Those with many numbers are there a second time, with the ranks of these.
+    """
 
     def __init__(self, table: pd.DataFrame, ids: Ints | None = None, places: Ints | None = None) -> None:
         """Take a table of texts, and of each row the number of its id and its place among the rows of an id."""
         self.names = [str(name) for name in table]
         self.places = np.zeros(len(table), dtype=np.int64) if places is None else places
         self.ids = np.arange(len(table)) if ids is None else ids
-        cells, written = pd.factorize(table.to_numpy(dtype=object).ravel())
-        same, texts = pd.factorize(np.array([_canonical(text) for text in written], dtype=object))
-        self.code_of = {text: code for code, text in enumerate(texts)}
-        self.codes = same[cells].reshape(table.shape).astype(np.int64)
+        cells = Column.of(table.to_numpy(dtype=object).ravel())
+        same = Column.of([_canonical(text) for text in cells.texts])
+        self.code_of = {text: code for code, text in enumerate(same.texts)}
+        self.codes = same.codes[cells.codes].reshape(table.shape)
         self.sorted = self._sorted()
-        self.chances = np.array([share_of(codes, self.places, codes, self.places) for codes in self.codes.T])
-        numbers = np.array([number_of(text) for text in texts])[self.codes]
-        many = [len(np.unique(each[~np.isnan(each)])) > LEAST_NUMBERS for each in numbers.T]
-        self.numeric = np.flatnonzero(many)  # columns
-        self.ranks = pd.DataFrame(numbers[:, self.numeric]).rank().to_numpy(dtype=np.float32)
+        chances = [share_of(codes, self.places, codes, self.places) for codes in self.codes.T]
+        numbers = np.array([number_of(text) for text in same.texts])
+        columns = [pd.Series(numbers[codes]) for codes in self.codes.T]
+        self.numeric = [number for number, each in enumerate(columns) if each.nunique() > LEAST_NUMBERS]
+        self.ranks = np.zeros((len(table), len(self.numeric)), dtype=np.float32)
+        for place, number in enumerate(self.numeric):
+            self.ranks[:, place] = columns[number].rank(pct=True)
+        self.chances = np.array(chances + [0.0] * len(self.numeric))
+
+    def name(self, column: int) -> str:
+        """The name of an answer, or of one by its ranks."""
+        number = column - len(self.names)
+        return self.names[column if number < 0 else self.numeric[number]]
+
+    def alike(self, one: Ints, other: Ints, columns: Ints) -> Any:
+        """How alike pairs of rows are in some answers: 1 if they are equal, and about 0 for any two numbers."""
+        answers = columns[columns < len(self.names)]
+        numbers = columns[len(answers) :] - len(self.names)
+        equal = self.codes[np.ix_(one, answers)] == self.codes[np.ix_(other, answers)]
+        # Two of n ranks differ by a third of n in the mean.
+        apart = np.abs(self.ranks[np.ix_(one, numbers)] - self.ranks[np.ix_(other, numbers)])
+        return np.hstack([equal, np.nan_to_num(1 - 3 * apart)])
 
     def _sorted(self) -> Ints:
         """The codes, sorted within each id, whose rows may have any order."""
@@ -134,49 +191,47 @@ def natural(item: str) -> list[tuple[int, str]]:
 
 
 def told(
-    cells: Sequence[str], rows: Ints, answers: Secrets, name: str = "", *, has_order: bool = True
+    column: Column, rows: Ints, answers: Secrets, name: str = "", *, has_order: bool = True
 ) -> Evidence | None:
     """What a column with this name tells of these rows of the solution, in any of its forms."""
-    if cells and name not in answers.names and len(set(cells)) < 2:
+    if len(rows) and name not in answers.names and len(column.texts) < 2:
         return None
     # Neighbors have nothing else in common, and of very many rows some are enough.
     order = np.random.default_rng(0).permutation(len(rows))[: 10 * MOST_ROWS]
-    found = next(_told([cells[row] for row in order], rows[order], answers, name, has_order), None)
+    found = next(_told(column.taken(order), rows[order], answers, name, has_order), None)
     return None if found is None else found._replace(example=int(order[found.example]))
 
 
-def _told(cells: Sequence[str], rows: Ints, answers: Secrets, name: str, has_order: bool) -> Iterator[Evidence]:
+def _told(column: Column, rows: Ints, answers: Secrets, name: str, has_order: bool) -> Iterator[Evidence]:
     """The same for rows in a random order."""
-    for form, values in _forms(cells):
-        codes, texts = pd.factorize(np.array(values, dtype=object))
-        if len(texts) < 2 and (form or name not in answers.names):
+    for form, values in _forms(column):
+        if len(values.texts) < 2 and (form or name not in answers.names):
             continue
-        is_nothing = np.array([NOTHING.fullmatch(text) is not None for text in texts])[codes]
+        is_nothing = values.each(lambda text: NOTHING.fullmatch(text) is not None, bool)
         said = np.flatnonzero(~is_nothing)[:MOST_ROWS]
-        own = np.array([answers.code_of.get(_canonical(text), -1) for text in texts])[codes]
-        numbers = np.array([number_of(text) for text in texts])[codes]
-        by_order = said[_once(rows[said])]
-        ordered = [values[row] for row in by_order] if has_order else []
-        tests = [
-            (said, _as_they_are(own[said], rows[said], answers, "" if form else name)),
-            (said, _by_groups(codes[said], rows[said], answers)),
-            (by_order, _by_numbers(numbers[by_order], rows[by_order], answers)),
-            (by_order, _by_ranges(ordered, numbers[by_order], rows[by_order], answers)),
+        own = values.each(lambda text: answers.code_of.get(_canonical(text), -1), np.int64)
+        tests: list[tuple[Ints, Iterable[Evidence]]] = [
+            (said, _as_they_are(own[said], rows[said], answers, "" if form else name))
         ]
+        if len(values.texts) > 1:
+            once, first = _once(rows), said[_once(rows[said])]
+            is_absent = is_nothing | _stand_out(values.codes)
+            tests += [
+                (said, _by_groups(values.codes[said], rows[said], answers)),
+                (first, _by_order(values.taken(first), rows[first], answers) if has_order else ()),
+                (once, _by_absence(is_absent[once], rows[once], answers)),
+            ]
         for at, test in tests:
             for found in test:
-                yield found._replace(form=form, example=int(at[found.example]))
-        once = _once(rows)
-        for found in _by_absence((is_nothing | _stand_out(codes))[once], rows[once], answers):
-            yield found._replace(form=f"the missing cells of {form}", example=int(once[found.example]))
+                yield found._replace(form=found.form + form, example=int(at[found.example]))
 
 
 def told_by_number(counts: Ints, rows: Ints, answers: Secrets) -> Evidence | None:
     """What is told by how often a file names the ids of some rows."""
     order = np.random.default_rng(0).permutation(len(rows))
     counts, rows = counts[order], rows[order]
-    tests = (_by_absence(counts == 0, rows, answers), _by_groups(counts, rows, answers))
-    return next(itertools.chain(*tests), None)
+    absent = (found._replace(form="") for found in _by_absence(counts == 0, rows, answers))
+    return next(itertools.chain(absent, _by_groups(counts, rows, answers)), None)
 
 
 def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
@@ -184,30 +239,33 @@ def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
     rows = rows[answers.places[rows] == 0]
     if len(rows) < LEAST_ROWS:
         return None
-    one, other = rows[:-1], rows[1:]
-    for column, rate in _pairs(one, other, answers):
-        codes = answers.codes[rows, column]
-        chance = share_of(codes, np.zeros_like(rows), codes, np.zeros_like(rows))
-        if tells(rate, chance, len(one)):
-            return Evidence(answers.names[column], "", 0, rate, chance, len(rows))
-    ranks = np.nan_to_num(answers.ranks[rows])
-    for column, of_column in zip(answers.numeric.tolist(), ranks.T):
-        if (rate := float(_correlation(of_column[:-1], of_column[1:]))) > LEAST_CORRELATION:
-            return Evidence(answers.names[column], "", 0, rate, 0, len(rows))
+    for column, rate in _pairs(rows[:-1], rows[1:], answers, by_rank=True):
+        chance = 0.0
+        if column < len(answers.names):
+            codes = answers.codes[rows, column]
+            chance = share_of(codes, np.zeros_like(rows), codes, np.zeros_like(rows))
+        elif rate < NEAR:
+            continue
+        if tells(rate, chance, len(rows) - 1):
+            return Evidence(answers.name(column), "", 0, rate, chance, len(rows))
     return None
 
 
-def _forms(cells: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+def _forms(column: Column) -> Iterator[tuple[str, Column]]:
     """A column, and what its texts may tell by a part of them or by their length."""
-    yield "", cells
-    some = cells[:SOME_PAIRS]
-    if sum(math.isnan(number_of(cell)) for cell in some) > len(some) / 2:
-        yield "the first letter of ", [cell[:1] for cell in cells]
-        yield "the length of ", [str(len(cell)) if cell else "" for cell in cells]
-        words = [TOKEN.findall(cell) for cell in cells]
+    yield "", column
+    if column.taken(slice(SOME_PAIRS)).each(lambda cell: math.isnan(number_of(cell)), bool).mean() > 0.5:
+        yield "the first letter of ", column.changed(lambda cell: cell[:1])
+        yield "the length of ", column.changed(lambda cell: str(len(cell)) if cell else "")
         for place in WORDS:
             form = "the last word of " if place < 0 else f"word {place + 1} of "
-            yield form, [each[place] if len(each) > max(place, 1) else "" for each in words]
+            yield form, column.changed(functools.partial(_word, place))
+
+
+def _word(place: int, cell: str) -> str:
+    """A word of a cell that has several."""
+    words = TOKEN.findall(cell)
+    return words[place] if len(words) > max(place, 1) else ""
 
 
 def _likely(number: int, chances: Floats, alike: Compare) -> list[tuple[int, float]]:
@@ -221,14 +279,10 @@ def _likely(number: int, chances: Floats, alike: Compare) -> list[tuple[int, flo
     return list(zip(columns.tolist(), rate.tolist()))
 
 
-def _pairs(one: Ints, other: Ints, answers: Secrets) -> list[tuple[int, float]]:
-    """The answers that are alike in far more of these pairs of rows than in any two."""
-
-    def alike(some: Ints, columns: Ints) -> Any:
-        """Compare some of the pairs."""
-        return np.equal(answers.codes[np.ix_(one[some], columns)], answers.codes[np.ix_(other[some], columns)])
-
-    return _likely(len(one), answers.chances, alike)
+def _pairs(one: Ints, other: Ints, answers: Secrets, *, by_rank: bool = False) -> list[tuple[int, float]]:
+    """The answers that are alike in far more of these pairs of rows than in any two, also by their ranks."""
+    chances = answers.chances if by_rank else answers.chances[: len(answers.names)]
+    return _likely(len(one), chances, lambda some, columns: answers.alike(one[some], other[some], columns))
 
 
 def _as_they_are(own: Ints, rows: Ints, answers: Secrets, name: str) -> Iterator[Evidence]:
@@ -241,15 +295,16 @@ def _as_they_are(own: Ints, rows: Ints, answers: Secrets, name: str) -> Iterator
         return np.equal(answers.sorted[np.ix_(rows[some], columns)], own[some, np.newaxis])
 
     named = [answers.names.index(name)] if name in answers.names else []
-    others = _likely(len(rows), answers.chances, alike) if len(np.unique(own)) > 1 else []
+    chances = answers.chances[: len(answers.names)]
+    others = _likely(len(rows), chances, alike) if len(np.unique(own)) > 1 else []
     for column in [*named, *(column for column, _ in others)]:
         right = answers.sorted[rows, column] == own
+        rate = float(right.mean()) if len(right) else 0.0
+        enough, least = (CLEARLY, NAMED_EVIDENCE) if column in named else (PURE, LEAST_EVIDENCE)
+        if rate < enough:
+            continue
         chance = share_of(answers.sorted[:, column], answers.places, own, answers.places[rows])
-        rate, least = (
-            float(right.mean()) if len(right) else 0.0,
-            NAMED_EVIDENCE if column in named else LEAST_EVIDENCE,
-        )
-        if (column in named or rate >= PURE) and tells(rate, chance, len(_once(rows)), least):
+        if tells(rate, chance, len(_once(rows)), least):
             yield Evidence(answers.names[column], "", int(order[np.argmax(right)]), rate, chance, len(rows))
 
 
@@ -276,58 +331,40 @@ def _by_groups(values: Ints, rows: Ints, answers: Secrets) -> Iterator[Evidence]
             yield Evidence(answers.names[column], "", int(first[one[0]]), rate, chance, len(rows))
 
 
-def _by_numbers(numbers: Floats, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
-    """The numbers have the order of other numbers, or the opposite one; ties do not count."""
-    present = np.flatnonzero(~np.isnan(numbers))
-    if len(present) < LEAST_ROWS or len(np.unique(numbers[present])) < 2 or answers.places[rows].any():
+def _by_order(values: Column, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
+    """In the order of numbers or texts, neighbors have numbers near each other, or each answer has a range."""
+    if values.different <= LEAST_NUMBERS or len(rows) < LEAST_ROWS or answers.places[rows].any():
         return
-    columns = np.arange(len(answers.numeric))
-    for most, least in ((SOME_PAIRS, LEAST_BINS - 0.05), (len(present), LEAST_BINS)):
-        some = present[np.linspace(0, len(present) - 1, min(most, len(present))).astype(np.int64)]
-        ranks = pd.Series(numbers[some]).rank().to_numpy(dtype=float)
-        others = np.nan_to_num(answers.ranks[np.ix_(rows[some], columns)])
-        columns = columns[np.abs(_correlation(ranks, others)) > least]
-    for column in columns.tolist():
-        both = present[~np.isnan(answers.ranks[rows[present], column])]
-        ranks, truly = (
-            pd.Series(each).rank().to_numpy(dtype=float)
-            for each in (numbers[both], answers.ranks[rows[both], column])
-        )
-        rate = abs(float(_correlation(ranks, truly)))
-        possible = float(_correlation(np.sort(ranks), np.sort(truly)))
-        if len(np.unique(truly)) > LEAST_NUMBERS and rate > max(LEAST_BINS, LEAST_CORRELATION * possible):
-            yield Evidence(answers.names[answers.numeric[column]], "", int(both[0]), rate, 0, len(both))
+    numbers = values.each(number_of, float)
+    is_number = ~np.isnan(numbers)
+    if is_number.mean() > 0.5:
+        order = np.flatnonzero(is_number)[np.argsort(numbers[is_number], kind="stable")]
+    else:
+        place = np.argsort(sorted(range(len(values.texts)), key=lambda code: natural(values.texts[code])))
+        order = np.argsort(place[values.codes], kind="stable")
+    ties = np.unique(values.codes[order], return_counts=True)[1] / len(order)
+    for column, rate in _pairs(rows[order[:-1]], rows[order[1:]], answers, by_rank=True):
+        chance = 0.0
+        if column < len(answers.names):
+            rate, chance = _by_ranges(answers.codes[rows[order], column])
+        elif rate < NEAR * (1 - (ties**2).sum()):
+            continue
+        if tells(rate, chance, len(order)):
+            yield Evidence(answers.name(column), "", int(order[0]), rate, chance, len(order))
+
+
+def _by_ranges(codes: Ints) -> tuple[float, float]:
+    """How many rows of an order lie in the range of their answer, and 1 if that may be a good feature."""
+    _, own, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    middles = np.argsort([np.median(np.flatnonzero(own == each)) for each in range(len(counts))])
+    rate = float((own == np.repeat(middles, counts[middles])).mean())
+    return rate, max(FEATURE, counts.max() / len(own)) if rate >= PURE else 1.0
 
 
 def _once(rows: Ints, values: Ints | int = 0) -> Ints:
     """The places of the first of equal rows with equal values; what is said again is no new evidence."""
     keys = values * (1 + rows.max(initial=0)) + rows
     return np.sort(np.unique(keys, return_index=True)[1])
-
-
-def _correlation(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
-    """The correlation of an array with the columns of another one; 0 where one is constant."""
-    one, other = one - one.mean(), other - other.mean(axis=0)
-    size = np.sqrt((one @ one) * (other * other).sum(axis=0))
-    return np.asarray(one @ other / np.where(size > 0, size, 1), dtype=float)
-
-
-def _by_ranges(texts: Sequence[str], numbers: Floats, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
-    """The ranges that the numbers or texts of each answer have do not meet."""
-    if len(set(texts)) <= LEAST_NUMBERS or answers.places[rows].any():
-        return
-    is_number = ~np.isnan(numbers)
-    if is_number.mean() > 0.5:
-        order = np.flatnonzero(is_number)[np.argsort(numbers[is_number], kind="stable")]
-    else:
-        order = np.array(sorted(range(len(texts)), key=lambda row: natural(texts[row])))
-    for column, _ in _pairs(rows[order[:-1]], rows[order[1:]], answers):
-        _, own, counts = np.unique(answers.codes[rows[order], column], return_inverse=True, return_counts=True)
-        middles = [np.median(np.flatnonzero(own == each)) for each in range(len(counts))]
-        expected = np.repeat(np.argsort(middles), counts[np.argsort(middles)])
-        rate, chance = float((own == expected).mean()), max(FEATURE, counts.max() / len(own))
-        if rate >= PURE and tells(rate, chance, len(rows)):
-            yield Evidence(answers.names[column], "", int(order[0]), rate, chance, len(own))
 
 
 def _by_absence(is_absent: Bools, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
@@ -338,9 +375,8 @@ def _by_absence(is_absent: Bools, rows: Ints, answers: Secrets) -> Iterator[Evid
             codes, counts = np.unique(answers.codes[members, column], return_counts=True)
             rate = float(((answers.codes[rows, column] == codes[counts.argmax()]) == side).mean())
             if rate >= PURE and tells(rate, max(share, 1 - share), len(rows)):
-                yield Evidence(
-                    answers.names[column], "", int(np.argmax(side)), rate, max(share, 1 - share), len(rows)
-                )
+                form, chance = "the missing cells of ", max(share, 1 - share)
+                yield Evidence(answers.names[column], form, int(np.argmax(side)), rate, chance, len(rows))
 
 
 def _stand_out(codes: Ints) -> Bools:

@@ -161,9 +161,10 @@ def as_texts(frame: pd.DataFrame, metric: Metric, path: Location | None = None) 
         is_text = values.dtype == object or pd.api.types.is_string_dtype(values.dtype)
         filler = " " if is_text and metric.is_own else None
         cells = written[name] if name in written and len(written) == len(frame) else values
+        texts, once = [*map(str, cells.astype(object))], dict[str, str]()
+        shared = map(once.setdefault, texts, texts)  # equal cells are one text in memory
         columns[str(name)] = [
-            filler if missing else (value if value != "" else " ")
-            for value, missing in zip(cells.astype(object).tolist(), values.isna().tolist())
+            filler if missing else text or " " for text, missing in zip(shared, values.isna())
         ]
     return text_table(columns)
 

@@ -13,7 +13,7 @@ import hashlib
 import itertools
 import re
 import warnings
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,12 +24,13 @@ import pandas as pd
 from podium.contest import recorded
 from podium.contest.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
 from podium.hosting import determined
-from podium.hosting.determined import LEAST_ROWS, MOST_ROWS, Evidence, Secrets, natural
-from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files, read_csv
+from podium.hosting.determined import LEAST_ROWS, MOST_ROWS, Column, Evidence, Secrets, natural
+from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files
 from podium.hosting.phrases import Ids, Phrases, words_of, written
-from podium.hosting.unpacking import decoded, tables_of, unpacked
+from podium.hosting.unpacking import decoded, is_plain, tables_of, unpacked
 from podium.scoring.evaluating import USAGE
 from podium.tables.files import Location
+from podium.tables.formats import read_texts
 from podium.words.arrays import Ints
 from podium.words.errors import HostError
 from podium.words.wording import listed
@@ -43,12 +44,11 @@ MOST_IN_FILE = 2_000  # characters of a file that may be about one id
 LEAST_SHARE = 0.05  # of the test set: fewer rows that are elsewhere, too, are no news
 ID_COLUMNS = 3  # columns of a table that are taken for its ids
 NATURAL = 2  # times as many equal rows as within the test set are no copies of its rows
-UNLIKELY = 10  # times as many equal rows as if the columns had nothing to do with each other are no chance
 PLACES = 12  # places in lines whose ids are also looked at alone
 CHUNK = 1 << 20  # characters of a text that are looked at together
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
-Beside = Mapping[str, Sequence[str]]
+Beside = Mapping[str, Column]
 
 
 @dataclass(frozen=True)
@@ -156,15 +156,20 @@ def _search(
     for (name, _, kind), times in known.listed.items():
         first = known.ids[kind].rows[known.ids[kind].starts]
         found = determined.told_by_number(times, first, known.answers)
-        _demand_nothing(found, name, "which ids it lists, and how often", times.tolist(), first, known)
+        _demand_nothing(
+            found, name, "which ids it lists, and how often", Column.of(times.astype(str)), first, known
+        )
     return unreadable
 
 
 def _check_near_ids(text: Text, known: Known) -> None:
     """Compare what stands near ids with the answers, in the tables of a text and in its lines."""
+    names = [ids.name for ids in known.ids]
+    is_read = False
     for table in text.tables():
         _check_table(text.name, table, known)
-    if not text.excused:  # an excused column is known in tables alone
+        is_read = not table.columns.intersection(names).empty and is_plain(text.content, len(table.columns))
+    if not text.excused and not is_read:  # an excused column is known in tables alone
         _check_text(text, known)
 
 
@@ -212,29 +217,26 @@ def _digest(content: bytes) -> int:
 
 def _known(solution: Location, items: Collection[str], public_columns: Collection[str]) -> Known:
     """Read the solution."""
-    rows = read_csv(solution)
-    header = next(rows)
-    once: dict[str, str] = {}  # equal cells are one text in memory
-    table = pd.DataFrame(
-        [[once.setdefault(cell, cell) for cell in row] for row in rows], columns=header, dtype=object
-    )
-    row_id, *others = header
-    of_items = [name for name in others if len(table) and set(items).issuperset(table[name])]
+    table = read_texts(solution, HostError).fillna("")
+    row_id, *others = map(str, table)
+    items = set(items)
+    of_items = [name for name in others if len(table) and items.issuperset(table[name].unique())]
     ids = [Ids(name, table[name].tolist()) for name in (row_id, *of_items)]
     secret = [name for name in others if name not in {*of_items, *TEXT_COLUMNS, *public_columns}]
     # The rows of an item that podium numbers itself, as E1:0 and E1:1, have an order that all may know.
     whole = next((each for each in ids if _are_numbered(ids[0], each)), ids[0])
     places = np.array(pd.Series(whole.numbers).groupby(whole.numbers).cumcount(), dtype=np.int64)
-    values = [table[name].unique() for name in secret]
     known = Known(
         ids,
         [whole.texts[number] for number in whole.numbers],
         table[USAGE].tolist() if USAGE in table else ["test"] * len(table),
         Secrets(table[secret], whole.numbers, places),
-        Phrases(value for of_column in values if len(of_column) <= MOST_LABELS for value in of_column),
+        Phrases(
+            text for name in secret if table[name].nunique() <= MOST_LABELS for text in table[name].unique()
+        ),
     )
     for name in table.columns.intersection(list(TEXT_COLUMNS)):
-        _learn_texts(SOLUTION, name, table[name].tolist(), np.arange(len(table)), known)
+        _learn_texts(SOLUTION, name, Column.of(table[name]), np.arange(len(table)), known)
     return known
 
 
@@ -245,12 +247,12 @@ def _are_numbered(rows: Ids, items: Ids) -> bool:
 
 
 def _demand_nothing(
-    found: Evidence | None, name: str, where: str, cells: Sequence[object], rows: Ints, known: Known
+    found: Evidence | None, name: str, where: str, cells: Column, rows: Ints, known: Known
 ) -> None:
     """Refuse a file that tells an answer."""
     if found is not None:
         place = f"by {found.form}{where}" if found.form else f"in {where}"
-        example = f"{str(cells[found.example])[:40]!r} of {known.row_ids[rows[found.example]]}"
+        example = f"{cells.cell(found.example)[:40]!r} of {known.row_ids[rows[found.example]]}"
         right = f"{found.rate:.0%} of {found.rows:,} ids of the test set"
         raise Revealed(
             f"{name} reveals {found.answer} of {SOLUTION} {place}, such as {example}: it is right for {right}, "
@@ -265,8 +267,8 @@ def _check_ids(known: Known) -> None:
     """Compare the parts of ids that participants see, such as cat of "img17_cat", with the answers."""
     for ids in [known.ids[kind] for kind in {kind for _, _, kind in known.listed}]:
         parts = [re.findall(r"[0-9]+|[^\W\d_]+", item) for item in ids.texts]
-        for number, cells in enumerate(zip(*parts), 1) if len({*map(len, parts)}) == 1 else ():
-            rows = ids.rows[ids.starts]
+        for number, part in enumerate(zip(*parts), 1) if len({*map(len, parts)}) == 1 else ():
+            rows, cells = ids.rows[ids.starts], Column.of(part)
             found = determined.told(cells, rows, known.answers, has_order=False)
             _demand_nothing(found, SOLUTION, f"part {number} of the ids in {ids.name}", cells, rows, known)
 
@@ -289,23 +291,7 @@ def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]
         _check_text(
             Text(PUBLIC, "\n".join(lines), ()), known, "the folders, names, sizes and beginnings of files: "
         )
-        _check_complete(of_id, ids)
         _check_copies(of_id, pieces)
-
-
-def _check_complete(of_id: Mapping[str, str], ids: Ids) -> None:
-    """Warn if most ids have a file, such as a picture, and some have none."""
-    of_kind: dict[tuple[Path, str], set[str]] = defaultdict(set)
-    for name, item in of_id.items():
-        of_kind[Path(name).parent, Path(name).suffix].add(item)
-    for (folder, suffix), those in of_kind.items():
-        lacking = [item for item in ids.texts if item not in those]
-        if lacking and len(those) > len(ids.texts) / 2:
-            warnings.warn(
-                f"{folder}: {len(lacking):,} of {len(ids.texts):,} ids of the test set have no file {suffix}, "
-                f"such as {lacking[0]}",
-                stacklevel=2,
-            )
 
 
 def _check_copies(of_id: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]]) -> None:
@@ -323,17 +309,18 @@ def _check_table(name: str, table: pd.DataFrame, known: Known) -> None:
     columns, readings, is_exact = _columns(table, known), [], False
     for kind, ids in enumerate(known.ids):
         for named, cells in columns.items():
-            at, numbers = ids.named_in(cells)
-            distinct = len(np.unique(numbers))
+            numbers = ids.named_in(cells)
+            distinct = len(np.unique(numbers[numbers >= 0]))
             if distinct >= LEAST_ROWS or (distinct and named == ids.name):
-                readings.append((distinct, kind, named, at, numbers))
+                readings.append((distinct, kind, named, numbers))
     readings = sorted(readings, key=lambda reading: -reading[0])[:ID_COLUMNS]
-    for _, kind, named, at, numbers in readings:
-        beside = {other: [cells[row] for row in at] for other, cells in columns.items() if other != named}
-        _compare(name, beside, kind, numbers, known, "the column {}", named)
-        if columns[named][at[0]] in known.ids[kind].number_of:
+    for _, kind, named, numbers in readings:
+        at = np.flatnonzero(numbers >= 0)
+        beside = {other: cells.taken(at) for other, cells in columns.items() if other != named}
+        _compare(name, beside, kind, numbers[at], known, "the column {}", named)
+        if columns[named].cell(at[0]) in known.ids[kind].number_of:
             is_exact = True
-            _learn(name, beside, known.ids[kind].rows_of(numbers), known)
+            _learn(name, beside, known.ids[kind].rows_of(numbers[at]), known)
     if not is_exact:
         _check_positions(name, columns, known)
 
@@ -345,32 +332,27 @@ def _columns(table: pd.DataFrame, known: Known) -> Beside:
     for cells in [header, *table.iloc[:LEAST_ROWS].to_numpy(dtype=object).tolist()]:
         if len(exact.keys() & set(cells)) >= LEAST_ROWS:
             lines = [header, *table.to_numpy(dtype=object).tolist()]
-            return {f"{line[0]}" if number else "": list(map(str, line[1:])) for number, line in
-                    enumerate([cells, *(line for line in lines if line is not cells)])}  # fmt: skip
-    return {str(column): cells.tolist() for column, cells in table.items()}
-
-
-def _runs(cells: Sequence[str]) -> int:
-    """How many runs of equal cells a column has."""
-    return sum(1 for _ in itertools.groupby(cells))
+            others = {str(line[0]): Column.of(line[1:]) for line in lines if line is not cells}
+            return {"": Column.of(cells[1:])} | others
+    return {str(column): Column.of(cells) for column, cells in table.items()}
 
 
 def _check_positions(name: str, columns: Beside, known: Known) -> None:
     """Compare a table that has a row for each row of the solution with the answers by their order."""
     number = len(known.row_ids)
-    if {len(cells) for cells in columns.values()} == {number - 1}:  # the first row was taken for names
-        columns = {column: [column, *cells] for column, cells in columns.items()}
-    for order in known.orders if {len(cells) for cells in columns.values()} == {number} else ():
+    if {len(cells.codes) for cells in columns.values()} == {number - 1}:  # the first row was taken for names
+        columns = {
+            name: Column.of([name, *(cells.cell(row) for row in range(number - 1))])
+            for name, cells in columns.items()
+        }
+    for order in known.orders if {len(cells.codes) for cells in columns.values()} == {number} else ():
         # Of a table that is sorted by a column, its few blocks may meet those of the solution by chance.
-        mixed = {column: cells for column, cells in columns.items() if _runs(cells) >= LEAST_ROWS}
+        mixed = {
+            name: cells
+            for name, cells in columns.items()
+            if np.count_nonzero(np.diff(cells.codes)) >= LEAST_ROWS
+        }
         _check_columns(name, mixed, order, known, "the column {}, by the order of the rows")
-        for cells in columns.values():
-            if all(cell.isdecimal() and len(cell) < 18 for cell in cells):
-                places = np.array(list(map(int, cells)))
-                if sorted(places - places.min()) == list(range(number)) and places.min() < 2:
-                    _check_columns(
-                        name, columns, order[places - places.min()], known, "the column {}, by row numbers"
-                    )
 
 
 def _compare(
@@ -383,20 +365,24 @@ def _compare(
     if named is not None:
         times = np.bincount(numbers, minlength=len(ids.texts))
         known.listed[name, named, kind] = known.listed.get((name, named, kind), 0) + times
-    texts = [ids.texts[number] for number in numbers]
-    if (np.diff(rows) < 0).any() and texts != sorted(texts, key=natural):
+    if (np.diff(rows) < 0).any() and (np.diff(ids.by_name[numbers]) < 0).any():
         found = determined.told_by_order(rows, known.answers)
-        _demand_nothing(found, name, "the order of its rows", texts, rows, known)
+        _demand_nothing(found, name, "the order of its rows", Column(numbers, ids.texts), rows, known)
 
 
 def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: str) -> None:
     """Compare columns that have a cell for each of some rows of the solution with their answers."""
-    # With one-hot columns, the values are the names of the columns whose cells are 1.
-    on = [" ; ".join(n for n, v in zip(columns, cells) if YES.fullmatch(v)) for cells in zip(*columns.values())]
-    for column, cells in [*columns.items(), *([("", on)] if columns else [])]:
+    for column, cells in columns.items():
         found = determined.told(cells, rows, known.answers, column)
-        place = where.format(column) if column or cells is not on else "the names of the columns with 1"
-        _demand_nothing(found, name, place, cells, rows, known)
+        _demand_nothing(found, name, where.format(column), cells, rows, known)
+    if columns:  # With one-hot columns, the values are the names of the columns whose cells are 1.
+        is_on = np.array(
+            [cells.each(lambda text: YES.fullmatch(text) is not None, bool) for cells in columns.values()]
+        )
+        kinds, codes = np.unique(is_on.T, axis=0, return_inverse=True)
+        on = Column(codes.ravel(), [" ; ".join(itertools.compress(columns, kind)) for kind in kinds])
+        found = determined.told(on, rows, known.answers)
+        _demand_nothing(found, name, "the names of the columns with 1", on, rows, known)
 
 
 def _check_text(text: Text, known: Known, where: str = "") -> None:
@@ -422,7 +408,9 @@ def _check_text(text: Text, known: Known, where: str = "") -> None:
                 break
         for group, of_group in numbers.items():
             beside = {
-                name: cells for name, cells in columns[group].items() if sum(map(bool, cells)) > len(cells) / 2
+                name: Column.of(cells)
+                for name, cells in columns[group].items()
+                if sum(map(bool, cells)) > len(cells) / 2
             }
             is_whole = group is None and len(of_group) < MOST_ROWS
             _compare(
@@ -482,24 +470,23 @@ def _chunks(text: str) -> Iterator[list[str]]:
 def _learn(name: str, columns: Beside, rows: Ints, known: Known) -> None:
     """Keep what a public table says of rows of the test set."""
     some = np.unique(np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.int64))
-    features = {
-        column: [_key(cells[row]) for row in some]
-        for column, cells in columns.items()
-        if column not in {*known.answers.names, *(ids.name for ids in known.ids)}
-    }
+    passed_over = {*known.answers.names, *(ids.name for ids in known.ids)}
+    features = {column: cells for column, cells in columns.items() if column not in passed_over}
     if features and len(rows) >= LEAST_ROWS:
-        known.features.append((features, rows[some]))
-    for column in features:
-        cells = columns[column]
-        is_text = sum(map(len, cells)) >= SHORTEST_TEXT * len(cells) and len(set(cells)) > len(cells) / 2
+        known.features.append(
+            ({column: _keys(cells)[some].tolist() for column, cells in features.items()}, rows[some])
+        )
+    for column, cells in features.items():
+        is_text = cells.each(len).mean() >= SHORTEST_TEXT and cells.different > len(rows) / 2
         if column in TEXT_COLUMNS or is_text:
             _learn_texts(name, column, cells, rows, known)
 
 
-def _learn_texts(name: str, column: str, cells: Sequence[str], rows: Ints, known: Known) -> None:
+def _learn_texts(name: str, column: str, cells: Column, rows: Ints, known: Known) -> None:
     """Keep the texts of the test set, and check that equal ones are in one part."""
-    for cell, row in zip(cells, rows.tolist()):
-        first = known.texts.setdefault(_key(cell), row) if cell.strip() else row
+    is_said = cells.each(lambda text: bool(text.strip()), bool)
+    for key, row in zip(_keys(cells)[is_said].tolist(), rows[is_said].tolist()):
+        first = known.texts.setdefault(key, row)
         if known.parts[first] != known.parts[row] and column in TEXT_COLUMNS:
             raise HostError(
                 f"{name}: the text of {known.row_ids[row]} ({known.parts[row]}) is that of "
@@ -508,20 +495,23 @@ def _learn_texts(name: str, column: str, cells: Sequence[str], rows: Ints, known
             )
 
 
-def _key(cell: str) -> int:
-    """A number for a cell, whose case and spaces do not count."""
-    return hash(" ".join(cell.split()).casefold())
+def _keys(cells: Column) -> Ints:
+    """A number for each cell, whose case and spaces do not count."""
+    keys: Ints = cells.each(lambda text: hash(" ".join(text.split()).casefold()), np.int64)
+    return keys
 
 
 def _check_other_ids(text: Text, known: Known) -> None:
     """Look for rows of the test set under other ids, by their texts and by their features."""
     for table in text.tables() if known.texts or known.features else ():
-        columns = {str(column): cells.tolist() for column, cells in table.items()}
-        of_ids = [(sum(cell in ids.number_of for cell in cells), column == ids.name, column, ids)
-                  for ids in known.ids for column, cells in columns.items()]  # fmt: skip
-        _, _, named, ids = max(of_ids, key=lambda each: (each[1] and each[0] > 0, each[0]))
-        others = [row for row, cell in enumerate(columns[named]) if cell not in ids.number_of]
-        columns = {column: [cells[row] for row in others] for column, cells in columns.items()}
+        columns = {str(column): Column.of(cells) for column, cells in table.items()}
+        of_ids = []
+        for ids in known.ids:
+            for column, cells in columns.items():
+                is_id = cells.each(ids.number_of.__contains__, bool)
+                of_ids.append((column == ids.name and is_id.any(), is_id.sum(), is_id))
+        *_, is_id = max(of_ids, key=lambda each: each[:2])
+        columns = {column: cells.taken(~is_id) for column, cells in columns.items()}
         _check_test_texts(text.name, columns, known)
         _check_twins(text.name, columns, known)
 
@@ -529,7 +519,7 @@ def _check_other_ids(text: Text, known: Known) -> None:
 def _check_test_texts(name: str, columns: Beside, known: Known) -> None:
     """Check that no cell is a text of the test set under another id, where its labels may be known."""
     for column, cells in columns.items() if known.texts else ():
-        keys = {_key(cell) for cell in cells if len(cell) >= SHORTEST_TEXT}
+        keys = set(_keys(cells)[cells.each(len) >= SHORTEST_TEXT].tolist())
         if twins := [known.texts[key] for key in keys & known.texts.keys()]:
             if Path(name).name != LEARNED:
                 where = f"which is in {SOLUTION}, under another id"
@@ -542,33 +532,21 @@ def _check_twins(name: str, columns: Beside, known: Known) -> None:
     for features, rows in known.features:
         shared = [column for column in features if column in columns]
         keys = list(zip(*(features[column] for column in shared)))
-        cells = list(zip(*(map(_key, columns[column]) for column in shared)))
+        cells = list(zip(*(_keys(columns[column]).tolist() for column in shared)))
         row_of = dict(zip(keys, rows.tolist()))
         twins = {row: row_of[key] for row, key in enumerate(cells) if key in row_of}
         number, where = len(set(twins.values())), f"with the same {listed(shared)}"
         # Rows that are equal by chance, as those of all who gave the same answers, are no copies.
-        again = len(keys) - len(row_of)
+        by_chance = NATURAL * (len(keys) - len(row_of)) * len(cells) / max(len(keys), 1)
         if Path(name).name == LEARNED and number < len(row_of) / 2:
-            if number > UNLIKELY * _expected(keys, cells) and number >= LEAST_SHARE * len(row_of):
-                cure = shared[0] if len(shared) == 1 else "COLUMN"
-                _warn_of_twins(number, len(row_of), f"rows of the test set stand in {name}, too, {where}", cure)
-        elif twins and number >= LEAST_ROWS + NATURAL * again * len(cells) / len(keys):
-            others = {
-                column: [those[row] for row in twins]
-                for column, those in columns.items()
-                if column not in shared
-            }
+            if len(shared) > 1 and number >= LEAST_SHARE * len(row_of) + by_chance:
+                what = f"rows of the test set stand in {name}, too, {where}"
+                _warn_of_twins(number, len(row_of), what, "COLUMN")
+        elif number >= LEAST_ROWS + by_chance:
+            at = np.array(list(twins), dtype=np.int64)
+            others = {column: those.taken(at) for column, those in columns.items() if column not in shared}
             place = f"the column {{}}, of rows {where}"
             _check_columns(name, others, np.array(list(twins.values())), known, place)
-
-
-def _expected(one: Sequence[tuple[int, ...]], other: Sequence[tuple[int, ...]]) -> float:
-    """How many rows of two tables would be equal if their columns had nothing to do with each other."""
-    chance = 1.0
-    for first, second in zip(zip(*one), zip(*other)):
-        counts = Counter(second)
-        chance *= sum(counts[key] for key in first) / len(first) / len(second)
-    return chance * len(one) * len(other)
 
 
 def _warn_of_twins(number: int, of: int, what: str, column: str) -> None:

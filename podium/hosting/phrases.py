@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from podium.hosting.determined import Column, natural
 from podium.words.arrays import Ints
 
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words
@@ -90,23 +91,24 @@ class Ids:
         self.rows = np.argsort(self.numbers, kind="stable")
         self.counts = np.bincount(self.numbers)
         self.starts = np.cumsum(self.counts) - self.counts
+        in_order = sorted(range(len(self.texts)), key=lambda number: natural(self.texts[number]))
+        self.by_name = np.argsort(in_order)  # the place of each id, sorted by name
         parts = [re.fullmatch(r"(.*?)(\d+)", each) for each in self.texts]
         # The ids by their numbers, if each has one and the same text before it.
         self.of_digits = {int(part[2]): number for number, part in enumerate(parts) if part}
         if len({part[1] if part else None for part in parts}) > 1 or len(self.of_digits) < len(parts):
             self.of_digits = {}
 
-    def named_in(self, cells: Sequence[str]) -> tuple[Ints, Ints]:
-        """The rows of a table whose cells name ids, spelled as they are or else by their numbers, and these."""
-        numbers = np.array([self.number_of.get(cell, -1) for cell in cells], dtype=np.int64)
-        if not (numbers >= 0).any() and not all(map(BROKEN.fullmatch, cells[:50])):
-            if self.phrases.may_be_in(cells):
-                found = map(self.phrases.first_in, cells)
-                numbers = np.array([self.number_of.get(text or "", -1) for text in found], dtype=np.int64)
-            elif self.of_digits and all(cell.isdecimal() and len(cell) < 18 for cell in cells):
-                numbers = np.array([self.of_digits.get(int(cell), -1) for cell in cells], dtype=np.int64)
-        at = np.flatnonzero(numbers >= 0)
-        return at, numbers[at]
+    def named_in(self, column: Column) -> Ints:
+        """The id that each cell names, spelled as it is or else by its number; -1 if it names none."""
+        texts = column.texts
+        numbers = [self.number_of.get(text, -1) for text in texts]
+        if max(numbers, default=0) < 0 and not all(map(BROKEN.fullmatch, texts[:50])):
+            if self.phrases.may_be_in(texts):
+                numbers = [self.number_of.get(self.phrases.first_in(text) or "", -1) for text in texts]
+            elif self.of_digits and all(text.isdecimal() and len(text) < 18 for text in texts):
+                numbers = [self.of_digits.get(int(text), -1) for text in texts]
+        return np.array(numbers, dtype=np.int64)[column.codes]
 
     def rows_of(self, numbers: Ints) -> Ints:
         """The rows of some ids in the solution; an id that comes again has its next row."""

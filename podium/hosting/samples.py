@@ -40,7 +40,8 @@ def typical(cells: pd.Series) -> Any:
     >>> typical(pd.Series(["true", "true", "true", "maybe", "maybe"]))
     'maybe'
     """
-    present = cells[[not SENTINEL.fullmatch(str(cell)) for cell in cells.tolist()]].dropna()
+    stand_ins = [value for value in cells.unique().tolist() if SENTINEL.fullmatch(str(value))]
+    present = cells[~cells.isin(stand_ins)].dropna()
     if pd.api.types.is_numeric_dtype(cells) and cells.dtype.kind != "b" and len(present):
         ordered = np.sort(present.to_numpy())
         middle = ordered[(len(ordered) - 1) // 2]

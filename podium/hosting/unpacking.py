@@ -21,8 +21,9 @@ MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-s
 NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # characters that control something else
 TEXT_PICKLE = re.compile(rb"\([dl]p?\d*\n|c[\w.]+\n[\w.]+\n|[VS].*\np\d+\n")  # of protocol 0
 MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
-PIECE = 1 << 20  # bytes of a file that are in memory together
+PIECE = 1 << 22  # bytes of a file that are in memory together
 LONGEST_HEADER = 100_000  # bytes of a first line that may name columns
+DELIMITERS = "\t;|,"
 MOST_LINES = 200  # that a cell of a table may have
 
 
@@ -158,10 +159,18 @@ def tables_of(text: str) -> list[pd.DataFrame]:
     return tables or list(_from_lines(text))
 
 
+def is_plain(text: str, columns: int) -> bool:
+    """Whether a text has as many cells in each line as a table that was read from it has columns."""
+    lines = text.rstrip("\n").split("\n")
+    return '"' not in text and any(
+        all(line.count(delimiter) == columns - 1 for line in lines) for delimiter in DELIMITERS
+    )
+
+
 def _from_lines(text: str) -> Iterator[pd.DataFrame]:
     """The table of a text whose lines have the delimiters of its first line, or spaces between words."""
     head = text.lstrip()[:100_000].partition("\n")[0]
-    delimiter = max("\t;|,", key=head.count)
+    delimiter = max(DELIMITERS, key=head.count)
     separator = delimiter if delimiter in head else r"\s+"
     with contextlib.suppress(ValueError), warnings.catch_warnings(action="ignore"):  # it may be no table
         file = io.BytesIO(text.encode())
@@ -193,8 +202,7 @@ def _tables_in(content: Any) -> Iterator[pd.DataFrame]:
         large = {name for name, value in objects.items() if len(value) > MOST_FIELDS}
         yield _by_rows([{"name": name, "value": content[name]} for name in content if name not in large])
         if len(content) <= MOST_FIELDS:
-            lists = {name: _by_rows(value) for name, value in content.items() if isinstance(value, list)}
-            yield from (_with_references(table, lists) for table in lists.values())
+            yield from (_by_rows(value) for value in content.values() if isinstance(value, list))
             for value in objects.values():
                 yield from _tables_in(value)
 
@@ -210,14 +218,3 @@ def _as_texts(table: pd.DataFrame) -> pd.DataFrame:
     """A table whose cells are str; missing cells are empty, and 7.0, as pandas writes 7 beside them, is 7."""
     texts = table.astype(object).where(table.notna(), "").astype(str)
     return texts.replace(r"^(-?\d+)\.0$", r"\1", regex=True)
-
-
-def _with_references(table: pd.DataFrame, others: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """A table with the rows of other tables to which its columns ``image_id`` or the like refer, as in COCO."""
-    for column in [str(name) for name in table.columns if str(name).endswith("_id")]:
-        kind = column.removesuffix("_id")
-        other = others.get(f"{kind}s", others.get(f"{kind.removesuffix('y')}ies"))
-        if other is not None and "id" in other:
-            other = other.drop_duplicates("id").add_prefix(f"{kind}.")
-            table = table.merge(other, how="left", left_on=column, right_on=f"{kind}.id").fillna("")
-    return table

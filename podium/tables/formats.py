@@ -84,6 +84,7 @@ SIGNS = (
     Sign(rb"[^,\n]*\t[^,\n]*(\n|\Z)", "tabs", WITH_COMMAS.format(r"sep='\t'"), COMMAS),
     Sign(rb"[^,\n]*\|[^,\n]*(\n|\Z)", "pipes", WITH_COMMAS.format("sep='|'"), COMMAS),
 )
+MOST_TEXTS = 100_000  # different cells that are held to find equal ones
 ROWS_AT_ONCE = 1_000  # that are written in one step, because a cell may be the text of an essay
 # Decimals are read exactly. pyarrow and pandas 3 do so by default.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
@@ -242,19 +243,22 @@ def parse_texts(content: bytes, name: str, error: type[ToolError], is_complete: 
     content = expanded(content, name, error, MOST_BYTES)
     if content.startswith(PARQUET):
         frame = _read_parquet(content, name, None, error, MOST_BYTES)
-    else:
-        _check_csv(content, name, error, MOST_BYTES)
-        header, *rows = list(_rows_in(io.BytesIO(content), name, error)) or [[]]
-        for number, row in enumerate(rows, 1):
-            if len(row) > len(header) or (is_complete and len(row) < len(header)):
-                expected = f"{counted(len(header), 'cell')} in every row, as in the header"
-                raise error(f"{name}: expected {expected}, found {len(row):,} in row number {number:,}")
-        _refuse_repeated(header, name, error)
-        frame = pd.DataFrame(
-            [row + [""] * (len(header) - len(row)) for row in rows], columns=header, dtype=object
-        )
-    texts = frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
-    return texts.where(texts != "", None)
+        texts = frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
+        return texts.where(texts != "", None)
+    _check_csv(content, name, error, MOST_BYTES)
+    rows = _rows_in(io.BytesIO(content), name, error)
+    header = next(rows, [])
+    _refuse_repeated(header, name, error)
+    cells: list[list[str | None]] = []
+    once: dict[str, str | None] = {"": None}  # equal cells are one text in memory
+    for number, row in enumerate(rows, 1):
+        if len(row) > len(header) or (is_complete and len(row) < len(header)):
+            expected = f"{counted(len(header), 'cell')} in every row, as in the header"
+            raise error(f"{name}: expected {expected}, found {len(row):,} in row number {number:,}")
+        if len(once) > MOST_TEXTS:
+            once = {"": None}
+        cells.append([*map(once.setdefault, row, row), *[None] * (len(header) - len(row))])
+    return pd.DataFrame(cells, columns=header, dtype=object)
 
 
 def _rows_of(file: TextIO, strict: bool = True) -> Any:

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from podium.contest import recorded
 from podium.contest.recorded import RECORD
-from podium.hosting import folders, leaks, making, splitting, unpacking
+from podium.hosting import determined, folders, leaks, making, splitting, unpacking
 from podium.hosting.unpacking import tables_of
 from podium.metric import hosted
 from podium.words.errors import HostError
@@ -701,17 +701,6 @@ def test_one_of_several_columns_with_yes_and_no_is_no_leak(tmp_path):
     assert told(split(tmp_path, answers, "q0")) == ""
 
 
-@pytest.mark.filterwarnings("ignore:these files cannot be searched")
-def test_ids_without_a_picture_are_counted(tmp_path):
-    folder = put(
-        competition(tmp_path), {f"images/{item}.png": b"\x89PNG\0" + item.encode() for item in IDS[3:]}
-    )
-    with pytest.warns(
-        UserWarning, match=r"public/images: 3 of 80 ids of the test set have no file .png, such as r00"
-    ):
-        leaks.refuse(folder, ())
-
-
 @pytest.mark.parametrize("target", ["../private/solution.csv", "/etc/hostname", "nowhere", "images"])
 def test_a_link_that_leads_out_of_the_public_folder_stops(tmp_path, target):
     folder = put(competition(tmp_path), {"images/a.txt": "a"})
@@ -738,7 +727,6 @@ def test_labels_in_the_order_of_the_ids_are_found(tmp_path):
     for name, file in {
         "y.txt": truth[["label"]],
         "numbers.csv": truth.assign(id=range(90)),
-        "positions.csv": shuffled.assign(id=range(90)).drop(columns="Usage").sort_values("label"),
     }.items():
         folder = tmp_path / name
         for part in ("public", "private"):
@@ -849,3 +837,21 @@ def test_one_of_many_answers_is_found_and_honest_columns_beside_many_are_not(tmp
     assert told(put(folder, {"test.csv": csv_of(features)})).startswith(
         "public/test.csv reveals a77 of solution.csv"
     )
+
+
+def test_each_different_cell_is_read_once(tmp_path, monkeypatch):
+    """So a sample of many rows costs little, however many answers it has."""
+    read, number_of = list[str](), determined.number_of
+    monkeypatch.setattr(determined, "number_of", lambda cell: read.append(cell) or number_of(cell))
+    ids = [f"r{number}" for number in range(500)]
+    answers = pd.DataFrame({f"a{n}": [DRAW.choice(["7.1", "7.2"]) for _ in ids] for n in range(9)})
+    folder = competition(tmp_path, pd.DataFrame({"id": ids, "label": "x", "Usage": "Public"}).join(answers))
+    put(folder, {"sample_2.csv": csv_of(pd.DataFrame({"id": ids} | dict.fromkeys(answers, "7.3")))})
+    assert told(folder) == ""
+    assert len(read) < 3 * len(ids)
+
+
+def test_labels_beyond_the_cells_of_a_header_are_found(tmp_path):
+    """Whoever reads the table alone sees no third cell."""
+    text = "id,w\n" + "".join(f"{item},0.5,{label}\n" for item, label in PAIRS)
+    assert "a.csv reveals label" in told(put(competition(tmp_path), {"a.csv": text}))

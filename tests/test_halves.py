@@ -1,5 +1,6 @@
 """Half-samples say what chance may have done to the score of a metric with ``score()`` alone."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +139,13 @@ def test_draws_that_few_items_decide_say_nothing(deciding, told):
     doubt = halves.centered(float(values.mean()), draws).doubt
     assert doubt == (None if told is None else Doubt(Reason.FEW_ITEMS, told))
     assert halves.centered(0.5, np.full(200, 0.5)).doubt is None  # equal draws
+
+
+def test_items_are_named_where_a_metric_fails_on_most_halves():
+    """Such as one of pictures that have several rows each."""
+    told = [str(halves.centered(0.5, np.repeat([0.5, np.nan], (200 - n, n))).doubt) for n in (60, 200)]
+    assert [" on 30% of the halves of the items" in told[0], "--items" in told[0]] == [True, False]
+    assert re.search(r" on 100% of the halves of the items; if .* name their column by --items$", told[1])
 
 
 def test_a_score_of_the_fifty_best_items_is_another_one_on_quarters():

@@ -70,7 +70,8 @@ class Doubt(NamedTuple):
         if self.reason in (Reason.UNDEFINED, Reason.FAR, Reason.HEAVY_TAIL):
             return str(self.reason.value)
         if self.reason is Reason.FAILED:
-            return f"the metric fails on {self.share:.0%} of the halves of the items"
+            cure = "; if rows belong together, such as those of a picture, name their column by --items"
+            return f"the metric fails on {self.share:.0%} of the halves of the items{cure * (self.share > 0.5)}"
         if self.reason is Reason.TOO_SLOW:
             return f"200 halves of the items take about {self.items:,} minutes"
         if self.reason is Reason.FEW_ITEMS:

@@ -205,7 +205,37 @@ def check(
     interpreter = fresh.environment(python, to_install(packages))
     metric = loaded(path, needed=False) if arguments else None
     own = arguments if metric is None else adapted.own_arguments(metric, arguments or {})
-    return [*of_text, *_tried(source, columns, own or {}, interpreter, quick)]
+    found = [*of_text, *_tried(source, columns, own or {}, interpreter, quick)]
+    is_scored = any(each.name == shapes.FINITE and each.level is not Level.FAIL for each in found)
+    if python is None or tables is None or arguments is None or not is_scored:
+        return found
+    complete = metric is not None and metric.complete_submission
+    task = {"source": source, "arguments": own}
+    return found + list(_of_parts(tables, arguments["row_id_column_name"], complete, interpreter, task))
+
+
+def _of_parts(
+    tables: tuple[pd.DataFrame, pd.DataFrame],
+    row_id: str,
+    complete: bool,
+    interpreter: str,
+    task: dict[str, Any],
+) -> Iterator[Finding]:
+    """Score each part with another Python, as a part may lack what the whole has, such as a class."""
+    solution, submission = tables
+    try:
+        aligned = submission if complete else evaluating.aligned(solution, submission, row_id)
+        parts = evaluating.rows_of_parts(solution)
+    except ToolError:
+        return  # Another check tells it.
+    for part in [part for part in PARTS if part in parts]:
+        rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
+        theirs = aligned if complete else aligned[parts[part]]
+        both = task | {"solution": fresh.columns_of(rows), "submission": fresh.columns_of(theirs)}
+        answer = fresh.run_fresh("score", interpreter, **both)
+        if "error" in answer and not answer["library"]:
+            told = f"for the {part} part it raised {answer['error']}: {answer['text']}"
+            yield Finding(shapes.FINITE, Level.FAIL, told)
 
 
 def _tried(

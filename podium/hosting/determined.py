@@ -45,29 +45,29 @@ Compare = Callable[[Ints, Ints], Any]  # of pairs with answers, by their numbers
 
 
 @dataclass(frozen=True)
-class Column:
+class Coded:
     """The cells of a column, of which each different one is held once."""
 
     codes: Ints  # (n,) the text of each cell
     texts: Sequence[str]
 
     @classmethod
-    def of(cls, cells: Any) -> "Column":
+    def of(cls, cells: Any) -> "Coded":
         """Take cells, which are texts."""
         codes, texts = pd.factorize(np.asarray(cells, dtype=object))
         return cls(codes, texts.tolist())
 
-    def taken(self, rows: Any) -> "Column":
+    def taken(self, rows: Any) -> "Coded":
         """Take the cells in some rows."""
-        return Column(self.codes[rows], self.texts)
+        return Coded(self.codes[rows], self.texts)
 
     def each(self, function: Callable[[str], Any], kind: Any = None) -> Any:
         """The value that a function has for each cell."""
         return np.array([function(text) for text in self.texts], dtype=kind)[self.codes]
 
-    def changed(self, function: Callable[[str], str]) -> "Column":
+    def changed(self, function: Callable[[str], str]) -> "Coded":
         """The column with what a function makes of its cells."""
-        changed = Column.of([function(text) for text in self.texts])
+        changed = Coded.of([function(text) for text in self.texts])
         return changed.taken(self.codes)
 
     def cell(self, row: int) -> str:
@@ -102,8 +102,8 @@ class Secrets:
         self.names = [str(name) for name in table]
         self.places = np.zeros(len(table), dtype=np.int64) if places is None else places
         self.ids = np.arange(len(table)) if ids is None else ids
-        cells = Column.of(table.to_numpy(dtype=object).ravel())
-        same = Column.of([_canonical(text) for text in cells.texts])
+        cells = Coded.of(table.to_numpy(dtype=object).ravel())
+        same = Coded.of([_canonical(text) for text in cells.texts])
         self.code_of = {text: code for code, text in enumerate(same.texts)}
         self.codes = same.codes[cells.codes].reshape(table.shape)
         self.sorted = self._sorted()
@@ -191,7 +191,7 @@ def natural(item: str) -> list[tuple[int, str]]:
 
 
 def told(
-    column: Column, rows: Ints, answers: Secrets, name: str = "", *, has_order: bool = True
+    column: Coded, rows: Ints, answers: Secrets, name: str = "", *, has_order: bool = True
 ) -> Evidence | None:
     """What a column with this name tells of these rows of the solution, in any of its forms."""
     if len(rows) and name not in answers.names and len(column.texts) < 2:
@@ -202,7 +202,7 @@ def told(
     return None if found is None else found._replace(example=int(order[found.example]))
 
 
-def _told(column: Column, rows: Ints, answers: Secrets, name: str, has_order: bool) -> Iterator[Evidence]:
+def _told(column: Coded, rows: Ints, answers: Secrets, name: str, has_order: bool) -> Iterator[Evidence]:
     """The same for rows in a random order."""
     for form, values in _forms(column):
         if len(values.texts) < 2 and (form or name not in answers.names):
@@ -251,7 +251,7 @@ def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
     return None
 
 
-def _forms(column: Column) -> Iterator[tuple[str, Column]]:
+def _forms(column: Coded) -> Iterator[tuple[str, Coded]]:
     """A column, and what its texts may tell by a part of them or by their length."""
     yield "", column
     if column.taken(slice(SOME_PAIRS)).each(lambda cell: math.isnan(number_of(cell)), bool).mean() > 0.5:
@@ -331,7 +331,7 @@ def _by_groups(values: Ints, rows: Ints, answers: Secrets) -> Iterator[Evidence]
             yield Evidence(answers.names[column], "", int(first[one[0]]), rate, chance, len(rows))
 
 
-def _by_order(values: Column, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
+def _by_order(values: Coded, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
     """In the order of numbers or texts, neighbors have numbers near each other, or each answer has a range."""
     if values.different <= LEAST_NUMBERS or len(rows) < LEAST_ROWS or answers.places[rows].any():
         return

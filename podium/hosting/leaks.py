@@ -24,7 +24,7 @@ import pandas as pd
 from podium.contest import recorded
 from podium.contest.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
 from podium.hosting import determined
-from podium.hosting.determined import LEAST_ROWS, MOST_ROWS, Column, Evidence, Secrets, natural
+from podium.hosting.determined import LEAST_ROWS, MOST_ROWS, Coded, Evidence, Secrets, natural
 from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files
 from podium.hosting.phrases import Ids, Phrases, words_of, written
 from podium.hosting.unpacking import decoded, is_plain, tables_of, unpacked
@@ -48,7 +48,7 @@ PLACES = 12  # places in lines whose ids are also looked at alone
 CHUNK = 1 << 20  # characters of a text that are looked at together
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
-Beside = Mapping[str, Column]
+Beside = Mapping[str, Coded]
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _search(
         first = known.ids[kind].rows[known.ids[kind].starts]
         found = determined.told_by_number(times, first, known.answers)
         _demand_nothing(
-            found, name, "which ids it lists, and how often", Column.of(times.astype(str)), first, known
+            found, name, "which ids it lists, and how often", Coded.of(times.astype(str)), first, known
         )
     return unreadable
 
@@ -236,7 +236,7 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
         ),
     )
     for name in table.columns.intersection(list(TEXT_COLUMNS)):
-        _learn_texts(SOLUTION, name, Column.of(table[name]), np.arange(len(table)), known)
+        _learn_texts(SOLUTION, name, Coded.of(table[name]), np.arange(len(table)), known)
     return known
 
 
@@ -247,7 +247,7 @@ def _are_numbered(rows: Ids, items: Ids) -> bool:
 
 
 def _demand_nothing(
-    found: Evidence | None, name: str, where: str, cells: Column, rows: Ints, known: Known
+    found: Evidence | None, name: str, where: str, cells: Coded, rows: Ints, known: Known
 ) -> None:
     """Refuse a file that tells an answer."""
     if found is not None:
@@ -268,7 +268,7 @@ def _check_ids(known: Known) -> None:
     for ids in [known.ids[kind] for kind in {kind for _, _, kind in known.listed}]:
         parts = [re.findall(r"[0-9]+|[^\W\d_]+", item) for item in ids.texts]
         for number, part in enumerate(zip(*parts), 1) if len({*map(len, parts)}) == 1 else ():
-            rows, cells = ids.rows[ids.starts], Column.of(part)
+            rows, cells = ids.rows[ids.starts], Coded.of(part)
             found = determined.told(cells, rows, known.answers, has_order=False)
             _demand_nothing(found, SOLUTION, f"part {number} of the ids in {ids.name}", cells, rows, known)
 
@@ -332,9 +332,9 @@ def _columns(table: pd.DataFrame, known: Known) -> Beside:
     for cells in [header, *table.iloc[:LEAST_ROWS].to_numpy(dtype=object).tolist()]:
         if len(exact.keys() & set(cells)) >= LEAST_ROWS:
             lines = [header, *table.to_numpy(dtype=object).tolist()]
-            others = {str(line[0]): Column.of(line[1:]) for line in lines if line is not cells}
-            return {"": Column.of(cells[1:])} | others
-    return {str(column): Column.of(cells) for column, cells in table.items()}
+            others = {str(line[0]): Coded.of(line[1:]) for line in lines if line is not cells}
+            return {"": Coded.of(cells[1:])} | others
+    return {str(column): Coded.of(cells) for column, cells in table.items()}
 
 
 def _check_positions(name: str, columns: Beside, known: Known) -> None:
@@ -342,7 +342,7 @@ def _check_positions(name: str, columns: Beside, known: Known) -> None:
     number = len(known.row_ids)
     if {len(cells.codes) for cells in columns.values()} == {number - 1}:  # the first row was taken for names
         columns = {
-            name: Column.of([name, *(cells.cell(row) for row in range(number - 1))])
+            name: Coded.of([name, *(cells.cell(row) for row in range(number - 1))])
             for name, cells in columns.items()
         }
     for order in known.orders if {len(cells.codes) for cells in columns.values()} == {number} else ():
@@ -367,7 +367,7 @@ def _compare(
         known.listed[name, named, kind] = known.listed.get((name, named, kind), 0) + times
     if (np.diff(rows) < 0).any() and (np.diff(ids.by_name[numbers]) < 0).any():
         found = determined.told_by_order(rows, known.answers)
-        _demand_nothing(found, name, "the order of its rows", Column(numbers, ids.texts), rows, known)
+        _demand_nothing(found, name, "the order of its rows", Coded(numbers, ids.texts), rows, known)
 
 
 def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: str) -> None:
@@ -380,7 +380,7 @@ def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: 
             [cells.each(lambda text: YES.fullmatch(text) is not None, bool) for cells in columns.values()]
         )
         kinds, codes = np.unique(is_on.T, axis=0, return_inverse=True)
-        on = Column(codes.ravel(), [" ; ".join(itertools.compress(columns, kind)) for kind in kinds])
+        on = Coded(codes.ravel(), [" ; ".join(itertools.compress(columns, kind)) for kind in kinds])
         found = determined.told(on, rows, known.answers)
         _demand_nothing(found, name, "the names of the columns with 1", on, rows, known)
 
@@ -408,7 +408,7 @@ def _check_text(text: Text, known: Known, where: str = "") -> None:
                 break
         for group, of_group in numbers.items():
             beside = {
-                name: Column.of(cells)
+                name: Coded.of(cells)
                 for name, cells in columns[group].items()
                 if sum(map(bool, cells)) > len(cells) / 2
             }
@@ -482,7 +482,7 @@ def _learn(name: str, columns: Beside, rows: Ints, known: Known) -> None:
             _learn_texts(name, column, cells, rows, known)
 
 
-def _learn_texts(name: str, column: str, cells: Column, rows: Ints, known: Known) -> None:
+def _learn_texts(name: str, column: str, cells: Coded, rows: Ints, known: Known) -> None:
     """Keep the texts of the test set, and check that equal ones are in one part."""
     is_said = cells.each(lambda text: bool(text.strip()), bool)
     for key, row in zip(_keys(cells)[is_said].tolist(), rows[is_said].tolist()):
@@ -495,7 +495,7 @@ def _learn_texts(name: str, column: str, cells: Column, rows: Ints, known: Known
             )
 
 
-def _keys(cells: Column) -> Ints:
+def _keys(cells: Coded) -> Ints:
     """A number for each cell, whose case and spaces do not count."""
     keys: Ints = cells.each(lambda text: hash(" ".join(text.split()).casefold()), np.int64)
     return keys
@@ -504,7 +504,7 @@ def _keys(cells: Column) -> Ints:
 def _check_other_ids(text: Text, known: Known) -> None:
     """Look for rows of the test set under other ids, by their texts and by their features."""
     for table in text.tables() if known.texts or known.features else ():
-        columns = {str(column): Column.of(cells) for column, cells in table.items()}
+        columns = {str(column): Coded.of(cells) for column, cells in table.items()}
         of_ids = []
         for ids in known.ids:
             for column, cells in columns.items():

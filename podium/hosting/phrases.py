@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from podium.hosting.determined import Column, natural
+from podium.hosting.determined import Coded, natural
 from podium.words.arrays import Ints
 
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words
@@ -99,7 +99,7 @@ class Ids:
         if len({part[1] if part else None for part in parts}) > 1 or len(self.of_digits) < len(parts):
             self.of_digits = {}
 
-    def named_in(self, column: Column) -> Ints:
+    def named_in(self, column: Coded) -> Ints:
         """The id that each cell names, spelled as it is or else by its number; -1 if it names none."""
         texts = column.texts
         numbers = [self.number_of.get(text, -1) for text in texts]

@@ -420,7 +420,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: bio_tags(*GOOD, from_words([0], [1], "Lead"), ["O", "B-Lead"]), "expected also 'I-Lead'"),
         (lambda: from_table(THEIRS, ["A"]), "expected 1 more column: predictionstring"),
         (lambda: from_table(GAPPED, ["x"]), "ids of the table, such as 'B', found none of them but 'x'"),
-        (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 1 segment, .*: '2 1'"),
+        (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 2 rows, .*1 of essay A: '2 1'"),
         (lambda: spans.select(ONE, min_probability={"Claim": 50}), "min_probability: .*, found 50"),
         (lambda: spans.select(ONE, min_words={"clame": 3}), "min_words: .*, found 'clame'"),
     ],

@@ -314,6 +314,7 @@ def test_what_is_printed_goes_into_the_notebook(known, files, capsys):
     assert code == 0, errors
     lines = printed.splitlines()
     assert lines[0].startswith("Before    0.")
+    assert "Searches" in lines
     assert lines[2] == "Nested    1.000000  on other essays: what to expect for new ones"
     assert lines[-2].startswith("metric:unified|version:")
     assert lines[-1] == f"written to {out}"
@@ -330,6 +331,17 @@ def test_what_is_printed_goes_into_the_notebook(known, files, capsys):
     # The table and the file work as they are.
     for table in (out, str(out), pd.read_csv(out)):
         assert spans.select(segments, table).to_frame().equals(kept.to_frame())
+
+
+def test_without_groups_there_is_one_search_and_no_table_of_equal_rows(files, capsys):
+    given = [files / "solution.csv", files / "candidates.csv", "--folds", 2]
+    code, printed, errors = command_line.run(
+        capsys, "tune", *given, "--set", "subpopulation_column_names=", "--json"
+    )
+    assert code == 0, errors
+    assert [search["temperature"] for search in json.loads(printed)["searches"]] == [65]
+    _, printed, _ = command_line.run(capsys, "tune", *given, "--set", "subpopulation_column_names=")
+    assert "Searches" not in printed.splitlines()
 
 
 def test_thresholds_are_applied_to_other_essays(known, files, capsys):

@@ -5,9 +5,10 @@ import json
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,16 @@ HIDDEN, SETTINGS = "hidden files", "settings of the tool"  # what everybody expe
 EXPERT_NAMES = ("expert", "annotator", "user", "name", "completed_by", "id")
 ANNOTATIONS = ("elements", "selections")  # under which keys a markup has its annotations
 MARKUP_KEYS = (*ANNOTATIONS, "criteria", "criterias", "isExpert", "third", "text", *EXPERT_NAMES)
+ROWS = "rows"  # where a table of markups has the `Rows` of the spans that it was made of
 DOCUMENT_KEYS = (*MARKUP_KEYS, "document_id", "subject", "meta", "markups", "markup")
 EXPECTED: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
+
+
+class Rows(dict[tuple[Any, ...], int]):
+    """The row of a table of spans, by its document, its place and its quote."""
+
+    def __deepcopy__(self, memo: Any) -> "Rows":
+        return self  # as pandas copies the attributes of a table with every step
 
 
 @dataclass
@@ -267,14 +276,22 @@ def placed(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
         if isinstance(row["text"], str):
             name = next(iter(row.values()))
             for column in columns:
-                row[column] = _placed(row[column], row["text"], f"document {name!r}", error, told)
+                row[column] = _placed(row[column], row["text"], partial(_where, table, name), error, told)
     if told:
         kinds = "; ".join(f"{what} in {counted(number, 'document')}" for what, number in sorted(told.items()))
         warnings.warn(f"by what the spans quote, positions are counted {kinds}", stacklevel=3)
     return table.assign(**{column: [row[column] for row in rows] for column in columns})
 
 
-def _placed(cell: Any, text: str, where: str, error: type[ToolError], told: Counter[str]) -> Any:
+def _where(table: pd.DataFrame, name: str, place: Place) -> str:
+    """Name a document, and the row of a table of spans that has a place."""
+    row = table.attrs.get(ROWS, {}).get((name, place.ends[0], place.quote))
+    return f"document {name!r}" if row is None else f"the spans: row {row} (document {name!r})"
+
+
+def _placed(
+    cell: Any, text: str, where: Callable[[Place], str], error: type[ToolError], told: Counter[str]
+) -> Any:
     """The cell with the markups of a document, whose fragments stand where the text has what they quote."""
     if not isinstance(cell, str):
         return cell
@@ -284,17 +301,18 @@ def _placed(cell: Any, text: str, where: str, error: type[ToolError], told: Coun
         return cell
     fragments = [list(_fragments(each)) for each in (value if isinstance(value, list) else [value])]
     sought, shift = AnnotatedText(text, wrote=True), int(text.startswith(BYTE_ORDER_MARK))
-    places = [[_place_of(each, where) for each in own] for own in fragments]
+    places = [list(map(_place_of, own)) for own in fragments]
     try:
         found = sought.find(places)
     except ValueError:
-        ends, quote = next((each.ends[0], each.quote) for each in chain(*places) if each.ends[0][1] > len(text))
-        within = f"expected a place within {len(text):,} characters, found {ends[0]} to {ends[1]}"
-        raise error(f"{where}: {contradiction(text, ends, quote or '') or within}") from None
+        beyond = next(each for each in chain(*places) if each.ends[0][1] > len(text))
+        (start, end), quote = beyond.ends[0], beyond.quote or ""
+        within = f"expected a place within {len(text):,} characters, found {start} to {end}"
+        raise error(f"{where(beyond)}: {contradiction(text, (start, end), quote) or within}") from None
     is_same = True
     for fragment, place, at in zip(chain(*fragments), chain(*places), chain(*found)):
         if not at.is_true and (fault := contradiction(text, place.ends[0], place.quote or "")):
-            raise error(f"{where}: {fault}")
+            raise error(f"{where(place)}: {fault}")
         ends = at.ends[0][0] + shift, at.ends[0][1] + shift
         is_same = is_same and ends == place.ends[0]
         fragment["start"], fragment["end"] = ends
@@ -302,11 +320,11 @@ def _placed(cell: Any, text: str, where: str, error: type[ToolError], told: Coun
     return cell if is_same else _dump(value)
 
 
-def _place_of(fragment: Mapping[str, Any], where: str) -> Place:
+def _place_of(fragment: Mapping[str, Any]) -> Place:
     """The place of a fragment, and what it quotes."""
     quote = fragment.get("text")
     ends = int(fragment["start"]), int(fragment["end"])
-    return Place([ends], quote if isinstance(quote, str) and quote else None, where)
+    return Place([ends], quote if isinstance(quote, str) and quote else None, "")
 
 
 def _fragments(value: Any) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.markups.files import Account, accounted, name_in, placed
+from podium.markups.files import ROWS, Account, Rows, accounted, name_in, placed
 from podium.words.errors import HostError, SubmissionRejected, ToolError
 from podium.words.wording import counted, listed
 
@@ -99,6 +99,10 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
             rows.append((document_id, None if known is None else known[document_id], cell))
     made = pd.DataFrame(
         rows, columns=["document_id", "text", "markups" if has_experts else "markup"], dtype=object
+    )
+    every = [span for experts in documents.values() for spans in experts.values() for span in spans]
+    made.attrs[ROWS] = Rows(
+        {(each.document_id, each.place, each.quote or None): each.row for each in every[::-1]}
     )
     made = placed(made, error)
     made = made if has_experts and known is not None else made.drop(columns="text")

@@ -167,24 +167,24 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
 
 def notices_of_texts(evaluation: Evaluation, texts: Mapping[str, str]) -> list[str]:
     """Say in one sentence how many items have no text, an empty one, or one that ends before their segments."""
-    rows, item = evaluation.explanation.rows, explain.column(evaluation.explanation, "item")
+    rows, item = explain.rows_of(evaluation.explanation), explain.column(evaluation.explanation, "item")
     if item is None or "last" not in rows:
         return []
-    needed = (rows["last"] + 1).groupby(rows[item]).max()
     lengths = {name: len(text) if "start" in rows else len(text.split()) for name, text in texts.items()}
-    names = [name for name in evaluation.prepared.items if name in needed.index]
-    lacking = [name for name in names if name not in texts]
-    empty = [name for name in names if name in texts and not texts[name].strip()]
-    short = [name for name in names if name in texts and 0 < lengths[name] < needed[name]]
-    told = [
-        f"{counted(len(found), explain.item_noun(evaluation))} {what}, such as {found[0]!r}"
-        for found, what in (
-            (lacking, "without a text"),
-            (empty, "with an empty one"),
-            (short, "whose text ends before the last segment"),
-        )
-        if found
-    ]
+    own, row_id = rows[item].map(lengths), evaluation.solution.arguments["row_id_column_name"]
+    told = []
+    for wrong, what in (
+        (own.isna(), "without a text"),
+        (own == 0, "with an empty one"),
+        ((own > 0) & (own <= rows["last"]), "whose text ends before the last segment"),
+    ):
+        if wrong.any():
+            found, first = rows.loc[wrong, item].nunique(), rows[wrong].iloc[0]
+            at = f", {row_id} {first[row_id]}" if row_id in rows else ""
+            told.append(
+                f"{counted(found, explain.item_noun(evaluation))} {what}, such as {first[item]!r} "
+                f"({first['side']}{at})"
+            )
     return [f"--texts: {'; '.join(told)}"] if told else []
 
 

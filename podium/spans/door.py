@@ -15,6 +15,7 @@ OUTSIDE = "O"  # the label of what is in no segment
 KINDS = {name.casefold(): number for number, name in enumerate(TYPES)} | {OUTSIDE.casefold(): -1}
 ROUNDED = 1e-3  # by which a probability of half precision may be above 1
 OF_SEGMENTS = ("segment", "essay")  # what a row is, and what it is a part of
+OF_ROWS = ("row", "essay")
 OF_TOKENS = ("token", "window")
 OF_WINDOWS = ("window", "essay")
 

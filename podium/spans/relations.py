@@ -122,11 +122,13 @@ def _share_near(first: Ints, second: Ints) -> float:
 def check_quotes(texts: Sequence[Any], words: Ints) -> None:
     """Warn if most quotes have other numbers of words than the positions beside them."""
     both = [(text, number) for text, number in zip(texts, words.tolist()) if isinstance(text, str)]
-    wrong = sum(abs(len(text.split()) - number) > 1 for text, number in both)
-    if len(both) >= FEWEST_POSITIONS and wrong > len(both) / 2:
+    wrong = [(text, number) for text, number in both if abs(len(text.split()) - number) > 1]
+    if len(both) >= FEWEST_POSITIONS and len(wrong) > len(both) / 2:
+        text, number = wrong[0]
         warnings.warn(
             "the numbers of words in discourse_text and of positions in predictionstring differ in "
-            f"{wrong:,} of {len(both):,} rows; are these cells of the same segments?",
+            f"{len(wrong):,} of {len(both):,} rows, such as {text!r:.40} with {counted(number, 'position')}; "
+            "are these cells of the same segments?",
             stacklevel=5,
         )
 

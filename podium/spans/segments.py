@@ -436,12 +436,12 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
             f"essay_ids: expected ids of the table, such as {str(ids.iloc[0])!r}, found none of them but "
             f"{given.iloc[0]!r}"
         )
-    if (essay < 0).any():
-        frame, essay = frame[essay >= 0], essay[essay >= 0]
-    cells = frame["predictionstring"]
+    cells, own = frame["predictionstring"], essay >= 0
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
-    door.require(essay, last < 0, expected, "{!r}", cells.to_numpy(dtype=object))
+    written = ids.to_numpy(dtype=object), cells.to_numpy(dtype=object)
+    door.require(written[0], own & (last < 0), expected, "{!r}", written[1], names=door.OF_ROWS)
+    frame, essay, first, last = frame[own], essay[own], first[own], last[own]
     if TEXT in frame:
         relations.check_quotes(frame[TEXT].tolist(), last - first + 1)
     d1 = frame.get(PROBABILITIES[1], _effectiveness(frame.get(LABEL, 0.5)))

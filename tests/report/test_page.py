@@ -488,6 +488,22 @@ def test_texts_from_a_folder_or_a_table(tmp_path, evaluation):
         assert report.read_texts(tmp_path / "texts.csv", evaluation) == dict(zip(ids, ["one", "two"]))
 
 
+def test_texts_that_end_before_a_segment_are_told_with_its_row(evaluation):
+    texts = dict.fromkeys(evaluation.prepared.items, "word " * 2000)
+    ends_early, empty, lacking = evaluation.prepared.items[:3]
+    rows = evaluation.explanation.rows
+    row = rows[(rows["essay_id"] == ends_early) & (rows["last"] >= 100)].iloc[0]
+    texts |= {ends_early: "word " * 100, empty: " "}
+    del texts[lacking]
+    (told,) = report.notices_of_texts(evaluation, texts)
+    assert re.fullmatch(
+        rf"--texts: 1 essay without a text, such as '{lacking}' \(.*\); 1 essay with an empty one, "
+        rf"such as '{empty}' \(.*\); 1 essay whose text ends before the last segment, such as '{ends_early}' "
+        rf"\({row['side']}, row_id {row['row_id']}\)",
+        told,
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

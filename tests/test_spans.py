@@ -375,8 +375,7 @@ def test_spans_are_scored_as_the_submission_that_they_make_to_the_last_bit():
     for ours, theirs in zip(segments, prepared.read(frame)):
         np.testing.assert_array_equal(ours, theirs)
     assert spans.score(fold, predicted, essay_ids) == metric_score(prepared, frame) > 0.1
-    evaluation = podium.score(fold, frame)
-    assert spans.measures(fold, predicted, essay_ids) == evaluation.loggable
+    assert spans.measures(fold, predicted, essay_ids) == podium.score(fold, frame).loggable
 
 
 def metric_score(prepared: metric.Prepared, frame: pd.DataFrame) -> float:

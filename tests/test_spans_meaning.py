@@ -341,7 +341,7 @@ WITHOUT_LABELS = r"^labels: expected the model's labels .* model.config.id2label
         ),
         (
             lambda: from_pipeline(TEXTS, [[GROUP], [None]]),
-            "expected groups, found NoneType in the output of text 1",
+            "expected groups, each a dict, found NoneType in the output of text 1$",
         ),
         (
             lambda: from_pipeline(TEXTS, [[{"label": "POSITIVE", "score": 0.9}], []]),

@@ -38,7 +38,7 @@ def decoded(probabilities, labels=LABELS):
         ),
         (
             1 / (1 + np.exp(-LOGITS)),
-            "; if they are sigmoids of independent labels, divide each row by its sum$",
+            "; take the softmax over the labels, axis=-1; divide sigmoids .* by their row's sum$",
         ),
         (
             0.4 * softmax(1),
@@ -185,6 +185,11 @@ def test_positions_of_words_are_checked_with_texts():
         ("I\\tagree", 3, 4),
         ("It is late.\\nI agree", 0, 4),
         ("Schools \\u0073hould ban", 5, 7),
+        ("I agree.\\\\nSchools should ban", 3, 7),
+        ("I agree.<br/>Schools should ban", 3, 7),
+        ("Schools \\*should\\* ban", 5, 7),
+        ("distract\\. So ban", 12, 14),
+        ("they &amp;amp; distract", 10, 12),
         ("Schools should ban phones because they &amp; distract", 5, 12),
     ],
 )
@@ -218,6 +223,40 @@ def test_essays_in_another_order_are_told():
         spans.score(prepared, model, backward)
     with pytest.warns(UserWarning, match="^several: expected the same essays in the same order"):
         spans.average([model, spans.from_table(solution, backward)])
+
+
+def test_models_of_other_essays_are_not_averaged_without_a_word():
+    solution, submission = make_competition(30, shared_words=False)
+    model = spans.from_table(submission, solution["essay_id"].unique().tolist())
+    for merge in (spans.average, spans.vote):
+        with pytest.warns(UserWarning, match="^several: expected the same essays, found 0 of 15 on both sides"):
+            merge([model[model.essay < 15], model[model.essay >= 15]])
+        assert len(merge([model, model[model.essay < 15]], votes=1)) > 0
+
+
+def test_ids_that_one_side_lacks_are_counted():
+    solution, submission = make_competition(30, shared_words=False)
+    ids = solution["essay_id"].unique().tolist()
+    renamed = [*ids[:20], *(f"x{name}" for name in ids[20:])]
+    with pytest.warns(
+        UserWarning, match=f"^essay_ids: 10 of 30 are not in the table, .* such as 'x{ids[20]}'$"
+    ):
+        part = spans.from_table(submission, renamed)
+    # An essay may have no segment, and a table may have other essays.
+    assert len(spans.from_table(submission[submission["essay_id"].isin(ids[:20])], ids)) == len(part)
+    assert len(spans.from_table(submission, ids[:20])) == len(part)
+    model = spans.from_table(submission, ids)
+    with pytest.warns(
+        UserWarning, match=f"^essay_ids: 10 of 30 are not in the solution, such as 'x{ids[20]}'$"
+    ):
+        spans.score(podium.prepare(solution), model, renamed)
+
+
+def test_last_words_that_belong_to_the_next_segment_are_told():
+    first = np.arange(0, 200, 10)
+    assert len(from_words(first, first + 9, "Claim", texts="w " * 200)) == 20
+    with pytest.warns(UserWarning, match=r"^the last word of 19 of 20 segments is the first word of another; "):
+        from_words(first, np.minimum(first + 10, 199), "Claim", texts="w " * 200)
 
 
 def test_a_text_beside_positions_is_compared_with_them():

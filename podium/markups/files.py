@@ -29,15 +29,15 @@ HIDDEN, SETTINGS = "hidden files", "settings of the tool"  # what everybody expe
 EXPERT_NAMES = ("expert", "annotator", "user", "name", "completed_by", "id")
 ANNOTATIONS = ("elements", "selections")  # under which keys a markup has its annotations
 MARKUP_KEYS = (*ANNOTATIONS, "criteria", "criterias", "isExpert", "third", "text", *EXPERT_NAMES)
-ROWS = "rows"  # where a table of markups has the `Rows` of the spans that it was made of
+ROWS = "rows"  # where a table of markups has the `RowsOfSpans` of the spans that it was made of
 DOCUMENT_KEYS = (*MARKUP_KEYS, "document_id", "subject", "meta", "markups", "markup")
 EXPECTED: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
 
 
-class Rows(dict[tuple[Any, ...], int]):
+class RowsOfSpans(dict[tuple[Any, ...], int]):
     """The row of a table of spans, by its document, its place and its quote."""
 
-    def __deepcopy__(self, memo: Any) -> "Rows":
+    def __deepcopy__(self, memo: Any) -> "RowsOfSpans":
         return self  # as pandas copies the attributes of a table with every step
 
 

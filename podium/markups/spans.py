@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.markups.files import ROWS, Account, Rows, accounted, name_in, placed
+from podium.markups.files import ROWS, Account, RowsOfSpans, accounted, name_in, placed
 from podium.words.errors import HostError, SubmissionRejected, ToolError
 from podium.words.wording import counted, listed
 
@@ -101,7 +101,7 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
         rows, columns=["document_id", "text", "markups" if has_experts else "markup"], dtype=object
     )
     every = [span for experts in documents.values() for spans in experts.values() for span in spans]
-    made.attrs[ROWS] = Rows(
+    made.attrs[ROWS] = RowsOfSpans(
         {(each.document_id, each.place, each.quote or None): each.row for each in every[::-1]}
     )
     made = placed(made, error)

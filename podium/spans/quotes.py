@@ -40,8 +40,7 @@ AROUND = " \t\r\n\"'“”‘’«»…*_"  # characters that models put around 
 EMPHASIS = frozenset("*_")  # of markdown
 BULLET = re.compile(r"^\s*(?:[-*+•‣◦–—>#]+|\(?\d{1,2}[.)])\s+")
 BRACKET = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])[\s.\"”]*$")
-ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([ntr\"'/\\]))")
-ESCAPED = {"n": "\n", "t": "\t", "r": "\r"} | {each: each for each in "\"'/\\"}
+ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([ntr])|([^\w\s]))|<br */?>")  # of JSON and Markdown
 SEARCHED = 0.8  # how close the whole quote must be, as a share of how close its aligned part must be
 ALIKE = 70.0  # from which ratio on two words are alike
 SHORT = 3  # letters of a word that says little of where it is
@@ -348,9 +347,9 @@ class _Wanted(NamedTuple):
 
 
 def _unescaped(quote: str) -> str:
-    """Read the escapes of JSON and HTML that were escaped twice, such as a literal backslash and n."""
-    spelled = ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else ESCAPED[match[2]], quote)
-    return html.unescape(spelled)
+    """Read the escapes of JSON, Markdown and HTML that are still there, such as a literal backslash and n."""
+    spelled = html.unescape(html.unescape(quote))  # which are often escaped twice
+    return ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[3] or "\n", spelled)
 
 
 def _undecorated(quote: str) -> str:

@@ -22,6 +22,7 @@ FAR = 0.1  # from which on a sum is not that of probabilities
 FEWEST_POSITIONS = 10  # of which something is said
 WITHIN, CURED = 0.4, 0.1  # the shares of positions within words: of another text, and of the right one
 NEAR, MIXED = 0.1, 0.35  # of a last word; the share of essays with near ones if essays are exchanged
+SHARED = 0.2  # the share of segments that end where another one begins; true segments hardly ever do
 QUOTED = ("word", "text", "quote", "span")  # where a group says the words at its positions
 UNKNOWN = ("[UNK]", "<unk>", "\ufffd")  # what a pipeline writes for characters that its tokenizer cannot show
 
@@ -75,7 +76,7 @@ def _cause(windows: Sequence[npt.NDArray[Any]], sums: Floats) -> str:
         return "each label adds to 1 over the tokens, so take the softmax over the labels, axis=-1"
     if np.ptp(sums) <= 2 * ROUNDED_SUM:
         return f"all rows add to {sums.mean():.3g}, as with weights of models that add to it: divide by that"
-    return "if they are sigmoids of independent labels, divide each row by its sum"
+    return "take the softmax over the labels, axis=-1; divide sigmoids of independent labels by their row's sum"
 
 
 def check_weights(weights: Floats) -> None:
@@ -92,13 +93,20 @@ def check_weights(weights: Floats) -> None:
 
 
 def check_order(what: str, one: tuple[Ints, Ints], other: tuple[Ints, Ints]) -> None:
-    """Warn if two sides have the same essays in different orders; each gives essays and last words of segments.
+    """Warn if two sides have other essays, or in another order; each gives essays and last words of segments.
 
     Segments reach to about the same word in an essay, whoever made them. So if hardly any essay has nearly the
     same last word on both sides, but the last words of all essays together are nearly the same, essays were
     exchanged.
     """
     essays = np.intersect1d(one[0], other[0])
+    fewest = min(len(np.unique(essay)) for essay, _ in (one, other))
+    if fewest >= FEWEST_POSITIONS and len(essays) < fewest / 2:
+        warnings.warn(
+            f"{what}: expected the same essays, found {len(essays):,} of {fewest:,} on both sides; segments of "
+            "other essays, such as other folds, are put together by concat",
+            stacklevel=5,
+        )
     if len(essays) < FEWEST_POSITIONS:
         return
     ends = np.zeros((2, int(essays.max()) + 1), dtype=np.int64)
@@ -119,6 +127,15 @@ def _share_near(first: Ints, second: Ints) -> float:
     return float((np.abs(first - second) <= NEAR * np.maximum(first, second)).mean())
 
 
+def check_ids(unknown: Sequence[object], number: int, where: str) -> None:
+    """Warn if many of the ids are unknown; a few essays may have no segment."""
+    if len(unknown) > NEAR * number:
+        warnings.warn(
+            f"essay_ids: {len(unknown):,} of {number:,} are not in the {where}, such as {unknown[0]!r}",
+            stacklevel=4,
+        )
+
+
 def check_quotes(texts: Sequence[Any], words: Ints) -> None:
     """Warn if most quotes have other numbers of words than the positions beside them."""
     both = [(text, number) for text, number in zip(texts, words.tolist()) if isinstance(text, str)]
@@ -130,6 +147,18 @@ def check_quotes(texts: Sequence[Any], words: Ints) -> None:
             f"{len(wrong):,} of {len(both):,} rows, such as {text!r:.40} with {counted(number, 'position')}; "
             "are these cells of the same segments?",
             stacklevel=5,
+        )
+
+
+def check_ends(essay: Ints, first: Ints, last: Ints) -> None:
+    """Warn if many segments end with the word with which another one begins, as exclusive ends do."""
+    ends, begins = ((essay << 32) | position for position in (last, first))
+    shared = int((np.isin(ends, begins) & (last > first)).sum())
+    if len(first) >= FEWEST_POSITIONS and shared > SHARED * len(first):
+        warnings.warn(
+            f"the last word of {shared:,} of {counted(len(first), 'segment')} is the first word of another; if "
+            "it does not belong to the segment, give last - 1",
+            stacklevel=4,
         )
 
 

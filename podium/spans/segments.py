@@ -71,6 +71,9 @@ CURES = {
 }
 
 
+LISTED = "; if it is the output of several texts, give the list of these texts"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Spans:
     """Segments of essays, as columns of equal length that are checked and read-only.
@@ -337,7 +340,8 @@ def from_words(
     Warns
     -----
     UserWarning
-        There are no texts, so the positions cannot be checked; told once.
+        There are no texts, so the positions cannot be checked; told once. Or many segments end with the word
+        with which another one begins, as if the last word did not belong to them.
 
     Examples
     --------
@@ -346,7 +350,9 @@ def from_words(
     """
     if texts is None:
         _tell_that_nothing_is_checked()
-    return _of_words(first, last, door.Said(essay, types, probability, d1), texts)
+    spans = _of_words(first, last, door.Said(essay, types, probability, d1), texts)
+    relations.check_ends(spans.essay, spans.first, spans.last)
+    return spans
 
 
 @functools.cache
@@ -437,6 +443,9 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
             f"{given.iloc[0]!r}"
         )
     cells, own = frame["predictionstring"], essay >= 0
+    if not own.all():
+        unknown = given[~given.index.isin(essay)].tolist()
+        relations.check_ids(unknown, len(given), "table, which has rows of other essays")
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
     written = ids.to_numpy(dtype=object), cells.to_numpy(dtype=object)
@@ -529,8 +538,8 @@ def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, 
     for number, group in groups:
         if not isinstance(group, Mapping):
             raise ValueError(
-                f"outputs: expected groups, found {type(group).__name__} in the output of text {number}; if it "
-                "is the output of several texts, give the list of these texts"
+                f"outputs: expected groups, each a dict, found {type(group).__name__} in the output of text "
+                f"{number}{LISTED if isinstance(group, list) else ''}"
             )
         if _name_of(group) == "" or "entity" in group or "start" not in group:
             cure = next((cure for key, cure in CURES.items() if key in group), "")
@@ -1010,6 +1019,8 @@ def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> A
     spans = dataclasses.replace(spans, discourse_type=kinds[spans.discourse_type])
     essay = numbers[spans.essay]
     known = essay >= 0
+    unknown = [name for name, number in zip(essay_ids, numbers.tolist()) if number < 0]
+    relations.check_ids(unknown, len(numbers), "solution")
     truths = prepared.truths
     relations.check_order("essay_ids", (essay[known], spans.last[known]), (truths.essay, truths.last))
     return segments_of(metric, spans, essay)

@@ -109,7 +109,7 @@ def write_tiny(to: Path, teams: int) -> None:
 def show_one(folder: Path) -> None:
     """Print the processor seconds of each stage of one submission, and the size of its entry."""
     job = make_job(
-        Options("unified", str(folder / "solution.csv"), "", {}),
+        Options(folder / "solution.csv", out=folder),
         folder / "solution.csv",
     )
     solution = solution_of(job)

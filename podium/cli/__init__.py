@@ -1,7 +1,7 @@
 """The command ``podium``, with a module for each of its commands.
 
 A module is imported when its command is called. It defines `run` and `Options`, a dataclass from which the
-arguments are declared; where those of a public function are the options, it defines ``add_arguments(parser)``.
+arguments are declared.
 Only `run` imports pandas and the modules that need it, so that ``podium COMMAND --help`` is quick.
 """
 
@@ -15,7 +15,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,6 +24,7 @@ from podium.cli.arguments import is_of_competition, with_record
 from podium.cli.declared import declare
 from podium.metric import own
 from podium.words import errors
+from podium.words.options import made
 from podium.words.version import __version__
 
 __all__ = ["COMMANDS", "main", "process"]
@@ -119,19 +120,14 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
         epilog=f"{READ_ON.format(PAGES[chosen.command])} Exit codes: podium --help.",
         formatter_class=_Help,
     )
-    kind = getattr(command, "Options", argparse.Namespace)
-    if kind is argparse.Namespace:
-        command.add_arguments(of_command)
-    else:
-        declare(of_command, kind)
-    if chosen.command in OF_COMPETITIONS:
-        of_command.set_defaults(metric=None)  # the record of the competition may name it
+    declare(of_command, command.Options)
     for option, first, second in zip(chosen.rest, chosen.rest[1:], chosen.rest[2:]):
         if option == "--set" and re.fullmatch(r"[A-Za-z_]\w*=.*", second) and not os.path.exists(second):
             of_command.error(f"--set takes one NAME=VALUE: write --set {first} --set {second}")
-    given = vars(of_command.parse_intermixed_args(chosen.rest))
-    work = functools.partial(_run, chosen.command, kind, given)
-    patience = _patience(chosen.command, given) if apart else None
+    read = vars(of_command.parse_intermixed_args(chosen.rest))
+    given = {name: value for name, value in read.items() if value is not None}
+    work = functools.partial(_run, chosen.command, given)
+    patience = _patience(chosen.command, command.Options, given) if apart else None
     return errors.exit_code_of(work) if patience is None else supervised(work, patience)
 
 
@@ -145,12 +141,13 @@ WAITING = frozenset({"publish", "rank", "verify"})  # for a site, or for workers
 SECONDS_FOR_OTHERS = 600.0  # without any processor time, where somebody else may be slow
 
 
-def _patience(name: str, given: Mapping[str, Any]) -> Patience | None:
+def _patience(name: str, kind: type, given: Mapping[str, Any]) -> Patience | None:
     """How long a command may take if its metric may be a stranger's; None if it is podium's own."""
     metric = given.get("metric")
     is_recorded = name == "verify" or given.get("again") is not None  # run.json names the metric
-    if name in OF_COMPETITIONS and metric is None:
-        is_recorded, metric = is_recorded or is_of_competition(given), own.DEFAULT
+    if metric is None:
+        is_recorded = is_recorded or (name in OF_COMPETITIONS and is_of_competition(given))
+        metric = own.DEFAULT if name in OF_COMPETITIONS else getattr(kind, "metric", None)
     if name not in EXECUTING or (metric in own.names() and not is_recorded):
         return None
     idle, processor = given.get("idle_limit"), given.get("time_limit")
@@ -166,20 +163,21 @@ def _patience(name: str, given: Mapping[str, Any]) -> Patience | None:
 NO_INPUTS = ("out", "title", "organizer", "team", "data")
 
 
-def _run(name: str, kind: Callable[..., Any], given: dict[str, Any]) -> None:
+def _run(name: str, given: dict[str, Any]) -> None:
     """Run a command with its options, unless it would write where one of its inputs is."""
     from podium.child import overheard
     from podium.tables.files import check_apart
 
     overheard.forget()
+    command = importlib.import_module(f"podium.cli.{name}")
     if name in OF_COMPETITIONS:
-        given = with_record(given)
+        given = with_record(given, "items" in command.Options.__dataclass_fields__)
     out = given.get("out")
     values = [value for option, value in given.items() if option not in NO_INPUTS]
     flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
     if out is not None:
         check_apart(out, [each for each in flat if isinstance(each, str | Path) and os.path.exists(each)])
-    importlib.import_module(f"podium.cli.{name}").run(kind(**given))
+    command.run(made(command.Options, given))
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

@@ -4,19 +4,18 @@ import argparse
 import datetime
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.metric import own
 from podium.words.errors import HostError, UsageError
+from podium.words.options import Values, whole_number
 
 if TYPE_CHECKING:
     from podium.metric.hosted import Metric
-
-T = TypeVar("T", int, float)
 
 
 def seconds(text: str) -> float:
@@ -65,22 +64,22 @@ def is_of_competition(given: Mapping[str, Any]) -> bool:
     return (_competition_of(given) / "competition.json").is_file()
 
 
-def with_record(given: dict[str, Any]) -> dict[str, Any]:
+def with_record(given: dict[str, Any], takes_items: bool) -> dict[str, Any]:
     """Add the metric, and the items, that the record of a competition names, if none was given."""
     from podium.contest import recorded
 
     if given.get("again") is not None:  # then run.json names the metric
-        return given | {"metric": given["metric"] or own.DEFAULT}
-    items = given.get("items", "none can be asked for")
-    metric, items = recorded.chosen(_competition_of(given), given["metric"], items)
-    return given | {"metric": metric} | ({"items": items} if "items" in given else {})
+        return {"metric": own.DEFAULT} | given
+    items = given.get("items", "") if takes_items else "none can be asked for"
+    metric, items = recorded.chosen(_competition_of(given), given.get("metric"), items)
+    return given | {"metric": metric} | ({"items": items} if takes_items and items else {})
 
 
 def _competition_of(given: Mapping[str, Any]) -> Path:
     """The folder of the competition to which a command's files belong, if they belong to one."""
     if "files" in given:
         return Path(given["files"])
-    solution = Path(given["solution"] or "")
+    solution = Path(given.get("solution", ""))
     return solution.parent.parent if solution.parent.name == "private" else solution
 
 
@@ -125,22 +124,9 @@ def last_moment(text: str) -> datetime.datetime:
     return when
 
 
-def _reader(kind: type[T], is_right: Callable[[T], bool], expected: str) -> Callable[[str], T]:
-    """Make a function that parses a number of a kind, and says what was expected in place of a wrong one."""
-
-    def read(text: str) -> T:
-        with suppress(ValueError):
-            if is_right(number := kind(text)):
-                return number
-        raise argparse.ArgumentTypeError(f"expected {expected}, found {text}")
-
-    return read
-
-
-not_negative = _reader(int, lambda number: number >= 0, "a whole number that is at least 0")
-positive = _reader(int, lambda number: number >= 1, "a whole number that is at least 1")
-share = _reader(float, lambda number: 0 < number < 1, "a share between 0 and 1, such as 0.4")
-probability = _reader(float, lambda number: 0 <= number <= 1, "a probability from 0 to 1, such as 0.5")
+not_negative, positive = whole_number(0), whole_number(1)
+share = Values("a share between 0 and 1, such as 0.4", lambda number: 0 < number < 1, float)
+probability = Values("a probability from 0 to 1, such as 0.5", lambda number: 0 <= number <= 1, float)
 
 
 # ---- The options that several commands have ----------------------------------------------------------------

@@ -9,13 +9,12 @@ exit code is then 4 if the metric or a table is certainly wrong, and 2 otherwise
 only what is new or changed is scored.
 """
 
-import argparse
-import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podium.cli.arguments import OfParameters, check_outputs
-from podium.cli.declared import declare
+from podium.cli.arguments import check_outputs
+from podium.ranking import rules
 
 if TYPE_CHECKING:
     from podium.ranking.final import FinalBoard
@@ -23,41 +22,36 @@ if TYPE_CHECKING:
 TEAMS_SHOWN = 10
 PAGES_PRINTED = 5  # of teams: of more, only the number
 CHARACTERS_SHOWN = 40  # of a team's name in the table
-METAVARS = {
-    "out": "FOLDER", "metric": "METRIC", "teams": "CSV", "team": "NAME", "again": "FOLDER", "choose": "RULE",
-    "select": "CSV", "deadline": "TIME", "site_board": "CSV", "side": "FOLDER", "failed": "CSV",
-    "left_out": "CSV", "before": "FOLDER",
-    "items": "COLUMN", "dask": "ADDRESS", "time_limit": "TIME", "memory_limit": "SIZE", "idle_limit": "TIME",
-}  # fmt: skip
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium rank``."""
-    from podium.ranking.rank import rank
+@dataclass(frozen=True, kw_only=True)
+class Options(rules.Options):
+    """The options of ``podium rank``.
 
-    declare(parser, rank, METAVARS, advanced="part")
-    declare(parser, OfParameters)
-    parser.add_argument(
-        "--table",
-        type=Path,
-        metavar="FILE",
-        help="write the board as a table for a paper (.tex, .md or .csv); --resamples adds 95%% intervals",
-    )
+    Other Parameters
+    ----------------
+    table : FILE
+        Write the board as a table for a paper (.tex, .md or .csv); --resamples adds 95%
+        intervals.
+    """
+
+    table: Path | None = None
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Rank the submissions, write the results, and print the first teams."""
-    from podium.ranking.rank import rank
+    from podium.ranking import making
 
     if options.table is not None:
-        check_table(options)
-    given = {name: value for name, value in vars(options).items() if name not in ("set", "table")}
-    final = rank(**given, parameters=options.set)
-    if options.table is not None:
-        from podium.ranking import for_a_paper
         from podium.report import paper
 
-        paper.write(for_a_paper.of_board(final, bool(options.resamples)), options.table)
+        paper.check_form(options.table)  # before anything is scored
+        check_outputs([options.table], [options.out, *options.paths.values()])
+    final = making.made(options)
+    if options.table is not None:
+        from podium.ranking import for_a_paper
+
+        paper.write(for_a_paper.of_board(final, options.is_fixed and options.resamples > 0), options.table)
     pages = final.pages
     if options.again is None or not pages:  # an answer to a complaint is about a team alone
         print_report(final)
@@ -66,15 +60,6 @@ def run(options: argparse.Namespace) -> None:
         return
     for team, page in pages.items():
         print_team(final, team, page)
-
-
-def check_table(options: argparse.Namespace) -> None:
-    """Refuse a table of an unknown form, or in the place of an input, before anything is scored."""
-    from podium.report import paper
-
-    paper.check_form(options.table)
-    paths = (each for each in vars(options).values() if isinstance(each, str | os.PathLike))
-    check_outputs([options.table], [each for each in paths if each is not options.table])
 
 
 def print_team(final: "FinalBoard", team: str, page: str) -> None:
@@ -118,7 +103,7 @@ def print_report(final: "FinalBoard") -> None:
     table = top[["rank", "team", "score", *of_boost]]
     table = table.assign(team=table["team"].map(lambda team: sentences.cut(team, CHARACTERS_SHOWN)))
     console.print_table(f"The first {len(top)}", table)
-    if final.variants is not None and len(final.variants) and final.options.rules.variants:
+    if final.variants is not None and len(final.variants) and final.options.variants:
         console.print_table("The board under other decisions", final.variants)
     print("", *final.summary, sep="\n")
     print(f"\nwritten to {final.folder}", flush=True)

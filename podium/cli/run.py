@@ -10,35 +10,21 @@ in its current folder. A run that was stopped continues when it is started again
     podium run --one FOLDER --data data --out try        a participant tries a model
 """
 
-import argparse
 import warnings
 
-from podium.cli.declared import declare
+from podium.running.run import Options, of_options
 from podium.words.errors import HostError, SubmissionRejected
 
-METAVARS = {
-    "data": "FOLDER", "out": "FOLDER", "dask": "ADDRESS",
-    "time_limit": "TIME", "memory_limit": "SIZE", "disk_limit": "SIZE", "folder_limit": "SIZE",
-    "env": "NAME=VALUE",
-}  # fmt: skip
 FAILURES_SHOWN = 5  # with their reasons; all are in failed.csv
 COLUMNS = ["team", "submission", "runtime", "runtime_error", "runs", "marks"]  # on the screen
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium run``."""
-    from podium.running.run import run
-
-    declare(parser, run, METAVARS, advanced="differing")
-
-
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Run the models, print their runtimes, and say which failed; that all failed is an error."""
     from podium.cli import console
     from podium.running.models import Failure, key_of
-    from podium.running.run import run
 
-    made = run(**vars(options))
+    made = of_options(options)
     if len(made.runtimes):
         title = "Provisional runtimes in seconds" if made.provisional else "Runtimes in seconds"
         console.print_table(title, made.runtimes[COLUMNS])

@@ -6,28 +6,18 @@ It reads the folder's run.json and the inputs that this file names, and no store
 differs, the first differences are listed and the exit code is 1.
 """
 
-import argparse
-
-from podium.cli.declared import declare
+from podium.ranking.verify import Options
 from podium.words.errors import Differences
 
 DIFFERENCES_SHOWN = 10
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``podium verify``."""
-    from podium.ranking.rules import PATHS
-    from podium.ranking.verify import verify
-
-    declare(parser, verify, {**dict.fromkeys(PATHS, "PATH"), "deadline": "TIME"})
-
-
-def run(options: argparse.Namespace) -> None:
+def run(options: Options) -> None:
     """Compute a board again, and list the differences."""
     from podium.cli import console
-    from podium.ranking.verify import verify
+    from podium.ranking.verify import verified
 
-    verification = verify(**vars(options))
+    verification = verified(options)
     console.warn(verification.notices)
     differences = verification.differences
     if differences:

@@ -28,6 +28,7 @@ from podium.metric.contract import REQUIRED, Companion, Metric
 from podium.metric.executed import COMPANION_FILE, METRIC_FILE, Executed
 from podium.metric.guard import PACKAGE
 from podium.metric.own import DEFAULT, ROOT, folder, names
+from podium.tables.files import Location
 from podium.words.errors import CompanionError, HostError, ToolError, UsageError
 from podium.words.wording import listed
 
@@ -53,7 +54,7 @@ NO_DEFAULT = inspect.Parameter.empty
 UTILITIES = "kaggle_metric_utilities"
 
 
-def find(metric: str | Path) -> Path:
+def find(metric: Location) -> Path:
     """Find the file of a metric."""
     if str(metric) in names():
         return own.file(str(metric))
@@ -84,7 +85,7 @@ def module(name: str, file: str = "metric") -> types.ModuleType:
     return sys.modules[f"{load(name).module.__package__}.{file}"]
 
 
-def load(metric: str | Path) -> Metric:
+def load(metric: Location) -> Metric:
     """Load a metric and its companion.
 
     Parameters
@@ -184,7 +185,7 @@ def _own_metric_with(path: Path) -> str | None:
     return None
 
 
-def files_of(metric: str | Path) -> Executed:
+def files_of(metric: Location) -> Executed:
     """Read the files that a metric executes, its own first; the companions of podium's own are podium's."""
     path = find(metric)
     return executed.of_metric(path) if _own_metric_with(path) is None else {path.name: path.read_bytes()}

@@ -10,6 +10,7 @@ Each step is a function of tables. `board_of` calls one after the other, and mak
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,21 +67,21 @@ def board_of(
     options: Options, inputs: Inputs, desk: Desk, scored: Sequence[Scored], folder: Path
 ) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
-    rules, solution = options.rules, desk.solution
-    everybody, rule, told = _everybody(inputs, rules, solution, scored)
+    solution = desk.solution
+    everybody, rule, told = _everybody(inputs, options, solution, scored)
     files = decisions.competing(everybody, inputs.teams)
     leaderboard, decided, prizes = _ranked(options, inputs, solution, files)
-    baselines, of_jury = _of_jury(rules, inputs, solution, everybody, leaderboard)
+    baselines, of_jury = _of_jury(options, inputs, solution, everybody, leaderboard)
     site_table, of_site = _of_site(inputs, solution, leaderboard, baselines)
     sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
     aside = files[everybody["chosen"] & ~files["chosen"]]  # the files of teams that do not compete
     of_aside = [scored[number] for number in aside.index]
     examined = _examined(options, desk, sent, chosen, of_aside, prizes)
-    chance = _of_chance(examined, leaderboard, inputs.runtimes, rules, solution, prizes)
-    variants, variant_ranks = _under_other_decisions(rules, desk, examined, sent, leaderboard)
+    chance = _of_chance(examined, leaderboard, inputs.runtimes, options, solution, prizes)
+    variants, variant_ranks = _under_other_decisions(options, desk, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
     told += cautions(leaderboard, files, prizes, entries, [] if chance is None else chance.doubts, decided)
-    told += _of_winners(rules, inputs, desk, leaderboard, prizes, entries, chosen)
+    told += _of_winners(options, inputs, desk, leaderboard, prizes, entries, chosen)
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
     return FinalBoard(
@@ -109,7 +110,7 @@ def examined_again(
     options: Options, inputs: Inputs, desk: Desk, scored: Sequence[Scored]
 ) -> tuple[pd.DataFrame, Examined, Prizes]:
     """Rank and examine the files that count, without what a page says beside it."""
-    everybody, _, _ = _everybody(inputs, options.rules, desk.solution, scored)
+    everybody, _, _ = _everybody(inputs, options, desk.solution, scored)
     files = decisions.competing(everybody, inputs.teams)
     leaderboard, _, prizes = _ranked(options, inputs, desk.solution, files)
     sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
@@ -159,8 +160,8 @@ def _ranked(
     if not files["chosen"].any():
         raise HostError(f"--teams {options.teams}: expected a team that competes, found none with a score")
     decides = choice.column_of(solution.deciding)
-    leaderboard, decided = reward(files, inputs.runtimes, options.rules, solution.higher_is_better, decides)
-    prizes = decisions.prizes_of(leaderboard, inputs.teams, options.rules.prizes)
+    leaderboard, decided = reward(files, inputs.runtimes, options, solution.higher_is_better, decides)
+    prizes = decisions.prizes_of(leaderboard, inputs.teams, options.prizes)
     return decisions.with_notes(decisions.with_prizes(leaderboard, prizes), inputs.teams), decided, prizes
 
 
@@ -177,7 +178,7 @@ def _of_jury(
     how = solution.higher_is_better, choice.column_of(solution.deciding)
     baselines = everybody[everybody["chosen"] & everybody["team"].isin(decisions.baselines_in(teams))]
     if len(baselines):
-        by_score, _ = reward(baselines, inputs.runtimes, rules._replace(boost=False), *how)
+        by_score, _ = reward(baselines, inputs.runtimes, replace(rules, boost=False), *how)
         baselines = decisions.with_notes(by_score.assign(note=""), teams)
     facts = {"decisions": teams.to_dict("records")}
     try:
@@ -207,8 +208,7 @@ def _examined(
     prizes: Prizes,
 ) -> Examined:
     """Examine the files that count, in the order of the board; those `of_aside` are compared with them."""
-    rules = options.rules
-    how = How(desk.solution.deciding, rules.resamples, rules.seed, rules.items)
+    how = How(desk.solution.deciding, options.resamples, options.seed, options.items)
     if all(each.has_statistics for each in (*chosen, *of_aside)):
         return examining.by_statistics(desk, how, sent, chosen)
     return examining.by_halves(desk, how, options.is_fixed, sent, chosen, prizes)
@@ -305,11 +305,11 @@ def _facts(
     told: list[str],
 ) -> dict[str, Any]:
     """Collect the facts about a board that run.json publishes and sentences are made of."""
-    boosted = is_boosted(leaderboard, options.rules)
+    boosted = is_boosted(leaderboard, options)
     return {
         "signature": solution.signature,
         "decided_by": options.part or solution.deciding,
-        **_items(solution, options.rules.items),
+        **_items(solution, options.items),
         "higher_is_better": solution.higher_is_better,
         "higher_is_better_assumed": solution.metric.direction is None,
         "boosted": boosted,

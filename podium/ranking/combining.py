@@ -10,10 +10,9 @@ import itertools
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,7 @@ from podium.ranking.leaving_out import BOARD_FILE, board_in
 from podium.ranking.output import PAGE
 from podium.ranking.redrawing import Redrawn
 from podium.ranking.rewards import BY_INPUT, BY_NAME
-from podium.ranking.rules import Options, Rules
+from podium.ranking.rules import Choices, Options, Rules
 from podium.ranking.run_json import CIRCUMSTANCES, RUN
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Scores
@@ -39,13 +38,14 @@ from podium.statistics.inference import (
     widening_of_borders,
     widening_of_one,
 )
-from podium.tables import names
+from podium.tables import names, records
 from podium.tables.files import alone_in, check_apart, parse_json, read_bytes
 from podium.words.arrays import Floats, Ints
 from podium.words.errors import HostError, UsageError
+from podium.words.options import fault_in
 from podium.words.wording import listed
 
-__all__ = ["Choices", "combined", "compared", "is_combined"]
+__all__ = ["combined", "compared", "is_combined"]
 
 BY_SCORE, BY_RANK, BY_WINS = "score", "rank", "wins"
 WORST, LEAVE_OUT = "worst", "leave-out"
@@ -56,19 +56,6 @@ WHAT = {
 }
 TOO_FAR = 10  # how many times farther apart than others the scores of an input may lie
 STREAM = 8  # of random numbers
-
-
-@dataclass(frozen=True)
-class Choices:
-    """How boards are combined."""
-
-    by: Literal["score", "rank", "wins"] = "score"
-    weights: tuple[float, ...] = ()  # of the inputs; without any, all count alike
-    scale: Literal["", "best"] = ""  # with "best", scores are divided by the best one of their input
-    missing: Literal["", "worst", "leave-out"] = ""  # what becomes of a team that an input lacks
-    same_items: bool = False  # whether rows of equal ids are the same items in all boards
-    prizes: int = 3
-    seed: int = 0
 
 
 class Input(NamedTuple):
@@ -87,7 +74,7 @@ def combined(paths: Sequence[str], out: Path, choices: Choices, title: str, orga
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is not a folder")
     check_apart(out, paths)
-    options = _options(choices, title, organizer)
+    options = _options(choices, out, title, organizer)
     with alone_in(out):
         final = _made(paths, out, choices, options)
         files = output.tables(final) | {PAGE: page.of_board(final).encode()}
@@ -96,10 +83,11 @@ def combined(paths: Sequence[str], out: Path, choices: Choices, title: str, orga
     return final
 
 
-def _options(choices: Choices, title: str, organizer: str) -> Options:
+def _options(choices: Choices, out: Path, title: str, organizer: str) -> Options:
     """The options of a board, as far as a combined one has them."""
-    rules = Rules(boost=False, prizes=choices.prizes, seed=choices.seed)
-    return Options("", "", "", {}, rules=rules, title=title, organizer=organizer)
+    return Options(
+        out=out, title=title, organizer=organizer, boost=False, prizes=choices.prizes, seed=choices.seed
+    )
 
 
 def _made(paths: Sequence[str], out: Path, choices: Choices, options: Options) -> FinalBoard:
@@ -124,7 +112,7 @@ def _made(paths: Sequence[str], out: Path, choices: Choices, options: Options) -
     resamples = 0 if draws is None else len(draws.scores.population)
     facts = {
         **_facts(choices, columns, board, higher_is_better, decided, silence, draws),
-        "rules": options.rules._replace(resamples=resamples)._asdict(),
+        "rules": run_json.of_fields(Rules, options) | {"resamples": resamples},
         "inputs": _inputs(paths, out),
         "page": {"title": options.title, "organizer": options.organizer},
     }
@@ -423,7 +411,8 @@ def _facts(
     """Collect what run.json records and sentences are made of."""
     weights = _weights(choices.weights, len(columns))
     return {
-        "combined": {**choices.__dict__, "weights": [round(float(weight), 6) for weight in weights]},
+        "combined": run_json.of_fields(Choices, choices)
+        | {"weights": [round(float(weight), 6) for weight in weights]},
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "rule": _rule(columns, weights, choices),
         "signature": f"combined by {choices.by}",
@@ -528,21 +517,20 @@ def compared(home: Path) -> tuple[list[str], list[str]]:
 
 def _recorded(facts: dict[str, Any], home: Path) -> tuple[Choices, list[str], Options]:
     """Read from a record how boards were combined."""
-    wrong = f"{home / RUN}: expected the run.json of podium combine"
-    try:
-        said, defaults = facts["combined"], Choices()
+    read: Any = records.form("Input", {"path": str, "sha256": str})
+    forms = {
+        "combined": records.form("Combined", Choices.__annotations__),
+        "inputs": dict[str, read],
+        "outputs": dict[str, str],
+        "page": records.form("Page", {"title": str, "organizer": str}),
+    }
+    wrong = [name for name, form in forms.items() if records.fault_in(facts.get(name), form)]
+    if not wrong:
+        said, page_of = facts["combined"], facts["page"]
         choices = Choices(**{**said, "weights": tuple(map(float, said["weights"]))})
-        fits = all(type(getattr(choices, name)) is type(value) for name, value in vars(defaults).items())
-        fits = fits and choices.by in WHAT and choices.scale in ("", "best")
-        fits = fits and choices.missing in ("", WORST, LEAVE_OUT) and min(choices.prizes, choices.seed) >= 0
         paths = [os.path.normpath(home / each["path"]) for each in facts["inputs"].values()]
-        digests = [each["sha256"] for each in [*facts["inputs"].values()]] + [*facts["outputs"].values()]
-        fits = fits and len(paths) > 1 and all(isinstance(each, str) for each in digests)
-        title, organizer = facts["page"]["title"], facts["page"]["organizer"]
-    except (AttributeError, LookupError, TypeError, ValueError):
-        raise UsageError(wrong) from None
-    if not (fits and isinstance(title, str) and isinstance(organizer, str)):
-        raise UsageError(wrong)
+    if wrong or fault_in(choices) or len(paths) < 2:
+        raise UsageError(f"{home / RUN}: expected the run.json of podium combine")
     if lacking := [path for path in paths if not os.path.exists(path)]:
         raise UsageError(f"{RUN} names {lacking[0]}, which is not there")
-    return choices, paths, _options(choices, title, organizer)
+    return choices, paths, _options(choices, home, page_of["title"], page_of["organizer"])

@@ -14,10 +14,10 @@ from typing import Any
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, making, output, run_json
 from podium.ranking.job import content_digest, versions
-from podium.ranking.rules import ALL_TEAMS, PATHS, Options, fault_in
+from podium.ranking.rules import ALL_TEAMS, PATHS, Options
 from podium.ranking.run_json import RUN
 from podium.ranking.submissions import Submission, find, is_manifest
-from podium.tables.files import is_url, read_bytes
+from podium.tables.files import Location, is_url, read_bytes
 from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed, printable
@@ -43,7 +43,7 @@ ENTRY = re.compile(rf"{output.STORE}/[0-9a-f]{{2}}/[0-9a-f]+(\.limit)?")  # a fi
 
 
 def compared(
-    folder: str | os.PathLike[str], home: Path, given: Mapping[str, Any], deadline: str | None, jobs: int
+    folder: Location, home: Path, given: Mapping[str, Location], deadline: str | None, jobs: int
 ) -> tuple[list[str], list[str]]:
     """Compare the files of a board with what its inputs lead to; list the differences, and what to know."""
     if "before" in given:
@@ -51,9 +51,7 @@ def compared(
     run = run_json.recorded(folder, given, "--NAME ADDRESS")
     facts, options = run.facts, run.options
     if deadline is not None:
-        options = options._replace(rules=options.rules._replace(deadline=deadline))
-        if fault := fault_in(options.rules) or ("" if deadline else "--deadline: expected a time, found none"):
-            raise UsageError(fault)
+        options = replace(options, deadline=deadline)
     _check_places(options, [name for name in PATHS if name not in given])
     if changed := run_json.changed_metric(facts, options):
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
@@ -92,8 +90,8 @@ def announce(metric: Path) -> None:
 def _check_places(options: Options, names: Sequence[str]) -> None:
     """Say which option names an input that is not where run.json says."""
     for name in names:
-        path = getattr(options, name)
-        is_file = path is not None and not is_url(path) and not (name == "metric" and path in hosted.names())
+        path = options.paths[name] or ""
+        is_file = path and not is_url(path) and not (name == "metric" and path in hosted.names())
         if is_file and not os.path.exists(path):
             raise UsageError(
                 f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: --{name} PATH"
@@ -126,7 +124,7 @@ def _notices(facts: Mapping[str, Any], home: Path) -> list[str]:
 def _check_parameters(options: Options) -> None:
     """Make sure that the metric has all parameters that run.json names."""
     known = hosted.defaults(hosted.load(options.metric))
-    if unknown := sorted(options.parameters.keys() - known.keys()):
+    if unknown := sorted(options.metric_parameters.keys() - known.keys()):
         raise UsageError(f"{RUN}: expected parameters of the metric, found {listed(unknown)}")
 
 
@@ -155,8 +153,8 @@ def _ranked_again(
         inputs = inputs._replace(manifest=manifest)
         there = [*(each.team for each in files), *inputs.failed["team"], ALL_TEAMS]
         # A team whose files are missing can have no page.
-        options = options._replace(team=[team for team in options.team or [] if team in there] or None)
-        with making.desk_of(options, Path(folder), files, jobs, None) as desk:
+        options = replace(options, jobs=jobs, team=[team for team in options.teams_with_page if team in there])
+        with making.desk_of(options, Path(folder), files) as desk:
             final, scored = making.scored_board(options, inputs, desk, home)
             again = run_json.facts_of(final, desk, inputs, scored, ())
     again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
@@ -255,7 +253,7 @@ def _around(line: str, other: str) -> str:
     return f"{'…' if start else ''}{line[start : start + CHARACTERS_SHOWN]}"
 
 
-def told_beside(facts: Mapping[str, Any], home: Path, paths: Sequence[str]) -> tuple[list[str], list[str]]:
+def told_beside(facts: Mapping[str, Any], home: Path, paths: Sequence[Location]) -> tuple[list[str], list[str]]:
     """Tell which files beside a board could be taken for a part of it, and which others are not verified."""
     strangers = _strangers(facts, home, paths)
     parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
@@ -266,7 +264,7 @@ def told_beside(facts: Mapping[str, Any], home: Path, paths: Sequence[str]) -> t
     return told, notices
 
 
-def _strangers(facts: Mapping[str, Any], home: Path, paths: Sequence[str]) -> list[str]:
+def _strangers(facts: Mapping[str, Any], home: Path, paths: Sequence[Location]) -> list[str]:
     """List the files below the folder that are neither parts of the board, nor inputs, nor of the store."""
     parts = {RUN, ".lock", output.ITEMS, *facts["outputs"]}
     inputs = [os.path.realpath(path) for path in paths]

@@ -16,6 +16,7 @@ from podium.ranking import choice
 from podium.ranking.rules import LONGEST_REASON
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.tables import names
+from podium.tables.files import Location
 from podium.tables.schema import REMARK, TEXT, Table, one_of, wrong
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed, printable
@@ -85,7 +86,7 @@ class Prizes(NamedTuple):
 # ---- The table of teams -----------------------------------------------------------------------------------
 
 
-def read(path: str | None, submissions: Sequence[Submission], failed: pd.DataFrame) -> pd.DataFrame:
+def read(path: Location | None, submissions: Sequence[Submission], failed: pd.DataFrame) -> pd.DataFrame:
     """Read the table of decisions, and make sure that it speaks of teams that there are; it may be empty."""
     if path is None:
         return NOTHING_DECIDED

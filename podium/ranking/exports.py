@@ -9,7 +9,7 @@ import re
 import pandas as pd
 
 from podium.ranking.decisions import BASELINE
-from podium.tables.files import read_bytes
+from podium.tables.files import Location, read_bytes
 from podium.tables.formats import parse_texts
 from podium.words.errors import HostError
 from podium.words.wording import listed
@@ -37,9 +37,9 @@ OF_CODABENCH = re.compile(r".+\(\d+\)-.+")  # the name of a task with its number
 BENCHMARK = "0"  # the rank that Kaggle's download gives to the host's benchmark
 
 
-def read_board(path: str) -> tuple[pd.DataFrame, list[str]]:
+def read_board(path: Location) -> tuple[pd.DataFrame, list[str]]:
     """Read a leaderboard, and tell what was left out; cells are texts, as a team may be named NA or 007."""
-    name = "standard input" if path == "-" else path
+    name = "standard input" if path == "-" else str(path)
     board, columns = _parsed(path, name)
     _check_needed(board, name)
     notices = []
@@ -57,22 +57,22 @@ def read_board(path: str) -> tuple[pd.DataFrame, list[str]]:
     return _told_apart(board), [*notices, *_unused_runtimes(columns, board, name)]
 
 
-def read_site(path: str) -> tuple[str, pd.DataFrame, list[str]]:
+def read_site(path: Location) -> tuple[str, pd.DataFrame, list[str]]:
     """Read a site's board: the name of the site, its rows, and the columns that may have the scores."""
-    board, columns = _parsed(path, path)
+    board, columns = _parsed(path, str(path))
     of_scores = [name for name in columns if OF_CODABENCH.fullmatch(name)]
     site = "Codabench" if of_scores else "Kaggle" if {"TeamId", "team_id"} & set(columns) else "the site"
     if of_scores:
         board.columns = [name if name in of_scores else new for name, new in zip(columns, board)]
     else:
-        _check_needed(board, path)
+        _check_needed(board, str(path))
         of_scores = ["score"]
     if "Rank" in board:
         board = board[board["Rank"] != BENCHMARK].reset_index(drop=True)
     return site, _told_apart(board), of_scores
 
 
-def _parsed(path: str, name: str) -> tuple[pd.DataFrame, list[str]]:
+def _parsed(path: Location, name: str) -> tuple[pd.DataFrame, list[str]]:
     """Read a leaderboard with podium's names of columns, and list the names that the columns had."""
     board = parse_texts(TOKEN.sub(b"", read_bytes(path)), name, HostError, is_complete=True).fillna("")
     columns = list(map(str, board.columns))

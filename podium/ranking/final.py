@@ -89,7 +89,7 @@ class FinalBoard:
     def pages(self) -> dict[str, str]:
         """The name of the file with the page of each team that has one."""
         everybody = sorted({*self.submissions["team"], *self.failed["team"]})
-        wanted = self.options.team or []
+        wanted = self.options.teams_with_page
         teams = everybody if ALL_TEAMS in wanted else wanted
         if len(teams) == 1:
             return {teams[0]: TEAM_PAGE}
@@ -144,7 +144,7 @@ class FinalBoard:
         podium.ranking.picture.Picture
             The picture that the page has, which a notebook shows and ``save(path)`` writes as SVG.
         """
-        return picture.of_board(self.leaderboard, self.certainty, self.options.rules, self.facts)
+        return picture.of_board(self.leaderboard, self.certainty, self.options, self.facts)
 
     @property
     def _top(self) -> pd.DataFrame:

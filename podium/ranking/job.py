@@ -91,13 +91,13 @@ def digest_of(content: Content) -> str:
 
 def make_job(options: Options, source: Location) -> Job:
     """Describe what is scored, with the hashes by which the store knows it; `source` is the solution."""
-    metric, solution, part = options.metric, absolute(options.solution), options.part
-    metric = metric if metric in hosted.names() else absolute(metric)
+    solution, part = absolute(options.solution), options.part
+    metric = absolute(options.metric) if options.metric not in hosted.names() else str(options.metric)
     loaded = hosted.load(metric)
     of_measures = set(loaded.measure_parameters)
     metric_digests, solution_digest = (*executed.digests(loaded.files).items(),), content_digest(source)
     (_, metric_digest), *others = metric_digests
-    items = tuple(sorted(options.parameters.items()))
+    items = tuple(sorted(options.metric_parameters.items()))
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
     left_out = tuple(sorted(leaving_out.read(options.left_out)["item"]))

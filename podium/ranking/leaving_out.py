@@ -14,6 +14,7 @@ import pandas as pd
 from podium.ranking.rules import LONGEST_REASON
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Solution
+from podium.tables.files import Location
 from podium.tables.schema import NAME, REMARK, TEXT, Table, number, whole, wrong
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
@@ -36,7 +37,7 @@ BOARD = Table(key=["team"], team=NAME, rank=whole("a rank", 1, 10**9).optional, 
 BOARD_FILE = "final_leaderboard.csv"
 
 
-def read(path: str | None) -> pd.DataFrame:
+def read(path: Location | None) -> pd.DataFrame:
     """Read which items to leave out, and why; other columns do not matter, so that rows of items.csv do."""
     if path is None:
         return NOTHING
@@ -51,7 +52,7 @@ def read(path: str | None) -> pd.DataFrame:
     return table
 
 
-def check(whole: Solution, table: pd.DataFrame, path: str | None) -> list[str]:
+def check(whole: Solution, table: pd.DataFrame, path: Location | None) -> list[str]:
     """Refuse items that the solution lacks, or that leave nothing to decide; tell what follows from others."""
     names = evaluating.names_of_rows(whole)
     known = {*names}
@@ -106,12 +107,12 @@ def with_reasons(left_out: Sequence[Mapping[str, str]], noun: str) -> str:
 # ---- Compared with an earlier board -------------------------------------------------------------------------
 
 
-def board_in(path: str | os.PathLike[str]) -> str:
+def board_in(path: Location) -> str:
     """Find the table of a board in its folder."""
     return str(Path(path) / BOARD_FILE) if Path(path).is_dir() else os.fspath(path)
 
 
-def read_earlier(path: str) -> pd.DataFrame:
+def read_earlier(path: Location) -> pd.DataFrame:
     """Read the ranks and scores of an earlier board, of the teams that had a rank."""
     table = BOARD.read(path)
     return table[table["rank"].notna()].astype({"rank": int, "score": float})

@@ -4,8 +4,9 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,17 +18,16 @@ from podium.metric import hosted, own
 from podium.metric.contract import Metric
 from podium.metric.shapes import demand
 from podium.ranking import decisions, leaving_out, output, page, passes, run_json, site, speed
-from podium.ranking.asked import Request, command_of
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs, board_of
 from podium.ranking.doubted import with_doubts
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE
-from podium.ranking.rules import ALL_TEAMS, Options, Rules
+from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed
 from podium.tables import names
-from podium.tables.files import alone_in, check_apart, is_url, read_once
+from podium.tables.files import Location, alone_in, check_apart, is_url, read_once
 from podium.tables.schema import TEXT, Table
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
@@ -43,77 +43,74 @@ class Sources(NamedTuple):
     options: Options
     files: list[Submission]
     store: Path
+    parameters: dict[str, Any]  # that were given now
     manifest: str | None = None  # the SHA-256 of the manifest
 
 
-Parameters = Mapping[str, Any] | Sequence[str]  # of the metric, by name or as texts like temperature=80
-
-
-def made(asked: Request, parameters: Parameters) -> FinalBoard:
-    """Make a board, with the parameters that were given for its metric."""
+def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> FinalBoard:
+    """Make a board, with more parameters of its metric."""
     asked.check()
-    if asked.out.exists() and not asked.out.is_dir():
-        raise UsageError(f"--out {asked.out} is not a folder")
-    if "before" in asked.paths:
-        asked.paths["before"] = leaving_out.board_in(asked.paths["before"])
-    check_apart(asked.out, [asked.metric, *asked.paths.values()])
-    sources, command = (_anew if asked.again is None else _again)(asked, parameters)
+    out = Path(asked.out)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is not a folder")
+    if asked.before is not None:
+        asked = replace(asked, before=leaving_out.board_in(asked.before))
+    check_apart(out, asked.paths.values())
+    sources = _anew(asked, more) if asked.again is None else _again(asked, Path(asked.again), more)
     options = sources.options
     inputs = inputs_of(options, sources.files)._replace(manifest=sources.manifest)
-    _check_teams(options.team or [], inputs)
-    with desk_of(options, sources.store, sources.files, asked.jobs, asked.dask) as desk, alone_in(asked.out):
-        return _ranked(options, inputs, asked.out, desk, command)
+    _check_teams(options.teams_with_page, inputs)
+    command = command_of(asked, sources.parameters)
+    with desk_of(options, sources.store, sources.files) as desk, alone_in(out):
+        return _ranked(options, inputs, out, desk, command)
 
 
-def with_parameters_of_metric(asked: Request, more: dict[str, Any]) -> tuple[Request, dict[str, Any]]:
+def with_parameters_of_metric(asked: Options, more: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
     """Take out of what was asked for what the metric has a parameter for, with a warning."""
     if asked.again is not None:
         return asked, more
     known = hosted.defaults(hosted.load(asked.metric))
-    mine = {**asked.rules, **asked.heading}
-    for name in mine.keys() & known.keys():
-        warnings.warn(
-            f"{name} goes to the metric, which has a parameter of this name; give the metric's by "
-            f"parameters={{{name!r}: …}}, and {name} is podium.rank's own",
-            stacklevel=3,
-        )
-    rules = {name: value for name, value in asked.rules.items() if name not in known}
-    heading = {name: value for name, value in asked.heading.items() if name not in known}
-    taken = {name: value for name, value in mine.items() if name in known}
-    return asked._replace(rules=rules, heading=heading), taken | more
+    taken: dict[str, Any] = {}
+    for field in [*fields(Rules), *fields(Heading)]:
+        if (name := field.name) in asked.given & known.keys():
+            taken[name] = getattr(asked, name)
+            others: dict[str, Any] = {name: field.default}
+            asked = replace(asked, given=asked.given - {name}, **others)
+            warnings.warn(
+                f"{name} goes to the metric, which has a parameter of this name; give the metric's by "
+                f"parameters={{{name!r}: …}}, and {name} is podium.rank's own",
+                stacklevel=4,
+            )
+    return asked, taken | more
 
 
-def _parameters_for(metric: Metric, given: Parameters) -> dict[str, Any]:
+def _parameters_for(metric: Metric, asked: Options, more: Mapping[str, Any]) -> dict[str, Any]:
     """Read the parameters that were given, which the metric must have."""
+    given = asked.parameters or {}
     if not isinstance(given, Mapping):
-        return hosted.parse_parameters(metric, given)
+        given = hosted.parse_parameters(metric, given)
+    given = {**given, **more}
     hosted.check_parameters(metric, given)
-    return dict(given)
+    return given
 
 
-def _anew(asked: Request, given: Parameters) -> tuple[Sources, list[str]]:
+def _anew(asked: Options, more: Mapping[str, Any]) -> Sources:
     """Find what is to be scored."""
-    if not {"solution", "submissions"} <= asked.paths.keys():
+    if not (asked.solution and asked.submissions):
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(asked.metric)
-    parameters = _parameters_for(loaded, given)
-    paths: dict[str, Any] = {"failed": _failed_beside(asked.paths.get("runtimes")), **asked.paths}
-    options = Options(
-        asked.metric,
-        **paths,
-        parameters=recorded.arguments(loaded, parameters, paths["solution"]),
-        part=asked.part,
-        rules=Rules(**asked.rules),
-        **asked.heading,
-        limits=asked.limits,
-        is_fixed="resamples" in asked.rules,
+    given = _parameters_for(loaded, asked, more)
+    options = replace(
+        asked,
+        failed=asked.failed or _failed_beside(asked.runtimes),
+        parameters=recorded.arguments(loaded, given, asked.solution),
     )
-    files = find(options.submissions, options.side, loaded.companion.documents)
-    manifest = content_digest(options.submissions) if is_manifest(options.submissions) else None
-    return Sources(options, files, asked.out / STORE, manifest), command_of(asked, parameters)
+    files = find(asked.submissions, options.side, loaded.companion.documents)
+    manifest = content_digest(asked.submissions) if is_manifest(asked.submissions) else None
+    return Sources(options, files, Path(asked.out) / STORE, given, manifest)
 
 
-def _failed_beside(runtimes: str | None) -> str | None:
+def _failed_beside(runtimes: Location | None) -> str | None:
     """Find the failed.csv that ``podium run`` wrote beside its runtimes.csv."""
     if runtimes is None or is_url(runtimes):
         return None
@@ -124,10 +121,9 @@ def _failed_beside(runtimes: str | None) -> str | None:
 MOVED = ("solution", "submissions", "runtimes")  # with --again they are elsewhere now, and not other ones
 
 
-def _again(asked: Request, given: Parameters) -> tuple[Sources, list[str]]:
+def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> Sources:
     """Find what an earlier run stored, with inputs that were moved, other parameters, rules or tables."""
-    folder = asked.again or Path()
-    is_read = {"side", "left_out"} & asked.paths.keys() or asked.rules.get("variants")
+    is_read = asked.side or asked.left_out or asked.variants
     if is_read or asked.part or asked.dask or asked.metric != own.DEFAULT:
         raise UsageError(
             "--again: expected none of --metric, --part, --side, --variants, --dask or --left-out, because "
@@ -136,35 +132,38 @@ def _again(asked: Request, given: Parameters) -> tuple[Sources, list[str]]:
     if os.path.realpath(asked.out) == os.path.realpath(folder):
         raise UsageError(f"--out {asked.out}: expected another folder than that of --again")
     naming = f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES"
-    run = run_json.recorded(folder, asked.paths, naming, READ_FROM_STORE)
-    if changes := run.changed(unless={"submissions", *(asked.paths.keys() - {*MOVED})}):
+    given = {name: path for name, path in asked.paths.items() if path is not None and name != "metric"}
+    run = run_json.recorded(folder, given, naming, READ_FROM_STORE)
+    if changes := run.changed(unless={"submissions", *(given.keys() - {*MOVED})}):
         cure = "rank without --again; with the same --out, what has not changed is not scored again"
         raise UsageError(f"{changes[0]}; {cure}")
     loaded = hosted.load(run.options.metric)
-    parameters = _parameters_for(loaded, given)
-    options = _with_parameters(loaded, run.options, parameters)._replace(
-        rules=run.options.rules._replace(**{"variants": False, **asked.rules}),
-        **{"team": None, **asked.heading},
+    parameters = _parameters_for(loaded, asked, more)
+    changed = asked.given & {each.name for each in (*fields(Rules), *fields(Heading))}
+    options = replace(
+        run.options,
+        jobs=asked.jobs,
+        parameters=_with_parameters(loaded, run.options.metric_parameters, parameters),
+        **{"variants": False, "team": None, **{name: getattr(asked, name) for name in changed}},
     )
     manifest = run.facts["inputs"]["submissions"].get("sha256")
-    sources = Sources(options, run.submissions, folder / run.facts["store"], manifest)
-    return sources, command_of(asked, parameters)
+    return Sources(options, run.submissions, folder / run.facts["store"], parameters, manifest)
 
 
 READ_FROM_STORE = ("submissions", "side")  # whose addresses are not opened, because no submission is read
 
 
-def _with_parameters(loaded: Metric, options: Options, parameters: dict[str, Any]) -> Options:
+def _with_parameters(loaded: Metric, earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Change parameters of the metric on which the stored statistics do not depend."""
-    kept = {*map(repr, options.parameters.items())}
-    of_statistics = {repr(each) for each in parameters.items() if each[0] not in loaded.measure_parameters}
+    kept = {*map(repr, earlier.items())}
+    of_statistics = {repr(each) for each in given.items() if each[0] not in loaded.measure_parameters}
     if of_statistics - kept:
         accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
         raise UsageError(
-            f"--again with {listed(sorted(parameters))}: expected only parameters on which the statistics do "
+            f"--again with {listed(sorted(given))}: expected only parameters on which the statistics do "
             f"not depend ({accepted}); rank the submissions again"
         )
-    return options._replace(parameters=options.parameters | parameters)
+    return {**earlier, **given}
 
 
 def inputs_of(options: Options, files: list[Submission]) -> Inputs:
@@ -198,13 +197,13 @@ def _of_accounts(inputs: Inputs, accounts: Mapping[str, str]) -> Inputs:
 
 def _selection(options: Options, files: Sequence[Submission]) -> pd.DataFrame | None:
     """Read the selection; without one, and without a rule, that of the manifest counts, if it has one."""
-    if options.selection is not None:
-        return _read_selection(options.selection, files)
-    selected = [each[:2] for each in files if each.selected and not options.rules.choose]
+    if options.select is not None:
+        return _read_selection(options.select, files)
+    selected = [each[:2] for each in files if each.selected and not options.choose]
     return pd.DataFrame(selected, columns=speed.KEYS) if selected else None
 
 
-def _read_selection(path: str, files: Sequence[Submission]) -> pd.DataFrame:
+def _read_selection(path: Location, files: Sequence[Submission]) -> pd.DataFrame:
     """Read the selection, and make sure that all selected files are among the submissions."""
     selection = SELECTION.read(path)
     known = {each[:2] for each in files}
@@ -243,7 +242,7 @@ def scored_board(
     """Score everything, and make the board; with what became of the submissions."""
     submissions = inputs.submissions
     if all(each.path for each in submissions):
-        scored = passes.score(desk.job, submissions, desk.store, desk.workers, options.rules.seed)
+        scored = passes.score(desk.job, submissions, desk.store, desk.workers, options.seed)
     else:
         scored = passes.stored(desk.job, [each.digests for each in submissions], desk.store, desk.workers)
     final = board_of(options, inputs, desk, scored, folder)
@@ -251,9 +250,7 @@ def scored_board(
 
 
 @contextmanager
-def desk_of(
-    options: Options, store: Path, files: Sequence[Submission], jobs: int, dask: str | None
-) -> Iterator[Desk]:
+def desk_of(options: Options, store: Path, files: Sequence[Submission]) -> Iterator[Desk]:
     """Prepare the solution, and start the workers, here or on a Dask cluster."""
     source = read_once(absolute(options.solution))
     job = make_job(options, source)
@@ -262,12 +259,12 @@ def desk_of(
         for told in leaving_out.check(whole, leaving_out.read(options.left_out), options.left_out):
             warnings.warn(told, stacklevel=2)
     solution = solution_of(job, source)  # If it is wrong, that is an error before any work begins.
-    if dask is None:
+    if options.dask is None:
         # A stranger's metric may crash on a submission, which must not take the command along.
         apart = not solution.metric.is_own
-        started = start_workers(jobs, len(files), apart=apart, idle=job.limits.idle)
+        started = start_workers(options.jobs, len(files), apart=apart, idle=job.limits.idle)
     else:
-        started = dask_workers(dask, job.limits.idle, probe, job, files[0])
+        started = dask_workers(options.dask, job.limits.idle, probe, job, files[0])
     with started as workers:
         yield Desk(job, solution, store, workers)
 

@@ -33,7 +33,7 @@ NEIGHBORS = 3  # teams that are shown above and below a team
 
 def of_board(final: FinalBoard) -> str:
     """Make the page of a board."""
-    board, rules = final.leaderboard, final.options.rules
+    board, rules = final.leaderboard, final.options
     prize_places = _prize_places(final)
     of_borders = drawing.borders([place["step"] for place in prize_places if place["step"]])
     rows, same_files = _rows(final, final.published[:MOST_ROWS]), similarity.senders(final.submissions)
@@ -117,7 +117,7 @@ def _of_row(final: FinalBoard, team: str, row: int) -> dict[str, Any]:
         worst_first = scores.sort_values(kind="stable", ascending=final.facts["higher_is_better"])
         told["groups"] = [(name, score, final.group_sizes[str(name)]) for name, score in worst_first.items()]
     if final.facts["boosted"]:
-        told["break_even"] = _better_ranks(final.leaderboard, team, rank, final.options.rules)
+        told["break_even"] = _better_ranks(final.leaderboard, team, rank, final.options)
     return told
 
 

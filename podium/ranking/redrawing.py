@@ -1,6 +1,7 @@
 """Draw what decides a board that was made before again, from its record and its store."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,11 +45,11 @@ def of_board(folder: Path, facts: dict[str, Any]) -> tuple[Redrawn | None, str]:
 
 def _redrawn(folder: Path, run: run_json.EarlierRun, store: Path) -> tuple[Redrawn | None, str]:
     """Read the store, and draw."""
-    options = run.options._replace(site_board=None, before=None)
+    options = replace(run.options, site_board=None, before=None, jobs=1)
     contents = [each.digests for each in run.submissions]
     inputs = making.inputs_of(options, run.submissions)
     comparing.announce(hosted.find(options.metric))
-    with making.desk_of(options, store, run.submissions, 1, None) as desk:
+    with making.desk_of(options, store, run.submissions) as desk:
         scored = passes.stored(desk.job, contents, desk.store, desk.workers)
         leaderboard, examined, prizes = board.examined_again(options, inputs, desk, scored)
         solution = desk.solution
@@ -57,13 +58,13 @@ def _redrawn(folder: Path, run: run_json.EarlierRun, store: Path) -> tuple[Redra
             f": {examined.silence}" if examined.silence else ""
         )
     details = examined.details
-    drawn = uncertainty.with_rewards(leaderboard, details, inputs.runtimes, options.rules)
+    drawn = uncertainty.with_rewards(leaderboard, details, inputs.runtimes, options)
     withheld = uncertainty.withheld(details, prizes, examined.units)
-    items = _items(solution, options.rules.items)
+    items = _items(solution, options.items)
     influence = np.stack([each.influence for each in details], axis=1).astype(np.float64)
     is_of_groups = any(each.reaction.is_of_groups for each in details)
     teams: list[str] = leaderboard["team"].tolist()
-    return Redrawn(teams, drawn, influence, is_of_groups, items, options.rules.seed, withheld), ""
+    return Redrawn(teams, drawn, influence, is_of_groups, items, options.seed, withheld), ""
 
 
 def _items(solution: Any, column: str) -> tuple[str, ...]:

@@ -1,36 +1,38 @@
-"""The options of `podium.rank`: what is ranked, how scores become ranks, and what heads the page."""
+"""The options of `podium.rank`: what is ranked, how scores become ranks, and what heads the page.
+
+They are declared here, and nowhere else: the command, the function and run.json have them from these fields.
+"""
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal
 
 from podium.child.limits import Limits
+from podium.metric import own
+from podium.running.settings import parse_bytes, parse_seconds
+from podium.tables.files import Location
+from podium.words.errors import UsageError
+from podium.words.options import Values, flag_of, whole_number
 
 __all__ = [
     "ALL_TEAMS",
     "CIRCUMSTANCES",
-    "HEADING",
     "LAST",
     "LONGEST_REASON",
     "PATHS",
     "RUN",
     "TEAM_PAGE",
+    "Choices",
+    "Heading",
     "Options",
     "Rules",
-    "fault_in",
-    "is_choice",
+    "command_of",
 ]
 
-PATHS = (
-    "metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side",
-    "left_out", "before",
-)  # fmt: skip
-HEADING = ("title", "organizer", "team")  # what the page says beside the ranking: no rank depends on it
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot be computed again
-
-# The most draws, which tell a share to a thousandth; a seed of the machine's size; more prizes than teams.
-MOST = {"resamples": 100_000, "seed": 2**63 - 1, "prizes": 1_000_000}
 
 LONGEST_REASON = 300  # characters, because it stands on the page
 TEAM_PAGE = "team.html"
@@ -60,26 +62,52 @@ def is_time(text: str) -> bool:
     return len(text) > len("2024-01-23")
 
 
-class Rules(NamedTuple):
-    """The options of `podium rank` that decide about ranks."""
+CHOICE = Values("public:N, such as public:2, private or last", is_choice)
+MOMENT = Values("a day and a time, such as 2024-01-23T23:59", is_time)
 
-    # The rule that chooses the file of each team that counts. With "public:N", it is the better by Private
-    # score of the N best files by Public score. With "private", it is the best file by Private score. With
-    # "last", it is the one with the latest time of submission. With "",
-    # the rule is "public:2" if there are Public scores, and "private" otherwise.
-    choose: str = ""
-    boost: bool = True  # whether speed is rewarded
+
+@dataclass(frozen=True)
+class Places:
+    """Where the inputs are, which of them counts, and where the board goes."""
+
+    solution: Location = ""
+    submissions: Location = ""
+    runtimes: Location | None = None
+    _: KW_ONLY
+    out: Location
+    metric: Location = own.DEFAULT
+    again: Location | None = None
+    part: Literal["", "Public", "Private"] = ""
+    select: Location | None = None
+    failed: Location | None = None
+    side: Location | None = None
+    teams: Location | None = None
+    site_board: Location | None = None
+    left_out: Location | None = None
+    before: Location | None = None
+
+    @property
+    def paths(self) -> dict[str, Location | None]:
+        """The paths of the inputs, by the names that run.json has for them."""
+        names = {name: "select" if name == "selection" else name for name in PATHS}
+        return {name: getattr(self, option) or None for name, option in names.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The options that decide about ranks."""
+
+    choose: Annotated[str, CHOICE] = ""  # "" is public:2 if there are Public scores, and private otherwise
+    boost: bool = True
     max_boost: float = 0.05  # the parameters of ``boost.py``, like the next two
     eligibility_ratio: float = 1.05
     slowdown_limit: float = 1.2
-    resamples: int = 1000  # the number of bootstrap draws, or 0 for no statements about chance
-    seed: int = 0  # the seed of all random numbers
-    prizes: int = 3  # the number of places that win a prize
-    # A column of the solution. For a metric with score() alone, rows with the same value are drawn together.
+    resamples: Annotated[int, whole_number(0, 100_000)] = 1000  # so many tell a share to a thousandth
+    seed: Annotated[int, whole_number(0, 2**63 - 1)] = 0
+    prizes: Annotated[int, whole_number(0, 1_000_000)] = 3
     items: str = ""
-    # whether the chosen files are read again, to be scored with other weights, thresholds and overlap rules
     variants: bool = False
-    deadline: str = ""  # files that were submitted later do not count; if it is "", there is no deadline
+    deadline: Annotated[str, MOMENT] = ""
 
     @property
     def of_boost(self) -> dict[str, float]:
@@ -87,46 +115,222 @@ class Rules(NamedTuple):
         return {name: getattr(self, name) for name in ("max_boost", "eligibility_ratio", "slowdown_limit")}
 
 
-def fault_in(rules: Rules) -> str:
-    """Say which of the rules cannot be, or return an empty text; ``boost.py`` checks those of the boost."""
-    if rules.choose and not is_choice(rules.choose):
-        return f"--choose: expected public:N, such as public:2, private or last, found {rules.choose}"
-    if rules.deadline and not is_time(rules.deadline):
-        return f"--deadline: expected a day and a time, such as 2024-01-23T23:59, found {rules.deadline}"
-    for name in ("boost", "variants"):
-        if not isinstance(getattr(rules, name), bool):
-            return f"--{name}: expected True or False, found {getattr(rules, name)!r:.40}"
-    for name, most in MOST.items():
-        value = getattr(rules, name)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-            return f"--{name}: expected a whole number from 0 to {most:,}, found {value!r:.40}"
-    return ""
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """What the page says beside the ranking: no rank depends on it."""
+
+    title: str = "The final board"
+    organizer: str = ""
+    team: Sequence[str] | str | None = None
 
 
-class Options(NamedTuple):
-    """What is asked for, as `podium.rank` is given it and run.json records it."""
+@dataclass(frozen=True, kw_only=True)
+class Options(Heading, Rules, Places):
+    """The options of `podium.rank`.
 
-    metric: str  # the name of a metric, or the path of its file
-    solution: str  # a path or URL, as the next ones
-    submissions: str
-    parameters: dict[str, Any]  # of the metric
-    runtimes: str | None = None
-    selection: str | None = None  # the table of the files that teams selected
-    failed: str | None = None  # the table of the models that failed
-    side: str | None = None  # the folder with the host's file beside each submission
-    teams: str | None = None  # the table of what a jury decided about teams
-    site_board: str | None = None  # the board that the competition's site shows
-    left_out: str | None = None  # the table of the items that count for nobody
-    before: str | None = None  # the table of an earlier board
-    part: str = ""  # the only part of the solution that counts, such as "Public"; else all of it
-    rules: Rules = Rules()
-    title: str = "The final board"  # the name of the competition
-    organizer: str = ""  # the publisher of the board; if it is "", the page does not name one
-    team: list[str] | None = None  # the teams that get a page of their own; "all" stands for all
-    limits: Limits = Limits()
-    is_fixed: bool = True  # whether the number of draws is given; if not, half-samples take at most ten minutes
+    Parameters
+    ----------
+    solution : SOLUTION
+        The right answers: .csv, .csv.gz, .parquet, a URL, or an official file.
+    submissions : SUBMISSIONS
+        A folder or URL with a file or a folder for each team; or a manifest, which is a CSV with the columns
+        team and path and, if you like, submission, submitted_at, public_score, selected ("yes" for the files
+        that count if neither `select` nor `choose` is given) and side.
+    runtimes : RUNTIMES
+        The ``runtimes.csv`` of `podium run`, or a CSV with the columns team and runtime (seconds). Without it,
+        speed is not rewarded.
+    out : FOLDER
+        The folder for the results.
+    metric : METRIC
+        One of podium's own metrics, such as scifact, a Python file with a ``score()``, or a folder with a
+        ``metric.py``.
+    boost : bool
+        Rank by score alone and reward no speed (False). By default, speed is rewarded if there are runtimes.
+    prizes : N
+        How many places win a prize.
+    title : TITLE
+        The heading of the pages, such as the competition's name.
+    organizer : ORGANIZER
+        Who publishes the board, for the pages.
+    teams : CSV
+        The jury's decisions: a CSV with the columns team, status ("no prize", "baseline" or "disqualified") and
+        reason, which are published on the page and in ``run.json``. With "no prize", a team is ranked and its
+        prize goes to the next one. A baseline is shown without a rank, and who is disqualified below the board.
+        With a team in the column same_as in place of a status, the files of both are those of that team.
+    team : NAME
+        A team that gets a page of its own, ``team.html``. Several teams, or "all", get a page each, such as
+        ``team_7_red_pen.html``.
+    again : FOLDER
+        The folder of an earlier run, which is ranked again from what is stored there, with the options given
+        now. Then give the solution, the submissions and the runtimes only where they are elsewhere now or at an
+        address, which is not opened because a file names it.
+    parameters : NAME=VALUE
+        A parameter of the metric, such as temperature=80; may be repeated. In Python it is a mapping of names
+        to values, or a list of such texts.
+
+    Other Parameters
+    ----------------
+    part : PART
+        The only part of the solution that counts, such as Public while the competition runs. The default is the
+        whole solution.
+    choose : RULE
+        Which file of a team counts. With "public:N", it is of the N best files by Public score the one with the
+        best Private score; with "private", the best of all; with "last", the one submitted last. The default is
+        "public:2" if there are Public scores, and "private" otherwise.
+    select : CSV
+        A CSV with the columns team and submission. Of the teams in it, only the named files count.
+    deadline : TIME
+        Leave out files that were submitted later than this day and time in ISO 8601, such as
+        "2024-01-23T23:59+01:00" (in UTC without an offset).
+    site_board : CSV
+        The leaderboard of the competition's site, to be compared: as Kaggle, Codabench, EvalAI or `podium
+        collect` writes it, or a table with the columns team and score.
+    side : FOLDER
+        A folder of tables with what only the host can say of a submission, such as READ//ABLE's M7: TEAM.csv,
+        or TEAM/SUBMISSION.csv if a team has several submissions.
+    left_out : CSV
+        A CSV with the columns item and reason: items, such as essays, that count for nobody, in any submission.
+        Their number and the reasons are published on the page, and the items in ``run.json``.
+    before : FOLDER
+        The folder of an earlier board. A sentence and the table ``changes.csv`` say what has changed since.
+    failed : CSV
+        The models that failed, to be named on the page: a CSV with the columns team, model and reason. The
+        default is the ``failed.csv`` beside the runtimes, where `podium run` puts it.
+    max_boost : NUMBER
+        The boost of the fastest eligible team, as a share of its score.
+    eligibility_ratio : NUMBER
+        A team is eligible for a boost if the best score is at most this many times its own.
+    slowdown_limit : NUMBER
+        A team gets no boost if its runtime is this many times the fastest one, or more.
+    variants : bool
+        Also rank with other weights, thresholds and overlap rules, with each attribute alone, and with the
+        memo's steps from the metric of Feedback Prize 1. The chosen files are read once more.
+    resamples : N
+        The number of draws; 0 for no statements about chance. For a metric with ``score()`` alone, the default
+        is as many as fit into ten minutes, and nothing is said if these are fewer than 200.
+    items : COLUMN
+        Draw all items with the same value in this column of the solution together, such as those of a prompt or
+        a patient. By default, each item is drawn alone.
+    seed : N
+        A number that decides what is drawn.
+    jobs : N
+        How many processes work at once. By default, it is one per core.
+    dask : ADDRESS
+        The address of the scheduler of a Dask cluster that does the work.
+    time_limit : TIME
+        Processor time for one submission, in seconds or as "90s" or "20m". One that needs more is rejected.
+    memory_limit : SIZE
+        Memory for one submission, in bytes or as "500M". One that needs more is rejected.
+    idle_limit : TIME
+        How long one submission may use no processor time, as where a metric waits for something. One that waits
+        longer is rejected.
+    """
+
+    memory_limit: str | int = "4G"
+    time_limit: str | float = "10m"
+    idle_limit: str | float = "60s"
+    jobs: Annotated[int, whole_number(0)] = 0
+    dask: str | None = None
+    parameters: Annotated[Sequence[str] | Mapping[str, Any] | None, "--set"] = None
+    given: frozenset[str] = frozenset()  # the names of those that were given; an earlier run says the others
 
     @property
-    def paths(self) -> dict[str, str | None]:
-        """The paths by their names."""
-        return {name: getattr(self, name) for name in PATHS}
+    def limits(self) -> Limits:
+        """What reading and scoring one submission may take."""
+        return Limits(
+            parse_bytes(self.memory_limit, "--memory-limit"),
+            parse_seconds(self.time_limit, "--time-limit"),
+            parse_seconds(self.idle_limit, "--idle-limit"),
+        )
+
+    @property
+    def teams_with_page(self) -> list[str]:
+        """The teams that get a page of their own; "all" stands for all."""
+        return [self.team] if isinstance(self.team, str) else [*(self.team or ())]
+
+    @property
+    def metric_parameters(self) -> dict[str, Any]:
+        """The parameters of the metric, once they are known by their names."""
+        return dict(self.parameters) if isinstance(self.parameters, Mapping) else {}
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the number of draws is given; if not, half-samples take at most ten minutes."""
+        return "resamples" in self.given
+
+    def check(self) -> None:
+        """Refuse what contradicts itself, and an empty text, which would count as what was not given."""
+        for name in self.given - {"items"}:
+            if getattr(self, name) in ("", [""]):
+                raise UsageError(
+                    f"{flag_of(name)}: expected a value, found an empty text; leave the option out"
+                )
+        if "boost" in self.given and self.boost and self.runtimes is None and self.again is None:
+            raise UsageError("boost=True: expected runtimes, without which no speed can be rewarded")
+        self.limits  # noqa: B018
+
+
+NUMBERS = Values(
+    "numbers separated by commas",
+    lambda values: all(isinstance(each, float) for each in values),
+    lambda text: tuple(map(float, text.split(","))),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """How boards are combined.
+
+    Parameters
+    ----------
+    weights : NUMBERS
+        A weight for each input, separated by commas (default: all count alike).
+    by : str
+        What is averaged: the scores, the ranks, or the shares of the other teams that are beaten.
+    scale : str
+        With best, each score is divided by the best one of its input.
+    missing : str
+        What becomes of a team that an input lacks: it gets the worst value there, or the others count alone
+        (default: it is an error).
+    same_items : bool
+        Say that rows of equal ids are the same items in all boards; otherwise they are drawn independently.
+    prizes : N
+        How many places win a prize.
+    seed : N
+        A number that decides what is drawn at random.
+    """
+
+    by: Literal["score", "rank", "wins"] = "score"
+    weights: Annotated[tuple[float, ...], NUMBERS] = ()
+    scale: Literal["", "best"] = ""
+    missing: Literal["", "worst", "leave-out"] = ""
+    same_items: bool = False
+    prizes: Annotated[int, whole_number(0)] = 3
+    seed: Annotated[int, whole_number(0)] = 0
+
+
+# The inputs, as run.json names them.
+PATHS = (
+    "metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side",
+    "left_out", "before",
+)  # fmt: skip
+POSITIONAL = ("solution", "submissions", "runtimes")
+
+
+def command_of(options: Options, parameters: Mapping[str, Any]) -> list[str]:
+    """Write what was asked for as the command that asks the same."""
+    command = ["podium", "rank"]
+    given = options.given - {"parameters"} - ({"metric"} if options.metric == own.DEFAULT else set())
+    for name in [each.name for each in fields(Options) if each.name in given]:
+        value = getattr(options, name)
+        if name in POSITIONAL:
+            command.append(str(value))
+        elif isinstance(value, bool):
+            command.append(flag_of(name if value else f"no_{name}"))
+        else:
+            for text in map(str, value if isinstance(value, list) else [value]):
+                # A text that begins with a hyphen is taken for an option, unless it is behind an equals sign.
+                command += [f"{flag_of(name)}={text}"] if text.startswith("-") else [flag_of(name), text]
+    for name, value in parameters.items():
+        command += ["--set", f"{name}={value}"]
+    return command

@@ -5,8 +5,10 @@ import math
 import os
 import platform
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 from podium.child.limits import Limits
@@ -16,12 +18,13 @@ from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, digests_of, sha256, versions
 from podium.ranking.passes import Scored
-from podium.ranking.rules import CIRCUMSTANCES, HEADING, PATHS, RUN, Options, Rules, fault_in
+from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN, Heading, Options, Rules
 from podium.ranking.submissions import Submission, absolute
 from podium.running.settings import LARGEST
 from podium.tables import records
-from podium.tables.files import is_url, open_regular, read_bytes
+from podium.tables.files import Location, is_url, open_regular, read_bytes
 from podium.words.errors import UsageError
+from podium.words.options import fault_in
 from podium.words.version import __version__
 from podium.words.wording import printable
 
@@ -32,6 +35,7 @@ __all__ = [
     "as_published",
     "changed_metric",
     "facts_of",
+    "of_fields",
     "of_line_ends",
     "options_of",
     "read",
@@ -60,7 +64,7 @@ def facts_of(
     (_, of_metric), *beside_metric = job.metric_digests
     known = {"metric": of_metric, "solution": job.solution_digest, "submissions": inputs.manifest}
 
-    def input_of(name: str, path: str | None) -> dict[str, Any] | None:
+    def input_of(name: str, path: Location | None) -> dict[str, Any] | None:
         if path is None:
             return None
         digest = known.get(name) if name in (*known, *FOLDERS) else content_digest(path)
@@ -70,11 +74,11 @@ def facts_of(
     return {
         "command": list(command),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "page": {name: getattr(options, name) for name in HEADING},
+        "page": of_fields(Heading, options) | {"team": options.teams_with_page or None},
         **final.facts,
         "parameters": {name: "inf" if value == math.inf else value for name, value in job.parameters},
         **({"part": job.part} if job.part else {}),
-        "rules": options.rules._replace(resamples=final.resamples)._asdict(),
+        "rules": of_fields(Rules, options) | {"resamples": final.resamples},
         "limits": job.limits._asdict(),
         "inputs": {
             name: input_of(name, path)
@@ -86,6 +90,11 @@ def facts_of(
         "hardware": _hardware(),
         "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],
     }
+
+
+def of_fields(kind: type, options: object) -> dict[str, Any]:
+    """The options that a class declares, by their names."""
+    return {each.name: getattr(options, each.name) for each in fields(kind)}
 
 
 def _hardware() -> dict[str, str | int | None]:
@@ -108,10 +117,10 @@ def text_of(facts: Mapping[str, Any]) -> str:
     return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 
 
-def _relative(path: str, folder: Path) -> str:
+def _relative(path: Location, folder: Path) -> str:
     """Write a path relative to a folder.  URLs and names of metrics stay as they are."""
     if is_url(path) or path in hosted.names():
-        return path
+        return str(path)
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # a path on another drive cannot be relative
@@ -121,7 +130,7 @@ def _relative(path: str, folder: Path) -> str:
 # ---- From a run.json to what it names ---------------------------------------------------------------------
 
 
-def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
+def read(folder: Location) -> dict[str, Any]:
     """Read the run.json of a finished run."""
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     try:
@@ -152,8 +161,10 @@ def read(folder: str | os.PathLike[str]) -> dict[str, Any]:
     return facts
 
 
-def options_of(facts: dict[str, Any], folder: Path) -> Options:
-    """Find out from a run.json what was asked for."""
+def options_of(
+    facts: dict[str, Any], folder: Path, given: Mapping[str, Location] = MappingProxyType({})
+) -> Options:
+    """Find out from a run.json what was asked for; inputs may be given in place of those that it names."""
 
     def path_of(name: str) -> Any:
         """The path of an input; URLs and names of metrics are not relative to the folder."""
@@ -162,14 +173,20 @@ def options_of(facts: dict[str, Any], folder: Path) -> Options:
             return path
         return os.path.normpath(os.path.join(folder, path))
 
-    parameters = {name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()}
+    inputs: dict[str, Any] = {name: given.get(name) or path_of(name) for name in PATHS}
+    limits = facts["limits"]
     return Options(
-        **{name: path_of(name) for name in PATHS},
-        parameters=parameters,
+        out=folder,
+        select=inputs.pop("selection"),
+        **inputs,
+        parameters={name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()},
         part=facts.get("part", ""),
-        rules=Rules(**facts["rules"]),
+        **facts["rules"],
         **facts["page"],
-        limits=Limits(**facts["limits"]),
+        memory_limit=limits["memory"],
+        time_limit=limits["seconds"],
+        idle_limit=limits["idle"],
+        given=frozenset({"resamples"}),  # their number is known now
     )
 
 
@@ -187,7 +204,7 @@ class EarlierRun(NamedTuple):
 
 
 def recorded(
-    folder: str | os.PathLike[str], given: Mapping[str, str], option: str, unread: Collection[str] = ()
+    folder: Location, given: Mapping[str, Location], option: str, unread: Collection[str] = ()
 ) -> EarlierRun:
     """Read what a finished run was, with the inputs that are given now, which an `option` names.
 
@@ -195,7 +212,7 @@ def recorded(
     """
     facts = read(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
-    options = options_of(facts, home)._replace(**dict[str, Any](given))
+    options = options_of(facts, home, given)
     for name, path in options.paths.items():
         if path is not None and is_url(path) and name not in (*given, *unread):
             raise UsageError(
@@ -291,7 +308,7 @@ def _forms() -> dict[str, Any]:
         "hardware": dict[str, str | int | None],
         "command": list[str],
         "limits": records.form("Limits", limits),
-        "page": records.form("Heading", {name: Options.__annotations__[name] for name in HEADING}),
+        "page": records.form("Heading", Heading.__annotations__),
         "date": str,
     }  # fmt: skip
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from podium.ranking.exports import read_site
 from podium.tables import names
+from podium.tables.files import Location
 from podium.tables.schema import Cells, whole, wrong
 from podium.words.arrays import Floats
 from podium.words.errors import HostError
@@ -39,7 +40,7 @@ class SiteBoard(NamedTuple):
     ranks: list[str] | None  # if the table has them
 
 
-def read(path: str) -> SiteBoard:
+def read(path: Location) -> SiteBoard:
     """Read Kaggle's, Codabench's or EvalAI's leaderboard, or a table with the columns team and score."""
     name, board, columns = read_site(path)
     teams = board["team"].tolist()

@@ -16,7 +16,15 @@ import pandas as pd
 
 from podium.metric import hosted
 from podium.tables import names
-from podium.tables.files import GZIP, TABLE_SUFFIXES, check_address, is_table_name, is_url, open_regular
+from podium.tables.files import (
+    GZIP,
+    TABLE_SUFFIXES,
+    Location,
+    check_address,
+    is_table_name,
+    is_url,
+    open_regular,
+)
 from podium.tables.schema import REMARK, TEXT, TIME, Table, number, one_of
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
@@ -70,7 +78,7 @@ class Submission(NamedTuple):
     digests: str = ""
 
 
-def find(source: str, side: str | None = None, documents: tuple[str, ...] = ()) -> list[Submission]:
+def find(source: Location, side: Location | None = None, documents: tuple[str, ...] = ()) -> list[Submission]:
     """Find the submissions in a folder, at a URL, or in a manifest.
 
     A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
@@ -79,6 +87,7 @@ def find(source: str, side: str | None = None, documents: tuple[str, ...] = ()) 
     What the system leaves in folders, and what is no table by its name, is left out with a warning.  A folder
     of files with an ending of ``documents`` can be one submission; see `_parts_of`.
     """
+    source = os.fspath(source)
     if is_manifest(source):
         submissions = _of_manifest(source, documents)
     else:
@@ -92,13 +101,13 @@ def find(source: str, side: str | None = None, documents: tuple[str, ...] = ()) 
     for files in of_team.values():
         names.check_names(files, "file", source)
     if side is not None:
-        submissions = _with_sides(submissions, side)
+        submissions = _with_sides(submissions, os.fspath(side))
     return sorted(submissions, key=lambda each: (each.team, each.name))
 
 
-def is_manifest(source: str) -> bool:
+def is_manifest(source: Location) -> bool:
     """Tell a manifest from a folder."""
-    return source.lower().endswith(TABLE_SUFFIXES) and not Path(source).is_dir()
+    return str(source).lower().endswith(TABLE_SUFFIXES) and not Path(source).is_dir()
 
 
 def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
@@ -338,12 +347,12 @@ def _files_at(path: str) -> Sizes:
     return dict(_listed(path)[1])
 
 
-def read_failed(source: str | None) -> pd.DataFrame:
+def read_failed(source: Location | None) -> pd.DataFrame:
     """Read the models that failed, as `podium run` lists them in failed.csv; without a file there are none."""
     if source is None:
         return pd.DataFrame(columns=[*FAILED.columns])
     table = FAILED.read(source).fillna("")
-    names.check_names(table["team"], "team", source)
+    names.check_names(table["team"], "team", str(source))
     return table
 
 
@@ -358,6 +367,6 @@ def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[
         raise HostError(problem.told(words.get(problem.what, problem.what), board)) from None
 
 
-def absolute(path: str | os.PathLike[str]) -> str:
+def absolute(path: Location) -> str:
     """Make a path absolute, so that it means the same in every working folder."""
     return str(path) if is_url(path) else os.path.abspath(path)

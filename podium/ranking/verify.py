@@ -5,13 +5,16 @@ The work is done by `podium.ranking.comparing`, which is imported only then, so 
 
 import html
 import os
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+from typing import Annotated
 
-from podium.ranking.rules import CIRCUMSTANCES, RUN
+from podium.ranking.rules import CIRCUMSTANCES, MOMENT, PATHS, RUN
+from podium.tables.files import Location
+from podium.words.options import takes, whole_number
 from podium.words.wording import listed
 
-__all__ = ["Verification", "verify"]
+__all__ = ["Options", "Verification", "verified", "verify"]
 
 UNCHECKED = f"Nothing confirms what {RUN} says about: {listed(list(CIRCUMSTANCES), 9)}."
 
@@ -47,42 +50,53 @@ class Verification:
         return f"<pre>{html.escape(repr(self))}</pre>"
 
 
-def verify(
-    folder: str | os.PathLike[str],
-    *,
-    metric: str | os.PathLike[str] | None = None,
-    solution: str | os.PathLike[str] | None = None,
-    submissions: str | os.PathLike[str] | None = None,
-    runtimes: str | os.PathLike[str] | None = None,
-    selection: str | os.PathLike[str] | None = None,
-    failed: str | os.PathLike[str] | None = None,
-    side: str | os.PathLike[str] | None = None,
-    teams: str | os.PathLike[str] | None = None,
-    site_board: str | os.PathLike[str] | None = None,
-    left_out: str | os.PathLike[str] | None = None,
-    before: str | os.PathLike[str] | None = None,
-    deadline: str | None = None,
-    jobs: int = 0,
-) -> Verification:
-    """Rank again from the inputs of a published board, and compare its files with the published ones.
-
-    This is the command ``podium verify``. It reads the folder's ``run.json`` and the inputs that this file
-    names, and no stored statistics. There is no signature: whoever can replace all files can publish another
-    board that is verified, too.
+@dataclass(frozen=True)
+class Options:
+    """The options of `podium.verify`.
 
     Parameters
     ----------
-    folder : str or path
+    folder : FOLDER
         The folder of the board, or its ``run.json``. The metric that it names is executed if its file, its
         companion and what they import from their folder have the recorded SHA-256.
-    metric, solution, submissions, runtimes, selection, failed, side, teams, site_board : str or path, optional
+    metric, solution, submissions, runtimes, selection, failed, side, teams, site_board, left_out, before : PATH
         Where this input is now, if it is not where ``run.json`` says.
-    left_out, before : str or path, optional
-        The same.
-    deadline : str, optional
+    deadline : TIME
         The deadline that was announced. By default it is the one in ``run.json``.
-    jobs : int
-        How many processes work at once. With 0, it is one per core.
+    jobs : N
+        How many processes work at once. By default, it is one per core.
+    """
+
+    folder: Location
+    _: KW_ONLY
+    metric: Location | None = None
+    solution: Location | None = None
+    submissions: Location | None = None
+    runtimes: Location | None = None
+    selection: Location | None = None
+    failed: Location | None = None
+    side: Location | None = None
+    teams: Location | None = None
+    site_board: Location | None = None
+    left_out: Location | None = None
+    before: Location | None = None
+    deadline: Annotated[str | None, MOMENT] = None
+    jobs: Annotated[int, whole_number(0)] = 0
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The inputs that are given, by the names that run.json has for them."""
+        return {name: os.fspath(path) for name in PATHS if (path := getattr(self, name)) is not None}
+
+
+@takes(Options)
+def verify(options: Options) -> Verification:
+    """Rank again from the inputs of a published board, and compare its files with the published ones.
+
+    This is the command ``podium verify``, whose options are these arguments; `podium.ranking.verify.Options`
+    describes them. It reads the folder's ``run.json`` and the inputs that this file names, and no stored
+    statistics. There is no signature: whoever can replace all files can publish another board that is verified,
+    too.
 
     Returns
     -------
@@ -100,15 +114,15 @@ def verify(
     >>> podium.verify("final").differences  # doctest: +SKIP
     []
     """
+    return verified(options)
+
+
+def verified(options: Options) -> Verification:
+    """Verify a board with what was asked for."""
     from podium.ranking import combining, comparing
-    from podium.ranking.asked import given
 
-    paths = given(
-        metric=metric, solution=solution, submissions=submissions, runtimes=runtimes, selection=selection,
-        failed=failed, side=side, teams=teams, site_board=site_board, left_out=left_out, before=before,
-    )  # fmt: skip
-
-    home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
+    home = Path(options.folder) if Path(options.folder).is_dir() else Path(options.folder).parent
     if combining.is_combined(home):
         return Verification(home, *combining.compared(home))
-    return Verification(home, *comparing.compared(folder, home, paths, deadline, jobs))
+    told = comparing.compared(options.folder, home, options.paths, options.deadline, options.jobs)
+    return Verification(home, *told)

@@ -1,26 +1,24 @@
 """Run the submitted models on identical hardware: the function behind ``podium run``."""
 
 import contextlib
-import os
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
-from podium.tables.files import check_apart
+from podium.tables.files import Location, check_apart
 from podium.tables.names import alike, of_other_scripts, shown
 from podium.words.errors import SubmissionRejected, UsageError
+from podium.words.options import takes, whole_number
 from podium.words.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Runs", "run"]
-
-Differing = Literal["slowest", "fail"]
-Engine = Literal["auto", "bubblewrap", "docker", "podman", "none"]
+__all__ = ["Options", "Runs", "of_options", "run"]
 
 
 class Runs(NamedTuple):
@@ -38,68 +36,92 @@ class Runs(NamedTuple):
         return f"<{text}; runs: {len(self.runs):,}; machine: {self.state}; in {self.out}>"
 
 
-def run(
-    models: str | os.PathLike[str],
-    *,
-    data: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    one: bool = False,
-    repeats: int = 3,
-    time_limit: str | float = "9h",
-    memory_limit: str | int = "16G",
-    gpus: bool = False,
-    differing: Differing = "slowest",
-    disk_limit: str | int = "2G",
-    folder_limit: str | int = "64G",
-    cores: int = 0,
-    engine: Engine = "auto",
-    dask: str | None = None,
-    env: Sequence[str] = (),
-    seed: int = 0,
-) -> Runs:
-    """Run the submitted models on this machine, one at a time, and record their runtimes.
-
-    This is what the command ``podium run`` does, whose options are these parameters.  Each model runs once
-    without being measured and then `repeats` times, in rounds whose order is drawn by lot.  The function starts
-    the models as programs of their own, so a script that calls it needs no ``__main__`` guard.
+@dataclass(frozen=True)
+class Options:
+    """The options of `podium.run`.
 
     Parameters
     ----------
-    models : str or path
+    models : MODELS
         A folder that has a folder for each team.
-    data : str or path
+    data : FOLDER
         The folder that the models may read.
-    out : str or path
+    out : FOLDER
         The folder for the results. If it has the runs of an earlier call with the same settings, they are kept,
         and only the missing ones are made.
     one : bool
         The folder of models is that of one model, which then runs once and is measured at once.
-    repeats : int
+    repeats : N
         How often each model is measured.
-    time_limit : str or float
+    time_limit : TIME
         The time limit of a run: seconds, or a text such as ``90s`` or ``20m``.
-    memory_limit : str or int
+    memory_limit : SIZE
         The memory limit of a model: bytes, or a text such as ``500M``. The limit of its files is added if these
         are in memory.
     gpus : bool
         Let the models use the GPUs of this machine.
-    differing : {"slowest", "fail"}
+
+    Other Parameters
+    ----------------
+    differing : WORD
         What becomes of a model whose predictions differ from run to run: the slowest run counts, or it fails.
-    disk_limit : str or int
+    disk_limit : SIZE
         The limit on what a model writes into each of its folders, which bubblewrap keeps in memory.
-    folder_limit : str or int
+    folder_limit : SIZE
         The limit on the files of a model's folder. A larger one fails.
-    cores : int
-        How many cores a model may use; 0 means all.
-    engine : {"auto", "bubblewrap", "docker", "podman", "none"}
+    cores : N
+        How many cores a model may use (default: all).
+    engine : WORD
         What isolates the models: ``auto`` is docker or podman for containers and bubblewrap for all others, and
         ``none`` is for your own models only.
-    dask : str, optional
+    dask : ADDRESS
         The address of the scheduler of a Dask cluster, on whose workers the models run, one at a time on each.
-    env : sequence of str
+    env : NAME=VALUE
         A variable that models find in their environment, as ``NAME=VALUE``; there may be several.
-    seed : int
+    seed : N
         A number that decides the order of the models in each round.
+    """
+
+    models: Location
+    _: KW_ONLY
+    data: Location
+    out: Location
+    one: bool = False
+    repeats: Annotated[int, whole_number(1)] = 3
+    time_limit: str | float = "9h"
+    memory_limit: str | int = "16G"
+    gpus: bool = False
+    differing: Literal["slowest", "fail"] = "slowest"
+    disk_limit: str | int = "2G"
+    folder_limit: str | int = "64G"
+    cores: Annotated[int, whole_number(0)] = 0
+    engine: Literal["auto", "bubblewrap", "docker", "podman", "none"] = "auto"
+    dask: str | None = None
+    env: Sequence[str] = ()
+    seed: int = 0
+
+    @property
+    def settings(self) -> Settings:
+        """The settings with which every model runs."""
+        return Settings(
+            Path(self.data).resolve(),
+            parse_seconds(self.time_limit, "--time-limit"),
+            parse_bytes(self.memory_limit, "--memory-limit"),
+            parse_bytes(self.disk_limit, "--disk-limit"),
+            self.cores,
+            self.gpus,
+            environment=parse_environment(self.env),
+        )
+
+
+@takes(Options)
+def run(options: Options) -> Runs:
+    """Run the submitted models on this machine, one at a time, and record their runtimes.
+
+    This is what the command ``podium run`` does, whose options are these arguments; see
+    `podium.running.run.Options`. Each model runs once without being measured and then `repeats` times, in
+    rounds whose order is drawn by lot. The function starts the models as programs of their own, so a script
+    that calls it needs no ``__main__`` guard.
 
     Returns
     -------
@@ -136,41 +158,34 @@ def run(
     >>> tables = made.out / "submissions", made.out / "runtimes.csv"  # doctest: +SKIP
     >>> board = podium.rank("solution.csv", *tables, out="final/board")  # doctest: +SKIP
     """
+    return of_options(options)
+
+
+def of_options(options: Options) -> Runs:
+    """Run models as the options say."""
     # Only here, so that the command's --help does not have to wait for pandas.
     from podium.running import remote, rounds
     from podium.running.machine import make_ready
     from podium.running.results import frames_of
 
-    if repeats < 1 or cores < 0:
-        raise UsageError("expected --repeats of at least 1, and --cores of at least 0")
-    _check_choice("differing", differing, Differing)
-    _check_choice("engine", engine, Engine)
-    folder, given = Path(models).resolve(), Settings(
-        Path(data).resolve(), parse_seconds(time_limit, "--time-limit"),
-        parse_bytes(memory_limit, "--memory-limit"), parse_bytes(disk_limit, "--disk-limit"),
-        cores, gpus, environment=parse_environment(env),
-    )  # fmt: skip
-    _check_folders(folder, given.data, Path(out))
-    most = parse_bytes(folder_limit, "--folder-limit")
-    found, failures = _one_model(folder, most) if one else find_models(folder, most)
+    folder, out, given = Path(options.models).resolve(), Path(options.out), options.settings
+    _check_folders(folder, given.data, out)
+    most = parse_bytes(options.folder_limit, "--folder-limit")
+    found, failures = _one_model(folder, most) if options.one else find_models(folder, most)
     _warn_of_look_alikes({model.team for model in found} | {failure.team for failure in failures})
-    plan = rounds.Plan(1 if one else repeats, seed, differing == "fail", warm_up=not one)
+    repeats = 1 if options.one else options.repeats
+    plan = rounds.Plan(repeats, options.seed, options.differing == "fail", warm_up=not options.one)
     with contextlib.ExitStack() as stack:
-        if dask:
-            prepared, execute = stack.enter_context(remote.workers_of(dask, engine, found, given))
+        if options.dask:
+            of_dask = remote.workers_of(options.dask, options.engine, found, given)
+            prepared, execute = stack.enter_context(of_dask)
         else:
-            prepared = make_ready(engine, found, given)
-            execute = rounds.here(prepared.settings, Path(out))
+            prepared = make_ready(options.engine, found, given)
+            execute = rounds.here(prepared.settings, out)
         _warn_of_missing_protection(prepared.settings, found, prepared.hardware["memory_gb"])
-        results = rounds.run_all(prepared, failures, Path(out), plan, execute)
+        results = rounds.run_all(prepared, failures, out, plan, execute)
     state = results.state
-    return Runs(*frames_of(results), state.text, state.is_provisional, Path(out))
-
-
-def _check_choice(option: str, given: str, known: Any) -> None:
-    """Refuse a word that an option does not know."""
-    if given not in get_args(known):
-        raise UsageError(f"--{option}: expected {', '.join(get_args(known))}, found {given!r:.40}")
+    return Runs(*frames_of(results), state.text, state.is_provisional, out)
 
 
 def _check_folders(models: Path, data: Path, out: Path) -> None:

@@ -1,5 +1,6 @@
 """The board's page has the right numbers, neighbors, labels, axes and sentences, on boards made by hand."""
 
+import dataclasses
 import itertools
 import re
 from pathlib import Path
@@ -44,7 +45,7 @@ def run_of(
         "halves": False,
         "noise_known": True,
         "warnings": [],
-        "rules": rules._asdict(),
+        "rules": dataclasses.asdict(rules),
         "inputs": {},
         "versions": {"podium": "2"},
     }  # fmt: skip
@@ -56,7 +57,7 @@ def run_of(
     failed = more.pop("failed", pd.DataFrame(columns=["team", "model", "reason"]))
     rejected = more.pop("rejected", NOTHING)
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
-    options = Options("x", "s", "t", {}, rules=rules)
+    options = Options(out="final", **dataclasses.asdict(rules))
     submissions = submissions.assign(rejected=None)
     prizes = decisions.prizes_of(leaderboard, decisions.NOTHING_DECIDED, rules.prizes)
     leaderboard = decisions.with_prizes(leaderboard, prizes)

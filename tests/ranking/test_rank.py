@@ -321,7 +321,10 @@ def test_wrong_usage(call, files):
     assert call("--jobs", "-1")[0] == 2
     for number in ("-1", "100001"):
         assert call("--resamples", number)[0] == 2
-    for option in ("--deadline", "--choose", "--team", "--select", "--title"):
+    for option, wrong in (("--deadline", ""), ("--choose", "public:0"), ("--seed", "-1"), ("--jobs", "1.5")):
+        code, _, err = call(option, wrong)
+        assert (code, f"argument {option}: expected " in err) == (2, True)
+    for option in ("--team", "--select", "--title"):
         code, _, err = call(option, "")
         assert (code, f"{option}: expected a value, found an empty text" in err) == (2, True)
     for limit in ("--memory-limit", "--time-limit", "--idle-limit"):

@@ -199,8 +199,8 @@ print(made.failed["reason"].tolist(), made.failed["printed"].tolist(), len(made.
     ("changed", "message"),
     [
         ({"out": "models/Good/out"}, "cannot write .*: it lies in the input"),
-        ({"differing": "Fail"}, "--differing: expected slowest, fail, found 'Fail'"),
-        ({"engine": "dockre"}, "--engine: expected auto, bubblewrap, .*, found 'dockre'"),
+        ({"differing": "Fail"}, "--differing: expected one of slowest, fail, found 'Fail'"),
+        ({"engine": "dockre"}, "--engine: expected one of auto, bubblewrap, .*, found 'dockre'"),
     ],
 )
 def test_the_function_refuses_what_the_command_does(place: Path, changed: dict[str, str], message: str) -> None:

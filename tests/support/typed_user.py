@@ -3,6 +3,7 @@
 Strict mypy checks this file. It is never run.
 """
 
+from pathlib import Path
 from typing import assert_type
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 
 import podium
 from podium import spans, tuning
+from podium.ranking.final import FinalBoard
 from podium.scoring.evaluating import Evaluation, Solution
 
 solution, submission = pd.read_csv("solution_sample.csv"), pd.read_csv("sample_submission.csv")
@@ -47,3 +49,10 @@ assert_type(found.report, pd.DataFrame)
 
 assert_type(podium.statistics.compare(result, result), podium.statistics.Comparison)
 assert_type(podium.statistics.intervals(result), pd.DataFrame)
+
+# What an organizer writes: the functions have the types of the options that the commands have.
+assert_type(podium.rank("solution.csv", Path("teams"), out="final", prizes=2, team=["Ada"]), FinalBoard)
+podium.rank("solution.csv", "teams", out="final", prizes="two")  # type: ignore[arg-type]
+podium.rank("solution.csv", "teams", out="final", prises=2)  # type: ignore[call-arg]
+assert_type(podium.verify("final", jobs=1).differences, list[str])
+assert_type(podium.run("models", data="data", out="runs", engine="docker").state, str)

@@ -166,6 +166,7 @@ NO_INPUTS = ("out", "title", "organizer", "team", "data")
 def _run(name: str, given: dict[str, Any]) -> None:
     """Run a command with its options, unless it would write where one of its inputs is."""
     from podium.child import overheard
+    from podium.metric import own
     from podium.tables.files import check_apart
 
     overheard.forget()
@@ -173,7 +174,9 @@ def _run(name: str, given: dict[str, Any]) -> None:
     if name in OF_COMPETITIONS:
         given = with_record(given, "items" in command.Options.__dataclass_fields__)
     out = given.get("out")
-    values = [value for option, value in given.items() if option not in NO_INPUTS]
+    # A folder may have the name of one of podium's own metrics.
+    no_inputs = NO_INPUTS + (("metric",) if given.get("metric") in own.names() else ())
+    values = [value for option, value in given.items() if option not in no_inputs]
     flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
     if out is not None:
         check_apart(out, [each for each in flat if isinstance(each, str | Path) and os.path.exists(each)])

@@ -137,7 +137,7 @@ def test_complete_submissions_are_narrowed_with_the_solution(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPLETE)
-def test_a_board_of_complete_submissions_is_verified_without_items(name, tmp_path):
+def test_a_board_of_complete_submissions_is_verified_without_items(name, tmp_path, monkeypatch, call):
     loaded, _, truth, submission, _ = case_of(name)
     (tmp_path / "teams").mkdir()
     truth.to_csv(tmp_path / "solution.csv", index=False)
@@ -153,3 +153,19 @@ def test_a_board_of_complete_submissions_is_verified_without_items(name, tmp_pat
     assert board.changes["score_earlier"].tolist() == first.leaderboard["score"].tolist()
     assert {*gone}.isdisjoint(board.items["item"].astype(str))
     assert podium.verify(tmp_path / "board", jobs=1)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).mkdir()  # a folder that has the name of the metric
+    again = (
+        "rank",
+        *files,
+        "--metric",
+        name,
+        "--no-boost",
+        "--resamples",
+        0,
+        "--jobs",
+        1,
+        "--out",
+        f"{name}/board",
+    )
+    assert call(*again)[0] == 0

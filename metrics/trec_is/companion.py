@@ -412,11 +412,10 @@ def asked(solution: PreparedSolution) -> pd.DataFrame:
 
 def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
     """Tell the priority that is nearest to what a run gives to each labeled tweet."""
-    prepared: Any = evaluation.prepared
-    run = prepared.read(evaluation.submission)
-    row = metric.rows_that_count(run, prepared.truths)
-    nearest = np.append(LEVELS[np.digitize(run["score"], BETWEEN)], "")[row]
-    return pd.DataFrame({"answer": nearest, "probability": np.nan, "is_answered": row >= 0})
+    visits = evaluation.compared.sort_index()
+    said = visits["row"].to_numpy() >= 0
+    nearest = np.where(said, LEVELS[np.digitize(visits["score"], BETWEEN)], "")
+    return pd.DataFrame({"answer": nearest, "probability": np.nan, "is_answered": said})
 
 
 class Explanation(contract.Explanation):
@@ -424,16 +423,16 @@ class Explanation(contract.Explanation):
 
     roles: ClassVar = {"item": "event_id", "label": "priority", "outcome": "case"}
 
-    @functools.cached_property
+    @property
     def run(self) -> pd.DataFrame:
         """The rows of the run, checked."""
-        run: pd.DataFrame = self.prepared.read(self.submission)
+        run: pd.DataFrame = self.evaluation.read
         return run
 
     @functools.cached_property
     def visits(self) -> pd.DataFrame:
         """The labeled tweets in the order of the visits, with their case and contribution."""
-        visits: pd.DataFrame = self.prepared.visit(self.run)
+        visits: pd.DataFrame = self.evaluation.compared.copy()
         case = np.where(visits["row"] < 0, len(CASES) - 1, 2 * ~visits["important"] + ~visits["alert"])
         high, _, low, *_ = self.statistics.sum(axis=0)
         contribution = visits["worth"] / np.where(visits["important"], 2 * high, 2 * low)
@@ -583,7 +582,7 @@ class Explanation(contract.Explanation):
     @functools.cached_property
     def mistakes(self) -> list[tuple[str, str]]:
         """Say that tweets, priorities, ranks or types seem to be others than those that are meant."""
-        used = self.visits[self.visits["row"] >= 0]
+        used = self.evaluation.compared.query("row >= 0")
         checks = [
             ("tweets of another edition", self._other_tweets),
             ("priorities on another scale", self._scale),
@@ -598,13 +597,13 @@ class Explanation(contract.Explanation):
     @property
     def _other_tweets(self) -> tuple[str, bool]:
         """Whether most of the run has no label, and most labeled tweets are not in the run."""
-        tweets, run = len(self.visits), len(self.run)
-        lacking, unknown = int((self.visits["row"] < 0).sum()), int((self.run["tweet"] < 0).sum())
+        row, run = self.evaluation.compared["row"], len(self.run)
+        lacking, unknown = int((row < 0).sum()), int((self.run["tweet"] < 0).sum())
         told = (
             f"is the run for this edition? {unknown:,} of its {counted(run, 'tweet')} have no label, and it "
-            f"lacks {lacking:,} of {tweets:,} labeled ones"
+            f"lacks {lacking:,} of {len(row):,} labeled ones"
         )
-        return told, lacking > MOST * tweets and unknown > MOST * run
+        return told, lacking > MOST * len(row) and unknown > MOST * run
 
     @property
     def _scale(self) -> tuple[str, bool]:
@@ -619,7 +618,7 @@ class Explanation(contract.Explanation):
 
     def _last_first(self, used: pd.DataFrame) -> tuple[str, bool]:
         """Whether the ranks of each event grow with the priorities."""
-        of_event = used.groupby("event")
+        of_event = used.assign(rank=self.run["rank"].to_numpy()[used["row"]]).groupby("event")
         rank, score = (of_event[name].rank() for name in ("rank", "score"))
         told = "the tweets with the highest priorities have the last ranks, but rank 1 is visited first"
         return told, rank.corr(score) > REVERSED

@@ -10,7 +10,7 @@ Medium, High and Critical.  There are 25 types of information, of which six are 
 that memo and "[4.1]" is a section.  After the public functions come the stages, in the order in which the data
 passes through them.  The functions that read the input come last:
 
-* visits [4.1]: ``rows_that_count``, ``Prepared.visit``, ``false_alerts_before`` (δ)
+* visits [4.1]: ``rows_that_count``, ``Prepared.compare``, ``false_alerts_before`` (δ)
 * alerting (1) to (5): ``high_priority_worth``, ``act_c_score``, ``n_act_c_score``, ``gamma``,
   ``low_priority_worth``
 * sums of events [4.5, 5]: ``count_events``
@@ -40,7 +40,7 @@ An example with one event of five tweets, in the order of their ranks:
 >>> run["priority"] = [0.9, 0.8, 0.7, 0.5, 0.2]
 >>> run["categories"] = ["", "Weather", "SearchAndRescue", "MovePeople", "News"]
 >>> prepared = prepare(solution, "tweet_id")
->>> visits = prepared.visit(prepared.read(run))
+>>> visits = prepared.compare(prepared.read(run))
 
 Tweets 1 and 2 are false alerts.  The first costs nothing, and the second costs log10(1/2 + 1) = 0.176.  Tweet 3
 is a true alert.  Its actionable type is right and its other type is missing, so C is 0.75, and the worth is
@@ -371,7 +371,7 @@ class Prepared:
         named = _positions([known.get(name, name) for name in event_ids], self.items)
         return run.assign(tweet=tweet, event=event, named=np.append(named, -1)[event])
 
-    def visit(self, run: pd.DataFrame) -> pd.DataFrame:
+    def compare(self, run: pd.DataFrame) -> pd.DataFrame:
         """Put the labeled tweets in the order in which the officer visits them, and value each [4.1]."""
         row = rows_that_count(run, self.truths)
         # The truths are in the order of the ids and the sort is stable, so tweets of one rank stay in order.
@@ -390,9 +390,13 @@ class Prepared:
         visits = visits.assign(act_c_score=act, n_act_c_score=n_act, worth=np.where(row >= 0, worth, 0.0))
         return visits.assign(squared_error=np.square(error))
 
+    def count(self, visits: pd.DataFrame) -> Floats:
+        """Compute for each event the numbers whose sums decide every measure."""
+        return count_events(visits, len(self.items))
+
     def statistics(self, submission: pd.DataFrame) -> Floats:
         """Compute for each event the numbers whose sums decide every measure."""
-        return count_events(self.visit(self.read(submission)), len(self.items))
+        return self.count(self.compare(self.read(submission)))
 
     def measures(self, sums: npt.ArrayLike) -> Floats:
         """Compute the measures from sums of statistics."""

@@ -23,7 +23,7 @@ MOST_FILES = 10  # distinct files, the best ones
 FEWEST_FILES = 5  # with fewer, chance gives the same other answer too easily
 # From this share on an item shows a sign.  An item of several things has some that are easy to get right.
 ALIKE, ALIKE_IN_SEVERAL, UNSOLVED, AGAINST = 0.8, 0.5, 1.0, 0.8
-STEPS = 10  # to which the shares of items of several things are rounded down
+STEPS = 10, 40  # to which the shares of items of several things are rounded down: as many as an item has things
 MATCHES_PER_FILE = 2  # with fewer, the probabilities of an item say little
 FEWEST_ITEMS, MARGIN, RARE = 3, 1.5, 0.01  # a sign is told if chance gives so many items so rarely
 
@@ -103,7 +103,7 @@ def signs(table: pd.DataFrame, files: int) -> list[Suspicion]:
     if files < FEWEST_FILES:
         return []
     is_single = bool((table["things"] <= 1).all())
-    steps = files if is_single else STEPS
+    steps = files if is_single else int(np.clip(table["things"].median(), *STEPS))
     found = []
     for name, least in (
         ("agree", ALIKE if is_single else ALIKE_IN_SEVERAL),
@@ -129,7 +129,7 @@ def expected(counts: Ints, steps: int, border: int) -> float:
     share = likely[..., :border].sum(axis=-1)
     fit = (below * np.log(likely[..., :border])).sum(axis=-1) - below.sum() * np.log(share)
     best = np.unravel_index(np.argmax(fit), fit.shape)
-    return min(float(below.sum() * (1 - share[best]) / share[best]), float(len(counts)))
+    return min(float(below.sum() * max(1 - share[best], 0.0) / share[best]), float(len(counts)))
 
 
 def _beta_binomials(steps: int) -> Floats:

@@ -160,7 +160,8 @@ def sentence(facts: dict[str, Any], noun: str, similar: int) -> str:
 def _of_sign(sign: dict[str, Any], facts: dict[str, Any], is_first: bool) -> str:
     """Say how many items show a sign, and how many would be expected to."""
     number, least, files = sign["items"], sign["least"], f"the {facts['files']} best files"
-    share = "at least half of" if 2 * least == sign["steps"] else f"at least {least} of {sign['steps']} of"
+    half = sign["steps"] / 2
+    share = "at least half of" if half <= least < half + 1 else f"at least {least / sign['steps']:.0%} of"
     if sign["sign"] == "unsolved":
         text = f"{number:,} {'is' if number == 1 else 'are'} solved by none"
         return f"{text} of {files}" if is_first else text

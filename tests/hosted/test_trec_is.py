@@ -48,7 +48,7 @@ REST_ANSWERS = ((0.0, ""), (0.0, ""))
 def visited(solution: pd.DataFrame, submission: pd.DataFrame, **parameters: Any) -> pd.DataFrame:
     """Every labeled tweet in the order of its visit, with the columns of the transcription."""
     prepared = trec_is.prepare(solution, "tweet_id", **parameters)
-    visits = prepared.visit(prepared.read(submission))
+    visits = prepared.compare(prepared.read(submission))
     names = np.array([["no alert", "false alert"], ["missed alert", "true alert"]])
     cases = np.where(
         visits["row"] >= 0, names[visits["important"].astype(int), visits["alert"].astype(int)], "missing"

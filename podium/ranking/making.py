@@ -55,7 +55,8 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
         raise UsageError(f"--out {out} is not a folder")
     if asked.before is not None:
         asked = replace(asked, before=leaving_out.board_in(asked.before))
-    check_apart(out, asked.paths.values())
+    is_own = asked.metric in hosted.names()  # a folder may have such a name
+    check_apart(out, [path for name, path in asked.paths.items() if not (is_own and name == "metric")])
     sources = _anew(asked, more) if asked.again is None else _again(asked, Path(asked.again), more)
     options = sources.options
     inputs = inputs_of(options, sources.files)._replace(manifest=sources.manifest)

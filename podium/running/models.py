@@ -38,7 +38,7 @@ LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the n
 # A file that may be a program, also one that podium does not start, as it is named otherwise.
 PROGRAM = re.compile(r"^(run|container)(\.|$)|\.(py|ipynb|sh|r|jl|exe|zip|tar|tgz)(\.|$)", re.IGNORECASE)
 # What Git has in place of a large file that was not fetched.
-POINTER, LARGEST_POINTER = b"version https://git-lfs.github.com/spec/v1\n", 1024
+POINTER, LARGEST_POINTER = b"version https://git-lfs.github.com/spec/v1", 1024
 MOST_FILES = 200_000  # in a model's folder
 MOST_MODELS = 100  # in a team's folder
 BLOCK = 512  # bytes, in which POSIX counts what a file takes on the disk
@@ -147,9 +147,9 @@ def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure | _Da
         return [find_model(team, team.name, "", most_bytes)]
     return [
         find_model(path, team.name, path.name, most_bytes)
-        if path in inner or _may_be_meant(path)
+        if path in inner or (path in there and _may_be_meant(path))
         else _Data(team.name, path.name)
-        for path in there
+        for path in sorted(team.iterdir())
     ]
 
 

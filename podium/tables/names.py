@@ -149,7 +149,8 @@ def check_names(names: Iterable[str], what: str, source: str) -> None:
 
 def of_other_scripts(names: Iterable[str]) -> str:
     """Say which names of teams differ only in letters of other scripts that look like Latin ones, if any do."""
-    if not (groups := alike(names, skeleton_of)):
+    groups = [group for group in alike(names, skeleton_of) if len({*map(key_of, group)}) > 1]
+    if not groups:
         return ""
     found = "; ".join(listed(list(map(ascii, group)), SHOWN) for group in groups[:SHOWN])
     return f"these names of teams look alike, because letters of another script look like Latin ones: {found}"

@@ -396,6 +396,12 @@ def test_an_expert_who_counts_otherwise_is_found_out(counted: dict[str, int], to
     assert found.equals(right)
 
 
+def test_two_experts_who_count_otherwise_are_told_once_for_a_document() -> None:
+    rows = [*quoted(shift=1), *quoted(who="ben", shift=1)]
+    with pytest.warns(UserWarning, match="positions are counted from 1 in 2 documents$"):
+        from_spans(quotes(*rows), DOCUMENTS)
+
+
 def test_ends_that_belong_to_spans_are_found_out_without_texts() -> None:
     rows = [("d1", "a", 4, 5, "punct", ","), ("d1", "b", 4, 4, "punct", ",")]
     with pytest.warns(UserWarning, match="^by what the spans quote, their ends of b belong to them$"):

@@ -45,6 +45,10 @@ def test_letters_of_another_script_that_look_like_latin_ones_are_a_warning_on_sc
     assert f"<li>These {sentence}" in (says_folder / "final" / "board.html").read_text(encoding="utf-8")
 
 
+def test_names_that_differ_in_case_alone_have_no_letters_of_another_script():
+    assert names.of_other_scripts(["Jo", "jo", "Bo"]) == ""
+
+
 @pytest.mark.parametrize(
     "name", ["a\nb", "a\tb", "a\x00b", "a\x7f", "\u202egnp.exe", "a\u2066b", "a\u200fb", "a\u2028b"]
 )

@@ -66,7 +66,9 @@ def test_whatever_lies_beside_a_model_ran_failed_or_is_named(tmp_path: Path) -> 
     write_model(tmp_path / "gamma" / "a" / "b")
     (tmp_path / "eps" / "two").symlink_to(tmp_path / "eps" / "good")
     (tmp_path / "eps" / "loop").symlink_to(tmp_path / "eps" / "loop")
-    with pytest.warns(UserWarning, match=r"without a program, and therefore not run: alpha/README.md, eta/w$"):
+    (tmp_path / "alpha" / ".git").mkdir()
+    told = r"without a program, and therefore not run: alpha/\.git, alpha/README.md, eta/w$"
+    with pytest.warns(UserWarning, match=told):
         models, failures = find_models(tmp_path)
     assert [model.key for model in models] == [f"{team}/good" for team in teams]
     found = {f"{each.team}/{each.model}": each.reason.rpartition(", found ")[2] for each in failures}
@@ -85,9 +87,10 @@ def test_whatever_lies_beside_a_model_ran_failed_or_is_named(tmp_path: Path) -> 
     }
 
 
-def test_a_pointer_of_git_lfs_is_named_before_any_run(tmp_path: Path) -> None:
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d' * 32}\nsize 12345678\n"
-    write_model(write_model(tmp_path / "Blue") / "weights", pointer, "model.pkl")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_pointer_of_git_lfs_is_named_before_any_run(tmp_path: Path, end: str) -> None:
+    pointer = ["version https://git-lfs.github.com/spec/v1", f"oid sha256:{'4d' * 32}", "size 12345678", ""]
+    write_model(write_model(tmp_path / "Blue") / "weights", end.join(pointer), "model.pkl")
     write_model(write_model(tmp_path / "Red"), "version https://git-lfs.github.com/spec\n" * 5, "notes.txt")
     models, [failure] = find_models(tmp_path)
     assert [model.team for model in models] == ["Red"]

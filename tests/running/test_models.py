@@ -29,7 +29,8 @@ def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
     for name in ("README.md", "desktop.ini", ".DS_Store"):
         (tmp_path / name).write_text("not a model")
     left_out = "3 files of the system left out: “.DS_Store”, “.git”, “desktop.ini”$"
-    with pytest.warns(UserWarning, match=left_out), pytest.warns(UserWarning, match="not run: Red/data$"):
+    data = r"not run: Red/\.ipynb_checkpoints, Red/data$"
+    with pytest.warns(UserWarning, match=left_out), pytest.warns(UserWarning, match=data):
         models, failures = find_models(tmp_path)
     assert [(model.key, model.entry, model.kind) for model in models] == [
         (".NET Ninjas", "run.py", Kind.SCRIPT),

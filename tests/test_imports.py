@@ -6,8 +6,6 @@ What they import and define has one meaning a word.
 import ast
 import functools
 import graphlib
-import io
-import tokenize
 import tomllib
 from collections import defaultdict
 from pathlib import Path
@@ -36,10 +34,16 @@ def tree_of(name: str) -> ast.Module:
 
 
 @functools.cache
-def imported(name: str, file: Path) -> set[str]:
-    """List the modules of the package that a file imports anywhere, also inside functions and for types."""
+def nodes_of(name: str) -> tuple[ast.AST, ...]:
+    """Everything in the syntax of a module."""
+    return tuple(ast.walk(tree_of(name)))
+
+
+@functools.cache
+def imported(name: str) -> set[str]:
+    """List the modules of the package that a module imports anywhere, also inside functions and for types."""
     names = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(name):
         if isinstance(node, ast.ImportFrom):
             of = {f"{node.module}.{alias.name}" for alias in node.names}
             names |= of & set(FILES) or {str(node.module)}
@@ -49,7 +53,7 @@ def imported(name: str, file: Path) -> set[str]:
 
 
 def test_no_circles() -> None:
-    graph = {name: imported(name, file) for name, file in FILES.items() if name not in ENTRANCES}
+    graph = {name: imported(name) for name in FILES if name not in ENTRANCES}
     # This proves that the test finds imports at all.
     assert graph["podium.scoring.evaluating"] >= {"podium.metric.contract", "podium.metric.hosted"}
     order = list(graphlib.TopologicalSorter(graph).static_order())
@@ -66,7 +70,7 @@ ROOMS = (
 def test_no_room_goes_through_the_front_door() -> None:
     doors = ENTRANCES - {"podium"}
     for name in OUR_WORDS - ENTRANCES:
-        for node in ast.walk(tree_of(name)):
+        for node in nodes_of(name):
             if isinstance(node, ast.ImportFrom):
                 assert not doors & {str(node.module), *(f"{node.module}.{each.name}" for each in node.names)}, (
                     name
@@ -83,9 +87,9 @@ def test_a_room_uses_rooms_below_it_alone(room: str) -> None:
     may_use = ROOMS[: ROOMS.index(room) + 1]
     upward = [
         (name, other)
-        for name, file in FILES.items()
+        for name in FILES
         if name.split(".")[1:2] == [room]
-        for other in sorted(imported(name, file))
+        for other in sorted(imported(name))
         if other.split(".")[1] not in may_use
     ]
     assert upward == []
@@ -106,7 +110,7 @@ OF_LIBRARIES = {"read_csv", "to_csv", "write_csv", "read_fwf", "genfromtxt", "lo
 def test_one_module_reads_and_writes_csv() -> None:
     found = set()
     for name in FILES:
-        for node in ast.walk(tree_of(name)):
+        for node in nodes_of(name):
             is_import = isinstance(node, ast.Import) and "csv" in {alias.name for alias in node.names}
             if is_import or (isinstance(node, ast.Attribute) and node.attr in OF_LIBRARIES):
                 found.add(name)
@@ -117,7 +121,7 @@ def test_one_module_calls_prepare_and_evaluate() -> None:
     steps = {"evaluating.prepare", "evaluating.evaluate"}
     found = set()
     for name in FILES:
-        for node in ast.walk(tree_of(name)):
+        for node in nodes_of(name):
             taken = set()
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 taken = {f"{node.value.id}.{node.attr}"}
@@ -171,7 +175,7 @@ def test_a_name_that_is_imported_by_itself_means_one_thing() -> None:
     """Two modules may have a `read` if others say whose they mean, as in `recorded.read`."""
     sources = defaultdict(set)
     for module in OUR_WORDS:
-        for node in ast.walk(tree_of(module)):
+        for node in nodes_of(module):
             if isinstance(node, ast.ImportFrom) and node.module in OUR_WORDS:
                 of = {name for each in tree_of(node.module).body for name in defined(each)}
                 for alias in node.names:
@@ -191,7 +195,7 @@ def test_no_name_of_a_function_hides_a_module() -> None:
             for alias in node.names
             if isinstance(node, ast.Import) or f"{node.module}.{alias.name}" in FILES
         }
-        for function in ast.walk(tree_of(module)):
+        for function in nodes_of(module):
             if isinstance(function, ast.FunctionDef):
                 inside = list(ast.walk(function))
                 names = {node.arg for node in inside if isinstance(node, ast.arg)}
@@ -209,22 +213,15 @@ DOORS = (
 )  # whose functions have a parameter for each wish
 
 
-def lines_of_code(source: str, tree: ast.Module) -> set[int]:
+def lines_of_code(module: str) -> set[int]:
     """Number the lines that have code: neither blank ones nor comments or docstrings."""
-    blank = {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENDMARKER,
-    }
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    lines = {
-        line for each in tokens if each.type not in blank for line in range(each.start[0], each.end[0] + 1)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+    source = enumerate(map(str.strip, FILES[module].read_text(encoding="utf-8").splitlines()), 1)
+    lines = {number for number, line in source if line and not line.startswith("#")}
+    for node in nodes_of(module):
+        if (
+            isinstance(node, ast.FunctionDef | ast.ClassDef)
+            and ast.get_docstring(node, clean=False) is not None
+        ):
             docstring = node.body[0]
             lines -= set(range(docstring.lineno, (docstring.end_lineno or 0) + 1))
     return lines
@@ -234,9 +231,8 @@ def test_functions_are_short() -> None:
     public = {name for door in DOORS for name in door.__all__}
     too_long, with_many_parameters = [], []
     for module in OUR_WORDS:
-        tree = tree_of(module)
-        code = lines_of_code(FILES[module].read_text(encoding="utf-8"), tree)
-        for node in ast.walk(tree):
+        code = lines_of_code(module)
+        for node in nodes_of(module):
             if isinstance(node, ast.FunctionDef) and node.name not in public:
                 length = len(code & set(range(node.lineno, (node.end_lineno or 0) + 1)))
                 given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]

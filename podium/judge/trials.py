@@ -67,7 +67,7 @@ def keeps_nothing(evaluation: Evaluation) -> Iterator[Finding]:
     """
     metric, arguments = evaluation.solution.metric, evaluation.solution.arguments
     trials = _trials(evaluation)
-    used = [(trial, _outcome(metric, trials[trial], arguments)) for trial in (*range(len(trials)), 0, 1)]
+    used = [(trial, _outcome(metric, trials[trial], arguments)) for trial in (*range(len(trials)), 0)]
     again = hosted.anew(metric)
     fresh = [_outcome(again, tables, arguments) for tables in reversed(trials)][::-1]
     for trial, (score, numbers) in [(0, (evaluation.score, evaluation.statistics)), *used]:
@@ -363,7 +363,11 @@ def measure_parameters_leave_statistics(evaluation: Evaluation) -> Iterator[Find
 
 
 def other_values(value: Any) -> list[Any]:
-    """List other values with which a parameter of ``score`` can be tried."""
+    """List other values with which a parameter of ``score`` can be tried.
+
+    >>> other_values(4), other_values(2.0), other_values(True), other_values("ab"), other_values(None)
+    ([9, 2], [5.0, 1.0], [False], ['abx', ''], [])
+    """
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
@@ -517,7 +521,7 @@ def says_direction(metric: Metric, arguments: Mapping[str, Any], use: Use) -> li
 
 def most_calls(metric: Metric) -> int:
     """How often the checks of a scored submission may call ``score``, those of other parameters aside."""
-    again, statistics_alone = 2 * MOST_TRIALS + 2, 2 if metric.prepare else 0
+    again, statistics_alone = 2 * MOST_TRIALS + 1, 2 if metric.prepare else 0
     return again + statistics_alone + 4 + 1  # with further columns, and of the truth
 
 

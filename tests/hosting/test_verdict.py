@@ -236,7 +236,7 @@ def test_a_metric_without_a_parameter_for_the_row_ids_is_used(
 ) -> None:
     (files / "hosts.py").write_text(NO_ROW_IDS.replace("THIRD", third).replace("ID", row_id))
     sets = ["--set", given] if given else []
-    for name in ("score", "check", "emulate", "rank"):
+    for name in ("score", "check", "emulate", "rank") if row_id == "animal_column_name" else ("score",):
         code, out, _ = run_podium(capsys, *COMMANDS[name], *sets)
         assert (name, code) == (name, 0)
         assert name == "rank" or "0.250000" in out

@@ -61,26 +61,6 @@ OFFSETS = ("discourse_start", "discourse_end")
 TEXT, QUOTE = "full_text", "discourse_text"
 TYPE, WORDS = "discourse_type", "predictionstring"
 USED = (*ESSAY_IDS, TYPE, WORDS, LABEL, *OFFSETS, TEXT, QUOTE, PROMPT, *DEMOGRAPHICS)
-# Names that other corpora give to these columns, for a hint.
-ELSEWHERE = {
-    "essay_id": (
-        "doc",
-        "doc_id",
-        "document",
-        "document_id",
-        "essay",
-        "text_id",
-        "file",
-        "filename",
-        "sample_id",
-    ),
-    TYPE: ("label", "type", "category", "class", "tag", "discourse", "element"),
-    LABEL: ("effectiveness", "quality", "rating", "effective", "grade"),
-    WORDS: ("words", "word_ids", "tokens", "positions"),
-    OFFSETS[0]: ("start", "begin", "start_char", "char_start", "start_offset"),
-    OFFSETS[1]: ("end", "stop", "end_char", "char_end", "end_offset"),
-    TEXT: ("text", "essay_text", "document_text", "content", "body"),
-}
 # What every segment gets where the corpus does not tell how effective it is.
 UNTOLD = "Effective"
 
@@ -386,18 +366,12 @@ def _check_columns(corpus: Corpus, attributes: list[str]) -> dict[str, Column]:
 def _what_lacks(corpus: Corpus, lacking: list[str], attributes: list[str]) -> str:
     """Say which columns a corpus lacks, and what to type if it has them under other names."""
     present = [name for name in corpus.names if name]
-    free = {name.lower(): name for name in present if name not in USED}
-    others = {name: [free[each] for each in theirs if each in free] for name, theirs in ELSEWHERE.items()}
     text = f"the corpus lacks columns: {', '.join(lacking)}. It has: {', '.join(present)}"
-    ours = [name for name in lacking if name not in attributes]
-    if ours:
-        if LABEL not in present:
-            ours.append(LABEL)
-        named = [f"{[*others[name], 'YOURS'][0]}={name}" for name in ours if others[name] or name != LABEL]
-        text += f". Name them: --columns {' '.join(named)}"
+    if ours := [name for name in lacking if name not in attributes]:
+        text += f". Name them: --columns {' '.join(f'YOURS={name}' for name in ours)}"
     if set(lacking) & set(attributes):
         text += '. --subpopulations names others, or "" for none'
-    if TYPE in lacking and not any(name in present or others[name] for name in (WORDS, *OFFSETS)):
+    if TYPE in lacking and not {WORDS, *OFFSETS} & {*present}:
         text += ". If it is not a corpus of essays, name its metric: --metric FILE"
     return text
 

@@ -121,14 +121,14 @@ class Secrets:
         number = column - len(self.names)
         return self.names[column if number < 0 else self.numeric[number]]
 
-    def alike(self, one: Ints, other: Ints, columns: Ints) -> Any:
-        """How alike pairs of rows are in some answers: 1 if they are equal, and about 0 for any two numbers."""
+    def alike(self, one: Ints, other: Ints, columns: Ints, step: float) -> Any:
+        """How alike rows are: 1 if equal, or a step of ranks apart; about 0 for any two ranks."""
         answers = columns[columns < len(self.names)]
         numbers = columns[len(answers) :] - len(self.names)
         equal = self.codes[np.ix_(one, answers)] == self.codes[np.ix_(other, answers)]
         # Two of n ranks differ by a third of n in the mean.
         apart = np.abs(self.ranks[np.ix_(one, numbers)] - self.ranks[np.ix_(other, numbers)])
-        return np.hstack([equal, np.nan_to_num(1 - 3 * apart)])
+        return np.hstack([equal, np.nan_to_num(1 - 3 * np.maximum(apart - step, 0))])
 
     def _sorted(self) -> Ints:
         """The codes, sorted within each id, whose rows may have any order."""
@@ -236,6 +236,7 @@ def told_by_number(counts: Ints, rows: Ints, answers: Secrets) -> Evidence | Non
 
 def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
     """What the order of some rows tells: neighbors have the same answer, or numbers rise or fall."""
+    rows = rows[_once(rows)]
     rows = rows[answers.places[rows] == 0]
     if len(rows) < LEAST_ROWS:
         return None
@@ -281,8 +282,10 @@ def _likely(number: int, chances: Floats, alike: Compare) -> list[tuple[int, flo
 
 def _pairs(one: Ints, other: Ints, answers: Secrets, *, by_rank: bool = False) -> list[tuple[int, float]]:
     """The answers that are alike in far more of these pairs of rows than in any two, also by their ranks."""
-    chances = answers.chances if by_rank else answers.chances[: len(answers.names)]
-    return _likely(len(one), chances, lambda some, columns: answers.alike(one[some], other[some], columns))
+    chances, step = answers.chances if by_rank else answers.chances[: len(answers.names)], 1 / (len(one) + 1)
+    return _likely(
+        len(one), chances, lambda some, columns: answers.alike(one[some], other[some], columns, step)
+    )
 
 
 def _as_they_are(own: Ints, rows: Ints, answers: Secrets, name: str) -> Iterator[Evidence]:

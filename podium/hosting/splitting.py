@@ -274,9 +274,11 @@ def _by_time(labels: pd.DataFrame, groups: Texts, draw: Draw) -> Texts:
     is_number = pd.api.types.is_numeric_dtype(cells) and not cells.isna().any()
     moments = cells.to_numpy(dtype=np.float64) if is_number else _moments(cells)
     if moments is None:
-        found = next(repr(cell) for cell in cells if _moments(pd.Series([cell], dtype=object)) is None)
+        found = next(
+            (cell for cell in cells if _moments(pd.Series([cell], dtype=object)) is None), cells.iloc[0]
+        )
         expected = "in every row a number, or a date such as 2027-01-31"
-        raise HostError(f"--by-time {draw.by_time}: expected {expected}, found {found}")
+        raise HostError(f"--by-time {draw.by_time}: expected {expected}, found {found!r}")
     what = f"--by-time: expected one {draw.by_time}"
     columns.require_one_value(pd.Series(moments), groups, what, draw.items or "item")
     of_group = pd.Series(moments).groupby(groups).first()
@@ -297,19 +299,26 @@ def _by_time(labels: pd.DataFrame, groups: Texts, draw: Draw) -> Texts:
 
 
 def _moments(cells: pd.Series) -> Floats | None:
-    """Numbers in the order of time: those of dates with the year in front, which may stand within ids.
+    """Numbers in the order of time: those of dates, which may stand within ids; None if there are others.
 
     >>> _moments(pd.Series(["store 1, 2027-02-01", "store 1, 2027-01-31"])).tolist()
     [20270201.0, 20270131.0]
+    >>> times = _moments(pd.Series(["01/02/2027", "31/01/2027"]))
+    >>> bool(times[0] > times[1]), _moments(pd.Series(["01/02/2027", "02/01/2027"]))
+    (True, None)
     """
     texts = ids.texts(cells)
     days = texts.map(lambda text: (order.DATE.search(text) or [""])[0])
+    parts = [re.findall(r"\d{4}|\d\d?", day) for day in days]
     if not days.str.match(r"(19|20)\d\d").all():
-        return None
+        has_years = all(part and len(part[-1]) == 4 for part in parts)
+        if not has_years or max(int(part[0]) for part in parts) <= 12:  # The first number may be the month.
+            return None
+        parts = [part[::-1] for part in parts]
+        texts = pd.Series(["-".join(number.zfill(2) for number in part) for part in parts])
     dates = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
     if dates.notna().all():
         return np.asarray(dates.astype("int64"), dtype=np.float64)
-    parts = [re.findall(r"\d{4}|\d\d?", day) for day in days]
     digits = ["".join(part.zfill(2) for part in day).ljust(8, "0") for day in parts]
     return np.array(digits, dtype=np.float64)
 

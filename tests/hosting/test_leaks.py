@@ -855,3 +855,19 @@ def test_labels_beyond_the_cells_of_a_header_are_found(tmp_path):
     """Whoever reads the table alone sees no third cell."""
     text = "id,w\n" + "".join(f"{item},0.5,{label}\n" for item, label in PAIRS)
     assert "a.csv reveals label" in told(put(competition(tmp_path), {"a.csv": text}))
+
+
+def test_what_the_order_of_ids_tells_anyway_is_no_leak(tmp_path):
+    """A file may name a few rows of a series in an order of its own, or each of them several times."""
+    walk = np.random.default_rng(6).normal(size=300).cumsum().round(3)
+    series = pd.DataFrame({"id": range(300), "label": "x", "y": walk, "Usage": "Public"})
+    folder = competition(tmp_path, series.sample(frac=1, random_state=0))
+    text = "\n".join(f"row {number}, after {number}" for number in sorted(map(str, range(0, 300, 7))))
+    assert told(put(folder, {"notes.txt": text})) == ""
+
+
+@pytest.mark.parametrize("number", [20, 80])
+def test_a_few_rows_in_the_order_of_an_answer(tmp_path, number):
+    some = SOLUTION.head(number).sort_values("amount")
+    folder = competition(tmp_path, SOLUTION[["id", "label", "amount", "Usage"]])
+    assert "ids.csv reveals amount" in told(put(folder, {"ids.csv": csv_of(some[["id"]])}))

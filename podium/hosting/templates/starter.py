@@ -112,12 +112,12 @@ guess.head()
 
 # %% submission
 submission = predict(train, sample[KEY].unique(), read)
-submission.to_csv("submission.csv", index=False)
+submission.to_csv("submission.csv", index=False, lineterminator="\r\n")
 submission.head()
 
 # %% copy
 submission = pd.read_csv(find("sample_submission.csv"), dtype=str, keep_default_na=False)
-submission.to_csv("submission.csv", index=False)
+submission.to_csv("submission.csv", index=False, lineterminator="\r\n")
 submission.head()
 
 # %% picture

@@ -391,8 +391,8 @@ def _chance(
     differences["next_team"] = board["team"].iloc[[other for _, other in borders]].tolist()
     differences["difference"] = [step.value for step in steps]
     differences["low"], differences["high"] = [step.low for step in steps], [step.high for step in steps]
-    # Small groups of unequal ones may decide, which only each board knows.
     differences["detectable"] = [np.nan if draws.is_of_groups else step.detectable for step in steps]
+    differences["detectable_note"] = "only each board knows which groups decide" if draws.is_of_groups else ""
     return Certainty(table.assign(note=""), differences.assign(note=""), [None] * len(board))
 
 

@@ -93,6 +93,8 @@ class Certainty(NamedTuple):
     - ``rank``, ``team``, ``next_team``: the team above the border, with its rank, and the one below it;
     - ``difference``, ``low``, ``high``: the difference of what decides the board, and its interval; with 95%
       confidence all of them hold together;
+    - ``detectable``: the true difference that four of five such test sets would show; ``detectable_note`` says
+      why it is missing if small groups decide it;
     - ``note``: why the interval is missing, or empty.
     """
 
@@ -315,7 +317,7 @@ def differences(
     rewards = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
     may_win = [row for row in prizes.may_win if row < len(details)]
     jointly = widening_of_borders(boosted[:, may_win], len(borders)) if borders else (1.0, 1.0)
-    at_borders = []
+    at_borders, hidden = [], []
     for row, next_row in borders:
         one, other = details[row], details[next_row]
         differing = one.fingerprint != other.fingerprint
@@ -328,12 +330,14 @@ def differences(
             higher_is_better,
             jointly,
         )
-        is_hidden = doubt_of_detecting(units, one.reaction, other.reaction) is not None
-        at_borders.append(found._replace(detectable=np.nan) if is_hidden else found)
+        doubt = None if found.doubt else doubt_of_detecting(units, one.reaction, other.reaction)
+        at_borders.append(found if doubt is None else found._replace(detectable=np.nan))
+        hidden.append(doubt)
     return table.assign(
         difference=[each.value for each in at_borders],
         low=[each.low for each in at_borders],
         high=[each.high for each in at_borders],
         detectable=[each.detectable for each in at_borders],
+        detectable_note=notes(hidden),
         note=notes([each.doubt for each in at_borders]),
     )

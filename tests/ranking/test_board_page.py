@@ -76,7 +76,7 @@ def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
     intervals = intervals.assign(boosted_score_low=0.2, boosted_score_high=0.7).assign(**columns)
     borders = min(prizes, teams - 1)
     differences = pd.DataFrame({"rank": range(1, borders + 1), "difference": 0.1, "low": -0.01, "high": 0.02})
-    differences = differences.assign(detectable=0.0437, note="")
+    differences = differences.assign(detectable=0.0437, detectable_note="", note="")
     return Certainty(intervals, differences, [None] * teams)
 
 
@@ -243,6 +243,11 @@ def test_borders_of_prizes_are_drawn_around_0():
     assert html.partition("The prizes")[2].partition("</table>")[0].count('class="zero"') == 3
     assert re.findall(r"--back:-?\d+%\">([-\d.]+)<", html.partition("The prizes")[2]) == ["0", "0.02"]
     assert "four of five such test sets would show a true difference of 0.04370." in html
+    hidden = chance(4)
+    note = "groups of fewer than 200 items decide 40%"
+    hidden = hidden._replace(differences=hidden.differences.assign(detectable=np.nan, detectable_note=note))
+    html = page.of_board(run_of(board_of(4), chance=hidden))
+    assert f"would show at the last border cannot be said: {note}." in html
 
 
 # --- the board ----------------------------------------------------------------------------------------------

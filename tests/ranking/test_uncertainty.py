@@ -1,5 +1,7 @@
 """What a board says about chance is what its draws, files and runtimes say."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -146,6 +148,28 @@ def test_a_difference_that_one_item_decides_has_no_interval(board):
     told = of_teams(leaderboard, details, Rules(boost=False, prizes=1))
     assert told.differences[["low", "high"]].isna().all(axis=None)
     assert told.differences["note"].tolist() == ["about 1 item decides"]
+
+
+def test_what_small_groups_hide_at_a_border_is_said(board):
+    leaderboard, details, _ = board
+    of_groups = Reaction(np.array([0.6, 0.4]), np.array([30, 30]), is_of_groups=True)
+    details = [each._replace(reaction=of_groups) for each in details]
+    prepared = dataclasses.replace(
+        mean_of(400),
+        labels=[("group", "large"), ("group", "small")],
+        groups=np.repeat([[0, 1]], [340, 60], axis=1),
+    )
+    prizes = prizes_of(leaderboard, NOTHING_DECIDED, 1)
+    details = [
+        each._replace(fingerprint=np.resize(each.fingerprint, 400), influence=np.resize(each.influence, 400))
+        for each in details
+    ]
+    told = uncertainty.of_teams(
+        leaderboard, details, None, Rules(boost=False, prizes=1), Units(prepared), True, prizes
+    )
+    (border,) = told.differences.to_dict("records")
+    assert np.isfinite(border["low"]) and np.isnan(border["detectable"])
+    assert border["detectable_note"] == "groups of fewer than 200 items decide 40%"
 
 
 def test_nobody_wins_again_where_few_items_decide_and_none_that_cannot_be_the_best(board):

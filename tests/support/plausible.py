@@ -46,8 +46,7 @@ def plausible_scores(prepared: Any, mine: Any, weights: Any, seed: int) -> list[
         known = [g for g in groups if math.isfinite(scores[g]) and math.isfinite(variances[g])]
         score = {g: scores[g] if g in known else np.mean([scores[k] for k in known]) for g in groups}
         of_item = sum(sizes[g][0] * variances[g] for g in known) / len(known)
-        largest = max(of_item / sizes[g][0] for g in groups)
-        sigma2 = {g: of_item / sizes[g][0] if g in known else 100 * largest for g in groups}
+        sigma2 = {g: of_item / sizes[g][0] for g in groups}
         posterior = posterior_of(score, sigma2)
         total, cumulated = 0.0, []
         for density, _ in posterior:

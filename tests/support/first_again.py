@@ -1,10 +1,13 @@
 """Transcribe, team by team and draw by draw, how `podium.statistics.first_again` draws scores on new items."""
 
+import itertools
 import math
+import operator
+from statistics import NormalDist
 
 import numpy as np
 
-from podium.statistics import may_be_best
+normal = NormalDist()
 
 
 def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
@@ -17,9 +20,8 @@ def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
     middle = [mean_of([c[team] for team in family]) for family in families]
     e = centered(of_middle)
     common = [[mean_of([row[team] for team in family]) for family in families] for row in e]
-    of_families = np.stack([population[:, family].mean(axis=1) for family in families], axis=1)
     relative = [[each - mean_of(row) for each in row] for row in common]
-    of_family = with_leaders(true_scores(middle, relative, random), of_families, middle, relative, random)
+    of_family = true_scores(middle, relative)
     scores = [[0.0] * teams for _ in range(number)]
     for position, family in enumerate(families):
         for row in range(number):
@@ -27,7 +29,7 @@ def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
                 scores[row][team] = of_family[row][position]
         if len(family) > 1:
             own = [[e[row][team] - common[row][position] for team in family] for row in range(number)]
-            theirs = true_scores([c[team] - middle[position] for team in family], own, random)
+            theirs = true_scores([c[team] - middle[position] for team in family], own)
             for row in range(number):
                 for team, score in zip(family, theirs[row]):
                     scores[row][team] += score - mean_of(theirs[row])
@@ -40,7 +42,7 @@ def transcribed(draws, places, seed, runtimes=None, measured=None, boost=None):
             scores[row][team] += again[team] - of_all
     if boost is not None:
         noise = [[math.log(t / m) for t, m in zip(row, measured)] for row in runtimes]
-        true = true_scores([math.log(each) for each in measured], noise, random)
+        true = true_scores([math.log(each) for each in measured], noise)
         again = random.permutation(number)
         for row in range(number):
             for team in range(teams):
@@ -84,52 +86,37 @@ def families_of(population, c):
     return families
 
 
-def with_leaders(scores, of_families, c, e, random):
-    """The same draws, in which those that cannot be told from a third of the best have a prior of their own.
-
-    It speaks on all draws but for the share of those that only the first team excludes as the best.
-    """
-    number = sum(may_be_best(of_families))
-    leading = [team for team, may_be in enumerate(may_be_best(of_families, max(1, number // 3))) if may_be]
-    own = true_scores([c[team] for team in leading], [[row[team] for team in leading] for row in e], random)
-    others = [team for team in range(len(c)) if team != max(range(len(c)), key=lambda each: c[each])]
-    without = sum(may_be_best(of_families[:, others]))
-    proven = 1 if number == 1 else max(0, 1 - (number - 1) / without)
-    drawn = [list(row) for row in scores]
-    for row, theirs, chance in zip(drawn, own, random.random(len(scores))):
-        for team, score in zip(leading, theirs):
-            row[team] = score if chance >= proven else row[team]
-    return drawn
-
-
-def true_scores(c, e, random):
-    """Draws of true scores from their centers and the errors of draws."""
+def true_scores(c, e):
+    """True scores from their centers and the errors of draws, which say at which quantile each one lies."""
     number, teams = len(e), len(c)
+    if teams == 1:
+        return [[c[0] + row[0]] for row in e]
     v = []
     for team in range(teams):
         errors = [row[team] for row in e]
         v.append(sum((error - mean_of(errors)) ** 2 for error in errors) / number)
+    s = [math.sqrt(each) for each in v]
+    low, high = min(c) - 3 * max(s), max(c) + 3 * max(s)
+    cells = int((high - low) / (0.25 * float(np.median(s))))
+    edges = [low + (high - low) * step / cells for step in range(cells + 1)]
+    below = [[normal.cdf((edge - c[i]) / s[i]) for edge in edges] for i in range(teams)]
+    likely = [[after - before for before, after in zip(row, row[1:])] for row in below]
     middle = mean_of(c)
-    widest = 3 * math.sqrt(sum((each - middle) ** 2 for each in c) / (teams - 1)) if teams > 1 else 0
-    grid = [(step + 0.5) / 120 * (widest or 1) for step in range(120)]
-    log_density, means, totals = [], [], []
-    for tau in grid:
-        p = [1 / (each + tau**2) for each in v]
-        total = sum(p)
-        mean = sum(weight * center for weight, center in zip(p, c)) / total
-        log_density.append(
-            sum(math.log(weight) - weight * (center - mean) ** 2 for weight, center in zip(p, c)) / 2
-            - math.log(total) / 2
-        )
-        means.append(mean)
-        totals.append(total)
-    density = [math.exp(each - max(log_density)) for each in log_density]
-    chosen = random.choice(120, number, p=np.array(density) / sum(density))
-    noise = random.standard_normal(number)
-    scores = []
-    for row in range(number):
-        tau = grid[chosen[row]]
-        mu = means[chosen[row]] + noise[row] / math.sqrt(totals[chosen[row]])
-        b = [tau**2 / (tau**2 + v[team]) for team in range(teams)]
-        scores.append([mu + b[t] * (c[t] - mu) + math.sqrt(b[t]) * e[row][t] for t in range(teams)])
+    observed = sum((each - middle) ** 2 for each in c) / (teams - 1)
+    tau = math.sqrt(max(observed - mean_of(v), 0) + observed / teams)
+    of_edges = [normal.cdf((edge - middle) / tau) for edge in edges]
+    first = [after - before for before, after in zip(of_edges, of_edges[1:])]
+    g = first
+    for _ in range(3):
+        totals = [sum(map(operator.mul, g, row)) for row in likely]
+        g = [sum(g[k] * likely[i][k] / totals[i] for i in range(teams)) / teams for k in range(cells)]
+    scores = [[0.0] * teams for _ in range(number)]
+    for i in range(teams):
+        weights = list(map(operator.mul, g, likely[i]))
+        ends = [0.0, *itertools.accumulate(weights)]
+        for row in range(number):
+            left = normal.cdf(e[row][i] / s[i]) * ends[-1]
+            k = max(cell for cell in range(cells) if ends[cell] <= left)
+            part = (left - ends[k]) / weights[k]
+            scores[row][i] = c[i] + s[i] * normal.inv_cdf(below[i][k] + part * likely[i][k])
     return scores

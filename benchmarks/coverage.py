@@ -159,8 +159,8 @@ LARGE_KINDS = {
 }
 
 
-# The distribution of true scores was chosen by `FRESH_KINDS`, `LEVEL_KINDS`, two of `REAL_KINDS`, and those with
-# a dominant team.
+# The distribution of true scores was chosen by `FRESH_KINDS`, `LEVEL_KINDS`, two of `REAL_KINDS`, and the
+# kinds with a dominant team.
 LEVEL_KINDS = {
     "a ceiling and a tail, 12 teams": Kind(12, errors=0.15, spread=0.15, levels="a ceiling"),
     "two clusters of quality, 12 teams": Kind(12, errors=0.15, spread=0.02, levels="two clusters"),

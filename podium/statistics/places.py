@@ -14,12 +14,12 @@ from podium.words.arrays import Bools, Floats, Ints
 
 LEVEL = 0.95
 
-# So many times, the distribution of true scores follows the observed ones.  With none, three equals far ahead of
-# all others are told 22 points too much, and with thirty, even steps and real fields 11 too little (40 boards).
+# So many times, the distribution of true scores follows the observed ones.  With none, three equals far ahead
+# are told 22 points too much, and with thirty, even steps and real fields 11 too little (40 boards).
 ROUNDS = 3
 
-# It has cells of this width, in units of the noise, unless there would be too many, and reaches so far beyond all
-# scores.
+# It has cells of this width, in units of the noise, unless there would be too many, and reaches so far beyond
+# all scores.
 WIDTH, MOST_CELLS, BEYOND = 0.25, 2000, 3.0
 
 # Teams whose draws differ by less than this share of the distance that nearly all pairs are below are near
@@ -32,7 +32,7 @@ FOUNDERS_AT_ONCE = 256  # teams that are compared with all others in one step
 STREAM = 4
 
 # Each team is compared with so many others at most, and with all of them for so many teams.  Without this
-# limit, a board of 2,000 teams takes 23 seconds in place of half a second, and 4% fewer of them may be the best.
+# limit, a board of 2,000 teams takes 23 seconds in place of half a second, and 4% fewer may be the best.
 RIVALS, TYPICAL = 100, 10
 
 # Standard deviations up to this one, relative to the scores, are rounding.

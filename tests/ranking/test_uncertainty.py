@@ -168,7 +168,8 @@ def test_what_small_groups_hide_at_a_border_is_said(board):
         leaderboard, details, None, Rules(boost=False, prizes=1), Units(prepared), True, prizes
     )
     (border,) = told.differences.to_dict("records")
-    assert np.isfinite(border["low"]) and np.isnan(border["detectable"])
+    assert np.isfinite(border["low"])
+    assert np.isnan(border["detectable"])
     assert border["detectable_note"] == "groups of fewer than 200 items decide 40%"
 
 

@@ -131,10 +131,8 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
     return errors.exit_code_of(work) if patience is None else supervised(work, patience)
 
 
-# Commands that execute a metric, and those of them that also may have to wait for somebody else.
-EXECUTING = frozenset(
-    {"agreement", "bundle", "check", "combine", "emulate", "make", "publish", "rank", "score", "tune", "verify"}
-)
+# Commands that execute no metric.  Every other one, also a new one, runs a stranger's metric in a child.
+WITHOUT_METRIC = frozenset({"boost", "collect", "estimate", "new", "run"})
 # Those that use the record of a competition whose files they are given.
 OF_COMPETITIONS = frozenset({"bundle", "emulate", "publish", "rank", "score"})
 WAITING = frozenset({"publish", "rank", "verify"})  # for a site, or for workers, which have limits of their own
@@ -148,7 +146,7 @@ def _patience(name: str, kind: type, given: Mapping[str, Any]) -> Patience | Non
     if metric is None:
         is_recorded = is_recorded or (name in OF_COMPETITIONS and is_of_competition(given))
         metric = own.DEFAULT if name in OF_COMPETITIONS else getattr(kind, "metric", None)
-    if name not in EXECUTING or (metric in own.names() and not is_recorded):
+    if name in WITHOUT_METRIC or (metric in own.names() and not is_recorded):
         return None
     idle, processor = given.get("idle_limit"), given.get("time_limit")
     submissions = given.get("submission")

@@ -63,7 +63,8 @@ def find(metric: Location) -> Path:
         ours = [name for name in names() if path.resolve() == folder(name).resolve()]
         path = own.file(ours[0]) if ours else path / METRIC_FILE
         if not path.is_file():
-            raise UsageError(f"{metric}: expected a folder with a {METRIC_FILE}, found none in it")
+            cure = f"; podium's own is called {Path(metric).name}" if Path(metric).name in names() else ""
+            raise UsageError(f"{metric}: expected a folder with a {METRIC_FILE}, found none in it{cure}")
     if not path.is_file():
         raise UsageError(
             f"there is no metric {metric}: expected a Python file, a folder with a {METRIC_FILE}, or one of "

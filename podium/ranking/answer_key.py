@@ -39,6 +39,7 @@ class Suspicion(NamedTuple):
     steps: int
     shown: Bools  # the items that show it, (n,)
     expected: float  # how many of them the other items would lead one to expect
+    is_single: bool  # whether an item is one thing, so that the steps are the files
 
     @property
     def is_told(self) -> bool:
@@ -114,7 +115,8 @@ def signs(table: pd.DataFrame, files: int) -> list[Suspicion]:
         counts = np.floor(table[name].fillna(0.0).to_numpy() * steps + 1e-9).astype(np.int64)
         border = math.ceil(least * steps - 1e-9)
         shown = is_known & (counts >= border)
-        found.append(Suspicion(name, border, steps, shown, expected(counts[is_known], steps, border)))
+        often = expected(counts[is_known], steps, border)
+        found.append(Suspicion(name, border, steps, shown, often, is_single))
     return found
 
 

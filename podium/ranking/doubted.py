@@ -60,9 +60,8 @@ def _of_items(final: FinalBoard, desk: Desk, scored: Sequence[Scored]) -> tuple[
     told = suspects.of_best(desk.solution, [entry for entry in entries if entry is not None])
     if told is None:
         return None, []
-    table, facts = told
     pairs = final.similar[final.similar[["team", "other_team"]].isin(teams).all(axis=1)]
     alike = len({*pairs["team"], *pairs["other_team"]})
     noun = final.facts["item"] if desk.solution.prepared else "row"
-    sentence = suspects.sentence(facts, noun, alike)
-    return table, [sentence] if sentence else []
+    sentence = suspects.sentence(*told, noun, alike)
+    return told[0], [sentence] if sentence else []

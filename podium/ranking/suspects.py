@@ -5,7 +5,6 @@ The table is for those who can mend the solution.  It is never published, becaus
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ SAID = {
 }  # fmt: skip
 
 
-Told = tuple[pd.DataFrame, dict[str, Any]]  # a row for each item, and how many of them to look at
+Told = tuple[pd.DataFrame, list[Suspicion], int]  # a row for each item, their signs, and the number of files
 
 
 def best_rows(leaderboard: pd.DataFrame, entries: Sequence[int], higher_is_better: bool) -> list[int]:
@@ -70,7 +69,8 @@ def of_best(solution: Solution, entries: Sequence[bytes]) -> Told | None:
         return None
     best = np.max if solution.higher_is_better else np.min
     of_scores = {"mean": scores.mean(axis=1), "best": best(scores, axis=1), "spread": scores.std(axis=1)}
-    return _sorted(table.assign(**of_scores), groups, found, solution.higher_is_better, len(given))
+    table = _sorted(table.assign(**of_scores), groups, found, solution.higher_is_better)
+    return table, found, len(given)
 
 
 def _counted(solution: Solution) -> tuple[Bools, list[str], pd.DataFrame]:
@@ -118,57 +118,54 @@ def _alone(prepared: Prepared, numbers: Floats) -> Floats:
 
 
 def _sorted(
-    table: pd.DataFrame, groups: pd.DataFrame, found: Sequence[Suspicion], higher_is_better: bool, files: int
-) -> Told:
-    """Put the most suspicious items first, and count those that show a sign that is told."""
+    table: pd.DataFrame, groups: pd.DataFrame, found: Sequence[Suspicion], higher_is_better: bool
+) -> pd.DataFrame:
+    """Put the most suspicious items first, those that show a sign that is told before all others."""
+    suspicion = np.zeros(len(table))
     why = pd.Series("", index=table.index)
-    suspicion, signs = np.zeros(len(table)), []
     for sign in found:
         suspicion = np.maximum(suspicion, table[sign.name].fillna(0.0) * sign.steps / sign.least)
         if sign.is_told:
-            new = int((sign.shown & (why == "")).sum())
-            signs.append({"sign": sign.name, "items": new, "least": sign.least, "steps": sign.steps})
-            signs[-1]["expected"] = round(sign.expected, 2)
             why[sign.shown] += np.where(why[sign.shown] == "", "", "; ") + SAID[sign.name]
-    is_single = bool(found) and bool((table["things"] <= 1).all())
-    wanted = ["item", "why", "answered", "mean", "best", "spread", *SAID, "row", "label", "answer"]
-    left_out = {"row"} if is_single else set()
-    columns = [name for name in wanted if name in table or name == "why"]
-    table = table.assign(why=why)[[name for name in columns if name not in left_out]]
-    table = table.dropna(axis=1, how="all").round(DIGITS).join(groups)
+    of_thing = [] if found and found[0].is_single else ["row"]
+    wanted = ["item", "why", "answered", "mean", "best", "spread", *SAID, *of_thing, "label", "answer"]
     bad = table["mean"] if higher_is_better else -table["mean"]
     order = np.lexsort((bad.fillna(np.inf), -suspicion, why == ""))
-    facts = {"files": files, "named": int((why != "").sum()), "single": is_single, "signs": signs}
-    return table.iloc[order].reset_index(drop=True), facts
+    table = table.assign(why=why).reindex(columns=wanted).dropna(axis=1, how="all").round(DIGITS)
+    groups = groups.rename(columns={name: f"{name} of item" for name in groups if name in table})
+    return table.join(groups).iloc[order].reset_index(drop=True)
 
 
-def sentence(facts: dict[str, Any], noun: str, similar: int) -> str:
+def sentence(table: pd.DataFrame, found: Sequence[Suspicion], files: int, noun: str, similar: int) -> str:
     """Say how many items to look at and why, without a verdict; empty if there are none.
 
-    ``similar`` of the files are listed as similar to another one of them.
+    ``similar`` of the best files are listed as similar to another one of them.
     """
     told: list[str] = []
-    for each in facts["signs"]:
-        if each["items"]:
-            told.append(_of_sign(each, facts, is_first=not told))
+    is_named = np.zeros(len(table), dtype=bool)
+    for sign in found:
+        number = int((sign.shown & ~is_named).sum())
+        if sign.is_told and number:
+            told.append(_of_sign(sign, number, f"the {files} best files", is_first=not told))
+            is_named |= sign.shown
     if not told:
         return ""
     near = f"; {similar} of these files are listed as similar to another one" if similar else ""
-    return f"look at {counted(facts['named'], noun)} before the prize: {', and '.join(told)} (items.csv){near}"
+    look = f"look at {counted(int(is_named.sum()), noun)} before the prize"
+    return f"{look}: {', and '.join(told)} (items.csv){near}"
 
 
-def _of_sign(sign: dict[str, Any], facts: dict[str, Any], is_first: bool) -> str:
+def _of_sign(sign: Suspicion, number: int, files: str, is_first: bool) -> str:
     """Say how many items show a sign, and how many would be expected to."""
-    number, least, files = sign["items"], sign["least"], f"the {facts['files']} best files"
-    half = sign["steps"] / 2
-    share = "at least half of" if half <= least < half + 1 else f"at least {least / sign['steps']:.0%} of"
-    if sign["sign"] == "unsolved":
+    is_half = 0 <= sign.least - sign.steps / 2 < 1
+    share = "at least half of" if is_half else f"at least {sign.least / sign.steps:.0%} of"
+    if sign.name == "unsolved":
         text = f"{number:,} {'is' if number == 1 else 'are'} solved by none"
         return f"{text} of {files}" if is_first else text
-    if sign["sign"] == "against":
+    if sign.name == "against":
         text = f"on {number:,} {share} the probabilities of {files} speak against what is true"
-    elif facts["single"]:
-        text = f"on {number:,} at least {least} of {files} give the same other answer"
+    elif sign.is_single:
+        text = f"on {number:,} at least {sign.least} of {files} give the same other answer"
     else:
         text = f"on {number:,} {share} the answers of {files} are the same other ones"
-    return f"{text}, where other mistakes would give about {sign['expected']:.0f}"
+    return f"{text}, where other mistakes would give about {sign.expected:.0f}"

@@ -7,7 +7,7 @@ import pytest
 from examples.board import submission_of, teams
 from examples.essays import make_competition
 from podium.metric import hosted
-from podium.ranking import answer_key
+from podium.ranking import answer_key, store, suspects
 from podium.scoring import answers, evaluating
 from podium.scoring.answers import Answers
 
@@ -125,6 +125,21 @@ def test_scifact_s_labels_of_abstracts_are_answers():
     table, _ = answer_key.told(answers.asked(without, ()), [none] * FILES, len(nothing))
     assert table["agree"].isna().all()
     assert not shown(table, FILES).any()
+
+
+def test_a_sub_population_may_have_the_name_of_a_column(tmp_path):
+    solution, model = make_competition(60, 7)
+    unified = hosted.load("unified")
+    named = solution.rename(columns={"ell_status": "label"})
+    prepared = evaluating.prepare(unified, named, {"subpopulation_column_names": "label"})
+    evaluation = evaluating.evaluate(prepared, model)
+    given = answers.given_by(evaluation)
+    entry = store.encode({"answered": given.columns}, evaluation.statistics, answers.pack(given))
+    table, found, files = suspects.of_best(prepared, [entry] * 5)
+    assert files == 5
+    assert suspects.sentence(table, found, files, "essay", 0) == ""
+    assert {*table["label of item"]} <= {*named["label"]}
+    assert {*table["label"]} <= {*unified.module.DISCOURSE_TYPES}
 
 
 # ---- Cells --------------------------------------------------------------------------------------------------

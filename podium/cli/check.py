@@ -66,7 +66,7 @@ def run(options: Options) -> None:
 
     files = Path(options.metric)
     if recorded.read(files) is not None:
-        metric, _ = recorded.chosen(files, None, None)
+        metric, _ = recorded.chosen(files, None, "")
         solution, sample = files / recorded.PRIVATE / folders.SOLUTION, files / folders.PUBLIC / folders.SAMPLE
         options = replace(options, metric=metric, solution=solution, submission=sample)
     if (options.solution is None) != (options.submission is None):

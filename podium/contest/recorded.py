@@ -65,9 +65,10 @@ def write(record: Record) -> None:
     write_atomically(record.path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
-def of_file(path: Location) -> Record | None:
-    """Read the record of the competition to whose private files a solution belongs."""
-    return read(Path(path).parent.parent) if Path(path).parent.name == PRIVATE else None
+def folder_of(solution: Location) -> Path:
+    """The folder of the competition to whose private files a solution belongs, or the path itself."""
+    path = Path(solution)
+    return path.parent.parent if path.parent.name == PRIVATE else path
 
 
 def copied_metric(record: Record) -> Path | None:
@@ -90,11 +91,11 @@ def copied_metric(record: Record) -> Path | None:
     return path
 
 
-def chosen(folder: Path, metric: str | None, items: str | None) -> tuple[str, str | None]:
+def chosen(folder: Path, metric: Location | None, items: str) -> tuple[str, str]:
     """The metric and the items that were given, or else those that the record of a competition names."""
     record = read(folder)
     if record is None:
-        return metric or DEFAULT, items
+        return str(metric or DEFAULT), items
     if metric is None:
         path = copied_metric(record)
         if path is None and record.metric not in hosted.names():
@@ -105,7 +106,7 @@ def chosen(folder: Path, metric: str | None, items: str | None) -> tuple[str, st
     if record.items and not items:
         print(printable(f"items of {record.path}: {record.items}"), file=sys.stderr)
         items = record.items
-    return metric, items
+    return str(metric), items
 
 
 def read(folder: Path) -> Record | None:
@@ -131,7 +132,7 @@ def read(folder: Path) -> Record | None:
 
 def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> dict[str, Any]:
     """Combine the parameters that the user sets with those of the competition to which the solution belongs."""
-    record = of_file(solution)
+    record = read(folder_of(solution))
     if record is None:
         return dict(given)
     if not record.is_of(metric):

@@ -66,6 +66,14 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
         return _ranked(options, inputs, out, desk, command)
 
 
+def as_recorded(asked: Options) -> Options:
+    """Take the metric and the items from the record of a competition, if none were given."""
+    given = asked.metric if "metric" in asked.given else None
+    metric, items = recorded.chosen(recorded.folder_of(asked.solution), given, asked.items)
+    named = {"metric", "items"} if items else {"metric"}
+    return replace(asked, metric=metric, items=items, given=asked.given | named)
+
+
 def with_parameters_of_metric(asked: Options, more: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
     """Take out of what was asked for what the metric has a parameter for, with a warning."""
     if asked.again is not None:

@@ -143,7 +143,7 @@ class Options(Heading, Rules, Places):
         The folder for the results.
     metric : METRIC
         One of podium's own metrics, such as scifact, a Python file with a ``score()``, or a folder with a
-        ``metric.py``.
+        ``metric.py``. The files of `podium make` name theirs.
     boost : bool
         Rank by score alone and reward no speed (False). By default, speed is rewarded if there are runtimes.
     prizes : N

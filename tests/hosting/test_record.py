@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import podium
 from podium import cli
 from podium.cli import arguments
 from podium.contest.recorded import RECORD
@@ -179,6 +180,14 @@ def test_a_board_counts_the_recorded_items_and_its_verification_follows_no_recor
     solution = pd.read_csv(PAIR[0])
     assert facts["items"] == solution.loc[solution["Usage"] == "Private", "patient"].nunique()
     assert facts["inputs"]["metric"]["path"].endswith("private/metric/mine/metric.py")
+    podium.rank(PAIR[0], "teams", boost=False, resamples=20, out="python")
+    told = capsys.readouterr().err
+    assert f"items of {FILES / RECORD}: patient" in told
+    assert json.loads(Path("python", "run.json").read_text())["inputs"] == facts["inputs"]
+    assert (
+        Path("python", "final_leaderboard.csv").read_text()
+        == Path("board", "final_leaderboard.csv").read_text()
+    )
     Path("other.py").write_text("raise SystemExit(9)\n")
     _change_record(metric_file="../other.py", items="id")
     code, _, err = run_podium(capsys, "verify", "board")

@@ -20,7 +20,8 @@ __all__ = ["Answers", "asked", "given_by", "pack", "unpack"]
 
 ROWS_PER_LABEL = 4  # with fewer on average, the cells of a column are no labels
 KNOWN = 0.9  # so many of the cells of a submission have to be labels of the solution
-MOST_COLUMNS, MOST_LABELS = 50, 2**15 - 1
+MOST_COLUMNS = 50  # more take longer than a score, and no two files agree on all of them
+MOST_LABELS = 2**15 - 1  # which two bytes can number
 PERCENT, NOTHING = 100, 255
 
 

@@ -162,16 +162,11 @@ class Solution:
 
         A row of the submission that answers no row of the part stays, as it does when the whole part is scored.
         """
-        if not self.metric.complete_submission:
-            truth, answers = self.frame[kept], submission[kept]
-        else:
-            row_id = self.arguments["row_id_column_name"]
-            truth, answers = self.frame[kept], submission
-            if row_id in self.frame and row_id in submission:
-                left_out = ids.texts(self.frame[row_id])[self.rows[part] & ~kept]
-                answers = submission[~ids.texts(submission[row_id]).isin(left_out)]
-        tables = truth.reset_index(drop=True), answers.reset_index(drop=True)
-        return self.metric.score(*tables, **self.arguments)
+        row_id = self.arguments["row_id_column_name"]
+        if self.metric.complete_submission and row_id in self.frame and row_id in submission:
+            left_out = ids.texts(self.frame[row_id])[self.rows[part] & ~kept]
+            submission = submission[~ids.texts(submission[row_id]).isin(left_out)]
+        return self.metric.score(*self.tables(submission, kept), **self.arguments)
 
     def __repr__(self) -> str:
         items = f", {len(self.prepared[ALL].items):,} items" if self.prepared else ""
@@ -299,12 +294,6 @@ class Evaluation:
     def of(self, submission: pd.DataFrame) -> "Evaluation":
         """Score another submission against the same solution."""
         return evaluate(self.solution, submission)
-
-    def under(self, **parameters: Any) -> "Evaluation":
-        """Score the same submission with other parameters."""
-        solution = self.solution
-        frame = solution.frame[solution.rows[ALL]]
-        return evaluate(prepare(solution.metric, frame, solution.arguments | parameters), self.submission)
 
     @property
     def score_lines(self) -> str:

@@ -4,51 +4,152 @@ A question is a function of the prepared solution and of some entries or submiss
 """
 
 import functools
-from collections.abc import Callable, Sequence
+import operator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from podium.child.workers import Workers
-from podium.ranking import passes, store
-from podium.ranking.job import Job, solution_of
+from podium.child.workers import TASKS_PER_WORKER, Workers, spread
+from podium.ranking import store
+from podium.ranking.job import Job, Truth, entry_name
 from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution
+from podium.words.errors import ToolError, UsageError
+from podium.words.progress import track
 
-__all__ = ["Desk"]
+__all__ = ["MOST_AT_ONCE", "SIZE", "Desk", "answered", "batches_of", "describe"]
+
+BYTES_AT_ONCE = 2**22  # of submissions in one task
+BYTES_OF_ENTRIES = 2**24  # of entries, because entries of real size are resampled 16 at a time
+MOST_AT_ONCE = 200
+SECONDS_BEFORE_RETRY = 1.0
+SIZE = operator.attrgetter("size")  # the bytes of a submission, or 0 if they are not known
 
 T = TypeVar("T")
 R = TypeVar("R")
 Question = Callable[[Solution, Sequence[T]], list[R]]
+Work = Callable[[list[tuple[int, T]]], list[tuple[int, R]]]  # on numbered things
 
 
 class Desk(NamedTuple):
     """Where questions are asked, and what every step of a ranking needs beside its tables."""
 
-    job: Job  # from which a worker prepares the solution
-    solution: Solution  # as it is prepared here
+    truth: Truth  # the solution, which is prepared here and once in each worker
     store: Path  # the folder that keeps what is found out about submissions
     workers: Workers
 
+    @property
+    def job(self) -> Job:
+        """What is scored, and how."""
+        return self.truth.job
+
+    @property
+    def solution(self) -> Solution:
+        """The solution as it is prepared here."""
+        return self.truth.solution
+
     def ask(self, question: Question[bytes, R], entries: Sequence[str], title: str) -> list[R]:
-        """Ask about entries of the store, which are given by their names."""
-        work = functools.partial(_answered, self.job, question)
-        answers = passes.from_store(self.workers, work, dict(enumerate(entries)), self.store, title)
-        return [answers[number] for number in range(len(entries))]
+        """Ask about entries of the store, which are given by their names.
+
+        They are read here, because the machines of a cluster may not see the folder.
+        """
+
+        def size_of(name: str) -> int:
+            path = store.path_of(self.store, name)
+            return path.stat().st_size if path.is_file() else 0
+
+        groups = batches_of(dict(enumerate(entries)), size_of, self.workers, size=BYTES_OF_ENTRIES)
+        read = (
+            [(number, entry) for number, name in group if (entry := self.load(name)) is not None]
+            for group in groups
+        )
+        work = functools.partial(_answers, self.truth, question)
+        answers = answered(self.workers, work, read, title, len(entries))
+        if lacking := len(entries) - len(answers):
+            raise UsageError(
+                f"the store {self.store} lacks {lacking:,} of {len(entries):,} submissions, or they were "
+                "scored by other versions: rank the submissions once more"
+            )
+        return [*answers.values()]
 
     def read_again(
         self, question: Question[Submission, R], submissions: Sequence[Submission], title: str
     ) -> list[R]:
         """Ask about submissions whose files are read again, for what the store does not know of them."""
-        work = functools.partial(_answered, self.job, question)
-        answers = passes.once_more(self.workers, work, dict(enumerate(submissions)), title)
-        return [answers[number] for number in range(len(submissions))]
+        batches = batches_of(dict(enumerate(submissions)), SIZE, self.workers)
+        work = functools.partial(_answers, self.truth, question)
+        return [*answered(self.workers, work, batches, title, len(submissions)).values()]
 
-    def load(self, entry: str) -> bytes | None:
-        """Read an entry of the store."""
-        return store.load(self.store, entry)
+    def one_by_one(
+        self, question: Question[T, R], things: Mapping[int, T], title: str = ""
+    ) -> Iterator[tuple[int, R]]:
+        """Ask about each of some numbered things alone, and yield the answers as soon as they are there."""
+        work = functools.partial(_answers, self.truth, question)
+        answers = _finished(self.workers, work, [[each] for each in things.items()])
+        return track(answers, title, len(things)) if title and things else answers
+
+    def load(self, name: str) -> bytes | None:
+        """Read the entry of that name.  It is None, too, if the file holds the entry of another submission."""
+        entry = store.load(self.store, name)
+        if entry is None:
+            return None
+        header = store.header_of(entry)
+        return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
 
 
-def _answered(job: Job, question: Question[T, R], numbered: Sequence[tuple[int, T]]) -> list[tuple[int, R]]:
+def _answers(truth: Truth, question: Question[T, R], numbered: Sequence[tuple[int, T]]) -> list[tuple[int, R]]:
     """Answer a question about some numbered things, in a worker."""
-    answers = question(solution_of(job), [thing for _, thing in numbered])
+    answers = question(truth.solution, [thing for _, thing in numbered])
     return [(number, answer) for (number, _), answer in zip(numbered, answers, strict=True)]
+
+
+def answered(
+    workers: Workers, work: Work[T, R], batches: Iterable[list[tuple[int, T]]], title: str, total: int
+) -> dict[int, R]:
+    """Collect all answers in the order of their numbers, so that sums over them are repeatable."""
+    answers = track(_finished(workers, work, batches), title, total)
+    return dict(sorted(answers, key=lambda answer: answer[0])) if total else {}
+
+
+def _finished(
+    workers: Workers, work: Work[T, R], batches: Iterable[list[tuple[int, T]]]
+) -> Iterator[tuple[int, R]]:
+    """Yield the answers of all batches.  A batch that fails is tried once more."""
+    for batch, answers in spread(workers, work, batches):
+        if isinstance(answers, Exception):
+            time.sleep(SECONDS_BEFORE_RETRY)
+            ((_, answers),) = spread(workers, work, [batch])
+        if isinstance(answers, Exception):
+            raise answers if isinstance(answers, ToolError) else UsageError(describe(answers))
+        yield from answers
+
+
+def batches_of(
+    things: Mapping[int, T],
+    size_of: Callable[[T], int],
+    workers: Workers,
+    most: int = MOST_AT_ONCE,
+    size: int = BYTES_AT_ONCE,
+    is_fixed: bool = False,
+) -> Iterator[list[tuple[int, T]]]:
+    """Group numbered things into tasks of about equal size; fixed ones are the same for any workers."""
+    if not is_fixed:
+        most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
+    batch: list[tuple[int, T]] = []
+    filled = 0
+    for number, thing in things.items():
+        its_size = size_of(thing) or size // 4
+        if batch and (len(batch) == most or filled + its_size > size):
+            yield batch
+            batch, filled = [], 0
+        batch.append((number, thing))
+        filled += its_size
+    if batch:
+        yield batch
+
+
+def describe(problem: BaseException) -> str:
+    """Describe a fault in one line."""
+    text = " ".join(str(problem).split())
+    return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"

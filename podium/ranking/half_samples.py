@@ -16,10 +16,10 @@ import pandas as pd
 
 from podium.child.workers import TASKS_PER_WORKER
 from podium.contest import way
-from podium.ranking import passes, store
+from podium.ranking import store
 from podium.ranking.asking import Desk
 from podium.ranking.decisions import Prizes
-from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256, solution_of
+from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256
 from podium.ranking.robustness import check_unchanged
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Detail, Examined, How
@@ -58,23 +58,20 @@ def _read(how: How, solution: Solution, submission: Submission) -> tuple[halves.
     return halves.Asked(solution, how.part, how.column, how.seed), evaluation.submission
 
 
-def _time(how: How, job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, float]]:
+def _time(how: How, solution: Solution, submissions: Sequence[Submission]) -> list[float]:
     """Measure how long one draw of some files takes."""
-    solution = solution_of(job)
-    return [(number, halves.seconds_of_one(*_read(how, solution, file))) for number, file in submissions]
+    return [halves.seconds_of_one(*_read(how, solution, file)) for file in submissions]
 
 
-def _draw(
-    how: How, job: Job, tasks: Sequence[tuple[int, tuple[Submission, range]]]
-) -> list[tuple[int, Floats]]:
+def _draw(how: How, solution: Solution, tasks: Sequence[tuple[Submission, range]]) -> list[Floats]:
     """Score files on some of the half-samples; behind the last one stands what a file says of each item."""
     answers = []
-    for key, (submission, numbers) in tasks:
-        asked, frame = _read(how, solution_of(job), submission)
+    for submission, numbers in tasks:
+        asked, frame = _read(how, solution, submission)
         draws = halves.scores(asked, frame, numbers)
         if numbers.stop == how.resamples:
             draws = np.append(draws, _fingerprint(asked, frame))
-        answers.append((key, draws))
+        answers.append(draws)
     return answers
 
 
@@ -174,8 +171,7 @@ def _number_of(desk: Desk, how: How, files: Sequence[Submission]) -> tuple[int, 
     timed = distinct[:TIMED]
     if not all(each.path for each in timed):
         return 0, Doubt(Reason.TOO_SLOW)
-    work = functools.partial(_time, how, desk.job)
-    times = dict(passes.finished(desk.workers, work, [[each] for each in enumerate(timed)]))
+    times = dict(desk.one_by_one(functools.partial(_time, how), dict(enumerate(timed))))
     seconds = sum(times.values()) / len(times) * len(distinct)
     number = halves.number_of_draws(seconds, desk.workers.number)
     if not number:
@@ -199,10 +195,10 @@ def _draws_of(desk: Desk, how: How, files: Sequence[Submission]) -> list[Floats]
         return None
     # So many pieces of each file that every worker has several.
     pieces = halves.pieces(number, desk.workers.number * TASKS_PER_WORKER // max(1, len(missing)))
-    tasks = [[(at * number + each.start, (file, each))] for at, file in enumerate(missing) for each in pieces]
+    tasks = {at * number + each.start: (file, each) for at, file in enumerate(missing) for each in pieces}
     waiting: list[dict[int, Floats]] = [{} for _ in missing]
-    work = functools.partial(_draw, how, desk.job)
-    for key, answer in passes.finished(desk.workers, work, tasks, "scoring halves of the items"):
+    draw = functools.partial(_draw, how)
+    for key, answer in desk.one_by_one(draw, tasks, "scoring halves of the items"):
         at, first = divmod(key, number)
         waiting[at][first] = answer
         if len(waiting[at]) == len(pieces):

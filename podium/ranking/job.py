@@ -8,7 +8,7 @@ import platform
 import threading
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -158,16 +158,31 @@ def _source_of(job: Job) -> Location:
     return source
 
 
-def new_solution_of(job: Job) -> evaluating.Solution:
-    """Prepare the solution with a stranger's metric as if it was never called; with one of ours, once.
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The solution as the command has prepared it; any other process prepares it from the job."""
 
-    So what becomes of some submissions does not depend on those that this process has scored before.
-    """
-    first = solution_of(job)
-    if first.metric.is_own:
-        return first
-    new = _prepared(job, hosted.anew(first.metric, "anew"), first.table)
-    return replace(new, narrowed_from=first.narrowed_from)
+    job: Job
+    prepared: evaluating.Solution | None = None
+
+    def __reduce__(self) -> tuple[type["Truth"], tuple[Job]]:
+        return Truth, (self.job,)  # nothing is prepared, and no metric executed, where a task only passes by
+
+    @property
+    def solution(self) -> evaluating.Solution:
+        """The prepared solution."""
+        return solution_of(self.job) if self.prepared is None else self.prepared
+
+    def anew(self) -> evaluating.Solution:
+        """The solution with a stranger's metric as if it was never called; with one of ours, as it is.
+
+        So what becomes of some submissions does not depend on those that this process has scored before.
+        """
+        first = self.solution
+        if first.metric.is_own:
+            return first
+        new = _prepared(self.job, hosted.anew(first.metric, "anew"), first.table)
+        return replace(new, narrowed_from=first.narrowed_from)
 
 
 def _prepared(job: Job, metric: hosted.Metric, source: way.Source) -> evaluating.Solution:

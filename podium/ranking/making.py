@@ -22,7 +22,7 @@ from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs, board_of
 from podium.ranking.doubted import with_doubts
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import content_digest, make_job, probe, solution_of
+from podium.ranking.job import Truth, content_digest, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed
@@ -251,9 +251,9 @@ def scored_board(
     """Score everything, and make the board; with what became of the submissions."""
     submissions = inputs.submissions
     if all(each.path for each in submissions):
-        scored = passes.score(desk.job, submissions, desk.store, desk.workers, options.seed)
+        scored = passes.score(desk, submissions, options.seed)
     else:
-        scored = passes.stored(desk.job, [each.digests for each in submissions], desk.store, desk.workers)
+        scored = passes.stored(desk, [each.digests for each in submissions])
     final = board_of(options, inputs, desk, scored, folder)
     return with_doubts(final, inputs, desk, scored), scored
 
@@ -275,7 +275,7 @@ def desk_of(options: Options, store: Path, files: Sequence[Submission]) -> Itera
     else:
         started = dask_workers(options.dask, job.limits.idle, probe, job, files[0])
     with started as workers:
-        yield Desk(job, solution, store, workers)
+        yield Desk(Truth(job, solution), store, workers)
 
 
 def files_of(final: FinalBoard) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Score many submissions, and answer questions about them from the store.
+"""Score many submissions, each of which is kept in the store with what became of it.
 
 Each submission is read once. What can become of it:
 
@@ -12,37 +12,36 @@ Each submission is read once. What can become of it:
 
 import functools
 import math
-import operator
 import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from podium.child.limits import LimitExceededError, within
 from podium.child.supervised import WorkerLostError
-from podium.child.workers import TASKS_PER_WORKER, Workers, spread
+from podium.child.workers import Workers, spread
 from podium.contest import way
 from podium.judge import trials
 from podium.metric import hosted
 from podium.metric.shapes import ContractError
-from podium.ranking import store
+from podium.ranking import asking, store
+from podium.ranking.asking import MOST_AT_ONCE, SIZE, Desk, answered, batches_of, describe
 from podium.ranking.job import (
     Contents,
     Job,
+    Truth,
     contents_of,
     digests_in,
     digests_of,
     entry_name,
     frame_of,
-    new_solution_of,
     sha256,
-    solution_of,
     table_of,
     with_side,
 )
@@ -57,26 +56,17 @@ from podium.words.errors import (
     MetricError,
     NotAFile,
     SubmissionRejected,
-    ToolError,
     UsageError,
 )
 from podium.words.progress import track
 from podium.words.wording import counted
 
-BYTES_AT_ONCE = 2**22  # of submissions in one task
-BYTES_OF_ENTRIES = 2**24  # of entries, because entries of real size are resampled 16 at a time
-MOST_AT_ONCE = 200
 MOST_OF_STRANGERS = 8  # submissions in one task for a stranger's metric, which is loaded anew for it
 FEWEST_TASKS = 12  # for a stranger's metric, if there are so many submissions
-SECONDS_BEFORE_RETRY = 1.0
-SIZE = operator.attrgetter("size")  # the bytes of a submission, or 0 if they are not known
 FAULTS_SHOWN = 20
 STREAM = 7  # of random numbers
 # What a machine raises that lacks memory, a file or a library. What else a metric raises is a slip.
 MACHINE = (MemoryError, OSError, ImportError)
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class Scored(NamedTuple):
@@ -122,7 +112,7 @@ class _Unjudged(NamedTuple):
 
 
 def visit(
-    job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
+    truth: Truth, known: bytes, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | Fault | None]]:
     """Score some submissions, and return for each its hashes and its entry, or None if the store has it.
 
@@ -130,7 +120,7 @@ def visit(
     reverse order, so none of them has the same calls before it.
     """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
-    solution = new_solution_of(job)
+    job, solution = truth.job, truth.anew()
     scored = [(number, *_visited(job, solution, names, submission)) for number, submission in submissions]
     has_statistics = bool(solution.prepared) or solution.metric.is_own
     again = None if has_statistics else hosted.anew(solution.metric)
@@ -253,33 +243,24 @@ def hashed(submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, str
     return answers
 
 
-def held(job: Job, submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, str]]:
+def held(truth: Truth, _: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
     """Hold the metric to the whole contract with some submissions, and say how it breaks it, or ""."""
     answers = []
-    for number, submission in submissions:
+    for submission in submissions:
         try:
-            solution = new_solution_of(job)
+            solution = truth.anew()
             evaluation = way.unjudged(solution, frame_of(solution, submission, contents_of(submission)))
             text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
         except HostError as problem:
             text = describe(problem)
-        answers.append((number, text))
+        answers.append(text)
     return answers
 
 
-def measure(job: Job, entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, dict[str, float]]]:
-    """Compute the scores on each part from the statistics in entries."""
-    return [
-        (number, evaluating.scores_of(solution_of(job), numbers))
-        for number, entry in entries
-        if (numbers := store.decode(entry)) is not None
-    ]
-
-
-def describe(problem: BaseException) -> str:
-    """Describe a fault in one line."""
-    text = " ".join(str(problem).split())
-    return text if isinstance(problem, ToolError) else f"{type(problem).__name__}: {text}"
+def measure(solution: evaluating.Solution, entries: Sequence[bytes]) -> list[dict[str, float]]:
+    """Compute the scores on each part from the statistics in entries, which have some."""
+    decoded = map(store.decode, entries)
+    return [evaluating.scores_of(solution, numbers) for numbers in decoded if numbers is not None]
 
 
 def _is_slip(problem: BaseException) -> bool:
@@ -299,29 +280,27 @@ def _led_to(problem: BaseException | None) -> Iterator[BaseException]:
 # ---- In the command -------------------------------------------------------------------------------------
 
 
-def score(
-    job: Job, submissions: Sequence[Submission], folder: Path, workers: Workers, seed: int
-) -> list[Scored]:
+def score(desk: Desk, submissions: Sequence[Submission], seed: int) -> list[Scored]:
     """Score all submissions whose contents the store does not know yet; equal ones are scored once.
 
     What is found out about a submission is kept in the store at once, so that an interrupted command loses
     nothing. With one that is drawn from the seed, a stranger's metric is held to the whole contract.
     """
-    kept = frozenset(store.names(folder))
+    kept = frozenset(store.names(desk.store))
     everything = dict(enumerate(submissions))
-    equal = _equal(everything, workers)
-    results = _scored_once(job, {n: each for n, each in everything.items() if n not in equal}, folder, workers)
-    if not solution_of(job).metric.is_own:
+    equal = _equal(everything, desk.workers)
+    results = _scored_once(desk, {n: each for n, each in everything.items() if n not in equal}, kept)
+    if not desk.solution.metric.is_own:
         # With other parameters, only score() knows the score to the last bit.
-        other = {n: everything[n] for n, each in results.items() if each.measured not in (None, job.measured)}
-        results |= _scored_once(job, other, folder, workers, frozenset()) if other else {}
+        other = {n: everything[n] for n in _measured_otherwise(results, desk.job)}
+        results |= _scored_once(desk, other, frozenset()) if other else {}
     for number, first in equal.items():
         results[number] = results[first]
     if before := sum(result.entry in kept for result in results.values()):
         print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
     _check_that_any_has_a_score(submissions, results)
-    measured = _measured(job, results, folder, workers)
-    _hold(job, submissions, measured, folder, workers, seed)
+    measured = _measured(desk, results)
+    _hold(desk, submissions, measured, seed)
     return measured
 
 
@@ -329,7 +308,7 @@ def _equal(submissions: dict[int, Submission], workers: Workers) -> dict[int, in
     """Find the submissions that are equal to an earlier one, which can only be those of the same size."""
     sizes = Counter(each.size for each in submissions.values())
     some = {number: each for number, each in submissions.items() if each.size and sizes[each.size] > 1}
-    digests = _answers(workers, hashed, _batches(some, SIZE, workers), "comparing", len(some))
+    digests = answered(workers, hashed, batches_of(some, SIZE, workers), "comparing", len(some))
     first: dict[str, int] = {}
     return {
         number: first[digest]
@@ -338,38 +317,30 @@ def _equal(submissions: dict[int, Submission], workers: Workers) -> dict[int, in
     }
 
 
-def _scored_once(
-    job: Job,
-    submissions: dict[int, Submission],
-    folder: Path,
-    workers: Workers,
-    kept: frozenset[str] | None = None,
-) -> dict[int, Scored]:
+def _scored_once(desk: Desk, submissions: dict[int, Submission], kept: frozenset[str]) -> dict[int, Scored]:
     """Score submissions; try those again, alone, that could not be scored through no fault of their own."""
-    kept = frozenset(store.names(folder)) if kept is None else kept
-    results, faults = _round(job, submissions, kept, folder, workers, "scoring")
+    results, faults = _round(desk, submissions, kept, "scoring")
     tried = {number: fault for number, fault in faults.items() if not fault.breaks_contract}
     left: dict[int, Fault] = {}
     if tried:
-        time.sleep(SECONDS_BEFORE_RETRY)
+        time.sleep(asking.SECONDS_BEFORE_RETRY)
         some = {number: submissions[number] for number in sorted(tried)}
-        again, left = _round(job, some, frozenset(), folder, workers, "trying again after faults", at_once=1)
+        again, left = _round(desk, some, frozenset(), "trying again after faults", at_once=1)
         results |= again
     broken = {number: fault for number, fault in (faults | left).items() if fault.breaks_contract}
     if broken:
         texts = {submissions[number]: fault.text for number, fault in sorted(broken.items())}
         raise HostError(_list_of_faults(texts, "on which the metric breaks the contract", "no board was made"))
     if left:
-        _of_those_left(job, submissions, (tried, left), results, (folder, workers))
+        _of_those_left(desk, submissions, (tried, left), results)
     return results
 
 
 def _of_those_left(
-    job: Job,
+    desk: Desk,
     submissions: dict[int, Submission],
     faults: tuple[dict[int, Fault], dict[int, Fault]],
     results: dict[int, Scored],
-    where: tuple[Path, Workers],
 ) -> None:
     """Add to the results what became of submissions with faults in two tries; raise an error for the others."""
     first, left = faults
@@ -380,11 +351,11 @@ def _of_those_left(
         told |= {number: fault.error for number, fault in left.items() if fault.error and first[number].error}
     killed = [number for number in crashed if number not in by_itself]
     if killed:
-        survived, of_killed = _killed(job, submissions, killed, [*results], where)
+        survived, of_killed = _killed(desk, submissions, killed, [*results])
         results |= survived
         told |= of_killed
         left = {number: fault for number, fault in left.items() if number not in survived}
-    results |= _rejected_by_crash(job, submissions, told, where[0])
+    results |= _rejected_by_crash(desk, submissions, told)
     left = {number: fault for number, fault in left.items() if number not in told}
     if left:
         is_of_host = all(fault.is_of_host and first[number].is_of_host for number, fault in left.items())
@@ -393,34 +364,33 @@ def _of_those_left(
 
 
 def _round(
-    job: Job,
+    desk: Desk,
     submissions: dict[int, Submission],
     kept: frozenset[str],
-    folder: Path,
-    workers: Workers,
     title: str,
     at_once: int = MOST_AT_ONCE,
 ) -> tuple[dict[int, Scored], dict[int, Fault]]:
     """Score submissions that are not kept in the store, and return what became of them, or the faults."""
     results: dict[int, Scored] = {}
     faults: dict[int, Fault] = {}
-    work = functools.partial(visit, job, b"".join(name.encode() for name in sorted(kept)))
-    most = at_once if solution_of(job).metric.is_own else min(at_once, _most_of_strangers(len(submissions)))
-    batches = _batches(submissions, SIZE, workers, most, is_fixed=not solution_of(job).metric.is_own)
+    work = functools.partial(visit, desk.truth, b"".join(name.encode() for name in sorted(kept)))
+    is_own = desk.solution.metric.is_own
+    most = at_once if is_own else min(at_once, _most_of_strangers(len(submissions)))
+    batches = batches_of(submissions, SIZE, desk.workers, most, is_fixed=not is_own)
 
     def finished() -> Iterator[None]:
-        for batch, answers in spread(workers, work, batches, window=1 if at_once == 1 else None):
+        for batch, answers in spread(desk.workers, work, batches, window=1 if at_once == 1 else None):
             if isinstance(answers, Exception):
                 fault = _of_worker(answers)
                 answers = [(number, "", fault) for number, _ in batch]
             for number, digests, answer in answers:
-                name = entry_name(job.context, digests)
+                name = entry_name(desk.job.context, digests)
                 if isinstance(answer, Fault):
                     faults[number] = answer
                 elif answer is not None:
-                    store.save(folder, name, answer, store.UNSURE in store.header_of(answer))
+                    store.save(desk.store, name, answer, store.UNSURE in store.header_of(answer))
                     results[number] = _scored(answer)
-                elif entry := _load(folder, name):
+                elif entry := desk.load(name):
                     results[number] = _scored(entry)
                 else:
                     faults[number] = Fault("its entry in the store is damaged", is_of_host=False)
@@ -448,19 +418,15 @@ def _of_worker(problem: Exception) -> Fault:
 
 
 def _killed(
-    job: Job,
-    submissions: dict[int, Submission],
-    killed: Sequence[int],
-    scored: Sequence[int],
-    where: tuple[Path, Workers],
+    desk: Desk, submissions: dict[int, Submission], killed: Sequence[int], scored: Sequence[int]
 ) -> tuple[dict[int, Scored], dict[int, str]]:
     """Try submissions a third time whose process was killed twice, and say on which it is killed once more.
 
     Nothing runs beside a third try.  If another submission does not survive there either, it is the machine.
     """
-    time.sleep(SECONDS_BEFORE_RETRY)
+    time.sleep(asking.SECONDS_BEFORE_RETRY)
     some = {number: submissions[number] for number in [*killed, *scored[:1]]}
-    survived, left = _round(job, some, frozenset(), *where, "trying a third time", at_once=1)
+    survived, left = _round(desk, some, frozenset(), "trying a third time", at_once=1)
     if not scored or scored[0] in left:
         return survived, {}
     told = (
@@ -470,7 +436,7 @@ def _killed(
 
 
 def _rejected_by_crash(
-    job: Job, submissions: Mapping[int, Submission], told: Mapping[int, str], folder: Path
+    desk: Desk, submissions: Mapping[int, Submission], told: Mapping[int, str]
 ) -> dict[int, Scored]:
     """Note in the store that the metric crashed on submissions every time, at last with nothing beside them.
 
@@ -479,8 +445,8 @@ def _rejected_by_crash(
     results = {}
     for number, failed in told.items():
         digests = digests_in(contents_of(submissions[number]))
-        entry = store.encode(_header(job, digests) | {"failed": failed, store.UNSURE: True}, None)
-        store.save(folder, entry_name(job.context, digests), entry, True)
+        entry = store.encode(_header(desk.job, digests) | {"failed": failed, store.UNSURE: True}, None)
+        store.save(desk.store, entry_name(desk.job.context, digests), entry, True)
         results[number] = _scored(entry)
     return results
 
@@ -506,48 +472,34 @@ def _check_that_any_has_a_score(submissions: Sequence[Submission], results: dict
         raise HostError(_list_of_faults(failed))
 
 
-def _hold(
-    job: Job,
-    submissions: Sequence[Submission],
-    results: Sequence[Scored],
-    folder: Path,
-    workers: Workers,
-    seed: int,
-) -> None:
+def _hold(desk: Desk, submissions: Sequence[Submission], results: Sequence[Scored], seed: int) -> None:
     """Hold a stranger's metric to the whole contract, with one submission that the seed draws.
 
     Its entry notes that the metric has passed.
     """
     of_digests = {each.digests: number for number, each in enumerate(results) if each.scores is not None}
-    if solution_of(job).metric.is_own or not of_digests:
+    if desk.solution.metric.is_own or not of_digests:
         return
     drawn = sorted(of_digests)[np.random.default_rng([seed, STREAM]).integers(len(of_digests))]
     number = of_digests[drawn]
-    entry = _load(folder, results[number].entry)
+    entry = desk.load(results[number].entry)
     header = {} if entry is None else store.header_of(entry)
-    if entry is None or header.get("held") == job.measured:
+    if entry is None or header.get("held") == desk.job.measured:
         return
-    (text,) = once_more(
-        workers, functools.partial(held, job), {number: submissions[number]}, "judging"
-    ).values()
+    (text,) = desk.read_again(functools.partial(held, desk.truth), [submissions[number]], "judging")
     if text:
         each = submissions[number]
         raise HostError(f"{each.team}/{each.name}: {text}")
-    passed = store.encode(header | {"held": job.measured}, store.decode(entry), store.packed_of(entry))
-    store.save(folder, results[number].entry, passed)
+    passed = store.encode(header | {"held": desk.job.measured}, store.decode(entry), store.packed_of(entry))
+    store.save(desk.store, results[number].entry, passed)
 
 
-def stored(job: Job, contents: Sequence[str], folder: Path, workers: Workers) -> list[Scored]:
+def stored(desk: Desk, contents: Sequence[str]) -> list[Scored]:
     """Read from the store what became of submissions, without their files."""
-    names = {number: entry_name(job.context, content) for number, content in enumerate(contents)}
-    here = Workers(None, 1)  # to read the headers costs less than to send the entries to workers
-    results = from_store(here, _scored_before, names, folder, "reading the store")
-    return _measured(job, results, folder, workers)
-
-
-def _scored_before(entries: Sequence[tuple[int, bytes]]) -> list[tuple[int, Scored]]:
-    """Read what became of some submissions from their numbered entries."""
-    return [(number, _scored(entry)) for number, entry in entries]
+    names = [entry_name(desk.job.context, content) for content in contents]
+    here = desk._replace(workers=Workers(None, 1))  # to read headers costs less than to send entries to workers
+    results = here.ask(lambda _, entries: [*map(_scored, entries)], names, "reading the store")
+    return _measured(desk, dict(enumerate(results)))
 
 
 def _scored(entry: bytes) -> Scored:
@@ -569,132 +521,22 @@ def _scored(entry: bytes) -> Scored:
     )
 
 
-def _measured(job: Job, results: dict[int, Scored], folder: Path, workers: Workers) -> list[Scored]:
+def _measured_otherwise(results: Mapping[int, Scored], job: Job) -> list[int]:
+    """List the submissions whose scores were computed with other parameters."""
+    return [number for number, each in results.items() if each.measured not in (None, job.measured)]
+
+
+def _measured(desk: Desk, results: dict[int, Scored]) -> list[Scored]:
     """Put the results in order, and compute scores again that were computed with other parameters."""
-    other = {number: each for number, each in results.items() if each.measured not in (None, job.measured)}
-    if not solution_of(job).metric.is_own and not all(each.is_exact for each in other.values()):
+    other = _measured_otherwise(results, desk.job)
+    if not desk.solution.metric.is_own and not all(results[number].is_exact for number in other):
         raise UsageError(
-            f"--again with other parameters: the scores of {Path(job.metric).name} are those of its sums only "
-            "up to rounding, so rank the submissions again"
+            f"--again with other parameters: the scores of {Path(desk.job.metric).name} are those of its sums "
+            "only up to rounding, so rank the submissions again"
         )
-    names = {number: each.entry for number, each in other.items()}
-    scores = from_store(workers, functools.partial(measure, job), names, folder, "measuring")
-    for number, new in scores.items():
+    for number, new in zip(other, desk.ask(measure, [results[number].entry for number in other], "measuring")):
         if all(map(math.isfinite, new.values())):
             results[number] = results[number]._replace(scores=new)
         else:
             results[number] = results[number]._replace(scores=None, rejected=_not_finite(new))
     return [results[number] for number in range(len(results))]
-
-
-def from_store(
-    workers: Workers,
-    work: Callable[[list[tuple[int, bytes]]], list[tuple[int, R]]],
-    names: dict[int, str],
-    folder: Path,
-    title: str,
-) -> dict[int, R]:
-    """Let workers answer a question about entries of the store, which are read here.
-
-    The machines of a cluster may not see the folder.
-    """
-
-    def size_of(name: str) -> int:
-        path = store.path_of(folder, name)
-        return path.stat().st_size if path.is_file() else 0
-
-    groups = _batches(names, size_of, workers, size=BYTES_OF_ENTRIES)
-    batches = (_entries(folder, group) for group in groups)
-    answers = _answers(workers, work, batches, title, len(names))
-    if len(answers) < len(names):
-        raise UsageError(
-            f"the store {folder} lacks {len(names) - len(answers):,} of {len(names):,} submissions, or "
-            "they were scored by other versions: rank the submissions once more"
-        )
-    return answers
-
-
-def _entries(folder: Path, names: list[tuple[int, str]]) -> list[tuple[int, bytes]]:
-    """Read the named entries, and leave out those that the store lacks."""
-    return [(number, entry) for number, name in names if (entry := _load(folder, name)) is not None]
-
-
-def _load(folder: Path, name: str) -> bytes | None:
-    """Read the entry of that name.  It is None, too, if the file holds the entry of another submission."""
-    entry = store.load(folder, name)
-    if entry is None:
-        return None
-    header = store.header_of(entry)
-    return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
-
-
-def once_more(
-    workers: Workers,
-    work: Callable[[list[tuple[int, Submission]]], list[tuple[int, R]]],
-    submissions: dict[int, Submission],
-    title: str = "variants",
-) -> dict[int, R]:
-    """Read submissions a second time, for what the store does not know about them."""
-    return _answers(workers, work, _batches(submissions, SIZE, workers), title, len(submissions))
-
-
-def _answers(
-    workers: Workers,
-    work: Callable[[list[tuple[int, T]]], list[tuple[int, R]]],
-    batches: Iterable[list[tuple[int, T]]],
-    title: str,
-    total: int,
-) -> dict[int, R]:
-    """Collect all answers in the order of their numbers, so that sums over them are repeatable."""
-    answers = track(_finished(workers, work, batches), title, total)
-    return dict(sorted(answers, key=lambda answer: answer[0])) if total else {}
-
-
-def finished(
-    workers: Workers,
-    work: Callable[[list[tuple[int, T]]], list[tuple[int, R]]],
-    batches: Sequence[list[tuple[int, T]]],
-    title: str = "",
-) -> Iterator[tuple[int, R]]:
-    """Yield the answers of all batches, each as soon as it is there."""
-    answers = _finished(workers, work, batches)
-    return track(answers, title, sum(map(len, batches))) if title and batches else answers
-
-
-def _finished(
-    workers: Workers,
-    work: Callable[[list[tuple[int, T]]], list[tuple[int, R]]],
-    batches: Iterable[list[tuple[int, T]]],
-) -> Iterator[tuple[int, R]]:
-    """Yield the answers of all batches.  A batch that fails is tried once more."""
-    for batch, answers in spread(workers, work, batches):
-        if isinstance(answers, Exception):
-            time.sleep(SECONDS_BEFORE_RETRY)
-            ((_, answers),) = spread(workers, work, [batch])
-        if isinstance(answers, Exception):
-            raise answers if isinstance(answers, ToolError) else UsageError(describe(answers))
-        yield from answers
-
-
-def _batches(
-    things: dict[int, T],
-    size_of: Callable[[T], int],
-    workers: Workers,
-    most: int = MOST_AT_ONCE,
-    size: int = BYTES_AT_ONCE,
-    is_fixed: bool = False,
-) -> Iterator[list[tuple[int, T]]]:
-    """Group numbered things into tasks of about equal size; fixed ones are the same for any workers."""
-    if not is_fixed:
-        most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
-    batch: list[tuple[int, T]] = []
-    filled = 0
-    for number, thing in things.items():
-        its_size = size_of(thing) or size // 4
-        if batch and (len(batch) == most or filled + its_size > size):
-            yield batch
-            batch, filled = [], 0
-        batch.append((number, thing))
-        filled += its_size
-    if batch:
-        yield batch

@@ -22,7 +22,9 @@ from podium.child.workers import Workers
 from podium.contest import reading
 from podium.metric import hosted
 from podium.ranking import job as job_module
-from podium.ranking import passes, store
+from podium.ranking import store
+from podium.ranking.asking import Desk
+from podium.ranking.job import Truth
 from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
@@ -361,14 +363,15 @@ def test_what_is_no_file_is_rejected_and_waited_for_by_nobody(folder, call):
     assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
 
 
-def test_work_that_always_raises_ends_in_a_sentence(monkeypatch):
+def test_work_that_always_raises_ends_in_a_sentence(tmp_path):
     def broken(things):
         raise KeyError("x")
 
     calls = []
-    submissions = {0: Submission("a", "a.csv", "a.csv"), 1: Submission("b", "b.csv", "b.csv")}
+    submissions = [Submission("a", "a.csv", "a.csv"), Submission("b", "b.csv", "b.csv")]
+    desk = Desk(Truth(None, "solution"), tmp_path, Workers(None, 1))
     with pytest.raises(UsageError, match=r"^KeyError: 'x'$"):
-        passes.once_more(Workers(None, 1), lambda things: calls.append(things) or broken(things), submissions)
+        desk.read_again(lambda solution, things: calls.append(things) or broken(things), submissions, "again")
     assert len(calls) == 2
 
 

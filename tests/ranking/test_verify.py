@@ -556,8 +556,8 @@ def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(run_cop
 def test_a_submission_that_changes_between_two_readings_is_noticed(run_copy, call, monkeypatch):
     real = passes.score
 
-    def score_and_change(job, submissions, *more):
-        scored = real(job, submissions, *more)
+    def score_and_change(desk, submissions, *more):
+        scored = real(desk, submissions, *more)
         path = run_copy / "teams" / "Cy.csv"
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:-5]))
         return scored

@@ -110,7 +110,6 @@ def show_one(folder: Path) -> None:
     """Print the processor seconds of each stage of one submission, and the size of its entry."""
     job = make_job(
         Options(folder / "solution.csv", out=folder),
-        folder / "solution.csv",
     )
     solution = solution_of(job)
     path = sorted((folder / "teams").iterdir())[0]

@@ -13,10 +13,10 @@ from typing import Any
 
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, making, output, run_json
-from podium.ranking.job import content_digest, versions
+from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, PATHS, Options
 from podium.ranking.run_json import RUN
-from podium.ranking.submissions import Submission, find, is_manifest
+from podium.ranking.submissions import Submission, find
 from podium.tables.files import Location, is_url, read_bytes
 from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
@@ -57,6 +57,8 @@ def compared(
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
     announce(hosted.find(options.metric))
     _check_parameters(options)
+    options = making.opened(options)
+    run = run._replace(options=options)
     both = (options, run_json.options_of(facts, home))
     inputs = [path for each in both for path in each.paths.values() if path is not None]
     parts, others = told_beside(facts, home, inputs)
@@ -149,8 +151,7 @@ def _ranked_again(
     """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
     with tempfile.TemporaryDirectory() as folder:
         inputs = making.inputs_of(options, files)
-        manifest = content_digest(options.submissions) if is_manifest(options.submissions) else None
-        inputs = inputs._replace(manifest=manifest)
+        inputs = inputs._replace(manifest=making.manifest_digest(options))
         there = [*(each.team for each in files), *inputs.failed["team"], ALL_TEAMS]
         # A team whose files are missing can have no page.
         options = replace(options, jobs=jobs, team=[team for team in options.teams_with_page if team in there])

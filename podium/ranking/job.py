@@ -7,7 +7,7 @@ import os
 import platform
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,6 +71,8 @@ Content = bytes | Mapping[str, bytes]  # of a file, or of each file of a folder 
 
 def content_digest(path: Location) -> str:
     """Hash the content of a file, or the names and contents of all files in a folder."""
+    if isinstance(path, ReadFile):
+        return path.sha256
     if is_url(path) or not os.path.isdir(path):
         return sha256(read_bytes(path))
     files = (file for file in Path(path).rglob("*") if file.is_file())
@@ -89,18 +91,21 @@ def digest_of(content: Content) -> str:
     return _digest_of_all({name: sha256(each) for name, each in content.items()})
 
 
-def make_job(options: Options, source: Location) -> Job:
-    """Describe what is scored, with the hashes by which the store knows it; `source` is the solution."""
+def make_job(options: Options, without: Iterable[str] = ()) -> Job:
+    """Describe what is scored, without some items, with the hashes by which the store knows it."""
     solution, part = absolute(options.solution), options.part
     metric = absolute(options.metric) if options.metric not in hosted.names() else str(options.metric)
     loaded = hosted.load(metric)
     of_measures = set(loaded.measure_parameters)
-    metric_digests, solution_digest = (*executed.digests(loaded.files).items(),), content_digest(source)
+    metric_digests, solution_digest = (
+        (*executed.digests(loaded.files).items(),),
+        content_digest(options.solution),
+    )
     (_, metric_digest), *others = metric_digests
     items = tuple(sorted(options.metric_parameters.items()))
     of_statistics = [item for item in items if item[0] not in of_measures]
     known = [store.FORMAT, metric_digest, solution_digest, of_statistics, sorted(versions().items())]
-    left_out = tuple(sorted(leaving_out.read(options.left_out)["item"]))
+    left_out = tuple(sorted(without))
     known += [part] if part else []
     known += [("left out", *left_out)] if left_out else []
     known += [others] if others else []

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from podium.ranking.output import PAGE, STORE
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed
 from podium.tables import names
-from podium.tables.files import Location, alone_in, check_apart, is_url, read_once
+from podium.tables.files import Location, ReadFile, alone_in, check_apart, is_url, read_once
 from podium.tables.schema import TEXT, Table
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
@@ -114,9 +114,28 @@ def _anew(asked: Options, more: Mapping[str, Any]) -> Sources:
         failed=asked.failed or _failed_beside(asked.runtimes),
         parameters=recorded.arguments(loaded, given, asked.solution),
     )
-    files = find(asked.submissions, options.side, loaded.companion.documents)
-    manifest = content_digest(asked.submissions) if is_manifest(asked.submissions) else None
-    return Sources(options, files, Path(asked.out) / STORE, given, manifest)
+    options = opened(options)
+    files = find(options.submissions, options.side, loaded.companion.documents)
+    return Sources(options, files, Path(asked.out) / STORE, given, manifest_digest(options))
+
+
+# What is read of the host's tables.
+TABLES = ("runtimes", "select", "failed", "teams", "site_board", "left_out", "before")
+
+
+def opened(options: Options, unread: Collection[str] = ()) -> Options:
+    """The same options with the files that they name, each of which is read once for all who use it."""
+    read: dict[str, Any] = {
+        name: ReadFile.of(path) for name in TABLES if (path := getattr(options, name)) is not None
+    }
+    if "submissions" not in unread and is_manifest(options.submissions):
+        read["submissions"] = ReadFile.of(options.submissions)
+    return replace(options, solution=read_once(absolute(options.solution)), **read)
+
+
+def manifest_digest(options: Options) -> str | None:
+    """The SHA-256 of the manifest, if there is one."""
+    return content_digest(options.submissions) if is_manifest(options.submissions) else None
 
 
 def _failed_beside(runtimes: Location | None) -> str | None:
@@ -143,6 +162,7 @@ def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> Sources:
     naming = f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES"
     given = {name: path for name, path in asked.paths.items() if path is not None and name != "metric"}
     run = run_json.recorded(folder, given, naming, READ_FROM_STORE)
+    run = run._replace(options=opened(run.options, READ_FROM_STORE))
     if changes := run.changed(unless={"submissions", *(given.keys() - {*MOVED})}):
         cure = "rank without --again; with the same --out, what has not changed is not scored again"
         raise UsageError(f"{changes[0]}; {cure}")
@@ -261,13 +281,13 @@ def scored_board(
 @contextmanager
 def desk_of(options: Options, store: Path, files: Sequence[Submission]) -> Iterator[Desk]:
     """Prepare the solution, and start the workers, here or on a Dask cluster."""
-    source = read_once(absolute(options.solution))
-    job = make_job(options, source)
+    left_out = leaving_out.read(options.left_out)
+    job = make_job(options, left_out["item"])
     if job.left_out:
-        whole = solution_of(job._replace(left_out=(), part=""), source)
-        for told in leaving_out.check(whole, leaving_out.read(options.left_out), options.left_out):
+        whole = solution_of(job._replace(left_out=(), part=""), options.solution)
+        for told in leaving_out.check(whole, left_out, options.left_out):
             warnings.warn(told, stacklevel=2)
-    solution = solution_of(job, source)  # If it is wrong, that is an error before any work begins.
+    solution = solution_of(job, options.solution)  # If it is wrong, that is an error before any work begins.
     if options.dask is None:
         # A stranger's metric may crash on a submission, which must not take the command along.
         apart = not solution.metric.is_own

@@ -256,9 +256,11 @@ def _changed_input(facts: Mapping[str, Any], options: Options, name: str) -> lis
     if path is None or then is None or "sha256" not in then:
         return []
     what = f"the {name} {path}"
-    if is_url(path) or not os.path.isdir(path):
-        return _changed(what, read_bytes(path), then["sha256"])
-    return [f"{what} has changed since the earlier run"] if content_digest(path) != then["sha256"] else []
+    if content_digest(path) == then["sha256"]:
+        return []
+    if os.path.isdir(path):
+        return [f"{what} has changed since the earlier run"]
+    return _changed(what, read_bytes(path), then["sha256"])
 
 
 def _changed(what: str, now: bytes | None, then: str | None) -> list[str]:

@@ -87,9 +87,9 @@ def find(source: Location, side: Location | None = None, documents: tuple[str, .
     What the system leaves in folders, and what is no table by its name, is left out with a warning.  A folder
     of files with an ending of ``documents`` can be one submission; see `_parts_of`.
     """
-    source = os.fspath(source)
+    manifest, source = source, os.fspath(source)
     if is_manifest(source):
-        submissions = _of_manifest(source, documents)
+        submissions = _of_manifest(manifest, documents)
     else:
         submissions = _of_files(source, *_listed(source), documents)
     if not submissions:
@@ -312,9 +312,9 @@ def _tell_no_tables(source: str, files: list[str]) -> None:
         warnings.warn(f"{source}: these files are not tables and are left out: {left_out}", stacklevel=4)
 
 
-def _of_manifest(source: str, documents: tuple[str, ...]) -> list[Submission]:
+def _of_manifest(manifest: Location, documents: tuple[str, ...]) -> list[Submission]:
     """Read the submissions that a manifest lists."""
-    table = MANIFEST.read(source)
+    table, source = MANIFEST.read(manifest), os.fspath(manifest)
     base = source.rpartition("/")[0] if is_url(source) else os.path.dirname(absolute(source))
 
     def resolved(path: str) -> str:

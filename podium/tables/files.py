@@ -10,8 +10,10 @@ error: `HostError` for the host's files, `SubmissionRejected` for submissions.
 
 import contextlib
 import errno
+import functools
 import gc
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -72,6 +74,11 @@ class ReadFile(os.PathLike[str]):
         return self.path
 
     __str__ = __fspath__
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """The hash of its content."""
+        return hashlib.sha256(self.content).hexdigest()
 
     @classmethod
     def of(cls, path: Location) -> "ReadFile":

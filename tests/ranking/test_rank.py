@@ -2,8 +2,10 @@
 are.
 """
 
+import functools
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -17,8 +19,10 @@ from examples.essays import make_competition
 from podium import cli, statistics
 from podium.contest import reading
 from podium.metric import hosted
-from podium.ranking import job, making, passes, run_json
+from podium.ranking import job, making, passes
 from podium.scoring import evaluating
+from podium.tables import files as tables
+from podium.tables.files import ReadFile
 from podium.tables.formats import read_table
 from podium.words.errors import HostError
 from tests.support import command_line
@@ -253,21 +257,37 @@ def test_another_solution_parameter_metric_or_version_scores_all_again(files, ca
     assert not is_known()
 
 
-def test_the_solution_is_prepared_once_and_each_input_is_hashed_once(files, call, monkeypatch):
-    prepared, hashed = [], []
+@pytest.mark.parametrize("again", [False, True])
+def test_the_solution_is_asked_for_once_and_each_input_is_read_and_hashed_once(files, call, monkeypatch, again):
+    seen = {"prepared": [], "asked": [], "hashed": [], "read": []}
 
-    def watched(real, seen):
-        return lambda *given, **named: seen.append(str(given[0])) or real(*given, **named)
+    def watched(real, kind):
+        def watch(*given, **named):
+            seen[kind].append(Path(str(given[0])).name if isinstance(given[0], str | os.PathLike) else "")
+            return real(*given, **named)
 
-    monkeypatch.setattr(job, "_prepared", watched(job._prepared, prepared))
-    digest = watched(job.content_digest, hashed)
-    for module in (job, making, run_json):
-        monkeypatch.setattr(module, "content_digest", digest)
+        return watch
+
+    (files / "teams.csv").write_text("team,status,reason\nAda,no prize,a member of the jury\n")
+    (files / "failed.csv").write_text("team,model,reason\nEve,a,died\n")
+    options = ["--resamples", "20", "--teams", files / "teams.csv"]
+    if again:
+        assert call(*options)[0] == 0
+        options += ["--again", files / "final", "--out", files / "other"]
+    monkeypatch.setattr(job, "_prepared", watched(job._prepared, "prepared"))
+    real = ReadFile.sha256.func
+    hashing = functools.cached_property(lambda file: seen["hashed"].append(Path(file.path).name) or real(file))
+    hashing.__set_name__(ReadFile, "sha256")
+    monkeypatch.setattr(ReadFile, "sha256", hashing)
+    for module in (job, making):
+        monkeypatch.setattr(module, "solution_of", watched(module.solution_of, "asked"))
+    monkeypatch.setattr(tables, "open_regular", watched(tables.open_regular, "read"))
     job.PREPARED.clear()
-    assert call("--resamples", "20")[0] == 0
-    assert len(prepared) == 1
-    assert sorted({Path(path).name for path in hashed}) == ["runtimes.csv", "solution.csv"]
-    assert len(hashed) == 2
+    assert call(*options)[0] == 0
+    assert (len(seen["prepared"]), len(seen["asked"])) == (1, 1)
+    inputs = ["failed.csv", "runtimes.csv", "solution.csv", "teams.csv"]
+    assert sorted(name for name in seen["read"] if name in inputs) == inputs
+    assert sorted(seen["hashed"]) == inputs
 
 
 def test_a_parameter_of_measures_alone_needs_no_scoring(files, call):

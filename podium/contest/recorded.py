@@ -117,11 +117,7 @@ def read(folder: Path) -> Record | None:
     texts = dict.fromkeys((DIGEST, FILE, ITEMS), str)
     more: dict[str, Any] = {**texts, PUBLIC_COLUMNS: list[str], INNOCENT: dict[str, list[str]]}
     form = records.form("Competition", {"metric": str, "parameters": dict[str, Any]}, more)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        fault = records.fault_in(content, form)
-    except ValueError as problem:
-        fault = f"no JSON: {problem}"
+    content, fault = records.parsed(path.read_bytes(), form)
     if fault:
         expected = '{"metric": NAME, "parameters": {…}, "public_columns": [NAME], "innocent": {FILE: [NAME]}}'
         raise HostError(f"{path}: expected {expected} or less, as podium make writes it; found {fault}")

@@ -39,7 +39,7 @@ from podium.statistics.inference import (
     widening_of_one,
 )
 from podium.tables import names, records
-from podium.tables.files import alone_in, check_apart, parse_json, read_bytes
+from podium.tables.files import alone_in, check_apart, read_bytes
 from podium.words.arrays import Floats, Ints
 from podium.words.errors import HostError, UsageError
 from podium.words.options import fault_in
@@ -488,15 +488,15 @@ def _digest(path: str) -> str:
 def is_combined(folder: Path) -> bool:
     """Tell whether the board in a folder was made of others."""
     try:
-        facts = parse_json(read_bytes(folder / RUN, follow_links=False))
-    except (UsageError, ValueError):
+        facts, fault = records.parsed(read_bytes(folder / RUN, follow_links=False), dict[str, Any])
+    except UsageError:
         return False
-    return isinstance(facts, dict) and "combined" in facts
+    return not fault and "combined" in facts
 
 
 def compared(home: Path) -> tuple[list[str], list[str]]:
     """Combine the inputs of a board again; list the differences, and what to know."""
-    facts = parse_json(read_bytes(home / RUN, follow_links=False))
+    facts, _ = records.parsed(read_bytes(home / RUN, follow_links=False), dict[str, Any])
     choices, paths, options = _recorded(facts, home)
     differences, notices = comparing.told_beside(facts, home, paths)
     differences += [

@@ -133,18 +133,16 @@ def _relative(path: Location, folder: Path) -> str:
 def read(folder: Location) -> dict[str, Any]:
     """Read the run.json of a finished run."""
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
+    facts: dict[str, Any]
     try:
         with open_regular(path) as file:  # a pipe in a stranger's folder would be waited for without end
-            facts = json.loads(file.read().decode())
-        text_of(facts).encode()  # raises an error for half of a surrogate pair, which no page can show
+            facts, fault = records.parsed(file.read(), dict[str, Any])
     except OSError as problem:
         raise UsageError(
             f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
         ) from None
-    except (ValueError, RecursionError) as problem:
-        raise UsageError(f"{path}: expected the run.json of podium rank; it is no JSON: {problem}") from None
-    if not isinstance(facts, dict):
-        raise UsageError(f"{path}: expected the run.json of podium rank; the outermost object is wrong")
+    if fault:
+        raise UsageError(f"{path}: expected the run.json of podium rank; found {fault}")
     wrong = [
         name
         for name, form in _forms().items()

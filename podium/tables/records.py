@@ -6,7 +6,18 @@ msgspec is loaded only where a record is read.
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["fault_in", "form"]
+from podium.tables.files import parse_json
+
+__all__ = ["fault_in", "form", "parsed"]
+
+
+def parsed(content: bytes, kind: Any) -> tuple[Any, str]:
+    """Parse a record, and say what is wrong with it, or an empty text if it is of a type."""
+    try:
+        value = parse_json(content)
+    except ValueError as problem:
+        return None, f"no JSON: {problem}"
+    return value, fault_in(value, kind)
 
 
 def fault_in(value: object, kind: Any) -> str:

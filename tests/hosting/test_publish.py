@@ -476,6 +476,8 @@ def test_a_folder_of_another_competition(capsys, site, files):
     assert run(capsys, files, "--step", "create")[0] == 0
     code, _, err = run(capsys, files, "--slug", "another")
     assert (code, err) == (2, f"error: {files / 'kaggle'} is of the competition {SLUG}, not of another\n")
-    (files / "kaggle" / "state.json").write_text("{")
-    code, _, err = run(capsys, files)
-    assert (code, err) == (2, f"error: {files / 'kaggle' / 'state.json'} is damaged: delete it to start over\n")
+    said = f"error: {files / 'kaggle' / 'state.json'} is damaged: delete it to start over\n"
+    for damaged in ("{", "[]", "{}", json.dumps({"slug": SLUG, "deadline": 5, "pages": {}, "steps": {}})):
+        (files / "kaggle" / "state.json").write_text(damaged)
+        code, _, err = run(capsys, files)
+        assert (code, err) == (2, said)

@@ -477,8 +477,8 @@ def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(run_copy
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[" * 100_000, "expected the run.json of podium rank; it is no JSON"),
-        ('{"page": "\\ud800"}', "surrogates not allowed"),
+        ("[" * 100_000, "expected the run.json of podium rank; found no JSON"),
+        ('{"page": "\\ud800"}', "half of a character"),
         ('{"versions": {"podium": "2.0.0"}}', "podium 2.0.0; read and verify it with that version"),
         ("{}", "expected the run.json of podium rank; 'inputs' is wrong or missing"),
     ],

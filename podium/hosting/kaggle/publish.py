@@ -26,6 +26,7 @@ from podium.metric import hosted
 from podium.metric.shapes import demand
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
+from podium.tables import records
 from podium.tables.files import read_once, write_atomically
 from podium.words.errors import HostError, ToolError, UsageError
 
@@ -165,13 +166,14 @@ def _state(plan: Publication) -> dict[str, Any]:
     them.
     """
     path = plan.own / STATE
-    empty: dict[str, Any] = {"slug": plan.slug, "deadline": None, "pages": {}, "steps": {}}
+    state: dict[str, Any] = {"slug": plan.slug, "deadline": None, "pages": {}, "steps": {}}
     if not path.exists():
-        return empty
-    try:
-        state: dict[str, Any] = empty | json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, TypeError):
-        raise UsageError(f"{path} is damaged: delete it to start over") from None
+        return state
+    step: Any = records.form("Done", {"inputs": str, "said": str})
+    kinds = {"slug": str, "deadline": str | None, "pages": dict[str, str], "steps": dict[str, step]}
+    state, fault = records.parsed(path.read_bytes(), records.form("State", kinds))
+    if fault:
+        raise UsageError(f"{path} is damaged: delete it to start over")
     if state["slug"] != plan.slug:
         raise UsageError(f"{plan.own} is of the competition {state['slug']}, not of {plan.slug}")
     return state

@@ -13,6 +13,7 @@ from podium.words.wording import counted
 
 OUTSIDE = "O"  # the label of what is in no segment
 KINDS = {name.casefold(): number for number, name in enumerate(TYPES)} | {OUTSIDE.casefold(): -1}
+EFFECTIVE = {"Effective": 1.0, "Adequate": 0.0, "Ineffective": 0.0}
 ROUNDED = 1e-3  # by which a probability of half precision may be above 1
 OF_SEGMENTS = ("segment", "essay")  # what a row is, and what it is a part of
 OF_ROWS = ("row", "essay")
@@ -74,6 +75,11 @@ def kind_of(given: Any) -> int | None:
         return KINDS.get(given.strip().casefold())
     is_index = isinstance(given, int | np.integer) and not isinstance(given, bool)
     return int(given) if is_index and 0 <= given < len(TYPES) else None
+
+
+def effectiveness(labels: "pd.Series[Any]") -> list[Any]:
+    """Read the words for effectiveness as probabilities of effective."""
+    return [EFFECTIVE.get(label, label) for label in labels]
 
 
 def array_of(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from podium.metric import hosted
+from podium.spans import door
 from podium.spans.vocabulary import LABEL
 from podium.tables.ids import texts as texts_of_ids
 from podium.words.arrays import Ints
@@ -15,7 +16,6 @@ __all__ = ["folds"]
 
 IDS = ("essay_id", "id")
 TEXTS = ("full_text", "text")
-EFFECTIVE = {"Effective": 1.0, "Adequate": 0.0, "Ineffective": 0.0}
 LEVELS = 3  # of effectiveness, within which essays are dealt
 
 
@@ -83,7 +83,7 @@ def folds(
 
 def _effectiveness(labels: "pd.Series[str]") -> float:
     """The share of effective segments of an essay."""
-    return float(pd.to_numeric(labels.map(lambda label: EFFECTIVE.get(label, label)), errors="coerce").mean())
+    return float(pd.to_numeric(pd.Series(door.effectiveness(labels)), errors="coerce").mean())
 
 
 def _levels(shares: "pd.Series[float]") -> Ints:

@@ -49,14 +49,22 @@ VERSIONS: Mapping[str, tuple[Callable[[str], str], int]] = {
 
 
 def check_rows(windows: Sequence[npt.NDArray[Any]], has_outside: bool) -> None:
-    """Hold the probabilities of each token to the sum 1, in all windows; rows of zeros are padding.
+    """Hold the probabilities of each token to 0 to 1 and their sum to 1, in all windows; zeros are padding.
 
     Without a label for what is outside (`has_outside`) a row may add to less.
     """
-    given = [window for window in windows if window.ndim == 2 and window.size]
-    if not given or not all(((window >= 0) & (window <= 1 + door.ROUNDED)).all() for window in given):
-        return  # labels, or no probabilities at all, which is told elsewhere
-    sums = np.concatenate([window.sum(axis=1, dtype=np.float64) for window in given])
+    sized = {number: window for number, window in enumerate(windows) if window.ndim == 2 and window.size}
+    if not sized:
+        return
+    given = list(sized.values())
+    least, most, sums = (
+        np.concatenate([find(window, axis=1, dtype=np.float64) for window in given])
+        for find in (np.minimum.reduce, np.maximum.reduce, np.add.reduce)
+    )
+    wrong = np.logical_not((least >= 0) & (most <= 1 + door.ROUNDED))  # also where one is NaN
+    of_token = np.repeat(list(sized), list(map(len, given)))
+    expected = "probabilities from 0 to 1, such as the softmax of logits"
+    door.require(of_token, wrong, expected, "{} to {}", least.round(3), most.round(3), names=door.OF_TOKENS)
     sums = sums[sums > 0]
     off = np.abs(sums - 1) if has_outside else np.maximum(sums - 1, 0)
     wrong = off > ROUNDED_SUM
@@ -173,11 +181,11 @@ def check_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -
     """
     if len(start) < FEWEST_POSITIONS:
         return
-    share = max(_shares_within(texts, essay, start, end))
+    share = _share_within(texts, essay, start, end)
     if share <= WITHIN:
         return
     for what, (version, more) in VERSIONS.items():
-        if max(_shares_within([version(text) for text in texts], essay, start, end + more)) <= CURED:
+        if _share_within([version(text) for text in texts], essay, start, end + more) <= CURED:
             raise ValueError(
                 f"expected characters of the texts as given, found {share:.0%} of the starts or ends within "
                 f"words, and hardly any if {what}: give the texts or the positions accordingly"
@@ -190,13 +198,13 @@ def check_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -
         )
 
 
-def _shares_within(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[float, float]:
-    """The shares of starts and of ends that are within a word or outside of their text."""
-    within: list[float] = []
-    for positions in (start, end):
-        pairs = zip(essay.tolist(), positions.tolist())
-        within.append(float(np.mean([_is_within_word(texts[number], at) for number, at in pairs])))
-    return within[0], within[1]
+def _share_within(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> float:
+    """The share of starts or of ends that are within a word or outside of their text, whichever is larger."""
+    numbers = essay.tolist()
+    return max(
+        float(np.mean([_is_within_word(texts[number], at) for number, at in zip(numbers, positions.tolist())]))
+        for positions in (start, end)
+    )
 
 
 def _is_within_word(text: str, position: int) -> bool:
@@ -211,30 +219,21 @@ def _is_within_word(text: str, position: int) -> bool:
 
 def warn_of_other_words(texts: Sequence[str], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
     """Warn if the words of groups do not stand at their positions, so that these are of another text."""
-    said = [(number, group, key) for number, group in groups for key in QUOTED if _says(group, key)]
-    elsewhere = [
-        (number, group, key) for number, group, key in said if not _is_there(texts[number], group, key)
-    ]
-    if elsewhere:
-        number, group, key = elsewhere[0]
+    elsewhere = []
+    for number, group in groups:
         found = texts[number][int(group["start"]) : int(group["end"])]
+        for key, word in group.items():
+            is_said = key in QUOTED and isinstance(word, str) and not any(sign in word for sign in UNKNOWN)
+            if is_said and letters(word) != letters(found):
+                elsewhere.append((number, key, word, found))
+    if elsewhere:
+        number, key, word, found = elsewhere[0]
         warnings.warn(
             "give the texts exactly as the pipeline got them: at the positions of "
             f"{counted(len(elsewhere), 'group')} of {len(groups):,} stands another {key}, such as "
-            f"{found!r:.60} instead of {group[key]!r:.60} in text {number}",
+            f"{found!r:.60} instead of {word!r:.60} in text {number}",
             stacklevel=4,
         )
-
-
-def _says(group: Mapping[str, Any], key: str) -> bool:
-    """Tell whether a group says its words under a key, as far as its tokenizer can write them."""
-    word = group.get(key)
-    return isinstance(word, str) and not any(sign in word for sign in UNKNOWN)
-
-
-def _is_there(text: str, group: Mapping[str, Any], key: str) -> bool:
-    """Tell whether the words of a group stand at its positions."""
-    return letters(group[key]) == letters(text[int(group["start"]) : int(group["end"])])
 
 
 def letters(text: str) -> str:

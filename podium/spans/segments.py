@@ -453,17 +453,11 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     frame, essay, first, last = frame[own], essay[own], first[own], last[own]
     if TEXT in frame:
         relations.check_quotes(frame[TEXT].tolist(), last - first + 1)
-    d1 = frame.get(PROBABILITIES[1], _effectiveness(frame.get(LABEL, 0.5)))
+    d1 = frame.get(PROBABILITIES[1], door.effectiveness(frame[LABEL]) if LABEL in frame else 0.5)
     probability = frame.get("probability", 1.0)
     said = (frame["discourse_type"], probability, d1)
     types, *numbers = (each.tolist() if isinstance(each, pd.Series) else each for each in said)
     return _of_words(first, last, door.Said(essay, types, *numbers))
-
-
-def _effectiveness(given: Any) -> Any:
-    """Read the words for effectiveness as probabilities of effective."""
-    known = {"Adequate": 0.0, "Ineffective": 0.0, "Effective": 1.0}
-    return [known.get(cell, cell) for cell in given] if isinstance(given, pd.Series) else given
 
 
 @by_position
@@ -978,15 +972,8 @@ def predictionstrings(first: Ints, last: Ints) -> list[str]:
     >>> predictionstrings(np.array([45, 7]), np.array([47, 7]))
     ['45 46 47', '7']
     """
-    positions, begin = _positions(int(max(last, default=0)) + 1)
-    return [positions[a:b] for a, b in zip(begin[first].tolist(), (begin[last + 1] - 1).tolist())]
-
-
-@functools.lru_cache(1)
-def _positions(number: int) -> tuple[str, Ints]:
-    """Write the text "0 1 2 …" up to a number, and say where each position begins in it."""
-    texts = [str(position) for position in range(number + 1)]
-    return " ".join(texts), np.cumsum([0, *(len(text) + 1 for text in texts)])
+    positions = list(map(str, range(int(max(last, default=0)) + 1)))
+    return [" ".join(positions[a : b + 1]) for a, b in zip(first.tolist(), last.tolist())]
 
 
 def prepared_for(solution: Solution, function: str) -> Any:

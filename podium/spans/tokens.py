@@ -587,15 +587,7 @@ def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Sche
                 f"expected {number} probabilities per token, one for each label, found {each.shape[1]} in "
                 f"window {window}"
             )
-    probabilities = np.concatenate(sized).astype(np.float64)
-    # Comparisons with NaN are false, so the negation also catches NaN.
-    wrong = np.logical_not(((probabilities >= 0) & (probabilities <= 1 + door.ROUNDED)).all(axis=1))
-    if wrong.any():
-        window = np.repeat(windows, [len(each) for each in tokens])
-        expected = "probabilities from 0 to 1, such as the softmax of logits"
-        least, most = (find(probabilities, axis=1).round(3) for find in (np.min, np.max))
-        door.require(window, wrong, expected, "{} to {}", least, most, names=door.OF_TOKENS)
-    return probabilities
+    return np.concatenate(sized).astype(np.float64)
 
 
 def _averaged(word: Ints, part: Ints, probabilities: Floats) -> tuple[Ints, Floats]:
@@ -827,7 +819,6 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
         raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
     require_texts(truths, len(tokens.words))
     require_words(truths, tokens.words, "segments within the words of their text")
-    word, part = tokens.word, tokens.part
     # Tokens without a word have the word -1, the last one.
     segment_of_word = np.full(int(tokens.words.sum()) + 1, -1)
     segment, own = ranges(tokens.first_words[truths.essay] + truths.first, truths.words)
@@ -836,20 +827,14 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     expected = "segments without common words, as without_overlaps() leaves them"
     door.require(truths.essay, shared, expected, "{} to {}", truths.first, truths.last)
     segment_of_word[own] = segment
-    inside = np.flatnonzero(segment_of_word[word] >= 0)
-    segment = segment_of_word[word[inside]]
+    order = np.lexsort((tokens.part, tokens.word))
+    inside = order[segment_of_word[tokens.word[order]] >= 0]
+    segment = segment_of_word[tokens.word[inside]]
     # A token begins its segment if it is the first part of the segment's first word that has a token. The same
-    # holds for its end.
-    order = np.lexsort((part, word))
-    place = np.empty_like(order)
-    place[order] = np.cumsum(differs(word[order], part[order]))
-    place = place[inside]
-    lowest = np.full(len(truths), np.iinfo(np.int64).max)
-    np.minimum.at(lowest, segment, place)
-    highest = np.full(len(truths), -1)
-    np.maximum.at(highest, segment, place)
-    tags = np.where(word < 0, IGNORED, scheme.labels.index("O"))
-    tags[inside] = scheme.tag(
-        truths.discourse_type[segment], place == lowest[segment], place == highest[segment]
-    )
+    # holds for its end. Several windows may have it.
+    place = np.cumsum(differs(tokens.word[inside], tokens.part[inside]))
+    first, last = stretches(np.ones(len(inside), dtype=bool), segment[1:] == segment[:-1])
+    begins, ends = (np.repeat(place[edge], last - first + 1) == place for edge in (first, last))
+    tags = np.where(tokens.word < 0, IGNORED, scheme.labels.index("O"))
+    tags[inside] = scheme.tag(truths.discourse_type[segment], begins, ends)
     return np.split(tags, np.cumsum(tokens.sizes)[:-1])[: len(tokens.sizes)]

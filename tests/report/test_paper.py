@@ -79,13 +79,13 @@ def test_lower_may_be_better(tmp_path: Path) -> None:
         "    return float((both['y_x'] - both['y_y']).abs().mean())\n"
     )
     draw = np.random.default_rng(0)
-    solution = pd.DataFrame({"id": range(80), "y": draw.normal(size=80)})
-    near, far = (solution.assign(y=solution["y"] + draw.normal(size=80) * by) for by in (0.1, 1.0))
+    solution = pd.DataFrame({"id": range(40), "y": draw.normal(size=40)})
+    near, far = (solution.assign(y=solution["y"] + draw.normal(size=40) * by) for by in (0.1, 1.0))
     scored = {
         name: podium.score(solution, each, metric=tmp_path / "mae.py")
         for name, each in (("n", near), ("f", far))
     }
-    results = paper.of_evaluations(scored, resamples=200)
+    results = paper.of_evaluations(scored, resamples=50)
     assert results.is_best.tolist() == [[True], [False]]
     assert not results.is_alike.any()
     assert (results.ends[:, 0, 0] < results.values[:, 0]).all()

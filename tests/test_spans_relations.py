@@ -116,6 +116,7 @@ def counted_as(text, width):
         (LINES.replace("\n", "\r\n"), STARTS, ENDS, "line ends of two characters count once"),
         (LINES, *counted_as(LINES, lambda c: 1 + (c == "\n")), "each line end counts as two characters"),
         (LINES, STARTS + 1, ENDS + 1, "they count from 1"),
+        (LINES, STARTS, ENDS - 1, "an end belongs to its segment"),
         (LINES, STARTS + 1, ENDS, "they count from 1 and an end belongs to its segment"),
         (EMOJI, *counted_as(EMOJI, lambda c: len(c.encode())), "they count bytes of UTF-8"),
         (EMOJI, *counted_as(EMOJI, lambda c: 1 + (c > "\uffff")), "they count units of UTF-16"),
@@ -254,7 +255,8 @@ def test_ids_that_one_side_lacks_are_counted():
 
 def test_last_words_that_belong_to_the_next_segment_are_told():
     first = np.arange(0, 200, 10)
-    assert len(from_words(first, first + 9, "Claim", texts="w " * 200)) == 20
+    for last in (first, first + 9):
+        assert len(from_words(first, last, "Claim", texts="w " * 200)) == 20
     with pytest.warns(UserWarning, match=r"^the last word of 19 of 20 segments is the first word of another; "):
         from_words(first, np.minimum(first + 10, 199), "Claim", texts="w " * 200)
 

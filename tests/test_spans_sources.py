@@ -673,6 +673,7 @@ def test_tables_as_people_have_them():
     assert effective.d1.tolist() == [0, 1]
     assert spans.from_table(table.set_index("essay_id"), ["a", "b"]).essay.tolist() == [0, 1]
     assert spans.from_table(table.assign(essay_id=[1.0, 2.0]), [1, 2]).essay.tolist() == [0, 1]
+    assert len(spans.from_table(table.assign(predictionstring=["0 1 2", "x"]), ["a"])) == 1
     with pytest.raises(ValueError, match=r"probability: expected a number for every segment, found <NA> for"):
         spans.from_table(table.assign(probability=pd.array([0.5, pd.NA], dtype="Float64")), ["a", "b"])
     with pytest.raises(ValueError, match="expected one column predictionstring, found 2"):

@@ -62,9 +62,10 @@ def scores(out):
     return dict(re.findall(r"^(Public|Private) +(\S+)", out, re.MULTILINE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder",
-    [pytest.param(HOSTILE, id="hostile"), pytest.param(NUMBERS, id="numbers", marks=pytest.mark.slow)],
+    [pytest.param(HOSTILE, id="hostile"), pytest.param(NUMBERS, id="numbers")],
     indirect=True,
 )
 def test_one_table_walks_through_every_command(capsys, folder, monkeypatch):

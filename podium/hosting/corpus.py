@@ -6,7 +6,6 @@ segment would be punished. Overlaps are removed by the metric's rule.
 
 import contextlib
 import re
-from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import pandas as pd
 
 from podium.contest import way
 from podium.hosting import balance
+from podium.hosting.determined import Coded
 from podium.hosting.folders import (
     LEARNED,
     PERFECT,
@@ -24,7 +24,6 @@ from podium.hosting.folders import (
     SOLUTION,
     Files,
     Trial,
-    read_csv,
     scores,
     section,
     text_table,
@@ -37,7 +36,8 @@ from podium.scoring.evaluating import PARTS, USAGE
 from podium.scoring.explain import SMALL_SUBPOPULATION
 from podium.spans.segments import predictionstrings, unified, word_positions
 from podium.spans.vocabulary import LABEL, PROBABILITIES, TYPES
-from podium.tables.formats import read_texts
+from podium.tables.files import read_bytes
+from podium.tables.formats import parse_texts
 from podium.tables.offsets import AnnotatedText, Place
 from podium.words.arrays import Bools, Ints, by_essay
 from podium.words.errors import HostError
@@ -114,50 +114,28 @@ class Corpus(NamedTuple):
 
 def read_corpus(path: Path, further: Iterable[str] = (), columns: Mapping[str, str] = {}) -> Corpus:
     """Read a corpus. Every value is kept as text; `columns` says what the host's columns are called here."""
-    used = {*USED, *further}
+    texts = parse_texts(read_bytes(path), str(path), HostError, is_complete=True)
+    return of_texts(texts.fillna(""), further, columns)
+
+
+def of_texts(texts: pd.DataFrame, further: Iterable[str] = (), columns: Mapping[str, str] = {}) -> Corpus:
+    """Take the used columns of a corpus."""
+    used, given = {*USED, *further}, list(map(str, texts))
     for theirs, ours in columns.items():
         if ours not in used:
             raise HostError(f"--columns {theirs}={ours}: expected OURS to be one of {', '.join(sorted(used))}")
-    if path.suffix == ".parquet":
-        texts = read_texts(path, HostError).fillna("")
-        return _collected(list(texts.columns), texts.itertuples(index=False), used, str(path), columns)
-    rows = read_csv(path)
-    return _collected(next(rows), rows, used, str(path), columns)
-
-
-def _collected(
-    names: list[str], rows: Iterable[Any], used: set[str], path: str, columns: Mapping[str, str] = {}
-) -> Corpus:
-    """Collect the used columns of rows, which may be more than fit into memory as texts."""
-    lacking = [name for name in columns if name not in names]
-    if lacking:
-        raise HostError(f"--columns {lacking[0]}=…: {path} has no such column; it has {', '.join(names)}")
+        if theirs not in given:
+            raise HostError(f"--columns {theirs}=…: expected a column of the corpus, found {', '.join(given)}")
     # A column that has one of these names already, but is not the one that the host means, is not used.
-    names = [columns.get(name, "" if name in columns.values() else name) for name in names]
-    kept = {name: index for index, name in enumerate(names) if name in used}
-    for name in kept:
-        if names.count(name) > 1:
-            raise HostError(f"{path}: expected one column {name}, found {names.count(name)}")
-    codes = [array("q") for _ in kept]
-    numbers: list[dict[str, int]] = [{} for _ in kept]
-    columns_of_row = [
-        (index, number, code.append) for index, number, code in zip(kept.values(), numbers, codes)
-    ]
-    count = 0
-    for count, row in enumerate(rows, 1):
-        if len(row) != len(names):
-            raise HostError(
-                f"{path}: expected {counted(len(names), 'field')}, as in the header, found {len(row)} "
-                f"in row {count:,}"
-            )
-        for index, number, append in columns_of_row:
-            text = row[index]
-            append(number.setdefault(text if text.strip() else "", len(number)))
-    collected = {
-        name: Column(name, list(number), np.array(code, dtype=np.int64), np.arange(count))
-        for name, number, code in zip(kept, numbers, codes)
-    }
-    return Corpus(collected, names, set(columns.values()))
+    names = [columns.get(name, "" if name in columns.values() else name) for name in given]
+    kept = dict[str, Column]()
+    for name, theirs in zip(names, given):
+        if name in kept:
+            raise HostError(f"--columns: expected one column {name}, found {names.count(name)}")
+        if name in used:
+            cells = Coded.of(texts[theirs]).changed(lambda text: text if text.strip() else "")
+            kept[name] = Column(name, [*cells.texts], cells.codes, np.arange(len(texts)))
+    return Corpus(kept, names, set(columns.values()))
 
 
 def make(

@@ -276,32 +276,28 @@ def _check_ids(known: Known) -> None:
 def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]], known: Known) -> None:
     """Compare the folders, names, sizes and beginnings of files that are named after ids."""
     for ids in known.ids:
-        # Ids that have hyphens are found beside others, too.
-        stems = {name: Path(name).stem for name in sorted(starts, key=natural)}
-        stems |= {
-            name: stem.replace("-", " ") for name, stem in stems.items() if not ids.phrases.first_in(stem)
-        }
-        items = {name: ids.phrases.first_in(stem) for name, stem in stems.items()}
-        of_id = {name: item for name, item in items.items() if item is not None}
-        sizes = {name: sum(int.from_bytes(piece[-8:]) for piece in those) for name, those in pieces.items()}
-        lines = [
-            f"{Path(name).parent.name} {stems[name]} {sizes[name]} {' '.join(starts[name].split())}"
-            for name in of_id
-        ]
-        _check_text(
-            Text(PUBLIC, "\n".join(lines), ()), known, "the folders, names, sizes and beginnings of files: "
-        )
-        _check_copies(of_id, pieces)
+        lines, named = list[str](), set[str]()
+        for name in sorted(starts, key=natural):
+            stem = Path(name).stem
+            if ids.phrases.first_in(stem) is None:
+                stem = stem.replace("-", " ")  # Ids that have hyphens are found beside others, too.
+            if ids.phrases.first_in(stem) is not None:
+                size = sum(int.from_bytes(piece[-8:]) for piece in pieces[name])
+                lines.append(f"{Path(name).parent.name} {stem} {size} {' '.join(starts[name].split())}")
+                named.add(name)
+        where = "the folders, names, sizes and beginnings of files: "
+        _check_text(Text(PUBLIC, "\n".join(lines), ()), known, where)
+        _check_copies(named, pieces)
 
 
-def _check_copies(of_id: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]]) -> None:
+def _check_copies(named: Collection[str], pieces: Mapping[str, Sequence[bytes]]) -> None:
     """Warn if files that are named after ids have the bytes of other files."""
-    other = {tuple(those): name for name, those in pieces.items() if name not in of_id}
-    twins = {name: other[tuple(pieces[name])] for name in of_id if tuple(pieces[name]) in other}
-    if len(twins) >= LEAST_SHARE * len(of_id) > 0:
+    other = {tuple(those): name for name, those in pieces.items() if name not in named}
+    twins = {name: other[tuple(pieces[name])] for name in named if tuple(pieces[name]) in other}
+    if len(twins) >= LEAST_SHARE * len(named) > 0:
         first = min(twins)
         what = f"files of the test set have the bytes of other files, such as {first} and {twins[first]}"
-        _warn_of_twins(len(twins), len(of_id), what, "COLUMN")
+        _warn_of_twins(len(twins), len(named), what, "COLUMN")
 
 
 def _check_table(name: str, table: pd.DataFrame, known: Known) -> None:
@@ -394,36 +390,23 @@ def _check_text(text: Text, known: Known, where: str = "") -> None:
     alone.
     """
     for kind, ids in enumerate(known.ids):
-        numbers: dict[int | None, list[int]] = defaultdict(list)
-        columns: dict[int | None, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        groups: dict[int | None, list[tuple[int, dict[str, str]]]] = defaultdict(list)
         # A file may have the name of a class and list its ids. In JSON, lines end by \\n.
         for lines in _chunks(f"{text.name}\n{text.content}".replace("\\n", "\n")):
             words, found = _ids_among(lines, ids)
             labels = [(start, label) for start, _, label in known.labels.within(words if found else ())]
             for group in (None, *range(PLACES)):
                 those = [each for each in found if group in (None, each[0])]
-                numbers[group] += [ids.number_of[item] for *_, item in those]
-                for row in _near(those, words, labels):
-                    for column, word in row.items():
-                        columns[group][column].append(word)
-            if len(numbers[None]) >= MOST_ROWS:
+                numbers = [ids.number_of[item] for *_, item in those]
+                groups[group] += zip(numbers, _near(those, words, labels))
+            if len(groups[None]) >= MOST_ROWS:
                 break
-        for group, of_group in numbers.items():
-            beside = {
-                name: Coded.of(cells)
-                for name, cells in columns[group].items()
-                if sum(map(bool, cells)) > len(cells) / 2
-            }
-            is_whole = group is None and len(of_group) < MOST_ROWS
-            _compare(
-                text.name,
-                beside,
-                kind,
-                np.array(of_group, dtype=np.int64),
-                known,
-                where + "{}",
-                "" if is_whole else None,
-            )
+        for group, of_group in groups.items():
+            table = pd.DataFrame([row for _, row in of_group], dtype=object)
+            beside = {str(name): Coded.of(cells) for name, cells in table.items() if (cells != "").mean() > 0.5}
+            rows = np.array([number for number, _ in of_group], dtype=np.int64)
+            named = "" if group is None and len(of_group) < MOST_ROWS else None
+            _compare(text.name, beside, kind, rows, known, where + "{}", named)
 
 
 def _ids_among(lines: Sequence[str], ids: Ids) -> tuple[list[bytes], list[tuple[int, int, int, str]]]:

@@ -53,8 +53,7 @@ def by_words(whole) -> pd.DataFrame:
 def as_corpus(frame: pd.DataFrame, columns: Mapping[str, str] = {}) -> corpus.Corpus:
     """The corpus as `podium make` reads it from a file with these cells."""
     texts = frame.astype(object).where(frame.notna(), "").astype(str)
-    used = {*corpus.USED, *frame.columns}
-    return corpus._collected(list(frame), texts.itertuples(index=False), used, "the corpus", columns)
+    return corpus.of_texts(texts, frame.columns, columns)
 
 
 def make(
@@ -651,7 +650,12 @@ RAGGED = "essay_id,discourse_type\n1\n"
         (None, ["--columns", "doc=essay"], 4, "--columns doc=essay: expected OURS to be one of discourse_effe"),
         (None, ["--columns", "doc=essay_id"], 4, "error: --columns doc=…: "),
         (LABELS, [], 4, ". If it is not a corpus of essays, name its metric: --metric FILE\n"),
-        (RAGGED, [], 4, "corpus.csv: expected 2 fields, as in the header, found 1 in row 1\n"),
+        (
+            RAGGED,
+            [],
+            4,
+            "corpus.csv: expected 2 cells in every row, as in the header, found 1 in row number 1\n",
+        ),
         (
             None,
             ["--subpopulations", "gender", "--set", "subpopulation_column_names=ell_status"],

@@ -215,27 +215,30 @@ def check(
 
 
 def _of_parts(
-    tables: tuple[pd.DataFrame, pd.DataFrame],
-    row_id: str,
-    complete: bool,
-    interpreter: str,
-    task: dict[str, Any],
+    tables: tuple[pd.DataFrame, pd.DataFrame], row_id: str, complete: bool, python: str, task: dict[str, Any]
 ) -> Iterator[Finding]:
     """Score each part with another Python, as a part may lack what the whole has, such as a class."""
-    solution, submission = tables
     try:
-        aligned = submission if complete else evaluating.aligned(solution, submission, row_id)
-        parts = evaluating.rows_of_parts(solution)
+        aligned = tables[1] if complete else evaluating.aligned(*tables, row_id)
+        parts = list(frames_of_parts(tables[0], aligned, complete))
     except ToolError:
         return  # Another check tells it.
-    for part in [part for part in PARTS if part in parts]:
-        rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
-        theirs = aligned if complete else aligned[parts[part]]
-        both = task | {"solution": fresh.columns_of(rows), "submission": fresh.columns_of(theirs)}
-        answer = fresh.run_fresh("score", interpreter, **both)
+    for part, frames in parts:
+        answer = fresh.run_fresh("score", python, **task | frames)
         if "error" in answer and not answer["library"]:
             told = f"for the {part} part it raised {answer['error']}: {answer['text']}"
             yield Finding(shapes.FINITE, Level.FAIL, told)
+
+
+def frames_of_parts(
+    solution: pd.DataFrame, submission: pd.DataFrame, complete: bool
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The tables of each part, for a process of its own."""
+    parts = evaluating.rows_of_parts(solution)
+    for part in [part for part in parts if part != evaluating.ALL] or [evaluating.ALL]:
+        rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
+        theirs = submission if complete else submission[parts[part]]
+        yield part, {"solution": fresh.columns_of(rows), "submission": fresh.columns_of(theirs)}
 
 
 def _tried(

@@ -19,7 +19,7 @@ from podium.hosting.kaggle import acceptance, fresh, kernel
 from podium.metric import adapted, hosted
 from podium.metric.shapes import FINITE, Finding, Level
 from podium.scoring import evaluating
-from podium.scoring.evaluating import ALL, USAGE
+from podium.scoring.evaluating import ALL
 from podium.tables import ids
 from podium.tables.files import AS_CSV, Location, read_bytes
 from podium.tables.formats import PARQUET, csv_bytes, csv_of, parse_table
@@ -59,12 +59,8 @@ def emulate(
     row_id, arguments = arguments["row_id_column_name"], adapted.own_arguments(metric, arguments)
     columns.require(solution, [row_id], "the solution")
     submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)
-    parts = evaluating.rows_of_parts(solution)
     seconds_left = fresh.TIME_LIMIT
-    for part in [part for part in parts if part != ALL] or [ALL]:
-        rows = solution[parts[part]].drop(columns=USAGE, errors="ignore")
-        theirs = submission if complete_submission else submission[parts[part]]
-        frames = {"solution": fresh.columns_of(rows), "submission": fresh.columns_of(theirs)}
+    for part, frames in acceptance.frames_of_parts(solution, submission, complete_submission):
         with _named(part):
             answer = run_part(interpreter, seconds_left, source=source, arguments=arguments, **frames)
         score = PartScore(part, **answer)

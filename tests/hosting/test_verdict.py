@@ -155,10 +155,11 @@ OPENS = "opens no files: score() opens "
 WITHOUT = "annotates every argument with a type that the site can set: solution has no annotation"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "refusal"),
     [
-        pytest.param(": pd.DataFrame", "", WITHOUT, marks=pytest.mark.slow),
+        (": pd.DataFrame", "", WITHOUT),
         ("    share", "    open('labels.csv').close()\n    share", OPENS),
     ],
 )

@@ -11,10 +11,13 @@ from podium.ranking.passes import Scored
 from podium.ranking.rules import LAST, Rules
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.scoring import evaluating
+from podium.words.arrays import Ints
 from podium.words.errors import HostError
 from podium.words.wording import listed, printable
 
-__all__ = ["METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_of_files", "with_runtimes"]
+__all__ = [
+    "METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_of_files", "times_of", "with_runtimes",
+]  # fmt: skip
 
 PUBLIC, PRIVATE = evaluating.PARTS
 METRIC_FAILED = "the metric failed"
@@ -176,11 +179,16 @@ def _words_of(rule: str, by: str) -> tuple[str, str, str]:
 def _order(scored: pd.DataFrame, runtimes: pd.DataFrame | None) -> pd.DataFrame:
     """Collect what decides between files of a team that have the same score, in the columns of `TIES`."""
     files = with_runtimes(scored, runtimes)
-    with errors_of_boost() as boost:
-        times = {"team": range(len(files)), "score": None, "submitted_at": files.get("submitted_at")}
-        when = boost.parse(pd.DataFrame(times)).submitted_at
     seconds = pd.to_numeric(files["runtime"], errors="coerce")
-    return scored[KEYS].assign(time=when, runtime=seconds)
+    return scored[KEYS].assign(time=times_of(files.get("submitted_at"), len(files)), runtime=seconds)
+
+
+def times_of(texts: Any, number: int) -> Ints:
+    """Parse times in ISO 8601 as boost.py does, as microseconds since 1970."""
+    with errors_of_boost() as boost:
+        rows = {"team": range(number), "score": None, "submitted_at": texts}
+        times: Ints = boost.parse(pd.DataFrame(rows)).submitted_at
+        return times
 
 
 def _tie(order: pd.DataFrame, one: Any, other: Any) -> str:

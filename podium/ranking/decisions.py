@@ -14,7 +14,7 @@ import pandas as pd
 
 from podium.ranking import choice
 from podium.ranking.rules import LONGEST_REASON
-from podium.ranking.submissions import Submission, errors_of_boost
+from podium.ranking.submissions import Submission
 from podium.tables import names
 from podium.tables.files import Location
 from podium.tables.schema import REMARK, TEXT, Table, one_of, wrong
@@ -248,7 +248,8 @@ def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> t
         return files, []
     given = choice.with_runtimes(files, runtimes).reindex(columns=["submitted_at"])["submitted_at"]
     texts = given.map(lambda text: "" if pd.isna(text) else str(text).strip())
-    limit, *times = _times([deadline, *texts])
+    known = choice.times_of([deadline, *texts], len(texts) + 1)
+    limit, *times = [timedelta(microseconds=int(each)) for each in known]
     days = {deadline[:A_DATE], (START + limit).date().isoformat()}
     is_date = texts.str.len().eq(A_DATE)
     on_the_day = is_date & texts.isin(days)
@@ -289,13 +290,6 @@ def _refuse_unlike_zones(files: pd.DataFrame, deadline: str, near: "pd.Series[st
         f"({listed(teams, 3)}, such as {unlike.iloc[0]}), so it is not known who was late: give the deadline "
         f"{one} an offset, or these times {other} one"
     )
-
-
-def _times(texts: Sequence[str]) -> list[timedelta]:
-    """Parse times in ISO 8601 as `boost.parse` does, as times since 1970."""
-    with errors_of_boost() as boost:
-        rows = {"team": range(len(texts)), "score": None, "submitted_at": texts}
-        return [timedelta(microseconds=int(each)) for each in boost.parse(pd.DataFrame(rows)).submitted_at]
 
 
 def _duration(time: timedelta) -> str:

@@ -245,7 +245,7 @@ def _notices(
 
 def write_results(results: Results, runtimes: Path, failed: Path) -> None:
     """Write ``runtimes.csv`` and ``failed.csv``."""
-    write_cells(runtimes, RUNTIME_COLUMNS, _rows_of_runtimes(results))
+    write_cells(runtimes, RUNTIME_COLUMNS, [_cells(one, results.state) for one in results.timings])
     write_cells(failed, FAILED_COLUMNS, _rows_of_failures(results))
 
 
@@ -253,15 +253,10 @@ def frames_of(results: Results) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFram
     """The same tables and that of all runs, for Python; the one of failures with what the models printed."""
     failed = pd.DataFrame(_rows_of_failures(results), columns=FAILED_COLUMNS)
     return (
-        pd.DataFrame(_rows_of_runtimes(results), columns=RUNTIME_COLUMNS),
+        pd.DataFrame([_cells(one, results.state) for one in results.timings], columns=RUNTIME_COLUMNS),
         failed.assign(printed=[failure.printed for failure in results.failures]),
         pd.DataFrame([row[: len(journal.PUBLIC)] for row in results.rows], columns=journal.PUBLIC),
     )
-
-
-def _rows_of_runtimes(results: Results) -> list[tuple[Any, ...]]:
-    """The rows of ``runtimes.csv``."""
-    return [_cells(one, results.state) for one in results.timings]
 
 
 def _rows_of_failures(results: Results) -> list[tuple[str, ...]]:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,8 +14,9 @@ from podium.child.limits import Limits, within
 from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run, failed
 from podium.running.settings import Settings
+from podium.tables.files import open_regular
 from podium.tables.formats import parse_table
-from podium.words.errors import SubmissionRejected
+from podium.words.errors import NotAFile, SubmissionRejected
 from podium.words.wording import printable
 
 NAMES_SHOWN, LONGEST_NAME = 3, 80  # of what a model left behind
@@ -98,10 +98,6 @@ def table_in(content: bytes, name: str) -> pd.DataFrame | None:
 
 def _content_of(path: str) -> bytes | None:
     """Read a file without following links or waiting for pipes; None if it is none."""
-    flags = os.O_RDONLY
-    for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
-        flags |= getattr(os, flag, 0)
-    with contextlib.suppress(OSError), open(os.open(path, flags), "rb") as file:
-        if stat.S_ISREG(os.lstat(path).st_mode):
-            return file.read(constants.SUBMISSION_BYTES + 1)
+    with contextlib.suppress(OSError, NotAFile), open_regular(path, follow_links=False) as file:
+        return file.read(constants.SUBMISSION_BYTES + 1)
     return None

@@ -431,10 +431,7 @@ def _of_kaggle(competitions: Sequence[str], out: Path) -> Collected:
 
 def _rows(table: Table, given: pd.DataFrame, path: Path) -> list[Mapping[Any, Any]]:
     """The rows of a table of submissions, with "" for empty cells."""
-    try:
-        return list(table.checked(given, path).fillna("").to_dict("records"))
-    except HostError as problem:
-        raise HostError(f"{problem}; expected the table of submissions") from None
+    return list(table.checked(given, path).fillna("").to_dict("records"))
 
 
 def _of_phase(entries: Sequence[Entry], phase: str | None) -> list[Entry]:

@@ -56,34 +56,45 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
     return (samples[0], samples[1]) if path.name == "metric.py" and all(map(Path.is_file, samples)) else None
 
 
-def run(options: Options) -> None:
-    """Try the file, and print one line per demand."""
+def _completed(options: Options) -> Options:
+    """Take the metric, the solution and the sample from a folder that podium make has written."""
     from podium.contest import recorded
     from podium.hosting import folders
+    from podium.metric import hosted
+
+    files = Path(options.metric)
+    if options.metric in hosted.names() or recorded.read(files) is None:
+        return options
+    return replace(
+        options,
+        metric=recorded.chosen(files, None, "")[0],
+        solution=options.solution or files / recorded.PRIVATE / folders.SOLUTION,
+        submission=options.submission or files / folders.PUBLIC / folders.SAMPLE,
+    )
+
+
+def run(options: Options) -> None:
+    """Try the file, and print one line per demand."""
     from podium.hosting.kaggle import acceptance
     from podium.metric import hosted
     from podium.metric.shapes import Level
 
-    files = Path(options.metric)
-    if recorded.read(files) is not None:
-        metric, _ = recorded.chosen(files, None, "")
-        solution, sample = files / recorded.PRIVATE / folders.SOLUTION, files / folders.PUBLIC / folders.SAMPLE
-        options = replace(options, metric=metric, solution=solution, submission=sample)
+    options = _completed(options)
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
     if options.set and options.solution is None:
         raise UsageError("--set: expected a solution and a submission, to be scored with it")
     path = hosted.find(options.metric).absolute()
-    given = _samples_beside(path)
+    pair = _samples_beside(path)
     if options.solution is not None and options.submission is not None:
-        given = options.solution, options.submission
-    if given is None:
+        pair = options.solution, options.submission
+    if pair is None:
         with _elsewhere():
             results = acceptance.check(path, python=options.python)
             if results[0].level is not Level.FAIL:
                 results += acceptance.check_contract(path, options.python)
     else:
-        results = _tried(path, given, options)
+        results = _tried(path, pair, options)
     results = acceptance.without_repetition(results)
     for result in results:
         line = f"{result.name}: {result.text}" if result.text else result.name

@@ -271,12 +271,12 @@ def _is_of(kind: Any, value: Any) -> bool:
         return any(_is_of(each, value) for each in inside)
     if kind is Any or value is None:
         return kind in (Any, types.NoneType)
+    if issubclass(outside, tuple):
+        return isinstance(value, list | tuple) and [*map(_is_of, inside, value)] == [True] * len(inside)
     if not isinstance(value, outside) or (isinstance(value, str) and inside):
         return False
     if issubclass(outside, Mapping):
         return all(_is_of(inside[0], name) and _is_of(inside[1], each) for name, each in value.items())
-    if issubclass(outside, tuple):
-        return len(value) == len(inside) and all(map(_is_of, inside, value))
     return not inside or all(_is_of(inside[0], each) for each in value)
 
 
